@@ -14,12 +14,15 @@ reaches are None.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, lgamma, sqrt
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special, stats
+
+from labapp.analysis.statistic import Statistic
 
 SIGNIFICANT = 0.001
 """Below this p a result is called significant (paper 003, section 5.1)."""
@@ -35,20 +38,74 @@ MOST_NORMAL = 5000
 Values = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a test says. test: its name; df: degrees of freedom of a t or chi-square, or of the
-    numerator of an F; df_2: of its denominator; low, high: of an interval. None where there is no
-    value, and then `why` says the reason."""
+GIVEN = 0.95
+Direction = Literal["two-sided", "greater", "less", "equivalent"]
+TWO_SIDED: Direction = "two-sided"
+GREATER: Direction = "greater"
+LESS: Direction = "less"
+EQUIVALENT: Direction = "equivalent"
+TOST = "two one-sided tests"
+NINETY = "the interval is the 90 % one of the difference"
+LEVELS = {EQUIVALENT: 0.90}
+"""Of the interval of a difference, in the directions in which it is not `GIVEN`."""
 
-    test: str
-    statistic: float | None = None
-    df: float | None = None
-    p: float | None = None
-    low: float | None = None
-    high: float | None = None
-    df_2: float | None = None
-    why: str = ""
+
+def outcome(
+    test: str,
+    statistic: float | None = None,
+    df: float | None = None,
+    p: float | None = None,
+    *,
+    df_2: float | None = None,
+    why: str = "",
+) -> Statistic:
+    """What a test says. df: degrees of freedom of a t or chi-square, or of the numerator of an F;
+    df_2: of its denominator. None where there is no value, and then `why` says the reason."""
+    return Statistic(test=test, statistic=statistic, df=df, p=p, df_2=df_2, why=why)
+
+
+def of_estimate(
+    value: float,
+    error: float,
+    df: float | None,
+    direction: Direction = TWO_SIDED,
+    bound: float | None = None,
+    name: str = "",
+) -> Statistic:
+    """The test of a difference with its standard error, and the interval that belongs to it.
+
+    df: of a t; None: of a normal deviate. bound: of a test of equivalence, whether the difference
+    is smaller on both sides (Schuirmann, 1987): statistic and p are those of the one-sided test
+    with the larger p, and the interval is the 90 % one. name: of the test, if it is not t or z.
+    """
+    t, test, why = value / error, "z" if df is None else "t", ""
+    if direction == EQUIVALENT:
+        above, below = (value + (bound or 0.0)) / error, (value - (bound or 0.0)) / error
+        p, t = max((tail(above, df, GREATER), above), (tail(below, df, LESS), below))
+        test, why = TOST, NINETY
+    else:
+        p = tail(t, df, direction)
+    half = quantile(df, LEVELS.get(direction, GIVEN)) * error
+    return Statistic(
+        test=name or test, bound=bound, difference=value,
+        standard_error=error, statistic=t, df=df, p=p, low=value - half, high=value + half, why=why,
+    )  # fmt: skip
+
+
+def quantile(df: float | None, level: float = GIVEN) -> float:
+    """Half the interval of an estimate with a standard error of 1."""
+    share = (1 + level) / 2
+    return float(stats.norm.ppf(share) if df is None else stats.t.ppf(share, df))
+
+
+def tail(t: float, df: float | None, direction: Direction = TWO_SIDED) -> float:
+    """p of a t (of a normal deviate without df) in a direction."""
+    distribution = stats.norm() if df is None else stats.t(df)
+    if direction == GREATER:
+        return float(distribution.sf(t))
+    if direction == LESS:
+        return float(distribution.cdf(t))
+    return float(2 * distribution.sf(abs(t)))
 
 
 def values_of(values: ArrayLike) -> Values:
@@ -71,9 +128,9 @@ def varies(values: Values) -> bool:
     return values.size > 1 and float(np.ptp(values)) > 1e-9 * max(1.0, float(np.abs(values).max()))
 
 
-def _none(test: str, enough: bool) -> Outcome:
+def _none(test: str, enough: bool) -> Statistic:
     """No value: the values do not vary, or there are not enough."""
-    return Outcome(test, why=SAME if enough else FEW)
+    return outcome(test, why=SAME if enough else FEW)
 
 
 def levelled(values: Values) -> Values:
@@ -81,38 +138,36 @@ def levelled(values: Values) -> Values:
     return np.round(values, 9)
 
 
-def one_sample(values: Values, against: float) -> Outcome:
+def one_sample(values: Values, against: float) -> Statistic:
     """Student's t of the mean against a value."""
     name = "one-sample t"
     if not varies(values):
         return _none(name, values.size > 1)
-    test = stats.ttest_1samp(values, against)
-    return Outcome(name, float(test.statistic), values.size - 1, float(test.pvalue))
+    error = float(values.std(ddof=1)) / sqrt(values.size)
+    return of_estimate(float(values.mean()) - against, error, values.size - 1, name=name)
 
 
-def two_sample(first: Values, other: Values) -> Outcome:
+def two_sample(first: Values, other: Values) -> Statistic:
     """Student's t of two independent samples, equal variances."""
     name = "two-sample t"
     enough = min(first.size, other.size) > 1
     if not enough or not (varies(first) or varies(other)):
         return _none(name, enough)
-    # From the moments: of a sample that does not vary, scipy warns, though the test has a value.
-    moments = [(float(s.mean()), float(s.std(ddof=1)), s.size) for s in (first, other)]
-    test = stats.ttest_ind_from_stats(*moments[0], *moments[1])
+    squares = sum(float(np.square(own - own.mean()).sum()) for own in (first, other))
     df = first.size + other.size - 2
-    return Outcome(name, float(test.statistic), df, float(test.pvalue))
+    error = sqrt(squares / df * (1 / first.size + 1 / other.size))
+    return of_estimate(float(first.mean() - other.mean()), error, df, name=name)
 
 
-def paired(first: Values, other: Values) -> Outcome:
+def paired(first: Values, other: Values) -> Statistic:
     """Student's t of differences within participants; same order and size, no value missing."""
     name = "paired t"
     if not varies(first - other):
         return _none(name, first.size > 1)
-    test = stats.ttest_rel(first, other)
-    return Outcome(name, float(test.statistic), first.size - 1, float(test.pvalue))
+    return replace(one_sample(first - other, 0.0), test=name)
 
 
-def signed_rank(values: Values, against: float = 0.0) -> Outcome:
+def signed_rank(values: Values, against: float = 0.0) -> Statistic:
     """Wilcoxon's signed rank test of values (or differences) against a value: exact for up to 50
     values without zeros and ties, else by the normal approximation."""
     name = "Wilcoxon signed rank"
@@ -124,43 +179,43 @@ def signed_rank(values: Values, against: float = 0.0) -> Outcome:
     # Left to itself, scipy goes through all signs where there are ties: seconds a test.
     test = stats.wilcoxon(differences, method="exact" if exact else "approx")
     how = "exact" if exact else "normal approximation, for ties, zeros or more than 50 values"
-    return Outcome(name, float(test.statistic), None, float(test.pvalue), why=how)
+    return outcome(name, float(test.statistic), None, float(test.pvalue), why=how)
 
 
-def rank_sum(first: Values, other: Values) -> Outcome:
+def rank_sum(first: Values, other: Values) -> Statistic:
     """Mann and Whitney's U of two independent samples."""
     name = "Mann-Whitney U"
     if min(first.size, other.size) < 2:
         return _none(name, False)
     test = stats.mannwhitneyu(levelled(first), levelled(other))
-    return Outcome(name, float(test.statistic), None, float(test.pvalue))
+    return outcome(name, float(test.statistic), None, float(test.pvalue))
 
 
-def normality(values: Values) -> Outcome:
+def normality(values: Values) -> Statistic:
     """Shapiro and Wilk's W: a small p says that the values are not normally distributed."""
     name = "Shapiro-Wilk W"
     if values.size > MOST_NORMAL:
-        return Outcome(name, why=f"there are more than {MOST_NORMAL:,} values")
+        return outcome(name, why=f"there are more than {MOST_NORMAL:,} values")
     if values.size < 3 or not varies(values):
         return _none(name, values.size > 2)
     test = stats.shapiro(values)
-    return Outcome(name, float(test.statistic), None, float(test.pvalue))
+    return outcome(name, float(test.statistic), None, float(test.pvalue))
 
 
-def pearson(first: Values, other: Values) -> Outcome:
+def pearson(first: Values, other: Values) -> Statistic:
     name = "Pearson r"
     if first.size < 3 or not (varies(first) and varies(other)):
         return _none(name, first.size > 2)
     test = stats.pearsonr(first, other)
-    return Outcome(name, float(test.statistic), None, float(test.pvalue))
+    return outcome(name, float(test.statistic), None, float(test.pvalue))
 
 
-def spearman(first: Values, other: Values) -> Outcome:
+def spearman(first: Values, other: Values) -> Statistic:
     name = "Spearman rho"
     if first.size < 3 or not (varies(first) and varies(other)):
         return _none(name, first.size > 2)
     test = stats.spearmanr(levelled(first), levelled(other))
-    return Outcome(name, float(test.statistic), None, float(test.pvalue))
+    return outcome(name, float(test.statistic), None, float(test.pvalue))
 
 
 def holm(p: ArrayLike) -> Values:
@@ -191,7 +246,7 @@ def adjust(p: ArrayLike, method: str) -> list[float]:
     return [float(value) for value in result]
 
 
-def clustered_interval(values: Values, clusters: Sequence[object]) -> Outcome:
+def clustered_interval(values: Values, clusters: Sequence[object]) -> Statistic:
     """95 % interval of the mean when values of one cluster (a set of photos) are alike.
 
     The variance of the mean is the cluster-robust one with the usual small-sample factor,
@@ -203,7 +258,7 @@ def clustered_interval(values: Values, clusters: Sequence[object]) -> Outcome:
     name = "95 % interval, clustered by set, of the logit"
     names = sorted({str(cluster) for cluster in clusters})
     if len(names) < 2:
-        return Outcome(name, why="there are fewer than two clusters")
+        return outcome(name, why="there are fewer than two clusters")
     off = values - values.mean()
     labels = np.array([str(cluster) for cluster in clusters])
     sums = np.array([off[labels == name].sum() for name in names])
@@ -211,11 +266,11 @@ def clustered_interval(values: Values, clusters: Sequence[object]) -> Outcome:
     error = float(np.sqrt(count / (count - 1) * float(np.square(sums).sum())) / values.size)
     share = float(values.mean()) / 100
     if not 0 < share < 1:
-        return Outcome(name, why="every value is 0 %" if share <= 0 else "every value is 100 %")
+        return outcome(name, why="every value is 0 %" if share <= 0 else "every value is 100 %")
     half = float(stats.t.ppf(0.975, count - 1)) * error / 100 / (share * (1 - share))
     middle = float(special.logit(share))
     low, high = (100 * float(special.expit(end)) for end in (middle - half, middle + half))
-    return Outcome(name, None, count - 1, None, low, high)
+    return Statistic(test=name, df=count - 1, low=low, high=high)
 
 
 MAUCHLY, BROWN_FORSYTHE = "Mauchly's W", "Brown-Forsythe F"
@@ -234,7 +289,7 @@ def epsilon(covariance: Matrix) -> float:
     return trace**2 / (len(covariance) * float(np.square(covariance).sum()))
 
 
-def mauchly(covariance: Matrix, df: int) -> Outcome:
+def mauchly(covariance: Matrix, df: int) -> Statistic:
     """Mauchly's W of a covariance of orthonormal contrasts with df degrees of freedom; a small p
     says that the differences between conditions do not have the same variance.
 
@@ -244,56 +299,55 @@ def mauchly(covariance: Matrix, df: int) -> Outcome:
     d = len(covariance)
     mean = float(np.trace(covariance)) / d
     if mean <= 0:
-        return Outcome(MAUCHLY, why=SAME)
+        return outcome(MAUCHLY, why=SAME)
     w = float(np.linalg.det(covariance / mean))
     if w <= 1e-12:
-        return Outcome(MAUCHLY, why=SINGULAR)
+        return outcome(MAUCHLY, why=SINGULAR)
     factor = df - (2 * d * d + d + 2) / (6 * d)
     freedom = d * (d + 1) // 2 - 1
     p = float(stats.chi2.sf(-factor * np.log(min(w, 1.0)), freedom))
-    return Outcome(MAUCHLY, w, freedom, p)
+    return outcome(MAUCHLY, w, freedom, p)
 
 
-def same_variances(samples: Sequence[Values]) -> Outcome:
+def same_variances(samples: Sequence[Values]) -> Statistic:
     """Brown and Forsythe's (1974) test: Levene's with medians."""
     known = [sample for sample in samples if sample.size > 1]
     if len(known) < 2:
-        return Outcome(BROWN_FORSYTHE, why=FEW)
+        return outcome(BROWN_FORSYTHE, why=FEW)
     away = [np.abs(sample - np.median(sample)) for sample in known]
     rest = np.concatenate([distances - distances.mean() for distances in away])
     if float(np.abs(rest).max()) <= 1e-9 * max(1.0, *(float(x.max()) for x in away)):
-        return Outcome(BROWN_FORSYTHE, why=SAME)
+        return outcome(BROWN_FORSYTHE, why=SAME)
     test = stats.levene(*known, center="median")
     df_2 = sum(sample.size for sample in known) - len(known)
-    return Outcome(
+    return outcome(
         BROWN_FORSYTHE, float(test.statistic), len(known) - 1, float(test.pvalue), df_2=df_2
     )
 
 
-def friedman(values: Matrix) -> Outcome:
+def friedman(values: Matrix) -> Statistic:
     """Friedman's test within participants, of three conditions or more."""
     n, k = values.shape
     if k < 3 or n < 2:
-        return Outcome(FRIEDMAN, why="it is of three conditions or more" if k < 3 else FEW)
+        return outcome(FRIEDMAN, why="it is of three conditions or more" if k < 3 else FEW)
     levels = levelled(values)
     if not np.ptp(levels, axis=1).any():
-        return Outcome(FRIEDMAN, why=SAME)
+        return outcome(FRIEDMAN, why=SAME)
     test = stats.friedmanchisquare(*levels.T)
-    return Outcome(FRIEDMAN, float(test.statistic), k - 1, float(test.pvalue))
+    return outcome(FRIEDMAN, float(test.statistic), k - 1, float(test.pvalue))
 
 
-def kruskal(samples: Sequence[Values]) -> Outcome:
+def kruskal(samples: Sequence[Values]) -> Statistic:
     """Kruskal and Wallis's test of independent samples."""
     known = [levelled(sample) for sample in samples if sample.size]
     if len(known) < 2:
-        return Outcome(KRUSKAL, why=FEW_CONDITIONS)
+        return outcome(KRUSKAL, why=FEW_CONDITIONS)
     if not varies(np.concatenate(known)):
-        return Outcome(KRUSKAL, why=SAME)
+        return outcome(KRUSKAL, why=SAME)
     test = stats.kruskal(*known)
-    return Outcome(KRUSKAL, float(test.statistic), len(known) - 1, float(test.pvalue))
+    return outcome(KRUSKAL, float(test.statistic), len(known) - 1, float(test.pvalue))
 
 
-GIVEN = 0.95
 STEPS = 20
 TINY = 1e-9
 """Of so small a t the distribution cannot be computed; that of 0 is the same."""
@@ -317,21 +371,35 @@ class Effect:
     low: float | None
     high: float | None
 
+    @property
+    def cells(self) -> dict[str, Any]:
+        """As cells of a row."""
+        return {
+            "effect_name": self.name,
+            "effect": self.value,
+            "effect_low": self.low,
+            "effect_high": self.high,
+        }
+
+
+def standardised(name: str, value: float, t: float, df: float, scale: float) -> Effect:
+    """An effect with the interval of the noncentrality of its t; scale: a t times it is the effect.
+    Hedges' g has its correction for small samples here."""
+    small = exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / sqrt(df / 2) if df > 1 else 1.0
+    factor = small if name == HEDGES else 1.0
+    low, high = (None if end is None else factor * end * scale for end in t_interval(t, df))
+    return Effect(name, factor * value, low, high)
+
 
 def hedges_g(first: Values, other: Values) -> Effect | None:
     """Hedges' (1981) g of two independent samples: the difference of their means in pooled standard
     deviations, corrected for small samples. None where they have fewer than two values or do not
     vary."""
-    n_1, n_2 = first.size, other.size
-    if min(n_1, n_2) < 2 or not (varies(first) or varies(other)):
+    test = two_sample(first, other)
+    if test.p is None or test.statistic is None or test.df is None:
         return None
-    df = n_1 + n_2 - 2
-    pooled = sqrt((first.var(ddof=1) * (n_1 - 1) + other.var(ddof=1) * (n_2 - 1)) / df)
-    d = float(first.mean() - other.mean()) / pooled
-    scale = sqrt(n_1 * n_2 / (n_1 + n_2))
-    small = exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / sqrt(df / 2) if df > 1 else 1.0
-    low, high = (None if t is None else small * t / scale for t in t_interval(d * scale, df))
-    return Effect(HEDGES, small * d, low, high)
+    scale = sqrt(1 / first.size + 1 / other.size)
+    return standardised(HEDGES, test.statistic * scale, test.statistic, test.df, scale)
 
 
 def d_z(differences: Values) -> Effect | None:
@@ -339,12 +407,9 @@ def d_z(differences: Values) -> Effect | None:
     differences. None where there are fewer than two or they do not vary."""
     if not varies(differences):
         return None
-    scale = sqrt(differences.size)
-    d = float(differences.mean() / differences.std(ddof=1))
-    low, high = (
-        None if t is None else t / scale for t in t_interval(d * scale, differences.size - 1)
-    )
-    return Effect(PAIRED, d, low, high)
+    scale = 1 / sqrt(differences.size)
+    t = float(differences.mean() / differences.std(ddof=1)) / scale
+    return standardised(PAIRED, t * scale, t, differences.size - 1, scale)
 
 
 def t_interval(t: float, df: float) -> tuple[float | None, float | None]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from labapp.analysis.tables import Tables
 from labapp.base import resources, translations
 from labapp.base.errors import SetupError
+from labapp.base.report import sentences
 from labapp.base.report.page import ENGLISH, Translation
 
 FILE = "report.yaml"
@@ -52,11 +53,13 @@ def chosen(
 
 def _translation(language: str, todo: str, words: Path | None = None) -> Translation:
     """Later words come before earlier ones: of the windows, shipped, of one's own."""
-    known = _of_windows(language)
+    known, ids = _of_windows(language), sentences.catalogue(ENGLISH)
     for path in (table_of(language), words):
         if path is not None:
-            known |= translations.load(path, "the report", todo)
-    return Translation(language, known)
+            known |= translations.load(path, "the report", todo, ids)
+    templates = {name: known.pop(name) for name in ids if name in known}
+    sentences.check(templates, todo)
+    return Translation(language, known, templates)
 
 
 def write_missing(translation: Translation, folder: Path) -> None:
@@ -66,8 +69,11 @@ def write_missing(translation: Translation, folder: Path) -> None:
         "# What the report says in English. Fill in the words, put them into the file that",
         "# --words names, and analyse again. Numbers and names may stand in {braces}: see the",
         "# guide, Analysis and report.",
-        *(f'{json.dumps(text, ensure_ascii=False)}: ""' for text in sorted(translation.missing)),
     ]
+    for text in sorted(translation.missing):
+        if english := sentences.catalogue(ENGLISH).get(text):
+            lines.append(f"# {english}")
+        lines.append(f'{json.dumps(text, ensure_ascii=False)}: ""')
     (folder / MISSING).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

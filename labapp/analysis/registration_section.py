@@ -9,6 +9,7 @@ import pandas as pd
 
 from labapp.analysis.declared import factor_column, read_declared
 from labapp.analysis.design.analyses import StudyAnalyses
+from labapp.analysis.design.contrasts import CONTRAST
 from labapp.analysis.registration import Registration
 from labapp.analysis.session_totals import true_date
 from labapp.analysis.snapshots import Who
@@ -129,13 +130,8 @@ def _unregistered(registration: Registration, results: StudyAnalyses | None) -> 
     if results is None:
         return
     outcomes = list(dict.fromkeys(analysis.outcome.name for analysis in results.analyses))
-    contrasts = list(
-        dict.fromkeys(
-            compared.comparison.name
-            for analysis in results.analyses
-            for compared in analysis.compared
-        )
-    )
+    rows = (row for analysis in results.analyses for row in analysis.select(CONTRAST))
+    contrasts = list(dict.fromkeys(row.contrast for row in rows))
     named = registration.unregistered(outcomes, contrasts)
     yield from (f"outcome {name}" for name in outcomes if name in named)
     yield from (f"contrast {name}" for name in contrasts if name in named)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -11,11 +12,11 @@ from labapp.base.errors import LabappError, SetupError
 from labapp.base.reading import files
 
 
-def load(path: Path, what: str, todo: str) -> dict[str, str]:
+def load(path: Path, what: str, todo: str, ids: Collection[str] = ()) -> dict[str, str]:
     """The checked translations of a file.
 
     what: what the words are of, for messages; todo: what else can be done than to correct the
-    file. Raises SetupError naming the sentence.
+    file; ids: of templates, which have no fields. Raises SetupError naming the sentence.
     """
 
     def unusable(why: str) -> SetupError:
@@ -31,6 +32,8 @@ def load(path: Path, what: str, todo: str) -> dict[str, str]:
         # Between thousands a language may have a space.
         if not isinstance(word, str) or not (word.strip() or (english == "," and word)):
             raise unusable(f"{english!r}: {word!r} is no text; put it in quotes.")
+        if english in ids:
+            continue
         try:
             same = fields(str(english)) == fields(word)
         except ValueError as error:

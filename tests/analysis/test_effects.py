@@ -85,10 +85,11 @@ def test_an_interval_of_eta_squared_as_published() -> None:
     assert not isinstance(model, str)
     (term,) = model.terms()
     assert (term.squares, term.error) == pytest.approx((30, 50))
-    eta = term.partial
-    assert eta.value == pytest.approx(30 / 80)
-    assert term.generalised.value == pytest.approx(eta.value)
-    for end, share in ((eta.low, 0.975), (eta.high, 0.025)):
+    eta = term.plain
+    assert eta.effect == pytest.approx(30 / 80)
+    assert term.generalised is not None
+    assert term.generalised.effect == pytest.approx(eta.effect)
+    for end, share in ((eta.effect_low, 0.975), (eta.effect_high, 0.025)):
         assert end is not None
         noncentral = end / (1 - end) * 30
         f = term.plain.statistic
@@ -102,11 +103,12 @@ def test_partial_and_generalised_eta_squared_of_the_squares() -> None:
     (term,) = model.terms()
     f = term.plain.statistic
     assert f is not None
-    assert term.partial.name == "partial eta squared"
-    assert term.partial.value == pytest.approx(2 * f / (2 * f + 14))
+    assert term.plain.effect_name == "partial eta squared"
+    assert term.plain.effect == pytest.approx(2 * f / (2 * f + 14))
     whole = np.square(values - values.mean()).sum()
-    assert term.generalised.value == pytest.approx(term.squares / whole)
-    assert term.generalised.value < term.partial.value
+    assert term.generalised is not None
+    assert term.generalised.effect == pytest.approx(term.squares / whole)
+    assert term.squares / whole < (term.plain.effect or 0.0)
 
 
 def test_no_effect_of_what_does_not_vary() -> None:

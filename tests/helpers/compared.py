@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from labapp.analysis.columns import Metric
-from labapp.analysis.inference import Outcome
 from labapp.papers.interactive_reconstruction.groups import SCORE_METRICS, comparisons
-from labapp.papers.interactive_reconstruction.results import Found, Group
+from labapp.papers.interactive_reconstruction.results import Found, Group, stars
 from labapp.tasks.reconstruction.report.contents import METRICS
 from labapp.tasks.single_dimension.report.contents import SINGLE_METRICS
 
@@ -121,12 +120,15 @@ def with_p(found: Found, column: str, p: Mapping[tuple[str, str], float]) -> Fou
     compared = []
     for one in found.compared:
         if one.metric.column == column:
-            pairs = []
-            for pair in one.pairs:
-                names = (pair.model.partition("/")[2], pair.other.partition("/")[2])
-                outcome = Outcome("paired t", 2.0, pair.n - 1, p.get(names, 1.0))
-                pairs.append(replace(pair, outcome=outcome))
-            one = replace(one, pairs=tuple(pairs))
+            rows = []
+            for row in one.rows:
+                if row in one.pairs:
+                    names = (row.model.partition("/")[2], row.compared_with.partition("/")[2])
+                    given = p.get(names, 1.0)
+                    shown = stars(given, one.smallest(row))
+                    row = replace(row, test="paired t", p=given, stars=shown)
+                rows.append(row)
+            one = replace(one, rows=tuple(rows))
         compared.append(one)
     return replace(found, compared=tuple(compared))
 

@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from labapp.analysis.inference import Values
+from labapp.analysis.inference import FRIEDMAN, Values, outcome
 from labapp.models.stimuli.manifest import Confusion
 from labapp.models.stimuli.masking import sizes
 from labapp.tasks.unmasking.report.results import (
@@ -164,8 +164,8 @@ def nobody() -> Found:
         bias=Bias(*(frame.iloc[:0] for frame in vars(full.bias).values())),
         fits=Fits(*(frame.iloc[:0] for frame in vars(full.fits).values())),
         comparisons=Comparisons(
-            full.comparisons.friedman.iloc[:0],
-            full.comparisons.pairs.iloc[:0],
+            [],
+            [],
             full.comparisons.mixed.iloc[:0],
             "there is no annotation",
         ),
@@ -344,26 +344,16 @@ def _fits(participants: int) -> Fits:
 
 
 def _comparisons(percents: Values, participants: int) -> Comparisons:
-    masks = [NAN, *percents]
+    masks = [None, *percents.tolist()]
     enough = participants > 1
-    test = {"n": participants, "why": "" if enough else "there is one participant"}
-    p = 1e-9 if enough else NAN
-    friedman = [
-        {"percent": at, "statistic": 88.1 if enough else NAN, "df": 2, "p": p, "p_holm": p} | test
-        for at in masks
-    ]
+    test = outcome(FRIEDMAN, 88.1, 2, 1e-9) if enough else outcome(FRIEDMAN)
+    test = replace(test, n=participants, why="" if enough else "there is one participant")
+    friedman = [replace(test, percent=at, p_corrected=test.p) for at in masks]
+    pair = replace(test, test="Wilcoxon signed rank", mean=-0.15, significant=enough)
+    if enough:
+        pair = replace(pair, statistic=12.0, df=None, p_corrected=6e-9)
     pairs = [
-        {
-            "percent": at,
-            "method": one,
-            "other": other,
-            "mean_difference": -0.15,
-            "statistic": 12.0 if enough else NAN,
-            "p": p,
-            "p_holm": 6 * p,
-            "significant": enough,
-        }
-        | test
+        replace(pair, percent=at, method=one, compared_with=other)
         for at in masks
         for one, other in combinations(METHODS, 2)
     ]
@@ -372,4 +362,4 @@ def _comparisons(percents: Values, participants: int) -> Comparisons:
         {"effect": name, "n": 18600, "estimate": 1.2, "sd": 0.1, "low": 1.0, "high": 1.4}
         for name in effects
     ]
-    return Comparisons(pd.DataFrame(friedman), pd.DataFrame(pairs), pd.DataFrame(mixed), "")
+    return Comparisons(friedman, pairs, pd.DataFrame(mixed), "")

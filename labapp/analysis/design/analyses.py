@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from math import exp
+from math import exp, sqrt
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ import pandas as pd
 from labapp.analysis import inference
 from labapp.analysis.declared import Declaration, factor_column
 from labapp.analysis.design import anova, contrasts, logistic, mixed
-from labapp.analysis.design.contrasts import EQUIVALENT, TWO_SIDED, Compared, Comparison, Direction
+from labapp.analysis.design.contrasts import CONTRAST, EFFECT, EQUIVALENCE, Comparison
 from labapp.analysis.design.layout import (
     PARTICIPANT,
     VALUE,
@@ -28,13 +28,22 @@ from labapp.analysis.design.layout import (
     Wide,
     cell_codes,
     cell_count,
+    level_words,
+    plain_name,
     subsets,
+    term_name,
     wide,
 )
 from labapp.analysis.design.sources import POSITION, STIMULUS, LeftOut, Outcome, outcomes_of
-from labapp.analysis.inference import Outcome as Test
+from labapp.analysis.inference import EQUIVALENT, TWO_SIDED, Direction
+from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.tables import Tables
+from labapp.analysis.task_records import Row
+from labapp.study.design import MODEL
 
+VALUES, TEST, CHECK, SENSITIVITY = "values", "test", "check", "sensitivity"
+BACK, LEFT_OUT = "back-transformed", "left out"
+RATIO, ODDS_RATIO = "ratio of geometric means", "odds ratio"
 VARIANCE, MIXED = "analysis of variance", "linear mixed model"
 TRIALS_MIXED, TRIALS_LOGISTIC = "trials, linear mixed model", "trials, logistic regression (GEE)"
 MOST_EFFECTS = 600
@@ -42,6 +51,7 @@ MOST_EFFECTS = 600
 MOST_TRIALS = 20_000
 RAW = "the test of equivalence is of values that are not transformed"
 NORMAL, SAME_VARIANCES = "Shapiro-Wilk W, residuals", "Brown-Forsythe F, groups"
+BY_RANKS = "by ranks"
 
 
 @dataclass(frozen=True)
@@ -53,25 +63,13 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Line:
-    """A test of a term. term: names of its factors; test: what it came to."""
-
-    term: tuple[str, ...]
-    test: Test
-    of: anova.Term | None = None
-
-
-@dataclass(frozen=True)
 class Model:
-    """A fitted model: what it is called, who is in it, its tests, and what is to be known of it."""
+    """A fitted model: what it is called, who is in it, and what is to be known of it."""
 
     name: str
     n: int
     n_left_out: int
-    lines: tuple[Line, ...]
     remarks: tuple[str, ...] = ()
-    compared: tuple[Compared, ...] = ()
-    """Of models of trials: the comparisons, with p that is not corrected."""
     criterion: float | None = None
     """Of mixed models the REML criterion, by which fits are compared."""
 
@@ -84,11 +82,11 @@ class Analysis:
     ----------
     number : counts the analyses of all studies, from 1.
     transform : what was done to the values; empty for nothing.
+    cells : the values, in the order of the rows that are of them.
     main : the model of the tests; means and contrasts are its own.
-    means : by factor, estimated means of its levels, in the unit of the tests.
-    compared, equivalences : tests of differences, and of equivalence; families of their own.
     beside : further models: of complete participants, of trials.
-    checks : what the tests assume, by name.
+    comparisons : in the order of the rows that test them, those of equivalence last.
+    rows : every number and test, as the table of statistics has them.
     """
 
     number: int
@@ -98,12 +96,10 @@ class Analysis:
     trials: pd.DataFrame | None
     cells: tuple[Cell, ...]
     main: Model
-    means: tuple[Compared, ...] = ()
-    compared: tuple[Compared, ...] = ()
-    equivalences: tuple[Compared, ...] = ()
-    beside: tuple[Model, ...] = ()
-    checks: tuple[tuple[str, tuple[str, ...], Test], ...] = ()
-    remarks: tuple[str, ...] = ()
+    beside: tuple[Model, ...]
+    comparisons: tuple[Comparison, ...]
+    remarks: tuple[str, ...]
+    rows: tuple[Statistic, ...]
 
     @property
     def unit(self) -> str:
@@ -115,6 +111,10 @@ class Analysis:
         """Whether the test of equivalence is of values that are not transformed."""
         return bool(self.transform) and RAW in self.remarks
 
+    def select(self, kind: str, **cells: object) -> list[Statistic]:
+        """The rows of a kind that have these cells."""
+        return select(self.rows, kind=kind, **cells)
+
 
 @dataclass
 class StudyAnalyses:
@@ -124,6 +124,17 @@ class StudyAnalyses:
     declaration: Declaration
     analyses: list[Analysis] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
+
+    @property
+    def rows(self) -> Iterator[Statistic]:
+        """The rows of the table of statistics, outcome by outcome; what was left out is last."""
+        for analysis in self.analyses:
+            yield from analysis.rows
+        for left in self.left_out:
+            yield Statistic(
+                study=self.study, group=left.group, quantity=left.name, role=left.role,
+                kind=LEFT_OUT, ours=True, why=left.why,
+            )  # fmt: skip
 
 
 def analyse(
@@ -150,24 +161,19 @@ def _corrected(analyses: Sequence[Analysis], declaration: Declaration) -> list[A
     """With the corrected p of tests of differences and, in families of their own, of equivalence:
     they ask opposite questions."""
     plan = declaration.analysis
-    families = [analyses] if plan.family == "all" else [[analysis] for analysis in analyses]
-    made = []
-    for family in families:
-        differences = iter(
-            contrasts.corrected([c for a in family for c in a.compared], plan.correction)
-        )
-        equivalences = iter(
-            contrasts.corrected([c for a in family for c in a.equivalences], plan.correction)
-        )
-        made += [
-            replace(
-                analysis,
-                compared=tuple(next(differences) for _ in analysis.compared),
-                equivalences=tuple(next(equivalences) for _ in analysis.equivalences),
-            )
-            for analysis in family
-        ]
-    return made
+    numbers = [analysis.number for analysis in analyses]
+    rows = [row for analysis in analyses for row in analysis.rows]
+    for family in [numbers] if plan.family == "all" else [[number] for number in numbers]:
+        for kind, asked in ((CONTRAST, "differences"), (EQUIVALENCE, "equivalence")):
+            own = [at for at, row in enumerate(rows) if row.kind == kind and row.analysis in family]
+            name = f"{plan.family}, {plan.correction}, {asked}"
+            made = contrasts.corrected([rows[at] for at in own], plan.correction, name)
+            for at, row in zip(own, made, strict=True):
+                rows[at] = row
+    return [
+        replace(analysis, rows=tuple(select(rows, analysis=analysis.number)))
+        for analysis in analyses
+    ]
 
 
 def transformed(values: Floats, transform: str) -> Floats:
@@ -216,47 +222,97 @@ def _analysis(
     of_complete = anova.variance(data.complete)
     complete = None
     if isinstance(of_complete, anova.Variance):
-        complete = Model(
-            VARIANCE, of_complete.n, int((~everybody).sum()),
-            tuple(Line(term.factors, term.plain, term) for term in of_complete.terms()),
-            (of_complete.remark,) if of_complete.remark else (),
-        )  # fmt: skip
-    beside: list[Model] = []
-    means: contrasts.Means
-    if gaps:
-        fitted = mixed.of_cells(frame, layout)
-        if isinstance(fitted, Test):
-            why = fitted.why if complete is None else ""
-            if complete is None or isinstance(of_complete, str):
-                why = why or str(of_complete)
-                return LeftOut(outcome.name, outcome.group, outcome.role, why)
-            remarks.append(f"no linear mixed model: {fitted.why}")
-            main, means = complete, of_complete
-        else:
-            lines = tuple(Line(term, test) for term, test in fitted.terms())
-            main = Model(MIXED, fitted.n, 0, lines, fitted.remarks, (), fitted.criterion)
-            means = fitted
-            if complete is not None:
-                beside.append(complete)
+        remark = (of_complete.remark,) if of_complete.remark else ()
+        complete = Model(VARIANCE, of_complete.n, int((~everybody).sum()), remark)
+    fitted = mixed.of_cells(frame, layout) if gaps else None
+    beside: list[tuple[Model, list[Statistic]]] = []
+    means: mixed.Mixed | anova.Variance
+    if isinstance(fitted, mixed.Mixed):
+        main, means = Model(MIXED, fitted.n, 0, fitted.remarks, fitted.criterion), fitted
+        if complete is not None and isinstance(of_complete, anova.Variance):
+            beside.append((complete, list(_terms(complete, of_complete, SENSITIVITY))))
     elif complete is None or isinstance(of_complete, str):
-        return LeftOut(outcome.name, outcome.group, outcome.role, str(of_complete))
+        why = (fitted and fitted.why) or str(of_complete)
+        return LeftOut(outcome.name, outcome.group, outcome.role, why)
     else:
         main, means = complete, of_complete
-    if all(line.test.p is None for line in main.lines):
-        why = next((line.test.why for line in main.lines if line.test.why), "")
+        if fitted is not None:
+            remarks.append(f"no linear mixed model: {fitted.why}")
+    tests = list(_terms(main, means, TEST))
+    if all(row.p is None for row in select(tests, kind=TEST)):
+        why = next((row.why for row in tests if row.why), "")
         return LeftOut(outcome.name, outcome.group, outcome.role, why)
     comparisons, dropped = _comparisons(outcome, declaration)
     remarks += dropped
-    compared = [contrasts.compare(means, each, layout.factors) for each in comparisons]
-    equivalences, more = _equivalences(compared, outcome, declaration, transform)
+    differences = [row for each in comparisons for row in _compared(means, each, layout, transform)]
+    equivalences, more = _equivalences(means, comparisons, outcome, declaration, transform)
     remarks += more
     if by_trials:
         beside += _of_trials(trials, layout, outcome, comparisons, remarks)
+    cells = tuple(_cells(data))
+    rows = [
+        *map(_cell_row, cells), *tests, *_means(means, layout, transform, outcome.unit),
+        *differences, *(row for _, row in equivalences), *(row for _, own in beside for row in own),
+        *_checks(data, of_complete, frame, outcome), *(
+            Statistic(kind=LEFT_OUT, why=remark) for remark in remarks
+        ),
+    ]  # fmt: skip
+    about: Row = {
+        "study": declaration.study, "analysis": number, "design": layout.words,
+        "group": outcome.group, "quantity": outcome.name, "role": outcome.role,
+        "transform": transform, "ours": True,
+    }  # fmt: skip
+    unit = " ".join(filter(None, (transform, outcome.unit)))
     return Analysis(
-        number, outcome, transform, frame, trials, tuple(_cells(data)), main,
-        tuple(_means(means, layout)), tuple(compared), tuple(equivalences), tuple(beside),
-        tuple(_checks(data, of_complete, frame, outcome, comparisons)), tuple(remarks),
+        number, outcome, transform, frame, trials, cells, main, tuple(model for model, _ in beside),
+        (*comparisons, *(each for each, _ in equivalences)), tuple(remarks),
+        tuple(
+            replace(row, unit=row.unit if row.kind in (BACK, EQUIVALENCE) else unit, **about)
+            for row in rows
+        ),
     )  # fmt: skip
+
+
+def _cell_row(cell: Cell) -> Statistic:
+    """What the values of a cell are, with the interval of their mean, each cell by itself."""
+    values = cell.values
+    made = Statistic(
+        kind=VALUES, levels=level_words(cell.levels), model=cell.levels.get(MODEL, ""), test="mean",
+        n=values.size,
+    )  # fmt: skip
+    if not values.size:
+        return made
+    mean, sd = float(values.mean()), inference.sd(values)
+    made = replace(made, mean=mean, median=float(np.median(values)), sd=sd)
+    if sd is None:
+        return made
+    error = sd / sqrt(values.size)
+    half = inference.quantile(values.size - 1) * error
+    return replace(made, standard_error=error, low=mean - half, high=mean + half)
+
+
+def _terms(
+    model: Model, fitted: mixed.Mixed | anova.Variance | logistic.Logistic, kind: str
+) -> Iterator[Statistic]:
+    """The tests of a model's terms, with what belongs to each."""
+    remark = "; ".join(model.remarks)
+    about = {"n": model.n, "n_left_out": model.n_left_out, "model_name": model.name}
+    for term in fitted.terms():
+        for row in term.rows:
+            why = "; ".join(filter(None, (row.why, remark if row is term.plain else "")))
+            own = CHECK if row is term.sphericity else kind
+            yield replace(row, kind=own, factors=term_name(term.factors), why=why, **about)
+
+
+def _compared(
+    means: contrasts.Means, comparison: Comparison, layout: Layout, transform: str
+) -> Iterator[Statistic]:
+    """The test of a comparison, Cohen's d, and of logarithms the ratio."""
+    rows = contrasts.compare(means, comparison, layout.factors)
+    yield from rows
+    if transform == "log" and rows[0].p is not None:
+        ratio = contrasts.ratio(rows[0], RATIO)
+        yield Statistic(kind=EFFECT, test=RATIO, **comparison.cells, **ratio.cells)
 
 
 def _cells(data: Wide) -> Iterator[Cell]:
@@ -272,11 +328,25 @@ def _cells(data: Wide) -> Iterator[Cell]:
             yield Cell({**between, **within}, values[np.isfinite(values)])
 
 
-def _means(model: contrasts.Means, layout: Layout) -> Iterator[Compared]:
+def _means(
+    model: contrasts.Means, layout: Layout, transform: str, unit: str
+) -> Iterator[Statistic]:
+    """Estimated means of the levels, in the unit of the tests and in the outcome's own."""
     for factor in layout.factors:
         for level in factor.levels:
-            comparison = Comparison(level, {factor.name: {level: 1.0}}, pair=None)
-            yield contrasts.compare(model, comparison, ())
+            estimate = model.estimate({factor.name: {level: 1.0}})
+            if isinstance(estimate, Statistic):
+                continue
+            of: Row = {
+                "factors": plain_name(factor.name),
+                "levels": level_words({factor.name: level}),
+            }
+            mean = contrasts.estimated_mean(estimate, **of)
+            yield mean
+            if transform:
+                ends = (back(end or 0.0, transform) for end in (mean.mean, mean.low, mean.high))
+                own: Row = dict(zip(("mean", "low", "high"), ends, strict=True))
+                yield Statistic(kind=BACK, test=f"{BACK} mean", n=mean.n, unit=unit, **of, **own)
 
 
 def _comparisons(outcome: Outcome, declaration: Declaration) -> tuple[list[Comparison], list[str]]:
@@ -321,39 +391,37 @@ def _comparisons(outcome: Outcome, declaration: Declaration) -> tuple[list[Compa
 
 
 def _equivalences(
-    compared: Sequence[Compared],
+    means: contrasts.Means,
+    comparisons: Sequence[Comparison],
     outcome: Outcome,
     declaration: Declaration,
     transform: str,
-) -> tuple[list[Compared], list[str]]:
+) -> tuple[list[tuple[Comparison, Statistic]], list[str]]:
     smallest = declaration.analysis.smallest_effect.get(outcome.name)
-    result: list[Compared] = []
-    remarks: list[str] = []
-    if smallest is None:
-        return result, remarks
-    for each in compared:
-        # A contrast that is tested in several directions is one difference.
-        if each.comparison.name != smallest.contrast or each.estimate is None or result:
-            continue
-        estimate = each.estimate
-        if smallest.raw is not None and transform:
-            # The bound is in the outcome's own unit: so is the test.
-            untransformed = anova.variance(wide(outcome.frame, outcome.layout).complete)
-            plain = (
-                untransformed.estimate(each.comparison.weights)
-                if isinstance(untransformed, anova.Variance)
-                else Test("t", why=untransformed)
-            )
-            if isinstance(plain, Test):
-                remarks.append(f"no test of equivalence: {plain.why}")
-                continue
-            estimate = plain
-            remarks.append(RAW)
-        bound = smallest.raw
-        if bound is None:
-            bound = (smallest.standardised or 0.0) * estimate.spread
-        result.append(contrasts.equivalence(each.comparison, estimate, bound))
-    return result, remarks
+    own = [each for each in comparisons if smallest and each.name == smallest.contrast]
+    # A contrast that is tested in several directions is one difference.
+    if smallest is None or not own:
+        return [], []
+    remarks, unit = [], " ".join(filter(None, (transform, outcome.unit)))
+    estimate = means.estimate(own[0].weights)
+    if smallest.raw is not None and transform and not isinstance(estimate, Statistic):
+        # The bound is in the outcome's own unit: so is the test.
+        untransformed = anova.variance(wide(outcome.frame, outcome.layout).complete)
+        estimate = (
+            untransformed.estimate(own[0].weights)
+            if isinstance(untransformed, anova.Variance)
+            else inference.outcome("t", why=untransformed)
+        )
+        why = estimate.why if isinstance(estimate, Statistic) else ""
+        remarks.append(f"no test of equivalence: {why}" if why else RAW)
+        unit = outcome.unit
+    if isinstance(estimate, Statistic):
+        return [], remarks
+    bound = smallest.raw
+    if bound is None:
+        bound = (smallest.standardised or 0.0) * estimate.spread
+    made = replace(contrasts.equivalence(own[0], estimate, bound), unit=unit)
+    return [(replace(own[0], direction=EQUIVALENT), made)], remarks
 
 
 def _of_trials(
@@ -362,18 +430,17 @@ def _of_trials(
     outcome: Outcome,
     comparisons: Sequence[Comparison],
     remarks: list[str],
-) -> list[Model]:
+) -> list[tuple[Model, list[Statistic]]]:
     if trials is None or len(trials) <= len(outcome.frame) or not layout.factors:
         return []
     n = trials[PARTICIPANT].nunique()
     if outcome.yes_no:
         odds = logistic.of_trials(trials, layout)
-        if isinstance(odds, Test):
+        if isinstance(odds, Statistic):
             remarks.append(f"no logistic regression of trials: {odds.why}")
             return []
-        lines = tuple(Line(term, test) for term, test in odds.terms())
-        compared = tuple(contrasts.compare(odds, each, layout.factors) for each in comparisons)
-        return [Model(TRIALS_LOGISTIC, n, 0, lines, odds.remarks, compared)]
+        model = Model(TRIALS_LOGISTIC, n, 0, odds.remarks)
+        return [(model, list(_sensitivity(model, odds, layout, comparisons)))]
     if len(trials) > MOST_TRIALS:
         remarks.append(f"no mixed model of trials: there are more than {MOST_TRIALS:,}")
         return []
@@ -385,7 +452,7 @@ def _of_trials(
     )
     n_effects = n * (1 + met) + (stimuli if stimulus else 0)
     fitted = mixed.of_trials(trials, layout, stimulus, cells=n_effects <= MOST_EFFECTS)
-    if isinstance(fitted, Test):
+    if isinstance(fitted, Statistic):
         remarks.append(f"no mixed model of trials: {fitted.why}")
         return []
     notes = list(fitted.remarks)
@@ -398,45 +465,62 @@ def _of_trials(
         )
     effects = ", ".join(f"({name})" for name in fitted.sds if name != "residual")
     notes.append(f"random effects {effects}")
-    lines = tuple(Line(term, test) for term, test in fitted.terms())
-    compared = tuple(contrasts.compare(fitted, each, layout.factors) for each in comparisons)
-    return [Model(TRIALS_MIXED, n, 0, lines, tuple(notes), compared, fitted.criterion)]
+    model = Model(TRIALS_MIXED, n, 0, tuple(notes), fitted.criterion)
+    return [(model, list(_sensitivity(model, fitted, layout, comparisons)))]
+
+
+def _sensitivity(
+    model: Model,
+    fitted: mixed.Mixed | logistic.Logistic,
+    layout: Layout,
+    comparisons: Sequence[Comparison],
+) -> Iterator[Statistic]:
+    """The tests of a model of trials; comparisons of yes or no are log odds, with the odds ratio.
+    p is not corrected."""
+    yield from _terms(model, fitted, SENSITIVITY)
+    for comparison in comparisons:
+        row, *_ = contrasts.compare(fitted, comparison, layout.factors)
+        row = replace(row, kind=SENSITIVITY, model_name=model.name)
+        if row.p is not None:
+            row = replace(row, n=model.n)
+            if model.name == TRIALS_LOGISTIC:
+                row = replace(row, **contrasts.ratio(row, ODDS_RATIO).cells)
+        yield row
 
 
 def _checks(
-    data: Wide,
-    complete: anova.Variance | str,
-    frame: pd.DataFrame,
-    outcome: Outcome,
-    comparisons: Sequence[Comparison],
-) -> Iterator[tuple[str, tuple[str, ...], Test]]:
+    data: Wide, complete: anova.Variance | str, frame: pd.DataFrame, outcome: Outcome
+) -> Iterator[Statistic]:
     """What the tests assume, the place in the order, and tests by ranks."""
     layout = data.layout
     if isinstance(complete, anova.Variance):
-        yield NORMAL, (), inference.normality(complete.residuals())
+        yield _check(inference.normality(complete.residuals()), NORMAL)
         whole = complete.wide
         if layout.between:
             means = whole.values.mean(axis=1)
             cells = [tuple(row) for row in whole.groups]
             samples = [means[[cell == own for own in cells]] for cell in sorted(set(cells))]
-            yield SAME_VARIANCES, (), inference.same_variances(samples)
-        yield from _by_ranks(whole, outcome, comparisons)
+            yield _check(inference.same_variances(samples), SAME_VARIANCES)
+        for factor, test in _by_ranks(whole, outcome):
+            yield _check(test, f"{BY_RANKS}: {test.test}", factor)
     if layout.within and POSITION in frame and frame[POSITION].nunique() > 1:
         levels = tuple(str(int(at)) for at in sorted(frame[POSITION].dropna().unique()))
         position = Factor(POSITION, levels, within=True, additive=True)
         texts = frame.dropna(subset=[POSITION])
         texts = texts.assign(**{POSITION: texts[POSITION].astype(int).astype(str)})
         fitted = mixed.of_cells(texts, Layout((*layout.factors, position), layout.covariates))
-        if isinstance(fitted, Test):
-            yield POSITION, (POSITION,), fitted
+        if isinstance(fitted, Statistic):
+            test = fitted
         else:
-            tests = dict(fitted.terms())
-            yield POSITION, (POSITION,), tests[(POSITION,)]
+            test = next(term.plain for term in fitted.terms() if term.factors == (POSITION,))
+        yield _check(test, f"{POSITION}: {test.test}", POSITION)
 
 
-def _by_ranks(
-    data: Wide, outcome: Outcome, comparisons: Sequence[Comparison]
-) -> Iterator[tuple[str, tuple[str, ...], Test]]:
+def _check(test: Statistic, name: str, factor: str = "") -> Statistic:
+    return replace(test, kind=CHECK, factors=plain_name(factor), test=name)
+
+
+def _by_ranks(data: Wide, outcome: Outcome) -> Iterator[tuple[str, Statistic]]:
     layout = data.layout
     if not outcome.steps or layout.covariates:
         return
@@ -446,19 +530,12 @@ def _by_ranks(
             [data.values[:, codes == at].mean(axis=1) for at in range(len(factor.levels))]
         )
         if len(factor.levels) > 2:
-            yield "by ranks", (factor.name,), inference.friedman(by_level)
+            yield factor.name, inference.friedman(by_level)
         else:
-            differences = by_level[:, 0] - by_level[:, 1]
-            yield "by ranks", (factor.name,), inference.signed_rank(differences)
+            yield factor.name, inference.signed_rank(by_level[:, 0] - by_level[:, 1])
     means = data.values.mean(axis=1)
     for place, factor in enumerate(layout.between):
         samples = [means[data.groups[:, place] == at] for at in range(len(factor.levels))]
-        yield (
-            "by ranks",
-            (factor.name,),
-            (
-                inference.kruskal(samples)
-                if len(samples) > 2
-                else inference.rank_sum(samples[0], samples[1])
-            ),
-        )
+        several = len(samples) > 2
+        test = inference.kruskal(samples) if several else inference.rank_sum(*samples)
+        yield factor.name, test

@@ -9,10 +9,10 @@ it is statsmodels' `AnovaRM`. Nothing here warns: what has no value says why.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
-from math import sqrt
+from math import nan, sqrt
 
 import numpy as np
 from scipy import stats
@@ -39,11 +39,12 @@ from labapp.analysis.inference import (
     SAME,
     TWO_CONDITIONS,
     Effect,
-    Outcome,
     epsilon,
     f_interval,
     mauchly,
+    outcome,
 )
+from labapp.analysis.statistic import Statistic
 
 EMPTY_CELL = "a group has no participant, so that interactions between groups are not estimated"
 TOO_FEW = "there are too few participants for the groups, or a covariate says what a group says"
@@ -58,21 +59,26 @@ class Term:
     Attributes
     ----------
     factors : names of its factors and covariates.
-    plain : F with its degrees of freedom.
+    plain : F with its degrees of freedom; of complete data with partial eta squared.
     corrected : with Greenhouse and Geisser's epsilon; None where there is nothing to correct.
-    sphericity : Mauchly's W; None likewise.
+    generalised : generalised eta squared; None of other models.
+    sphericity : Mauchly's W; None as `corrected` is, but said of two conditions.
     squares, error : sums of squares of the term and of its error.
     """
 
     factors: tuple[str, ...]
-    plain: Outcome
-    corrected: Outcome | None
-    epsilon: float | None
-    sphericity: Outcome | None
-    squares: float
-    error: float
-    partial: Effect
-    generalised: Effect
+    plain: Statistic
+    corrected: Statistic | None = None
+    generalised: Statistic | None = None
+    sphericity: Statistic | None = None
+    squares: float = nan
+    error: float = nan
+
+    @property
+    def rows(self) -> Iterator[Statistic]:
+        """What is known of it."""
+        known = (self.plain, self.corrected, self.generalised, self.sphericity)
+        return (row for row in known if row is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +116,8 @@ class Variance:
         coefficients = self.inverse @ (self.design.matrix.T @ scores)
         return coefficients, scores - self.design.matrix @ coefficients
 
-    def estimate(self, weights: Weights) -> Estimate | Outcome:
-        """A weighted sum of the means of cells; an Outcome that says why where there is none. The
+    def estimate(self, weights: Weights) -> Estimate | Statistic:
+        """A weighted sum of the means of cells; a row that says why where there is none. The
         error is that of the participants' own weighted sums, so nothing is assumed of sphericity:
         the default of emmeans for models of afex."""
         layout = self.wide.layout
@@ -121,7 +127,7 @@ class Variance:
         coefficients, rest = self.fit(scores[:, None])
         size = max(1.0, float(np.abs(self.wide.values).max()))
         if float(np.abs(rest).max()) <= 1e-9 * size:
-            return Outcome("t", why=SAME)
+            return outcome("t", why=SAME)
         spread = sqrt(float(np.square(rest).sum()) / self.df_error)
         scale = sqrt(float(row @ self.inverse @ row))
         value = float(row @ coefficients[:, 0])
@@ -259,35 +265,31 @@ def _with_generalised(model: Variance) -> Iterator[Term]:
     observed = sum(line.squares for line in lines if measured & set(line.factors))
     for line in lines:
         if line.error <= (1e-9 * size) ** 2 * model.n:
-            plain = Outcome(F, why=SAME)
-            nothing = Effect(PARTIAL, float("nan"), None, None)
-            yield Term(
-                line.factors, plain, None, None, None, line.squares, line.error, nothing, nothing
-            )
+            yield Term(line.factors, outcome(F, why=SAME), squares=line.squares, error=line.error)
             continue
         f = (line.squares / line.df) / (line.error / line.df_error)
-        plain = Outcome(
+        plain = outcome(
             F, f, line.df, float(stats.f.sf(f, line.df, line.df_error)), df_2=line.df_error
         )
         d = len(line.covariance)
-        shrink, corrected, sphericity = None, None, None
+        corrected, sphericity = None, None
         if d > 1:
             shrink = epsilon(line.covariance)
             df, df_error = line.df * shrink, line.df_error * shrink
             p = float(stats.f.sf(f, df, df_error))
-            corrected = Outcome(CORRECTED, f, df, p, df_2=df_error)
+            corrected = replace(outcome(CORRECTED, f, df, p, df_2=df_error), epsilon=shrink)
             sphericity = (
                 mauchly(line.covariance, model.df_error)
                 if model.df_error >= d
-                else Outcome(MAUCHLY, why=FEW)
+                else outcome(MAUCHLY, why=FEW)
             )
         elif line.stratum:
-            sphericity = Outcome(MAUCHLY, why=TWO_CONDITIONS)
+            sphericity = outcome(MAUCHLY, why=TWO_CONDITIONS)
         others = errors + observed - (line.squares if measured & set(line.factors) else 0.0)
         partial, generalised = _etas(line, f, others)
         yield Term(
-            line.factors, plain, corrected, shrink, sphericity,
-            line.squares, line.error, partial, generalised,
+            line.factors, replace(plain, **partial.cells), corrected,
+            Statistic(test=GENERALISED, **generalised.cells), sphericity, line.squares, line.error,
         )  # fmt: skip
 
 

@@ -12,13 +12,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labapp.analysis.declared import CORRECTIONS
-from labapp.analysis.design.analyses import Analysis, Model, StudyAnalyses
-from labapp.analysis.design.contrasts import TWO_SIDED
-from labapp.analysis.design.rows import design_words, plain_name, term_name
-from labapp.analysis.design.sections import BACK_MEAN, cell_rows, df_words, p_cell
-from labapp.analysis.inference import HEDGES, Effect
+from labapp.analysis.design.analyses import TEST, Analysis, StudyAnalyses
+from labapp.analysis.design.contrasts import CONTRAST, EQUIVALENCE
+from labapp.analysis.design.layout import plain_name
+from labapp.analysis.design.sections import (
+    BACK_MEAN,
+    beside,
+    cell_rows,
+    term_tests,
+)
+from labapp.analysis.inference import HEDGES, TWO_SIDED
+from labapp.analysis.statistic import Statistic
 from labapp.base.report.listing import NONE
 from labapp.base.report.page import Verbatim, say
+from labapp.base.report.sentences import df_words, p_cell
 
 TEX, DOCX = "tables.tex", "tables.docx"
 
@@ -51,12 +58,11 @@ def paper_tables(results: StudyAnalyses) -> Iterator[PaperTable]:
 def _english(results: StudyAnalyses) -> Iterator[PaperTable]:
     for analysis in results.analyses:
         yield _values(analysis)
-    tested = [(analysis, analysis.main) for analysis in results.analyses]
-    if tested:
-        yield _tests(tested)
-    if any(analysis.compared for analysis in results.analyses):
+    if results.analyses:
+        yield _tests(results.analyses)
+    if any(analysis.select(CONTRAST) for analysis in results.analyses):
         yield _contrasts(results)
-    if any(analysis.equivalences for analysis in results.analyses):
+    if any(analysis.select(EQUIVALENCE) for analysis in results.analyses):
         yield _equivalence(results)
 
 
@@ -73,31 +79,30 @@ def _values(analysis: Analysis) -> PaperTable:
     return PaperTable(title, heads, rows, f"One value a participant and cell.{unit}", len(names))
 
 
-def _tests(tested: Sequence[tuple[Analysis, Model]]) -> PaperTable:
+def _tests(analyses: Sequence[Analysis]) -> PaperTable:
     rows = []
-    for analysis, model in tested:
-        for line in model.lines:
-            test = line.test
-            if test.p is None or test.statistic is None:
-                continue
-            use = line.of.corrected if line.of is not None and line.of.corrected else test
+    for analysis in analyses:
+        tests = analysis.select(TEST)
+        for test in term_tests(analysis):
+            corrected, general = beside(test, tests)
+            use = corrected or test
             rows.append(
                 (
-                    analysis.outcome.name, Verbatim(term_name(line.term)), f"{test.statistic:.2f}",
+                    analysis.outcome.name, Verbatim(test.factors), f"{test.statistic:.2f}",
                     df_words(use.df), df_words(use.df_2), p_cell(use.p),
-                    NONE if line.of is None else _share(line.of.partial),
-                    NONE if line.of is None else _short(line.of.generalised.value),
+                    NONE if test.effect is None else _share(test),
+                    NONE if general is None else _short(general.effect),
                 )
             )  # fmt: skip
     heads = (
         "Outcome", "Effect", "*F*", "*df*_1", "*df*_2", "*p*", "*η*_p^2 [95% CI]", "*η*_G^2",
     )  # fmt: skip
-    models = sorted({model.name for _, model in tested})
+    models = sorted({analysis.main.name for analysis in analyses})
     note = (
         f"Model: {', '.join(models)}. Within participants degrees of freedom and p have Greenhouse "
         "and Geisser's correction. Mixed models have Satterthwaite's degrees of freedom."
     )
-    designs = ", ".join(sorted({design_words(analysis.outcome.layout) for analysis, _ in tested}))
+    designs = ", ".join(sorted({analysis.outcome.layout.words for analysis in analyses}))
     return PaperTable(f"Tests of effects ({designs})", heads, tuple(rows), note, 2)
 
 
@@ -109,29 +114,26 @@ def _in_unit(analysis: Analysis) -> str:
 
 def _contrasts(results: StudyAnalyses) -> PaperTable:
     rows = []
-    for analysis in results.analyses:
-        for compared in analysis.compared:
-            estimate, test = compared.estimate, compared.test
-            if estimate is None or test.statistic is None:
-                continue
-            effect = compared.effect
-            symbol = "" if effect is None else "*g* = " if effect.name == HEDGES else "*d*_z = "
-            name, direction = compared.comparison.name, compared.comparison.direction
-            marked = name if direction == TWO_SIDED else f"{name} ({say(direction)})"
-            rows.append(
-                (
-                    _in_unit(analysis), Verbatim(marked),
-                    f"{_number(estimate.value)} [{_number(test.low)}, {_number(test.high)}]",
-                    f"{test.statistic:.2f}", df_words(test.df), p_cell(test.p),
-                    p_cell(compared.p_corrected),
-                    NONE if effect is None else Verbatim(f"{symbol}{say(_interval(effect))}"),
-                )
-            )  # fmt: skip
+    tests = [(analysis, row) for analysis in results.analyses for row in analysis.select(CONTRAST)]
+    for analysis, row in tests:
+        if row.difference is None:
+            continue
+        symbol = "*g* = " if row.effect_name == HEDGES else "*d*_z = "
+        marked = (
+            row.contrast if row.direction == TWO_SIDED else f"{row.contrast} ({say(row.direction)})"
+        )
+        rows.append(
+            (
+                _in_unit(analysis), Verbatim(marked),
+                f"{_number(row.difference)} [{_number(row.low)}, {_number(row.high)}]",
+                f"{row.statistic:.2f}", df_words(row.df), p_cell(row.p), p_cell(row.p_corrected),
+                NONE if row.effect is None else Verbatim(f"{symbol}{say(_interval(row))}"),
+            )
+        )  # fmt: skip
     plan = results.declaration.analysis
     family = "each outcome" if plan.family == "per_outcome" else "all outcomes"
     note = f"Corrected p: {CORRECTIONS[plan.correction]} over the contrasts of {family}."
-    directions = {c.comparison.direction for a in results.analyses for c in a.compared}
-    if directions - {TWO_SIDED}:
+    if {row.direction for _, row in tests} - {TWO_SIDED}:
         note += " Tests marked greater or less are one-sided; all others are two-sided."
     heads = (
         "Outcome", "Contrast", "Difference [95% CI]", "*t*", "*df*", "*p*", "*p*_corr",
@@ -144,13 +146,12 @@ def _equivalence(results: StudyAnalyses) -> PaperTable:
     rows = [
         (
             analysis.outcome.name if analysis.raw_equivalence else _in_unit(analysis),
-            Verbatim(each.comparison.name), f"±{_number(each.bound)}",
-            f"[{_number(each.test.low)}, {_number(each.test.high)}]",
-            f"{each.test.statistic or 0.0:.2f}", df_words(each.test.df), p_cell(each.test.p),
-            p_cell(each.p_corrected),
+            Verbatim(row.contrast), f"±{_number(row.bound)}",
+            f"[{_number(row.low)}, {_number(row.high)}]", f"{row.statistic:.2f}",
+            df_words(row.df), p_cell(row.p), p_cell(row.p_corrected),
         )
         for analysis in results.analyses
-        for each in analysis.equivalences
+        for row in analysis.select(EQUIVALENCE)
     ]  # fmt: skip
     heads = ("Outcome", "Contrast", "Smallest effect", "90% CI", "*t*", "*df*", "*p*", "*p*_corr")
     note = (
@@ -173,13 +174,14 @@ def _short(value: float | None) -> str:
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 
-def _share(effect: Effect) -> str:
-    return f"{_short(effect.value)} [{_short(effect.low)}, {_short(effect.high)}]"
+def _share(row: Statistic) -> str:
+    return f"{_short(row.effect)} [{_short(row.effect_low)}, {_short(row.effect_high)}]"
 
 
-def _interval(effect: Effect) -> str:
-    low, high = (NONE if end is None else f"{end:.2f}" for end in (effect.low, effect.high))
-    return f"{effect.value:.2f} [{low}, {high}]"
+def _interval(row: Statistic) -> str:
+    ends = (row.effect_low, row.effect_high)
+    low, high = (NONE if end is None else f"{end:.2f}" for end in ends)
+    return f"{row.effect:.2f} [{low}, {high}]"
 
 
 def tex(studies: Iterable[StudyAnalyses]) -> str:

@@ -5,35 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import exp, lgamma, sqrt
-from typing import Literal, Protocol
-
-from scipy import stats
+from math import exp
+from typing import Any, Protocol
 
 from labapp.analysis.design.anova import Estimate
-from labapp.analysis.design.layout import Factor, Weights
+from labapp.analysis.design.layout import Factor, Weights, term_name
 from labapp.analysis.inference import (
     COHEN_AVERAGE,
     COHEN_POOLED,
+    EQUIVALENT,
     HEDGES,
     PAIRED,
+    SMALLEST,
+    Direction,
     Effect,
-    Outcome,
     adjust,
-    t_interval,
+    of_estimate,
+    standardised,
 )
+from labapp.analysis.statistic import Statistic
+from labapp.study.design import MODEL
 
-Direction = Literal["two-sided", "greater", "less", "equivalent"]
-TWO_SIDED: Direction = "two-sided"
-GREATER: Direction = "greater"
-LESS: Direction = "less"
-EQUIVALENT: Direction = "equivalent"
+MEAN, CONTRAST, EQUIVALENCE, EFFECT = "estimated mean", "contrast", "equivalence", "effect"
+ALPHA = 0.05
 
 
 class Means(Protocol):
     """A fitted model that can say what weighted sums of means are."""
 
-    def estimate(self, weights: Weights) -> Estimate | Outcome: ...
+    def estimate(self, weights: Weights) -> Estimate | Statistic: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +45,17 @@ class Comparison:
     direction: Direction = "two-sided"
     pair: tuple[str, str, str] | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One comparison and its one test: of a difference, or of equivalence.
-
-    cohen: Cohen's d beside the effect; bound: of a test of equivalence the smallest difference that
-    matters; p_corrected: over the family; None where there is no value, and then `why` says the
-    reason."""
-
-    comparison: Comparison
-    test: Outcome
-    estimate: Estimate | None = None
-    effect: Effect | None = None
-    cohen: Effect | None = None
-    bound: float | None = None
-    p_corrected: float | None = None
-    n_tests: int | None = None
+    @property
+    def cells(self) -> dict[str, Any]:
+        """Which contrast it is, as cells of a row."""
+        _, model, other = self.pair if self.pair and self.pair[0] == MODEL else ("", "", "")
+        return {
+            "contrast": self.name,
+            "factors": term_name(self.weights),
+            "direction": self.direction,
+            "model": model,
+            "compared_with": other,
+        }
 
 
 def pairs(factors: Sequence[Factor]) -> list[Comparison]:
@@ -77,87 +71,78 @@ def pairs(factors: Sequence[Factor]) -> list[Comparison]:
     ]
 
 
-def compare(model: Means, comparison: Comparison, factors: Sequence[Factor]) -> Compared:
-    """Test one comparison, and say how large it is."""
+def compare(model: Means, comparison: Comparison, factors: Sequence[Factor]) -> list[Statistic]:
+    """The test of one comparison, with how large it is; and Cohen's d where there is one."""
     estimate = model.estimate(comparison.weights)
-    if isinstance(estimate, Outcome):
-        return Compared(comparison, estimate)
+    if isinstance(estimate, Statistic):
+        return [replace(estimate, kind=CONTRAST, **comparison.cells)]
+    test = of_estimate(estimate.value, estimate.error, estimate.df, comparison.direction)
     t = estimate.value / estimate.error
-    name = "z" if estimate.df is None else "t"
-    p = tail(t, estimate.df, comparison.direction)
-    half = quantile(0.975, estimate.df) * estimate.error
-    low, high = estimate.value - half, estimate.value + half
-    test = Outcome(name, t, estimate.df, p, low, high)
     named = [factor for factor in factors if factor.name in comparison.weights]
-    return Compared(
-        comparison, test, estimate, _effect(estimate, t, named), _cohen(estimate, t, named)
-    )
+    effect, cohen = _effects(estimate, t, named)
+    rows = [
+        replace(
+            test, kind=CONTRAST, n=estimate.n, **comparison.cells, **effect.cells if effect else {}
+        )
+    ]
+    if cohen is not None:
+        rows.append(Statistic(kind=EFFECT, test=cohen.name, **comparison.cells, **cohen.cells))
+    return rows
 
 
-def _effect(estimate: Estimate, t: float, factors: Sequence[Factor]) -> Effect | None:
-    """d_z where participants met all that is compared, else Hedges' g."""
+def _effects(
+    estimate: Estimate, t: float, factors: Sequence[Factor]
+) -> tuple[Effect | None, Effect | None]:
+    """d_z where participants met all that is compared, else Hedges' g; and Cohen's d: d_av, else
+    d_s. The interval of d_av is an approximation by Algina and Keselman (2003)."""
     if estimate.df is None or not estimate.scale:
-        return None
+        return None, None
     between = any(not factor.within for factor in factors)
-    df = estimate.df
-    small = exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / sqrt(df / 2) if between and df > 1 else 1.0
-    low, high = (None if end is None else small * end * estimate.scale for end in t_interval(t, df))
-    return Effect(
-        HEDGES if between else PAIRED, small * estimate.value / estimate.spread, low, high
-    )
-
-
-def _cohen(estimate: Estimate, t: float, factors: Sequence[Factor]) -> Effect | None:
-    """Cohen's d: d_av where participants met all that is compared, else d_s. The interval is the
-    noncentrality's times standard error over standardiser (of d_av an approximation by Algina and
-    Keselman, 2003)."""
-    if estimate.df is None or not estimate.scale:
-        return None
-    between = any(not factor.within for factor in factors)
+    value, df = estimate.value, estimate.df
+    name = HEDGES if between else PAIRED
+    effect = standardised(name, value / estimate.spread, t, df, estimate.scale)
     unit = estimate.spread if between else estimate.within_levels
     if not unit > 0:
-        return None
-    scale = estimate.error / unit
-    low, high = (None if end is None else end * scale for end in t_interval(t, estimate.df))
-    return Effect(COHEN_POOLED if between else COHEN_AVERAGE, estimate.value / unit, low, high)
+        return effect, None
+    name = COHEN_POOLED if between else COHEN_AVERAGE
+    return effect, standardised(name, value / unit, t, df, estimate.error / unit)
 
 
-def tail(t: float, df: float | None, direction: Direction = "two-sided") -> float:
-    """p of a t (of a normal deviate without df) in a direction."""
-    distribution = stats.norm() if df is None else stats.t(df)
-    if direction == GREATER:
-        return float(distribution.sf(t))
-    if direction == LESS:
-        return float(distribution.cdf(t))
-    return float(2 * distribution.sf(abs(t)))
+def equivalence(comparison: Comparison, estimate: Estimate, bound: float) -> Statistic:
+    """The test whether a difference is smaller than a bound on both sides."""
+    made = of_estimate(estimate.value, estimate.error, estimate.df, EQUIVALENT, bound)
+    about = replace(comparison, direction=EQUIVALENT).cells
+    return replace(made, kind=EQUIVALENCE, n=estimate.n, **about)
 
 
-def quantile(share: float, df: float | None) -> float:
-    return float(stats.norm.ppf(share) if df is None else stats.t.ppf(share, df))
+def estimated_mean(estimate: Estimate, **about: Any) -> Statistic:
+    """An estimated mean with its interval."""
+    made = of_estimate(estimate.value, estimate.error, estimate.df)
+    return Statistic(
+        kind=MEAN, test=MEAN, n=estimate.n, mean=estimate.value, standard_error=estimate.error,
+        df=estimate.df, low=made.low, high=made.high, **about,
+    )  # fmt: skip
 
 
-def equivalence(comparison: Comparison, estimate: Estimate, bound: float) -> Compared:
-    """Test whether a difference is smaller than a bound on both sides (Schuirmann, 1987).
-
-    statistic and p are those of the one-sided test with the larger p; low and high end the 90 %
-    interval of the difference.
-    """
-    above = (estimate.value + bound) / estimate.error
-    below = (estimate.value - bound) / estimate.error
-    p, t = max((tail(above, estimate.df, GREATER), above), (tail(below, estimate.df, LESS), below))
-    half = quantile(0.95, estimate.df) * estimate.error
-    low, high = estimate.value - half, estimate.value + half
-    test = Outcome("two one-sided tests", t, estimate.df, p, low, high)
-    return Compared(replace(comparison, direction=EQUIVALENT), test, estimate, bound=bound)
+def ratio(row: Statistic, name: str) -> Effect:
+    """A difference of logarithms as a ratio, with its interval."""
+    value, low, high = (exp(end or 0.0) for end in (row.difference, row.low, row.high))
+    return Effect(name, value, low, high)
 
 
-def corrected(compared: Sequence[Compared], method: str) -> list[Compared]:
+def corrected(rows: Sequence[Statistic], method: str, family: str) -> list[Statistic]:
     """The tests of one family, each with its corrected p. method: holm, bonferroni, fdr (Benjamini
-    and Hochberg, 1995) or none."""
-    p = [each.test.p for each in compared]
-    known = [at for at, value in enumerate(p) if value is not None]
-    adjusted = adjust([p[at] or 0.0 for at in known], method)
-    result = list(compared)
-    for at, value in zip(known, adjusted, strict=True):
-        result[at] = replace(compared[at], p_corrected=value, n_tests=len(known))
+    and Hochberg, 1995) or none; family: what it is called."""
+    known = [row.p for row in rows if row.p is not None]
+    adjusted = iter(adjust(known, method))
+    result = []
+    for row in rows:
+        if row.p is not None:
+            p = next(adjusted)
+            enough = row.n is not None and row.n >= SMALLEST
+            row = replace(
+                row, p_corrected=p, n_tests=len(known), family=family,
+                significant=p < ALPHA and enough,
+            )  # fmt: skip
+        result.append(row)
     return result

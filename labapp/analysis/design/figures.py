@@ -15,13 +15,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from scipy import stats
 
 from labapp.analysis.column import ends_of
-from labapp.analysis.design.analyses import Analysis, StudyAnalyses, back
-from labapp.analysis.design.layout import Factor, Floats
-from labapp.analysis.design.rows import plain_name
+from labapp.analysis.design.analyses import VALUES, Analysis, StudyAnalyses, back
+from labapp.analysis.design.layout import Factor, Floats, plain_name
 from labapp.analysis.design.sources import UNDECLARED
+from labapp.analysis.statistic import Statistic
 from labapp.base.figure_style import ACCENT, INK, SECONDARY, SERIES, panels_across, points_of, style
 from labapp.base.report import drawing, kit
 from labapp.base.report.drawing import SAID, ReportFigure, shortened
@@ -32,7 +31,6 @@ ACROSS, HEIGHT_IN, MARGIN_IN = 3, 2.1, 0.75
 WIDTH = 0.64
 """Of all cells at one place of an axis, where the next place is 1 away."""
 COLOURS = (ACCENT, INK, SECONDARY, *SERIES)
-LEVEL = 0.95
 CAPTION = (
     "Mean of the participants in each cell, with its 95 % interval, each cell by itself (t); of "
     "transformed values both are worked out as they are analysed and told in the outcome's unit. "
@@ -83,26 +81,13 @@ def panels_of(analysis: Analysis) -> list[dict[str, str]]:
     ]
 
 
-def values_of(analysis: Analysis, levels: dict[str, str]) -> Floats:
-    """The values of the participants in the cells with these levels, as they are analysed."""
-    cells = [
-        cell.values
-        for cell in analysis.cells
-        if all(cell.levels.get(name) == level for name, level in levels.items())
-    ]
-    return np.concatenate(cells) if cells else np.empty(0)
-
-
-def interval(values: Floats) -> tuple[float, float, float]:
-    """The mean and the ends of its interval; NaN where there are too few values."""
-    if not values.size:
-        return np.nan, np.nan, np.nan
-    mean = float(values.mean())
-    if values.size < 2:
-        return mean, np.nan, np.nan
-    error = float(values.std(ddof=1)) / np.sqrt(values.size)
-    half = float(stats.t.ppf((1 + LEVEL) / 2, values.size - 1)) * error
-    return mean, mean - half, mean + half
+def cell_of(analysis: Analysis, levels: dict[str, str]) -> tuple[Floats, Statistic]:
+    """The values of the participants in the cell with these levels, as they are analysed, and the
+    row of the table of statistics that is of them."""
+    for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True):
+        if all(cell.levels.get(name) == level for name, level in levels.items()):
+            return cell.values, row
+    return np.empty(0), Statistic()
 
 
 def _panel(ax: Axes, analysis: Analysis, levels: dict[str, str], room: float) -> None:
@@ -114,8 +99,8 @@ def _panel(ax: Axes, analysis: Analysis, levels: dict[str, str], room: float) ->
     for place, level in enumerate(names):
         shift = (place - (len(names) - 1) / 2) * step
         own = {**levels, **({series.name: level} if series is not None else {})}
-        drawn = [values_of(analysis, {**own, first.name: each}) for each in first.levels]
-        every += drawn
+        drawn = [cell_of(analysis, {**own, first.name: each}) for each in first.levels]
+        every += [values for values, _ in drawn]
         _series(ax, analysis, drawn, place, shift, step, joined=first.within)
     labels = list(first.levels)
     if first.name == MODEL:
@@ -138,7 +123,7 @@ def _panel(ax: Axes, analysis: Analysis, levels: dict[str, str], room: float) ->
 def _series(
     ax: Axes,
     analysis: Analysis,
-    drawn: Sequence[Floats],
+    drawn: Sequence[tuple[Floats, Statistic]],
     place: int,
     shift: float,
     step: float,
@@ -148,22 +133,27 @@ def _series(
     """The cells of one level beside those of others: dots, means and intervals."""
     colour, (line, mark) = COLOURS[place % len(COLOURS)], kit.LINES[place % len(kit.LINES)]
     at = np.arange(len(drawn)) + shift
-    for x, values in zip(at, drawn, strict=True):
+    for x, (values, _) in zip(at, drawn, strict=True):
         steps = kit.steps_of(values[:, None]) if values.size else values
         if 0 < values.size <= kit.POINTS_UP_TO and not steps.size:
             own = [_own(analysis, value) for value in values]
             beside = x + kit.jitter(values.size, 0.3 * step)
             kit.points(ax, beside, own, markersize=3, color=colour, alpha=0.35, zorder=2)
-    ends = np.array([[_own(analysis, end, within=False) for end in interval(v)] for v in drawn])
+    ends = np.array(
+        [
+            [_own(analysis, end, within=False) for end in (row.mean, row.low, row.high)]
+            for _, row in drawn
+        ]
+    )
     kit.vertical_interval(ax, at, ends[:, 1], ends[:, 2], colour)
     look: dict[str, Any] = {"linestyle": line if joined else "", "color": colour, "marker": mark}
     look |= {"markersize": 5.5, "linewidth": 1.1, "markeredgecolor": "white", "zorder": 4}
     ax.plot(at, ends[:, 0], **look)
 
 
-def _own(analysis: Analysis, value: float, *, within: bool = True) -> float:
+def _own(analysis: Analysis, value: float | None, *, within: bool = True) -> float:
     """A value in the outcome's unit; within its range where the unit is one, if that is asked."""
-    if not np.isfinite(value):
+    if value is None:
         return np.nan
     own = back(float(value), analysis.transform)
     ends = ends_of(analysis.outcome.unit)

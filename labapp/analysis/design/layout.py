@@ -5,7 +5,7 @@ Everything here is arithmetic on frames: one row a participant and cell, or a tr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
@@ -20,6 +20,21 @@ PARTICIPANT, VALUE = "participant", "value"
 Weights = Mapping[str, Mapping[str, float]]
 """By factor the weight of each of its levels; a level that is not named weighs nothing, and over a
 factor that is not named the mean is taken."""
+
+
+def plain_name(factor: str) -> str:
+    """A factor as the study calls it."""
+    return factor.removeprefix("factor_")
+
+
+def term_name(factors: Iterable[str]) -> str:
+    """The factors of a term as the study calls them, with × between them."""
+    return " × ".join(plain_name(factor) for factor in factors)
+
+
+def level_words(levels: Mapping[str, str]) -> str:
+    """Levels by factor as a text."""
+    return "; ".join(f"{plain_name(name)}={level}" for name, level in levels.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +71,17 @@ class Layout:
     @property
     def within(self) -> tuple[Factor, ...]:
         return tuple(factor for factor in self.factors if factor.within)
+
+    @property
+    def words(self) -> str:
+        """between hint; within model; covariate age."""
+        parts = []
+        for name, factors in (("between", self.between), ("within", self.within)):
+            if factors:
+                parts.append(f"{name} {', '.join(plain_name(factor.name) for factor in factors)}")
+        if self.covariates:
+            parts.append(f"covariate {', '.join(self.covariates)}")
+        return "; ".join(parts)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from labapp.analysis.design.anova import EMPTY_CELL, Estimate
+from labapp.analysis.design.anova import EMPTY_CELL, Estimate, Term
 from labapp.analysis.design.layout import (
     PARTICIPANT,
     VALUE,
@@ -29,7 +29,8 @@ from labapp.analysis.design.layout import (
     usable,
     weighted_cells,
 )
-from labapp.analysis.inference import FEW, SAME, Outcome
+from labapp.analysis.inference import FEW, SAME, outcome
+from labapp.analysis.statistic import Statistic
 
 NAME = "F, logistic GEE"
 SEPARATED = "in a cell all trials are alike, so that its log odds have no value"
@@ -47,23 +48,23 @@ class Logistic:
     covariance: Floats
     remarks: tuple[str, ...] = ()
 
-    def estimate(self, weights: Weights) -> Estimate | Outcome:
+    def estimate(self, weights: Weights) -> Estimate | Statistic:
         row = weighted_cells(self.layout, self.design, weights)
         error = sqrt(float(row @ self.covariance @ row))
         return Estimate(float(row @ self.coefficients), error, self.df, float("nan"), self.n, 0.0)
 
-    def terms(self) -> list[tuple[tuple[str, ...], Outcome]]:
+    def terms(self) -> list[Term]:
         result = []
         for term, at in self.design.terms.items():
             if term:
                 own = self.coefficients[at]
                 f = float(own @ np.linalg.solve(self.covariance[at, at], own)) / own.size
                 p = float(stats.f.sf(f, own.size, self.df))
-                result.append((term, Outcome(NAME, f, own.size, p, df_2=self.df)))
+                result.append(Term(term, outcome(NAME, f, own.size, p, df_2=self.df)))
         return result
 
 
-def of_trials(frame: pd.DataFrame, layout: Layout) -> Logistic | Outcome:
+def of_trials(frame: pd.DataFrame, layout: Layout) -> Logistic | Statistic:
     """frame: one row a trial; `value` 0 or 1."""
     from statsmodels.genmod.cov_struct import Independence
     from statsmodels.genmod.families import Binomial
@@ -72,18 +73,18 @@ def of_trials(frame: pd.DataFrame, layout: Layout) -> Logistic | Outcome:
     rows = usable(frame, layout)
     y = rows[VALUE].to_numpy(np.float64)
     if y.size == 0 or np.ptp(y) == 0:
-        return Outcome(NAME, why=SAME if y.size else FEW)
+        return outcome(NAME, why=SAME if y.size else FEW)
     fixed = fixed_effects(rows, layout)
     if fixed is None:
-        return Outcome(NAME, why="the factors cannot be told apart in these values")
+        return outcome(NAME, why="the factors cannot be told apart in these values")
     design, codes, crossed = fixed
     remarks = () if crossed else (EMPTY_CELL,)
     people = rows[PARTICIPANT].nunique()
     df = people - design.matrix.shape[1]
     if df < 1:
-        return Outcome(NAME, why=FEW)
+        return outcome(NAME, why=FEW)
     if _separated(codes, y, layout) and not remarks:
-        return Outcome(NAME, why=SEPARATED)
+        return outcome(NAME, why=SEPARATED)
     groups = pd.factorize(rows[PARTICIPANT])[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -91,10 +92,10 @@ def of_trials(frame: pd.DataFrame, layout: Layout) -> Logistic | Outcome:
             model = GEE(y, design.matrix, groups, family=Binomial(), cov_struct=Independence())
             result = model.fit(maxiter=200, ctol=1e-10, cov_type="bias_reduced")
         except (np.linalg.LinAlgError, ValueError):
-            return Outcome(NAME, why="the fit did not converge")
+            return outcome(NAME, why="the fit did not converge")
     covariance = np.asarray(result.cov_params())
     if not result.converged or not np.isfinite(covariance).all():
-        return Outcome(NAME, why="the fit did not converge")
+        return outcome(NAME, why="the fit did not converge")
     return Logistic(layout, design, people, df, np.asarray(result.params), covariance, remarks)
 
 

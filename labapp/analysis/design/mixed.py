@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from scipy import linalg, optimize, stats
 
-from labapp.analysis.design.anova import CONDITION, EMPTY_CELL, Estimate
+from labapp.analysis.design.anova import CONDITION, EMPTY_CELL, Estimate, Term
 from labapp.analysis.design.layout import (
     PARTICIPANT,
     VALUE,
@@ -36,7 +36,8 @@ from labapp.analysis.design.layout import (
     usable,
     weighted_cells,
 )
-from labapp.analysis.inference import FEW, SAME, Outcome, varies
+from labapp.analysis.inference import FEW, SAME, outcome, varies
+from labapp.analysis.statistic import Statistic
 
 WALD = "linear mixed model, Wald chi-square"
 FAILED = "the fit did not converge"
@@ -95,7 +96,7 @@ class Mixed:
         spread = float(gradient @ self.information @ gradient)
         return 2 * variance**2 / spread if spread > 0 else float("inf")
 
-    def estimate(self, weights: Weights) -> Estimate | Outcome:
+    def estimate(self, weights: Weights) -> Estimate | Statistic:
         """A weighted sum of the means of cells, covariates at their mean."""
         row = weighted_cells(self.layout, self.design, weights)
         error = sqrt(float(row @ self.covariance @ row))
@@ -103,22 +104,22 @@ class Mixed:
         value = float(row @ self.coefficients)
         return Estimate(value, error, self.df_of(row), spread, self.n, 0.0)
 
-    def terms(self) -> list[tuple[tuple[str, ...], Outcome]]:
+    def terms(self) -> list[Term]:
         """F of every term, type III, Satterthwaite."""
-        return [(term, self._f(term, at)) for term, at in self.design.terms.items() if term]
+        return [Term(term, self._f(term, at)) for term, at in self.design.terms.items() if term]
 
-    def wald(self, term: tuple[str, ...]) -> Outcome:
+    def wald(self, term: tuple[str, ...]) -> Statistic:
         """Wald's chi-square of a term, as statsmodels tests it; none where the fit did not
         converge."""
         if FAILED in self.remarks:
-            return Outcome(WALD, why=FAILED)
+            return outcome(WALD, why=FAILED)
         at = self.design.terms[term]
         own = self.coefficients[at]
         chi_square = float(own @ np.linalg.solve(self.covariance[at, at], own))
         p = float(stats.chi2.sf(chi_square, own.size))
-        return Outcome(WALD, chi_square, own.size, p, why="; ".join(self.remarks))
+        return outcome(WALD, chi_square, own.size, p, why="; ".join(self.remarks))
 
-    def _f(self, term: tuple[str, ...], at: slice) -> Outcome:
+    def _f(self, term: tuple[str, ...], at: slice) -> Statistic:
         own = self.coefficients[at]
         # Differences from the first level: which basis is taken matters for the degrees of freedom.
         named = (f for f in self.layout.factors if f.name in term)
@@ -134,7 +135,7 @@ class Mixed:
             row[at] = vector @ basis
             dfs.append(self.df_of(row))
         df_2 = _together(dfs)
-        return Outcome("F, mixed model", f, q, float(stats.f.sf(f, q, df_2)), df_2=df_2)
+        return outcome("F, mixed model", f, q, float(stats.f.sf(f, q, df_2)), df_2=df_2)
 
 
 def _together(dfs: Sequence[float]) -> float:
@@ -147,14 +148,14 @@ def _together(dfs: Sequence[float]) -> float:
     return 2 * expected / (expected - len(dfs)) if expected > len(dfs) else 2.0
 
 
-def of_cells(frame: pd.DataFrame, layout: Layout) -> Mixed | Outcome:
+def of_cells(frame: pd.DataFrame, layout: Layout) -> Mixed | Statistic:
     """One value a participant and cell on the factors, with a random intercept of participants."""
     rows = usable(frame, layout)
     people = pd.factorize(rows[PARTICIPANT])[0].astype(np.intp)
     return fit(rows, layout, [Random(f"1 | {PARTICIPANT}", people)])
 
 
-def wald(values: Floats) -> Outcome:
+def wald(values: Floats) -> Statistic:
     """Wald's chi-square of conditions within participants: unlike an analysis of variance it takes
     in participants who lack one. values: shape (participants, conditions), NaN for what lacks."""
     values = values[:, np.isfinite(values).any(axis=0)]
@@ -164,14 +165,14 @@ def wald(values: Floats) -> Outcome:
     )
     levels = tuple(map(str, range(values.shape[1])))
     model = of_cells(frame, Layout((Factor(CONDITION, levels, within=True),)))
-    if isinstance(model, Outcome):
+    if isinstance(model, Statistic):
         return replace(model, test=WALD)
     return model.wald((CONDITION,))
 
 
 def of_trials(
     frame: pd.DataFrame, layout: Layout, stimulus: str | None, *, cells: bool = True
-) -> Mixed | Outcome:
+) -> Mixed | Statistic:
     """Trials on the factors: random intercepts of participants and stimuli, and with `cells` of
     participants at each level, and combination of levels, of the factors within them.
 
@@ -194,7 +195,7 @@ def of_trials(
     taken_out: list[str] = []
     while True:
         model = fit(rows, layout, effects)
-        if isinstance(model, Outcome):
+        if isinstance(model, Statistic):
             return model
         zero = [
             effect
@@ -212,28 +213,28 @@ def of_trials(
     return replace(model, remarks=(*model.remarks, text))
 
 
-def fit(rows: pd.DataFrame, layout: Layout, effects: Sequence[Random]) -> Mixed | Outcome:
+def fit(rows: pd.DataFrame, layout: Layout, effects: Sequence[Random]) -> Mixed | Statistic:
     """The model by restricted maximum likelihood. rows: without gaps."""
     name = "linear mixed model"
     n = rows[PARTICIPANT].nunique()
     if n < 2:
-        return Outcome(name, why=FEW)
+        return outcome(name, why=FEW)
     y = rows[VALUE].to_numpy(np.float64)
     fixed = fixed_effects(rows, layout)
     if fixed is None:
-        return Outcome(name, why="the factors cannot be told apart in these values")
+        return outcome(name, why="the factors cannot be told apart in these values")
     design, _, crossed = fixed
     remarks: tuple[str, ...] = () if crossed else (EMPTY_CELL,)
     if len(y) <= design.matrix.shape[1] + 1:
-        return Outcome(name, why=FEW)
+        return outcome(name, why=FEW)
     rest = y - design.matrix @ np.linalg.lstsq(design.matrix, y, rcond=None)[0]
     if not varies(rest):
-        return Outcome(name, why=SAME)
+        return outcome(name, why=SAME)
     sizes = [int(effect.codes.max()) + 1 for effect in effects]
     if len(effects) > 1 and sum(sizes) > MOST_EFFECTS:
-        return Outcome(name, why=f"there are more than {MOST_EFFECTS:,} random effects")
+        return outcome(name, why=f"there are more than {MOST_EFFECTS:,} random effects")
     if any(size >= len(y) for size in sizes):
-        return Outcome(name, why="each random effect has one value")
+        return outcome(name, why="each random effect has one value")
     unit = float(rest.std())
     problem = _Problem(design.matrix, y / unit, effects)
     theta, converged = problem.best()

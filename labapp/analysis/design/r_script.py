@@ -17,7 +17,7 @@ from labapp.analysis.design.analyses import (
     StudyAnalyses,
 )
 from labapp.analysis.design.anova import EMPTY_CELL
-from labapp.analysis.design.rows import contrast_row
+from labapp.analysis.design.contrasts import CONTRAST
 from labapp.analysis.reliability import Reliability
 
 SCRIPT = "analysis.R"
@@ -102,7 +102,7 @@ def _call(analysis: Analysis) -> str:
             models[TRIALS_MIXED].criterion if TRIALS_MIXED in models else None
         ),
         "plain": 'function(names) sub("^factor_", "", names)',
-        "contrasts": _contrasts(analysis, analysis.raw_equivalence),
+        "contrasts": _contrasts(analysis),
     }
     inner = ",\n  ".join(f"{name} = {value}" for name, value in fields.items())
     return f"analyse(list(\n  {inner}))"
@@ -118,20 +118,18 @@ def _random(remarks: Sequence[str]) -> str:
     return " + ".join(told.removeprefix("random effects ").split(", "))
 
 
-def _contrasts(analysis: Analysis, untransformed: bool) -> str:
+def _contrasts(analysis: Analysis) -> str:
     made = []
-    for compared in analysis.compared:
-        comparison = compared.comparison
-        if compared.estimate is None:
+    for comparison, row in zip(analysis.comparisons, analysis.select(CONTRAST), strict=False):
+        if row.difference is None:
             continue
         weights = ", ".join(
             f"`{factor}` = {_named(levels)}" for factor, levels in comparison.weights.items()
         )
-        factors = _text(contrast_row(compared)["factors"])
         made.append(
-            f"list(name = {_text(comparison.name)}, factors = {factors}, "
-            f"direction = {_text(comparison.direction)}, "
-            f"untransformed = {_flag(untransformed)}, weights = list({weights}))"
+            f"list(name = {_text(row.contrast)}, factors = {_text(row.factors)}, "
+            f"direction = {_text(row.direction)}, "
+            f"untransformed = {_flag(analysis.raw_equivalence)}, weights = list({weights}))"
         )
     if len(made) < 2:
         return f"list({', '.join(made)})"

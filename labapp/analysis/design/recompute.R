@@ -438,6 +438,9 @@ analyse <- function(a) {
     if (anyNA(own) || !any(own)) next
     compare(a, paste("mean,", printed$levels[r]), printed$mean[r], mean(d$value[own]), CLOSED)
     compare(a, paste("sd,", printed$levels[r]), printed$sd[r], sd(d$value[own]), CLOSED)
+    n <- sum(own); half <- qt(0.975, n - 1) * sd(d$value[own]) / sqrt(n)
+    if (n > 1) compare_ends(a, paste("mean,", printed$levels[r]), c(printed$low[r], printed$high[r]),
+                            mean(d$value[own]) + c(-half, half), CLOSED)
   }
   if (a$model == "analysis of variance") {
     m <- anova_model(a, d); check_anova(a, m, "test"); check_checks(a, m, d)

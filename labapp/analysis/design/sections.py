@@ -6,38 +6,38 @@ from collections.abc import Callable, Iterable, Iterator
 
 from labapp.analysis.declared import CORRECTIONS
 from labapp.analysis.design.analyses import (
+    BACK,
+    BY_RANKS,
+    CHECK,
     MIXED,
+    SENSITIVITY,
+    TEST,
     TRIALS_LOGISTIC,
+    VALUES,
     Analysis,
     Model,
     StudyAnalyses,
     back,
 )
-from labapp.analysis.design.rows import (
-    ALPHA,
-    ODDS_RATIO,
-    contrast_row,
-    design_words,
-    level_words,
-    plain_name,
-    ratio,
-    term_name,
-)
-from labapp.analysis.design.sources import UNDECLARED
-from labapp.analysis.inference import Effect, Outcome
+from labapp.analysis.design.contrasts import ALPHA, CONTRAST, EFFECT, EQUIVALENCE, MEAN
+from labapp.analysis.design.layout import plain_name
+from labapp.analysis.design.sources import POSITION, UNDECLARED
+from labapp.analysis.inference import EQUIVALENT, GENERALISED, TOST, TWO_SIDED
+from labapp.analysis.statistic import Statistic, select
 from labapp.base.report.listing import NONE
 from labapp.base.report.page import (
     Html,
     Verbatim,
-    count,
     decimal,
     details,
     heading,
     joined,
     paragraph,
+    say,
     table,
     two_lines,
 )
+from labapp.base.report.sentences import df_words, number_words, p_cell, sentence
 from labapp.study.design import Hypothesis
 
 BACK_MEAN = "Back-transformed mean"
@@ -59,12 +59,9 @@ def sections(
     yield from figures
     for analysis in results.analyses:
         if analysis.outcome.role == UNDECLARED:
-            first = next((line for line in analysis.main.lines if line.test.p is not None), None)
-            told = "" if first is None else f"{term_name(first.term)}: {test_words(first.test)}"
-            yield details(
-                f"{analysis.outcome.name} ({analysis.outcome.group}), {told}",
-                joined(_body(analysis)),
-            )
+            told = next(map(term_words, term_tests(analysis)), "")
+            name = f"{analysis.outcome.name} ({say(analysis.outcome.group)})"
+            yield details(Verbatim(f"{name}, {told}"), joined(_body(analysis)))
         else:
             yield heading(4, f"{analysis.outcome.name} ({analysis.outcome.role})")
             yield from _body(analysis)
@@ -93,92 +90,85 @@ def _hypotheses(results: StudyAnalyses) -> Html:
 
 def tested_words(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str | None, str]:
     """What a hypothesis came to, None where it was not tested; and the test, or why not."""
-    test, p = tested_pair(analysis, hypothesis)
-    if p is None:
+    row, test = tested_row(analysis, hypothesis)
+    if row is None:
         return None, test
-    return "supported" if p < ALPHA else "not supported", test
+    p = row.p_corrected if row.contrast else row.p
+    return "supported" if _below(p) else "not supported", test
 
 
-def tested_pair(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str, float | None]:
-    """The test of a hypothesis in words, and its p; without p, why there is none."""
+def _below(p: float | None) -> bool:
+    return p is not None and p < ALPHA
+
+
+def term_tests(analysis: Analysis) -> Iterator[Statistic]:
+    """The tests of the terms of its model, each without correction for sphericity."""
+    return (row for row in analysis.select(TEST, epsilon=None) if row.p is not None)
+
+
+def tested_row(analysis: Analysis, hypothesis: Hypothesis) -> tuple[Statistic | None, str]:
+    """The row by which a hypothesis is tested, and it in words; without one, why there is none."""
     if hypothesis.contrast is None:
-        lines = [line for line in analysis.main.lines if line.test.p is not None]
+        rows = list(term_tests(analysis))
         if hypothesis.term is not None:
             wanted = set(hypothesis.term)
-            lines = [line for line in lines if {plain_name(name) for name in line.term} == wanted]
-            if not lines:
-                return f"the analysis has no term {' × '.join(hypothesis.term)}", None
-        told = "; ".join(f"{term_name(line.term)}: {test_words(line.test)}" for line in lines)
-        if len(lines) == 1:
-            return told, lines[0].test.p
-        terms = ", ".join(f"[{', '.join(map(plain_name, line.term))}]" for line in lines)
+            rows = [row for row in rows if set(row.factors.split(" × ")) == wanted]
+            if not rows:
+                return None, f"the analysis has no term {' × '.join(hypothesis.term)}"
+        if len(rows) == 1:
+            return rows[0], term_words(rows[0])
+        terms = ", ".join(f"[{row.factors.replace(' × ', ', ')}]" for row in rows)
         # Of several terms no single one says that all levels differ.
-        return f"{told}. Which of them it is about is not declared: `term` as one of {terms}", None
-    wanted_test = hypothesis.contrast, hypothesis.direction
-    for compared in (*analysis.compared, *analysis.equivalences):
-        if (compared.comparison.name, compared.comparison.direction) == wanted_test:
-            p = compared.p_corrected
-            if p is None:
-                return compared.test.why, None
-            return f"{hypothesis.contrast} ({hypothesis.direction}): corrected {p_words(p)}", p
+        tests = list(map(term_words, rows))
+        return None, sentence("design.several_terms", tests=tests, terms=terms)
+    kind = EQUIVALENCE if hypothesis.direction == EQUIVALENT else CONTRAST
+    about = {"contrast": hypothesis.contrast, "direction": hypothesis.direction}
+    for row in analysis.select(kind, **about):
+        if row.p_corrected is None:
+            return None, row.why
+        name = "design.equivalence" if kind == EQUIVALENCE else "design.hypothesis"
+        unit = row.unit if analysis.transform or row.unit not in ("", "0-1") else ""
+        return row, sentence(name, row=row, unit=unit, test=test_words(row))
     why = next((text for text in analysis.remarks if f"“{hypothesis.contrast}”" in text), "")
-    return why or f"there is no contrast {hypothesis.contrast}", None
+    return None, why or f"there is no contrast {hypothesis.contrast}"
 
 
 def introduction(results: StudyAnalyses) -> str:
     """What was done with all outcomes, in words."""
     plan = results.declaration.analysis
-    by = (
-        "the design that the study declares"
-        if results.declaration.design is not None
-        else "the design that the sessions show, for the study declares none"
-    )
-    chosen = (
-        "Contrasts are those that the study declares"
-        if plan.contrasts
-        else "Every pair of levels of each factor is compared, for the study declares no contrasts"
-    )
-    family = "of each outcome" if plan.family == "per_outcome" else "of all outcomes together"
-    return (
-        f"By {by}. {chosen}; their p has {CORRECTIONS[plan.correction]} over the contrasts "
-        f"{family}. Tests of equivalence are a family of their own, corrected in the same way. The "
-        "tests of terms and checks are not corrected. Every number is in the table statistics, and "
-        "analysis.R computes it again."
-    )
+    return sentence(
+        "design.introduction", declared=results.declaration.design is not None,
+        contrasts=bool(plan.contrasts), together=plan.family == "all",
+        correction=CORRECTIONS[plan.correction],
+    )  # fmt: skip
 
 
-def test_words(test: Outcome) -> str:
+def test_words(test: Statistic) -> str:
     """F(2, 22) = 7.69, p = .003."""
     if test.p is None or test.statistic is None:
         return test.why
-    degrees = [df_words(value) for value in (test.df, test.df_2) if value is not None]
-    letter = "F" if "F" in test.test.split(",")[0].split() else test.test.split()[0]
-    told = f"{letter}({', '.join(degrees)})" if degrees else letter
-    return f"{told} = {decimal(test.statistic, 2)}, {p_words(test.p)}"
+    name = test.test.split(": ")[-1]
+    letter = "F" if "F" in name.split(",")[0].split() else name.split()[0]
+    return sentence("design.test", letter="t" if name == TOST else letter, test=test)
 
 
-def p_words(p: float) -> str:
-    """p = .003, or p < .001."""
-    return "p < .001" if p < 0.001 else f"p = {f'{p:.3f}'.lstrip('0')}"
-
-
-def p_cell(p: float | None) -> str:
-    """.003, or < .001."""
-    if p is None:
-        return NONE
-    return "< .001" if p < 0.001 else f"{p:.3f}".lstrip("0")
-
-
-def df_words(value: float | None) -> str:
-    """Degrees of freedom, with decimals where they are no whole number."""
-    if value is None:
-        return NONE
-    return f"{value:.0f}" if abs(value - round(value)) < 1e-6 else f"{value:.2f}"
+def term_words(test: Statistic) -> str:
+    """A test with the term that it is of."""
+    return Verbatim(f"{say(test.factors)}: {test_words(test)}")
 
 
 def _body(analysis: Analysis) -> Iterator[Html]:
-    outcome = analysis.outcome
-    yield paragraph(" ".join(_told(analysis)))
+    outcome, main = analysis.outcome, analysis.main
+    unit = f", in {outcome.unit}" if outcome.unit else ""
+    title = f"{outcome.title[:1].upper()}{outcome.title[1:]}{unit}."
+    yield paragraph(
+        sentence(
+            "design.outcome", title=title, design=outcome.layout.words,
+            transform=analysis.transform, mixed=main.name == MIXED, n=main.n, remarks=main.remarks,
+            on_success=outcome.on_success,
+            ended=outcome.name == "response_time_s" and outcome.trials is not None,
+        )
+    )  # fmt: skip
     for remark in analysis.remarks:
         yield paragraph(f"{remark[:1].upper()}{remark[1:]}.", "note")
     names = [factor.name for factor in analysis.outcome.layout.factors]
@@ -189,130 +179,122 @@ def _body(analysis: Analysis) -> Iterator[Html]:
         heads.append(BACK_MEAN)
         caption = f"Participants' values in each cell. Mean and sd are in {analysis.unit}."
     yield table(heads, rows, numeric=range(len(names), len(heads)), caption=caption)
-    yield _tests(analysis.main)
-    if analysis.compared:
-        yield _contrasts(analysis)
-    if analysis.equivalences:
-        yield _equivalences(analysis)
+    yield _tests(analysis.main, analysis.select(TEST))
+    if contrasts := analysis.select(CONTRAST):
+        yield _contrasts(analysis, contrasts)
+    if equivalences := analysis.select(EQUIVALENCE):
+        yield _equivalences(equivalences)
     more = [_means(analysis)]
     for model in analysis.beside:
-        more += [_tests(model), *([_by_trials(model)] if model.compared else [])]
-    if analysis.checks:
+        own = analysis.select(SENSITIVITY, model_name=model.name)
+        more.append(_tests(model, select(own, contrast="")))
+        if by_trials := [row for row in own if row.contrast]:
+            more.append(_by_trials(model, by_trials))
+    if analysis.select(CHECK):
         more.append(_checks(analysis))
     yield details(f"{outcome.name}: estimated means, sensitivity and checks", joined(more))
-
-
-def _told(analysis: Analysis) -> Iterator[str]:
-    outcome, main = analysis.outcome, analysis.main
-    unit = f", in {outcome.unit}" if outcome.unit else ""
-    yield f"{outcome.title[:1].upper()}{outcome.title[1:]}{unit}."
-    yield f"Design: {design_words(outcome.layout)}."
-    if analysis.transform:
-        yield f"Tests are of the {analysis.transform} of the values."
-    if main.name == MIXED:
-        yield (
-            f"{count(main.n, 'participant')}, some of whom lack a cell: a linear mixed model with "
-            "a random intercept of participants, type III F with Satterthwaite's degrees of "
-            "freedom. The analysis of variance of those who have every cell is beside it."
-        )
-    else:
-        yield f"{count(main.n, 'participant')}, each with every cell: analysis of variance."
-    if main.remarks:
-        yield f"Of the fit: {'; '.join(main.remarks)}."
-    if outcome.on_success:
-        yield "It is of solved questions alone, and so conditions on success."
-    if outcome.name == "response_time_s" and outcome.trials is not None:
-        yield "It is of questions that were solved or skipped."
 
 
 def cell_rows(analysis: Analysis, words: Callable[[float], str]) -> Iterator[tuple[str, ...]]:
     """A row a cell: levels, n, mean, sd, and of transformed values the mean in the outcome's unit.
     words: a number as the table has it."""
-    for cell in analysis.cells:
-        mean = float(cell.values.mean()) if cell.values.size else None
+    for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True):
         yield (
             *map(Verbatim, (cell.levels[f.name] for f in analysis.outcome.layout.factors)),
-            str(cell.values.size),
-            NONE if mean is None else words(mean),
-            words(float(cell.values.std(ddof=1))) if cell.values.size > 1 else NONE,
+            str(row.n),
+            NONE if row.mean is None else words(row.mean),
+            NONE if row.sd is None else words(row.sd),
             *(
-                [NONE if mean is None else words(back(mean, analysis.transform))]
+                [NONE if row.mean is None else words(back(row.mean, analysis.transform))]
                 if analysis.transform
                 else []
             ),
         )
 
 
-def number_words(value: float) -> str:
-    """An estimate, with three decimals where it is small."""
-    size = abs(value)
-    return decimal(value, 3 if size < 1 else 2)
+def ends_words(row: Statistic) -> str:
+    """The interval of a difference or mean."""
+    return f"{number_words(row.low or 0.0)} to {number_words(row.high or 0.0)}"
 
 
-def _tests(model: Model) -> Html:
-    rows = []
-    for line in model.lines:
-        test = line.test
-        cells: list[object] = [term_name(line.term)]
-        if test.p is None:
-            rows.append([*cells, test.why, NONE, NONE, NONE, NONE, NONE])
+def _tests(model: Model, tests: list[Statistic]) -> Html:
+    rows: list[list[object]] = []
+    for test in select(tests, epsilon=None):
+        if test.test == GENERALISED:
             continue
+        if test.p is None:
+            rows.append([test.factors, test.why, NONE, NONE, NONE, NONE, NONE])
+            continue
+        corrected, general = beside(test, tests)
         degrees = ", ".join(df_words(value) for value in (test.df, test.df_2) if value is not None)
-        cells += [decimal(test.statistic or 0.0, 2), degrees, p_cell(test.p)]
-        if line.of is None:
-            cells += [NONE, NONE, NONE]
-        else:
-            corrected = line.of.corrected
-            cells.append(
+        rows.append(
+            [
+                test.factors, decimal(test.statistic or 0.0, 2), degrees, p_cell(test.p),
                 NONE
                 if corrected is None
-                else two_lines(p_cell(corrected.p), f"ε = {line.of.epsilon or 0:.2f}")
-            )
-            cells += [_effect(line.of.partial), _effect(line.of.generalised)]
-        rows.append(cells)
+                else two_lines(p_cell(corrected.p), f"ε = {corrected.epsilon or 0:.2f}"),
+                _effect(test), _effect(general),
+            ]
+        )  # fmt: skip
     heads = (
         "Term", "F", "df", "p", two_lines("p", "Greenhouse-Geisser"),
         two_lines("Partial η²", "95 % interval"), two_lines("Generalised η²", "95 % interval"),
     )  # fmt: skip
-    left = f"; {count(model.n_left_out, 'participant')} left out" if model.n_left_out else ""
-    remarks = f". {'; '.join(model.remarks)}" if model.remarks else ""
-    caption = f"{model.name[:1].upper()}{model.name[1:]}, n = {model.n}{left}{remarks}."
+    caption = sentence(
+        "design.model", name=model.name, n=model.n, left_out=model.n_left_out, remarks=model.remarks
+    )
     return table(heads, rows, numeric=range(1, 7), caption=caption)
 
 
-def _effect(effect: Effect | None, *, named: bool = False) -> object:
-    if effect is None:
+def beside(
+    test: Statistic, tests: Iterable[Statistic]
+) -> tuple[Statistic | None, Statistic | None]:
+    """What the same term has with Greenhouse and Geisser's correction, and as generalised eta
+    squared."""
+    own = [row for row in tests if row.factors == test.factors]
+    corrected = next((row for row in own if row.epsilon is not None), None)
+    return corrected, next((row for row in own if row.test == GENERALISED), None)
+
+
+def _effect(row: Statistic | None, *, named: bool = False) -> object:
+    if row is None or row.effect is None:
         return NONE
-    low, high = (NONE if end is None else decimal(end, 2) for end in (effect.low, effect.high))
-    name = f"{effect.name} = " if named else ""
-    return two_lines(f"{name}{decimal(effect.value, 2)}", f"{low} to {high}")
+    low, high = (
+        NONE if end is None else decimal(end, 2) for end in (row.effect_low, row.effect_high)
+    )
+    name = f"{row.effect_name} = " if named else ""
+    return two_lines(f"{name}{decimal(row.effect, 2)}", f"{low} to {high}")
 
 
-def _contrasts(analysis: Analysis) -> Html:
+def _t(row: Statistic) -> list[object]:
+    """Statistic, degrees of freedom and p of a contrast."""
+    sided = row.direction in (TWO_SIDED, EQUIVALENT)
+    return [
+        decimal(row.statistic or 0.0, 2),
+        "" if row.df is None else df_words(row.df),
+        p_cell(row.p) if sided else two_lines(p_cell(row.p), row.direction),
+    ]
+
+
+def _contrasts(analysis: Analysis, tests: list[Statistic]) -> Html:
     rows: list[list[object]] = []
-    for compared in analysis.compared:
-        name = two_lines(compared.comparison.name, contrast_row(compared)["factors"])
-        if compared.estimate is None:
-            rows.append([name, compared.test.why, NONE, NONE, NONE, NONE, NONE, NONE])
+    for test in tests:
+        name = two_lines(test.contrast, test.factors)
+        if test.difference is None:
+            rows.append([name, test.why, NONE, NONE, NONE, NONE, NONE, NONE])
             continue
-        test = compared.test
-        ends = f"{number_words(test.low or 0.0)} to {number_words(test.high or 0.0)}"
-        direction = compared.comparison.direction
-        sided = "" if direction == "two-sided" else direction
-        degrees = "" if test.df is None else df_words(test.df)
+        of = {"contrast": test.contrast, "factors": test.factors, "direction": test.direction}
+        effects = analysis.select(EFFECT, **of)
+        cohen = next((row for row in effects if row.effect_name.startswith("Cohen")), None)
         rows.append(
             [
-                name, two_lines(number_words(compared.estimate.value), ends),
-                decimal(test.statistic or 0.0, 2), degrees,
-                two_lines(p_cell(test.p), sided) if sided else p_cell(test.p),
-                p_cell(compared.p_corrected), _effect(compared.effect, named=True),
-                _effect(compared.cohen, named=True),
+                name, two_lines(number_words(test.difference), ends_words(test)), *_t(test),
+                p_cell(test.p_corrected), _effect(test, named=True), _effect(cohen, named=True),
             ]
         )  # fmt: skip
-    tests = next((each.n_tests for each in analysis.compared if each.n_tests), 0)
     heads = (
         "Contrast", two_lines("Difference", "95 % interval"), "t", "df", "p",
-        two_lines("p corrected", f"of {tests}"), two_lines("Effect", "95 % interval"),
+        two_lines("p corrected", f"of {_family(tests)}"), two_lines("Effect", "95 % interval"),
         two_lines("Cohen's d", "95 % interval"),
     )  # fmt: skip
     unit = f" Differences are in {analysis.unit}." if analysis.transform else ""
@@ -320,22 +302,20 @@ def _contrasts(analysis: Analysis) -> Html:
     return table(heads, rows, numeric=range(1, 8), caption=caption)
 
 
-def _by_trials(model: Model) -> Html:
+def _family(tests: Iterable[Statistic]) -> int:
+    """Over how many tests p is corrected."""
+    return next((test.n_tests for test in tests if test.n_tests), 0)
+
+
+def _by_trials(model: Model, tests: list[Statistic]) -> Html:
     rows: list[list[object]] = []
-    for compared in model.compared:
-        test, estimate = compared.test, compared.estimate
-        if estimate is None:
-            rows.append([compared.comparison.name, test.why, NONE, NONE, NONE, NONE])
+    for test in tests:
+        if test.difference is None:
+            rows.append([test.contrast, test.why, NONE, NONE, NONE, NONE])
             continue
-        ends = f"{number_words(test.low or 0.0)} to {number_words(test.high or 0.0)}"
-        odds = ratio(compared, ODDS_RATIO) if model.name == TRIALS_LOGISTIC else None
-        rows.append(
-            [
-                compared.comparison.name, two_lines(number_words(estimate.value), ends),
-                decimal(test.statistic or 0.0, 2), "" if test.df is None else df_words(test.df),
-                p_cell(test.p), _effect(odds),
-            ]
-        )  # fmt: skip
+        difference = two_lines(number_words(test.difference), ends_words(test))
+        statistic, df, _ = _t(test)
+        rows.append([test.contrast, difference, statistic, df, p_cell(test.p), _effect(test)])
     logs = ", in log odds" if model.name == TRIALS_LOGISTIC else ""
     heads = (
         "Contrast", two_lines("Difference", "95 % interval"), "t", "df", "p",
@@ -345,23 +325,18 @@ def _by_trials(model: Model) -> Html:
     return table(heads, rows, numeric=range(1, 6), caption=caption)
 
 
-def _equivalences(analysis: Analysis) -> Html:
-    rows = []
-    for compared in analysis.equivalences:
-        test, p = compared.test, compared.p_corrected
-        ends = f"{number_words(test.low or 0.0)} to {number_words(test.high or 0.0)}"
-        rows.append(
-            (
-                compared.comparison.name, f"± {number_words(compared.bound or 0.0)}", ends,
-                decimal(test.statistic or 0.0, 2), "" if test.df is None else df_words(test.df),
-                p_cell(test.p), p_cell(p),
-                "smaller" if p is not None and p < ALPHA else "not shown to be smaller",
-            )
-        )  # fmt: skip
-    tests = next((each.n_tests for each in analysis.equivalences if each.n_tests), 0)
+def _equivalences(tests: list[Statistic]) -> Html:
+    rows = [
+        (
+            test.contrast, f"± {number_words(test.bound or 0.0)}", ends_words(test), *_t(test),
+            p_cell(test.p_corrected),
+            "smaller" if _below(test.p_corrected) else "not shown to be smaller",
+        )
+        for test in tests
+    ]  # fmt: skip
     heads = (
         "Contrast", "Smallest effect", two_lines("Difference", "90 % interval"), "t", "df", "p",
-        two_lines("p corrected", f"of {tests}"), "The difference is",
+        two_lines("p corrected", f"of {_family(tests)}"), "The difference is",
     )  # fmt: skip
     caption = (
         "Tests of equivalence: of two one-sided tests, the one with the larger p is shown. They "
@@ -372,28 +347,17 @@ def _equivalences(analysis: Analysis) -> Html:
 
 def _means(analysis: Analysis) -> Html:
     rows = []
-    for mean in analysis.means:
-        if mean.estimate is None:
-            continue
-        ((factor, levels),) = mean.comparison.weights.items()
-        ends = f"{number_words(mean.test.low or 0.0)} to {number_words(mean.test.high or 0.0)}"
-        where = level_words({factor: next(iter(levels))})
-        own: tuple[object, ...] = ()
-        if analysis.transform:
-            value, low, high = (
-                number_words(back(end or 0.0, analysis.transform))
-                for end in (mean.estimate.value, mean.test.low, mean.test.high)
-            )
-            own = (two_lines(value, f"{low} to {high}"),)
-        rows.append(
-            (
-                where,
-                number_words(mean.estimate.value),
-                number_words(mean.estimate.error),
-                ends,
-                *own,
-            )
-        )
+    for mean in analysis.select(MEAN):
+        cells: list[object] = [
+            mean.levels, number_words(mean.mean or 0.0), number_words(mean.standard_error or 0.0),
+            ends_words(mean),
+        ]  # fmt: skip
+        of = {"factors": mean.factors, "levels": mean.levels}
+        cells += [
+            two_lines(number_words(own.mean or 0.0), ends_words(own))
+            for own in analysis.select(BACK, **of)
+        ]
+        rows.append(cells)
     heads: list[object] = ["Level", "Estimated mean", "Standard error", "95 % interval"]
     if analysis.transform:
         heads.append(two_lines("Back-transformed", "95 % interval"))
@@ -402,12 +366,12 @@ def _means(analysis: Analysis) -> Html:
 
 def _checks(analysis: Analysis) -> Html:
     rows = []
-    for name, term, test in analysis.checks:
+    for test in analysis.select(CHECK):
+        if test.model_name not in ("", analysis.main.name):
+            continue
+        name = next((name for name in (BY_RANKS, POSITION) if test.test.startswith(name)), "")
+        name = name or (f"{test.test}, sphericity" if test.model_name else test.test)
         told = test_words(test) if test.p is not None else test.why
-        rows.append((name, term_name(term) or NONE, told))
-    for line in analysis.main.lines:
-        if line.of is not None and line.of.sphericity is not None:
-            test = line.of.sphericity
-            told = test_words(test) if test.p is not None else test.why
-            rows.append(("Mauchly's W, sphericity", term_name(line.term), told))
-    return table(("Check", "Of", "Result"), rows, caption="Checks.")
+        rows.append((bool(test.model_name), name, test.factors or NONE, told))
+    shown = [row for _, *row in sorted(rows, key=lambda row: row[0])]
+    return table(("Check", "Of", "Result"), shown, caption="Checks.")

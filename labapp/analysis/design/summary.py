@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from labapp.analysis.design.analyses import Analysis, StudyAnalyses, back
-from labapp.analysis.design.rows import term_name
-from labapp.analysis.design.sections import number_words, p_words, test_words, tested_words
+from labapp.analysis.design.analyses import VALUES, Analysis, StudyAnalyses, back
+from labapp.analysis.design.contrasts import CONTRAST
+from labapp.analysis.design.sections import term_tests, term_words, tested_words
 from labapp.analysis.design.sources import UNDECLARED
 from labapp.base.report.page import (
     Html,
@@ -23,6 +23,7 @@ from labapp.base.report.page import (
     text,
     two_lines,
 )
+from labapp.base.report.sentences import number_words, sentence
 
 _MEANS = {"": "Means", "log": "Geometric means"}
 SHOWN_CONTRASTS, SHOWN_OUTCOMES = 3, 3
@@ -76,29 +77,23 @@ def _shown(results: StudyAnalyses) -> list[Analysis]:
 
 def _outcome(analysis: Analysis) -> tuple[object, object]:
     """An outcome with its contrasts, or where it has none the tests of its terms."""
-    estimated = [each for each in analysis.compared if each.estimate is not None]
+    estimated = [row for row in analysis.select(CONTRAST) if row.difference is not None]
     told: list[object] = []
-    for each in estimated[:SHOWN_CONTRASTS]:
-        assert each.estimate is not None
-        ends = f"{number_words(each.test.low or 0.0)} to {number_words(each.test.high or 0.0)}"
-        p = "" if each.p_corrected is None else f"; corrected {p_words(each.p_corrected)}"
-        difference = f"{number_words(each.estimate.value)}, 95 % interval {ends}{p}"
+    for row in estimated[:SHOWN_CONTRASTS]:
         unit = f" ({analysis.unit})" if analysis.transform else ""
-        told.append(two_lines(Verbatim(f"{each.comparison.name}{unit}"), difference))
+        told.append(
+            two_lines(Verbatim(f"{row.contrast}{unit}"), sentence("design.contrast", row=row))
+        )
     if (more := len(estimated) - SHOWN_CONTRASTS) > 0:
         told.append(f"{count(more, 'more contrast')} below")
     if not told:
-        told = [
-            f"{term_name(line.term)}: {test_words(line.test)}"
-            for line in analysis.main.lines
-            if line.test.p is not None
-        ]
+        told = list(map(term_words, term_tests(analysis)))
     role = analysis.outcome.role
     name = two_lines(analysis.outcome.name, role if role != UNDECLARED else analysis.outcome.group)
     own = {
-        ", ".join(cell.levels.values()): back(float(cell.values.mean()), analysis.transform)
-        for cell in analysis.cells
-        if cell.values.size
+        ", ".join(cell.levels.values()): back(row.mean, analysis.transform)
+        for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True)
+        if row.mean is not None
     }
     means = "; ".join(f"{cell}: {say(number_words(mean))}" for cell, mean in own.items())
     called = _MEANS.get(analysis.transform, "Back-transformed means")

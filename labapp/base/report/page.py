@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from string import Formatter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from labapp.base.errors import UsageError
@@ -178,6 +179,7 @@ def page(title: str, header: Html, body: Html, footer: Html) -> Html:
 
 
 ENGLISH = "en"
+NO_TEMPLATES: Mapping[str, str] = MappingProxyType({})
 DEEPEST = 6
 """So far within each other are texts translated that stand in fields."""
 _NUMBER = r"[-−+±~]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?\s?%?"
@@ -219,12 +221,15 @@ class _Form:
 class Translation:
     """A table of sentences and forms in one language.
 
-    language: its code; words: translations by English sentence or form; missing: what was said that
-    no entry fits.
+    language: its code; words: translations by English sentence or form; templates: of one's own, by
+    id (see `sentences`); missing: what was said that no entry fits.
     """
 
-    def __init__(self, language: str, words: Mapping[str, str]) -> None:
+    def __init__(
+        self, language: str, words: Mapping[str, str], templates: Mapping[str, str] = NO_TEMPLATES
+    ) -> None:
         self.language = language
+        self.templates = templates
         self.missing: set[str] = set()
         self._point, self._comma = words.get(".", "."), words.get(",", ",")
         self._exact: dict[str, str] = {}
@@ -355,6 +360,11 @@ def speaking(translation: Translation | None) -> Iterator[None]:
         yield
     finally:
         _SPOKEN.reset(token)
+
+
+def spoken_translation() -> Translation | None:
+    """The table of the language that is spoken; None: English."""
+    return _SPOKEN.get()
 
 
 def spoken() -> str:

@@ -28,6 +28,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, StrMethodFormatter
 from labapp.analysis.by_task import CHANGE, SUMMED, unit
 from labapp.analysis.columns import Metric
 from labapp.analysis.inference import SMALLEST, Values
+from labapp.analysis.statistic import Statistic
 from labapp.base.figure_style import (
     ACCENT,
     INK,
@@ -48,7 +49,7 @@ from labapp.papers.interactive_reconstruction.groups import (
     SUM_ERROR,
     repeated_metric,
 )
-from labapp.papers.interactive_reconstruction.results import STARS, Compared, Found, Group, Pair
+from labapp.papers.interactive_reconstruction.results import STARS, Compared, Found, Group
 from labapp.papers.interactive_reconstruction.sections import (
     BOXES,
     CHANGES,
@@ -162,19 +163,19 @@ def _scale(ax: Axes, metric: Metric, known: Values, height: float, levels: int) 
     return top
 
 
-def _height(group: Group, pairs: Sequence[Pair]) -> int:
+def _height(group: Group, pairs: Sequence[Statistic]) -> int:
     """How many brackets stand above each other."""
     return max((level for *_, level in levels(group.models, pairs)), default=-1) + 1
 
 
-def levels(models: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[int, int, str, int]]:
+def levels(models: Sequence[str], pairs: Sequence[Statistic]) -> list[tuple[int, int, str, int]]:
     """Brackets of the pairs with stars: places of both models, stars, level from 0. None lies over
     another; they may meet at a model."""
     places = {model: place for place, model in enumerate(models)}
     wanted = []
     for pair in pairs:
         if pair.stars:
-            left, right = sorted((places[pair.model], places[pair.other]))
+            left, right = sorted((places[pair.model], places[pair.compared_with]))
             wanted.append((left, right, pair.stars))
     taken: list[list[tuple[int, int]]] = []
     result = []
@@ -194,7 +195,9 @@ def levels(models: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[int, int,
     return result
 
 
-def _brackets(ax: Axes, group: Group, pairs: Sequence[Pair], top: float, height: float) -> None:
+def _brackets(
+    ax: Axes, group: Group, pairs: Sequence[Statistic], top: float, height: float
+) -> None:
     beside = ax.get_xaxis_transform()
     for left, right, text, level in levels(group.models, pairs):
         y = top + (level + 0.35) * LEVEL_IN / height
@@ -250,15 +253,15 @@ def _many(blocks: Sequence[Block]) -> bool:
     return max(sizes, default=0) > kit.POINTS_UP_TO
 
 
-def stars_told(pairs: Sequence[Pair]) -> str:
+def stars_told(pairs: Sequence[Statistic]) -> str:
     """Which p the stars are of; that there are none, where that is so; empty without tests."""
-    tests = list(dict.fromkeys(pair.outcome.test for pair in pairs if pair.outcome.p is not None))
+    tests = list(dict.fromkeys(pair.test for pair in pairs if pair.p is not None))
     if not tests:
         return "No two models could be tested against each other." if pairs else ""
     limits = ", ".join(f"{shown} p < {limit:g}" for limit, shown in reversed(STARS))
     of = " or ".join(tests)
     if not any(pair.stars for pair in pairs):
-        enough = any(pair.n >= SMALLEST for pair in pairs)
+        enough = any(min(pair.n or 0, pair.n_2 or 0) >= SMALLEST for pair in pairs)
         why = "" if enough else f", because fewer than {SMALLEST} values say too little"
         return f"No stars{why} ({of}; {limits})."
     return (
@@ -568,7 +571,7 @@ def differences(block: Block, compared: Compared) -> tuple[Values, list[list[str
                 values[row, column] = pair.difference if pair.model == model else -pair.difference
                 labels[row][column] = pair.stars
             else:
-                means = [compared.summaries[m].mean for m in (model, other)]
+                means = [compared.values(m).mean for m in (model, other)]
                 if means[0] is not None and means[1] is not None:
                     values[row, column] = means[0] - means[1]
                     untested = True
@@ -797,11 +800,9 @@ def _by_dataset(block: Block) -> list[Block]:
 
 def _among(models: Sequence[str], comparison: Compared) -> Compared:
     """The comparison of some of its models."""
-    return replace(
-        comparison,
-        summaries={model: comparison.summaries[model] for model in models},
-        pairs=tuple(pair for pair in comparison.pairs if {pair.model, pair.other} <= {*models}),
-    )
+    named = {*models, ""}
+    rows = (row for row in comparison.rows if {row.model, row.compared_with} <= named)
+    return replace(comparison, rows=tuple(rows))
 
 
 def _joined(name: str, groups: Sequence[Group]) -> Group:
@@ -820,8 +821,7 @@ def _pooled(some: Sequence[Compared]) -> Compared:
     """The same metric of several groups. It repeats another only where it does so in all."""
     return replace(
         some[0],
-        summaries={model: summary for own in some for model, summary in own.summaries.items()},
-        pairs=tuple(pair for own in some for pair in own.pairs),
+        rows=tuple(row for own in some for row in own.rows),
         repeats=some[0].repeats if all(own.repeats for own in some) else "",
     )
 

@@ -17,30 +17,36 @@ one-way ANOVA and independent t tests with pooled variance where each met one. A
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations, compress
-from math import sqrt
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from labapp.analysis import inference
 from labapp.analysis.columns import Metric
 from labapp.analysis.declared import declared_of, follows, repeated_study
 from labapp.analysis.design import anova, mixed
-from labapp.analysis.inference import FEW, MAUCHLY, SAME, Matrix, Outcome, Values
+from labapp.analysis.inference import FEW, MAUCHLY, SAME, SMALLEST, Effect, Matrix, Values, outcome
+from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
+from labapp.analysis.task_records import Row
 from labapp.models.representations.card import dataset_of
 from labapp.papers.interactive_reconstruction.results import (
+    CHECKS,
+    MIXED,
+    PAIRS,
+    VALUES,
+    VARIANCE,
     Compared,
     Group,
-    Omnibus,
-    Pair,
-    Summary,
+    mean,
+    omnibus,
+    pair,
     published_name,
     shown_name,
+    stars,
 )
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
 from labapp.tasks.reconstruction.report.contents import METRICS
@@ -211,11 +217,6 @@ def _listed(names: pd.Series[str]) -> str:
     return ";".join(dict.fromkeys(names))
 
 
-RESIDUALS = "normal residuals"
-DIFFERENCES = "normal differences"
-VARIANCES = "same variances"
-SPHERICITY = "sphericity"
-WITHOUT_SPHERICITY = "without sphericity"
 SUM_ERROR, MEAN_ERROR = "error_auc_sum", "error_auc_mean"
 ONE_WAY, REPEATED = "one-way ANOVA", "repeated-measures ANOVA"
 GREENHOUSE_GEISSER = "repeated-measures ANOVA, Greenhouse-Geisser"
@@ -247,27 +248,48 @@ def repeated_metric(values: pd.DataFrame, metric: Metric) -> str:
 def _compared(group: Group, metric: Metric, repeats: str, tests: bool) -> Compared:
     matrix = matrix_of(group, metric)
     samples = {model: inference.values_of(matrix[:, at]) for at, model in enumerate(group.models)}
-    several = tests and sum(sample.size > 0 for sample in samples.values()) > 1
-    compare = _within if group.within else _between
-    omnibus, pairs, checks = compare(group.models, matrix) if several else (None, (), {})
-    gaps = group.within and several and bool(np.isnan(matrix).any())
-    return Compared(
-        metric=metric,
-        summaries={model: summary(own) for model, own in samples.items()},
-        omnibus=omnibus,
-        pairs=pairs,
-        checks=checks,
-        mixed=mixed.wald(matrix) if gaps else None,
-        repeats=repeats,
+    rows = [_values_row(group, metric, model, own) for model, own in samples.items()]
+    if tests and sum(sample.size > 0 for sample in samples.values()) > 1:
+        made = list((_within if group.within else _between)(group.models, matrix))
+        rows += [replace(row, ours=True) if row.ours is None else row for row in made]
+        if group.within and bool(np.isnan(matrix).any()):
+            rows.append(replace(mixed.wald(matrix), item=MIXED, ours=True, n=len(matrix)))
+    about: Row = {
+        "study": group.study,
+        "design": f"{'within' if group.within else 'between'} participants",
+        "group": group.name,
+        "quantity": metric.column,
+        "unit": metric.unit,
+    }
+    compared = Compared(metric, tuple(replace(row, **about) for row in rows), repeats)
+    return replace(compared, rows=tuple(_of_paper(group, compared, row) for row in compared.rows))
+
+
+def _of_paper(group: Group, compared: Compared, row: Statistic) -> Statistic:
+    """With the stars, and what the paper printed, of a test that it makes too."""
+    if row.ours or row.item not in (VARIANCE, PAIRS):
+        return row
+    printed = (
+        omnibus(group, compared.metric)
+        if row.item == VARIANCE
+        else pair(group, row.model, row.compared_with, compared.metric)
     )
+    shown = ", ".join(each.said for each in printed)
+    return replace(row, stars=stars(row.p, compared.smallest(row)), published=shown)
 
 
-def names_of(check: str, models: Iterable[str]) -> tuple[str | None, str | None]:
-    """The two models that a check is of, where it is of a difference."""
-    for pair, other in combinations(models, 2):
-        if check == f"{DIFFERENCES}, {pair} − {other}":
-            return pair, other
-    return None, None
+def corrected(compared: Compared, n_tests: int) -> Compared:
+    """With Bonferroni's correction over so many tests."""
+    rows = []
+    for row in compared.rows:
+        if not row.ours and row.item in (VARIANCE, PAIRS):
+            row = replace(row, n_tests=n_tests, counted=row.p is not None and not compared.repeats)
+            if row.p is not None:
+                p = min(1.0, row.p * n_tests)
+                enough = compared.smallest(row) >= SMALLEST
+                row = replace(row, p_corrected=p, significant=p < 0.05 and enough)
+        rows.append(row)
+    return replace(compared, rows=tuple(rows))
 
 
 def matrix_of(group: Group, metric: Metric) -> Matrix:
@@ -278,22 +300,21 @@ def matrix_of(group: Group, metric: Metric) -> Matrix:
     return wide.dropna(how="all").to_numpy(np.float64)
 
 
-def summary(values: Values) -> Summary:
-    if values.size == 0:
-        return Summary(0, None, None, None, None)
-    return Summary(
-        n=values.size,
-        mean=float(values.mean()),
-        sd=inference.sd(values),
+def _values_row(group: Group, metric: Metric, model: str, values: Values) -> Statistic:
+    printed = mean(group, model, metric)
+    row = Statistic(
+        item=VALUES, model=model, test="mean", ours=False, n=values.size,
+        published="" if printed is None else printed.spread,
+    )  # fmt: skip
+    if not values.size:
+        return row
+    return replace(
+        row, mean=float(values.mean()), median=float(np.median(values)), sd=inference.sd(values),
         sd_population=float(values.std()),
-        median=float(np.median(values)),
-    )
+    )  # fmt: skip
 
 
-_Tested = tuple[Omnibus | None, tuple[Pair, ...], Mapping[str, Outcome]]
-
-
-def _within(models: tuple[str, ...], values: Matrix) -> _Tested:
+def _within(models: tuple[str, ...], values: Matrix) -> Iterator[Statistic]:
     """The analysis of variance is of the participants who have every model that has values, a t
     test of those who have both models."""
     there = np.asarray(np.isfinite(values).any(axis=0))
@@ -301,54 +322,53 @@ def _within(models: tuple[str, ...], values: Matrix) -> _Tested:
     values = values[:, there]
     whole = values[np.isfinite(values).all(axis=1)]
     model = anova.of_one_factor(whole)
-    outcome, term = _test(model, REPEATED)
-    omnibus = Omnibus(
-        outcome=outcome,
-        df_error=outcome.df_2,
-        n=len(whole),
-        effect=None if term is None else term.partial,
-        left_out=len(values) - len(whole),
-        generalised=None if term is None else term.generalised.value,
-        robust=inference.friedman(whole),
-        smallest=len(whole),
-    )
-    checks = {RESIDUALS: _normality(model)} if len(whole) else {}
+    of = {"n": len(whole), "n_left_out": len(values) - len(whole)}
+    yield from _variance(model, REPEATED, inference.friedman(whole), of)
+    normal = []
+    for first, other in combinations(range(len(models)), 2):
+        both = values[np.isfinite(values[:, [first, other]]).all(axis=1)]
+        own = both[:, [first, other]].T
+        apart = own[0] - own[1]
+        test = inference.paired(*own)
+        names: Row = {"model": models[first], "compared_with": models[other]}
+        effect, ranks = inference.d_z(apart), inference.signed_rank(apart)
+        yield from _pair(test, inference.mean(apart), effect, ranks, names | _sizes(own))
+        normal.append(replace(inference.normality(apart), item=CHECKS, **names))
+    if len(whole):
+        yield _normality(model)
     if len(models) > 2:
         why = FEW if isinstance(model, str) else SAME
-        checks[SPHERICITY] = (term and term.sphericity) or Outcome(MAUCHLY, why=why)
-        corrected = (term and term.corrected) or Outcome(GREENHOUSE_GEISSER, why=why)
-        checks[WITHOUT_SPHERICITY] = replace(corrected, test=GREENHOUSE_GEISSER)
-    pairs = []
-    for pair, other in combinations(range(len(models)), 2):
-        both = values[np.isfinite(values[:, [pair, other]]).all(axis=1)]
-        first, second = both[:, pair], both[:, other]
-        pairs.append(_paired(models[pair], models[other], first, second))
-        names = f"{models[pair]} − {models[other]}"
-        checks[f"{DIFFERENCES}, {names}"] = inference.normality(first - second)
-    return omnibus, tuple(pairs), checks
+        term = None if isinstance(model, str) else model.terms()[0]
+        sphericity = (term and term.sphericity) or outcome(MAUCHLY, why=why)
+        yield replace(sphericity, item=CHECKS)
+        without = (term and term.corrected) or outcome(GREENHOUSE_GEISSER, why=why)
+        yield replace(without, item=CHECKS, test=GREENHOUSE_GEISSER)
+    yield from normal
 
 
-def _test(model: anova.Variance | str, name: str) -> tuple[Outcome, anova.Term | None]:
-    """The test of an analysis of variance, and its line where it has a value."""
+def _variance(
+    model: anova.Variance | str, name: str, ranks: Statistic, of: Row
+) -> Iterator[Statistic]:
+    """The analysis of variance, generalised eta squared, and the test by ranks."""
+    of = {"item": VARIANCE} | of
     if isinstance(model, str):
-        return Outcome(name, why=model), None
-    (term,) = model.terms()
-    return replace(term.plain, test=name), term if term.plain.p is not None else None
+        yield replace(outcome(name, why=model), ours=False, **of)
+    else:
+        (term,) = model.terms()
+        named = inference.PLAIN if name == ONE_WAY and term.plain.effect_name else None
+        plain = replace(term.plain, effect_name=named or term.plain.effect_name)
+        yield replace(plain, test=name, ours=False, **of)
+        if term.generalised is not None:
+            yield replace(term.generalised, **of)
+    yield replace(ranks, **of)
 
 
-def _normality(model: anova.Variance | str) -> Outcome:
-    return inference.normality(np.empty(0) if isinstance(model, str) else model.residuals())
+def _normality(model: anova.Variance | str) -> Statistic:
+    values = np.empty(0) if isinstance(model, str) else model.residuals()
+    return replace(inference.normality(values), item=CHECKS)
 
 
-def _paired(text: str, other: str, first: Values, second: Values) -> Pair:
-    apart = first - second
-    outcome = inference.paired(first, second)
-    error = (inference.sd(apart) or 0.0) / sqrt(max(apart.size, 1))
-    made = _pair(text, other, inference.mean(apart), outcome, error, (apart.size, apart.size))
-    return replace(made, effect=inference.d_z(apart), robust=inference.signed_rank(apart))
-
-
-def _between(models: tuple[str, ...], values: Matrix) -> _Tested:
+def _between(models: tuple[str, ...], values: Matrix) -> Iterator[Statistic]:
     named = {
         model: inference.values_of(values[:, at])
         for at, model in enumerate(models)
@@ -357,49 +377,31 @@ def _between(models: tuple[str, ...], values: Matrix) -> _Tested:
     samples = list(named.values())
     groups = np.repeat(np.arange(len(samples)), [sample.size for sample in samples])
     model = anova.of_one_factor(np.concatenate(samples), groups)
-    outcome, term = _test(model, ONE_WAY)
-    omnibus = Omnibus(
-        outcome=outcome,
-        df_error=outcome.df_2,
-        n=sum(sample.size for sample in samples),
-        effect=None if term is None else replace(term.partial, name=inference.PLAIN),
-        generalised=None if term is None else term.generalised.value,
-        robust=inference.kruskal(samples),
-        smallest=min(sample.size for sample in samples),
-    )
-    checks = {RESIDUALS: _normality(model), VARIANCES: inference.same_variances(samples)}
-    pairs = tuple(
-        _independent(pair, other, named[pair], named[other])
-        for pair, other in combinations(named, 2)
-    )
-    return omnibus, pairs, checks
+    of = {"n": len(groups), "n_left_out": 0}
+    yield from _variance(model, ONE_WAY, inference.kruskal(samples), of)
+    for first, other in combinations(named, 2):
+        own = named[first], named[other]
+        apart = float(own[0].mean() - own[1].mean())
+        effect, ranks = inference.hedges_g(*own), inference.rank_sum(*own)
+        names = {"model": first, "compared_with": other} | _sizes(own)
+        yield from _pair(inference.two_sample(*own), apart, effect, ranks, names)
+    yield _normality(model)
+    yield replace(inference.same_variances(samples), item=CHECKS)
 
 
-def _independent(text: str, other: str, first: Values, second: Values) -> Pair:
-    outcome = inference.two_sample(first, second)
-    difference = float(first.mean() - second.mean())
-    squares = sum(float(np.square(own - own.mean()).sum()) for own in (first, second))
-    n = first.size + second.size
-    error = sqrt(squares / max(n - 2, 1) * (1 / first.size + 1 / second.size))
-    made = _pair(text, other, difference, outcome, error, (first.size, second.size))
-    effect, robust = inference.hedges_g(first, second), inference.rank_sum(first, second)
-    return replace(made, effect=effect, robust=robust)
+def _sizes(samples: Iterable[Values]) -> dict[str, int]:
+    first, other = samples
+    return {"n": first.size, "n_2": other.size}
 
 
 def _pair(
-    text: str,
-    other: str,
+    test: Statistic,
     difference: float | None,
-    outcome: Outcome,
-    error: float,
-    sizes: tuple[int, int],
-) -> Pair:
-    """With the 95 % interval by the standard error `error`; none where there is no test."""
-    low, high = None, None
-    if difference is not None and outcome.df is not None:
-        half = float(stats.t.ppf(0.975, outcome.df)) * error
-        low, high = difference - half, difference + half
-    n_one, n_other = sizes
-    return Pair(
-        text, other, min(sizes), difference, low, high, outcome, n_one=n_one, n_other=n_other
-    )
+    effect: Effect | None,
+    ranks: Statistic,
+    of: Row,
+) -> Iterator[Statistic]:
+    """The t test of two models with its effect, and the test by ranks."""
+    size = {} if effect is None else effect.cells
+    yield replace(test, item=PAIRS, ours=False, difference=difference, **size, **of)
+    yield replace(ranks, item=PAIRS, **of)

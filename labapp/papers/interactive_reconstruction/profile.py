@@ -4,7 +4,7 @@ and what it prints."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,18 +16,17 @@ from labapp.papers.interactive_reconstruction import results, sections
 from labapp.papers.interactive_reconstruction.groups import (
     TASKS,
     comparisons,
+    corrected,
     groups_of,
     in_order,
     metrics_of,
 )
 from labapp.papers.interactive_reconstruction.results import (
-    Compared,
     Found,
     Printed,
     published_name,
 )
 from labapp.papers.interactive_reconstruction.sections import Drawings
-from labapp.papers.interactive_reconstruction.statistics import rows
 from labapp.tasks.reconstruction.report.labels.names import PAPER
 
 if TYPE_CHECKING:
@@ -101,22 +100,8 @@ def findings(counted: Tables) -> tuple[Found, ...]:
     compared = [(group, comparisons(group)) for group in groups_of(counted)]
     n_tests = sum(len(result.tests) for _, some in compared for result in some)
     return tuple(
-        Found(group, tuple(_corrected(result, n_tests) for result in some), n_tests)
+        Found(group, tuple(corrected(result, n_tests) for result in some), n_tests)
         for group, some in compared
-    )
-
-
-def _corrected(comparison: Compared, n_tests: int) -> Compared:
-    """With Bonferroni's correction over so many tests."""
-
-    def p(plain: float | None) -> float | None:
-        return None if plain is None else min(1.0, plain * n_tests)
-
-    omnibus = comparison.omnibus
-    return replace(
-        comparison,
-        omnibus=omnibus and replace(omnibus, p_corrected=p(omnibus.outcome.p)),
-        pairs=tuple(replace(pair, p_corrected=p(pair.outcome.p)) for pair in comparison.pairs),
     )
 
 
@@ -152,7 +137,7 @@ class InteractiveReconstruction(Profile[Comparisons]):
 
     def statistics(self, findings: Comparisons) -> Iterator[Mapping[str, Any]]:
         for entry in findings.groups:
-            yield from rows(entry)
+            yield from (row.row() for row in entry.rows)
 
     def sections(self, study: ReportedStudy, findings: Comparisons) -> Iterator[Html]:
         def drawn(task: str) -> Drawings:

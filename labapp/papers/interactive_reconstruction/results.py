@@ -17,7 +17,7 @@ calls models like these, and what they are not.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
@@ -27,13 +27,15 @@ from typing import Any, assert_never
 import pandas as pd
 
 from labapp.analysis.columns import Metric
-from labapp.analysis.inference import SMALLEST, Outcome
-from labapp.analysis.inference import Effect as Effect
+from labapp.analysis.inference import SMALLEST
+from labapp.analysis.statistic import Statistic, select
 from labapp.models.representations.card import dataset_of, installed, published_as
 from labapp.models.representations.data import DspritesData, MnistData, SinelinesData
 from labapp.study.design import Missing
 from labapp.tasks.reconstruction.report.labels.names import PAPER
 
+VALUES, VARIANCE, PAIRS, CHECKS, MIXED = "1", "2", "3", "4", "5"
+"""Items of the table of statistics."""
 STARS = ((0.0001, "****"), (0.001, "***"), (0.01, "**"), (0.05, "*"))
 """Of an uncorrected p, as in the captions of Figures 6 and A.11."""
 
@@ -78,99 +80,59 @@ class Group:
         return int(self.values["participant"].nunique())
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """n values of one metric with one model. sd: of the sample (n - 1); sd_population: as the paper
-    prints it (n). None where there are too few values."""
-
-    n: int
-    mean: float | None
-    sd: float | None
-    sd_population: float | None
-    median: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two models compared on one metric.
-
-    n: pairs, or the smaller of the two groups; n_one, n_other: both of them. difference: mean of
-    `model` minus mean of `other`, over the pairs where tests are paired; low, high: its 95 %
-    interval. p_corrected: Bonferroni over the tests that were made. effect and robust (by ranks)
-    are ours.
-    """
-
-    model: str
-    other: str
-    n: int
-    difference: float | None
-    low: float | None
-    high: float | None
-    outcome: Outcome
-    p_corrected: float | None = None
-    effect: Effect | None = None
-    robust: Outcome | None = None
-    n_one: int | None = None
-    n_other: int | None = None
-
-    @property
-    def stars(self) -> str:
-        """Of the uncorrected p as in the paper; none where n is below 5."""
-        return stars(self.outcome.p, self.n)
-
-
-@dataclass(frozen=True, slots=True)
-class Omnibus:
-    """The analysis of variance over all models. df_error: of the denominator; outcome.df: of the
-    numerator. n: participants in it; smallest: of the smallest sample; left_out: those with a value
-    who lack one with another model, and are not in it. generalised: generalised eta squared beside
-    the partial one of `effect`, and robust: the test by ranks (ours)."""
-
-    outcome: Outcome
-    df_error: float | None
-    n: int
-    p_corrected: float | None = None
-    effect: Effect | None = None
-    left_out: int = 0
-    generalised: float | None = None
-    robust: Outcome | None = None
-    smallest: int | None = None
-
-    @property
-    def stars(self) -> str:
-        """Of the uncorrected p as in the paper; none where a sample has fewer than five values."""
-        return stars(self.outcome.p, self.n if self.smallest is None else self.smallest)
-
-
 @dataclass(frozen=True)
 class Compared:
-    """One metric over the models of a group. checks: the assumption checks a reviewer asks for
-    (ours), by what they check; mixed: what a linear mixed model says, where data are unbalanced
-    (ours). repeats: the metric of which this one is a multiple, so that its tests are the same
+    """One metric over the models of a group.
+
+    rows: of the table of statistics, with an item each: values by model, the analysis of variance
+    and the test by ranks beside it, pairs of models likewise, the assumption checks a reviewer asks
+    for, and what a linear mixed model says where data are unbalanced. What is not the paper's is
+    `ours`. repeats: the metric of which this one is a multiple, so that its tests are the same
     tests again and are not counted."""
 
     metric: Metric
-    summaries: Mapping[str, Summary]
-    omnibus: Omnibus | None
-    pairs: tuple[Pair, ...]
-    checks: Mapping[str, Outcome]
-    mixed: Outcome | None
+    rows: tuple[Statistic, ...]
     repeats: str = ""
 
+    def of(self, item: str, **cells: object) -> list[Statistic]:
+        """The rows of an item that have these cells."""
+        return select(self.rows, item=item, **cells)
+
+    def values(self, model: str) -> Statistic:
+        """What the values with a model are."""
+        return self.of(VALUES, model=model)[0]
+
     @property
-    def tests(self) -> tuple[Outcome, ...]:
+    def omnibus(self) -> Statistic | None:
+        """The analysis of variance over all models."""
+        return next(iter(self.of(VARIANCE, ours=False)), None)
+
+    @property
+    def pairs(self) -> list[Statistic]:
+        """The t tests of two models each."""
+        return self.of(PAIRS, ours=False)
+
+    @property
+    def tests(self) -> tuple[Statistic, ...]:
         """The analysis of variance and the t tests that have a p, as the paper counts them; none
         of a metric that repeats another."""
         if self.repeats:
             return ()
-        made = [pair.outcome for pair in self.pairs]
-        if self.omnibus is not None:
-            made.insert(0, self.omnibus.outcome)
+        made = (*self.of(VARIANCE, ours=False), *self.pairs)
         return tuple(test for test in made if test.p is not None)
 
-    def pair(self, text: str, other: str) -> Pair | None:
+    def pair(self, text: str, other: str) -> Statistic | None:
         """The test of two models, whichever stands first; None where none was made."""
-        return next((p for p in self.pairs if {p.model, p.other} == {text, other}), None)
+        pairs = (row for row in self.pairs if {row.model, row.compared_with} == {text, other})
+        return next(pairs, None)
+
+    def smallest(self, test: Statistic) -> int:
+        """Values of the smallest sample of a test."""
+        if test.item == PAIRS:
+            return min(test.n or 0, test.n_2 or 0)
+        sizes = [row.n for row in self.of(VALUES) if row.n]
+        # Within participants nobody is in it who lacks a model.
+        return min(test.n or 0, *sizes)
 
 
 @dataclass(frozen=True)
@@ -181,6 +143,11 @@ class Found:
     group: Group
     compared: tuple[Compared, ...]
     n_tests: int
+
+    @property
+    def rows(self) -> Iterator[Statistic]:
+        """The rows of the table of statistics."""
+        return (row for comparison in self.compared for row in comparison.rows)
 
     @property
     def threshold(self) -> float:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from labapp.analysis.by_task import CHANGE, changes, summary, with_values
 from labapp.analysis.columns import Metric
-from labapp.analysis.inference import Effect, Outcome
+from labapp.analysis.inference import BROWN_FORSYTHE, GENERALISED, MAUCHLY
+from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.base.report.listing import NONE
 from labapp.base.report.page import (
@@ -32,19 +33,16 @@ from labapp.base.report.page import (
 )
 from labapp.papers.interactive_reconstruction import results as paper
 from labapp.papers.interactive_reconstruction.groups import (
-    DIFFERENCES,
-    RESIDUALS,
-    SPHERICITY,
+    GREENHOUSE_GEISSER,
     TASKS,
-    VARIANCES,
-    WITHOUT_SPHERICITY,
 )
 from labapp.papers.interactive_reconstruction.results import (
+    CHECKS,
+    MIXED,
+    VARIANCE,
     Compared,
     Facts,
     Found,
-    Pair,
-    Summary,
     facts,
     not_published,
     shown_name,
@@ -162,7 +160,7 @@ def _mean(result: Found, model: str, name: str) -> Html | None:
     comparison = next((each for each in result.compared if each.metric.column == name), None)
     if comparison is None:
         return None
-    summary, decimals = comparison.summaries[model], comparison.metric.decimals
+    summary, decimals = comparison.values(model), comparison.metric.decimals
     mean = paper.mean(result.group, model, comparison.metric)
     return _lines(
         _spread(summary, decimals),
@@ -255,7 +253,7 @@ def _lines(*texts: str) -> Html:
     return two_lines(first, lines(more)) if more else text(first)
 
 
-def _spread(summary: Summary, decimals: int) -> str:
+def _spread(summary: Statistic, decimals: int) -> str:
     if summary.mean is None:
         return NONE
     mean = decimal(summary.mean, decimals)
@@ -265,7 +263,7 @@ def _spread(summary: Summary, decimals: int) -> str:
 
 
 def _values(result: Found, comparison: Compared, model: str) -> Html:
-    summary, decimals = comparison.summaries[model], comparison.metric.decimals
+    summary, decimals = comparison.values(model), comparison.metric.decimals
     if summary.mean is None or summary.median is None or summary.sd_population is None:
         return text(NONE)
     mean = paper.mean(result.group, model, comparison.metric)
@@ -286,19 +284,19 @@ def _omnibus(result: Found, comparison: Compared) -> Html:
     omnibus = comparison.omnibus
     if omnibus is None:
         return text(NONE)
-    listed = ", ".join(row.said for row in paper.omnibus(result.group, comparison.metric))
-    printed = f"paper {listed}" if listed else ""
-    left = f"{omnibus.left_out} without all models left out" if omnibus.left_out else ""
-    if omnibus.outcome.p is None:
-        return _lines(NONE, omnibus.outcome.why, left, printed)
-    general = ""
-    if result.group.within and omnibus.generalised is not None:
-        general = f"generalised η² = {decimal(omnibus.generalised, 2)}"
+    printed = f"paper {omnibus.published}" if omnibus.published else ""
+    left = f"{omnibus.n_left_out} without all models left out" if omnibus.n_left_out else ""
+    if omnibus.p is None:
+        return _lines(NONE, omnibus.why, left, printed)
+    general = next(iter(comparison.of(VARIANCE, test=GENERALISED)), None)
+    shown = ""
+    if result.group.within and general is not None:
+        shown = f"generalised η² = {decimal(general.effect or 0.0, 2)}"
     return _lines(
-        f"{statistic(omnibus.outcome)} {omnibus.stars}",
-        _p(omnibus.outcome.p, omnibus.p_corrected),
-        effect(omnibus.effect),
-        general,
+        f"{statistic(omnibus)} {omnibus.stars}",
+        _p(omnibus.p, omnibus.p_corrected),
+        effect(omnibus),
+        shown,
         left,
         printed,
     )
@@ -313,11 +311,10 @@ def _p(p: float | None, corrected: float | None) -> str:
 def _pairs(result: Found, names: dict[str, str]) -> Html:
     """Differences between models; pairs are columns where there are few."""
     pairs = (pair for comparison in result.compared for pair in comparison.pairs)
-    keys = list(dict.fromkeys((pair.model, pair.other) for pair in pairs))
+    keys = list(dict.fromkeys((pair.model, pair.compared_with) for pair in pairs))
     titles = [f"{names[key]} − {names[other]}" for key, other in keys]
     cells = [
-        [_pair(result, comparison, comparison.pair(*key)) for key in keys]
-        for comparison in result.compared
+        [_pair(comparison, comparison.pair(*key)) for key in keys] for comparison in result.compared
     ]
     metrics = [two_lines(each.metric.title, each.metric.unit) for each in result.compared]
     caption = (
@@ -332,22 +329,21 @@ def _pairs(result: Found, names: dict[str, str]) -> Html:
     return table(["Models", *metrics], rows, numeric=range(1, 1 + len(metrics)), caption=caption)
 
 
-def _pair(result: Found, comparison: Compared, pair: Pair | None) -> Html:
+def _pair(comparison: Compared, pair: Statistic | None) -> Html:
     if pair is None:
         return text(NONE)
-    shown = paper.pair(result.group, pair.model, pair.other, comparison.metric)
-    printed = f"paper {', '.join(row.said for row in shown)}" if shown else ""
-    n = f"n = {pair.n}" if pair.n_one == pair.n_other else f"n = {pair.n_one}, {pair.n_other}"
+    printed = f"paper {pair.published}" if pair.published else ""
+    n = f"n = {pair.n}" if pair.n == pair.n_2 else f"n = {pair.n}, {pair.n_2}"
     first = difference(pair.difference, comparison.metric)
-    if pair.outcome.p is None:
-        return _lines(first, f"no test: {pair.outcome.why}", n, printed)
+    if pair.p is None:
+        return _lines(first, f"no test: {pair.why}", n, printed)
     ends = ", ".join(difference(end, comparison.metric) for end in (pair.low, pair.high))
     return _lines(
         f"{first} {pair.stars}",
         f"[{ends}]",
-        f"{statistic(pair.outcome)}, {n}",
-        _p(pair.outcome.p, pair.p_corrected),
-        effect(pair.effect),
+        f"{statistic(pair)}, {n}",
+        _p(pair.p, pair.p_corrected),
+        effect(pair),
         printed,
     )
 
@@ -383,15 +379,17 @@ def _printed(result: Found, comparison: Compared) -> Iterator[paper.Printed]:
     if comparison.omnibus is not None:
         yield from paper.omnibus(group, metric)
     for pair in comparison.pairs:
-        yield from paper.pair(group, pair.model, pair.other, metric)
+        yield from paper.pair(group, pair.model, pair.compared_with, metric)
 
 
+NORMAL = "Shapiro-Wilk W"
 TITLES = {
-    RESIDUALS: ("Normal residuals", "Shapiro-Wilk W"),
-    VARIANCES: ("Same variances", "Brown-Forsythe F"),
-    SPHERICITY: ("Sphericity", "Mauchly's W"),
-    WITHOUT_SPHERICITY: ("Without sphericity", "ANOVA, Greenhouse-Geisser"),
+    NORMAL: ("Normal residuals", "Shapiro-Wilk W"),
+    BROWN_FORSYTHE: ("Same variances", "Brown-Forsythe F"),
+    MAUCHLY: ("Sphericity", "Mauchly's W"),
+    GREENHOUSE_GEISSER: ("Without sphericity", "ANOVA, Greenhouse-Geisser"),
 }
+"""By the name of a check over all models."""
 READ = (
     "A small p of a check says that what a test assumes does not hold. Tests by ranks assume no "
     "normal distribution; Greenhouse and Geisser's correction no sphericity; the mixed model is "
@@ -408,16 +406,19 @@ def checks(result: Found, names: dict[str, str]) -> Html:
 
 
 def _over_all(result: Found) -> Html:
-    made = [name for name in TITLES if any(name in each.checks for each in result.compared)]
+    every = [
+        {row.test: row for row in comparison.of(CHECKS, model="")} for comparison in result.compared
+    ]
+    made = [name for name in TITLES if any(name in checks for checks in every)]
     ranks = "Friedman" if result.group.within else "Kruskal-Wallis"
-    mixed = any(comparison.mixed is not None for comparison in result.compared)
+    mixed = any(comparison.of(MIXED) for comparison in result.compared)
     rows = []
-    for comparison in result.compared:
-        checked = (comparison.checks.get(name) for name in made)
-        robust = None if comparison.omnibus is None else comparison.omnibus.robust
-        by_model = test(comparison.mixed) if comparison.mixed else "no gaps"
-        tests = ["" if each is None else test(each) for each in (*checked, robust)]
-        rows.append([comparison.metric.title, *tests, *([by_model] * mixed)])
+    for comparison, checks in zip(result.compared, every, strict=True):
+        robust = [row for row in comparison.of(VARIANCE, ours=True) if row.test != GENERALISED]
+        tests = [test(checks[name]) if name in checks else "" for name in made]
+        by_model = next(map(test, comparison.of(MIXED)), "no gaps")
+        cells = [*tests, next(map(test, robust), ""), *([by_model] * mixed)]
+        rows.append([comparison.metric.title, *cells])
     titles = [two_lines(*TITLES[name]) for name in made]
     more = [two_lines("Mixed model", "Wald")] * mixed
     return table(["Metric", *titles, two_lines("By ranks", ranks), *more], rows)
@@ -425,23 +426,21 @@ def _over_all(result: Found) -> Html:
 
 def _pairs_checked(result: Found, names: dict[str, str]) -> Html:
     ranks = "Wilcoxon" if result.group.within else "Mann-Whitney"
-    rows = [
-        [
-            comparison.metric.title,
-            f"{names[pair.model]} − {names[pair.other]}",
-            *([_normal(comparison, pair)] * result.group.within),
-            test(pair.robust) if pair.robust else "",
-        ]
-        for comparison in result.compared
-        for pair in comparison.pairs
-    ]
+    rows = []
+    for comparison in result.compared:
+        for pair in comparison.pairs:
+            models = {"model": pair.model, "compared_with": pair.compared_with}
+            checked = next(map(test, comparison.of(CHECKS, **models)), "")
+            rows.append(
+                [
+                    comparison.metric.title,
+                    f"{names[pair.model]} − {names[pair.compared_with]}",
+                    *([checked] * result.group.within),
+                    next(map(test, comparison.of(paper.PAIRS, ours=True, **models)), ""),
+                ]
+            )
     normal = [two_lines("Normal differences", "Shapiro-Wilk W")] * result.group.within
     return table(["Metric", "Models", *normal, two_lines("By ranks", ranks)], rows)
-
-
-def _normal(comparison: Compared, pair: Pair) -> str:
-    check = comparison.checks.get(f"{DIFFERENCES}, {pair.model} − {pair.other}")
-    return "" if check is None else test(check)
 
 
 SYMBOLS = {
@@ -473,7 +472,7 @@ def plain(p: float) -> str:
     return f"{max(p, LEAST):.2g}"
 
 
-def statistic(outcome: Outcome) -> str:
+def statistic(outcome: Statistic) -> str:
     """F(2, 28) = 32.3; empty where there is none."""
     if outcome.statistic is None:
         return ""
@@ -485,7 +484,7 @@ def statistic(outcome: Outcome) -> str:
     return f"{letter}{of} = {decimal(outcome.statistic, 2)}"
 
 
-def test(outcome: Outcome) -> str:
+def test(outcome: Statistic) -> str:
     """F(2, 28) = 32.3, p = 5.3e-08; or why there is none."""
     if outcome.p is None:
         return f"none: {outcome.why}" if outcome.why else NONE
@@ -493,14 +492,14 @@ def test(outcome: Outcome) -> str:
     return f"{text} ({outcome.why})" if outcome.why else text
 
 
-def effect(effect: Effect | None) -> str:
+def effect(row: Statistic) -> str:
     """g = −0.55 [−1.10, 0.02]."""
-    if effect is None:
+    if row.effect is None:
         return ""
-    text = f"{SYMBOLS[effect.name]} = {decimal(effect.value, 2)}"
-    if effect.low is None or effect.high is None:
+    text = f"{SYMBOLS[row.effect_name]} = {decimal(row.effect, 2)}"
+    if row.effect_low is None or row.effect_high is None:
         return text
-    return f"{text} [{decimal(effect.low, 2)}, {decimal(effect.high, 2)}]"
+    return f"{text} [{decimal(row.effect_low, 2)}, {decimal(row.effect_high, 2)}]"
 
 
 def difference(value: float | None, metric: Metric) -> str:

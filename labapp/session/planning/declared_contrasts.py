@@ -25,7 +25,7 @@ from labapp.analysis.declared import Declaration
 from labapp.analysis.design.analyses import analyse
 from labapp.analysis.design.anova import variance
 from labapp.analysis.design.layout import wide
-from labapp.analysis.inference import Outcome
+from labapp.analysis.statistic import Statistic
 from labapp.base.errors import RecordError, UsageError
 from labapp.base.report.drawing import ReportFigure
 from labapp.base.report.listing import NONE
@@ -222,11 +222,11 @@ def _pilots(loaded: LoadedStudy, paths: Sequence[Path]) -> dict[tuple[str, str],
         model = variance(wide(analysis.frame, analysis.outcome.layout).complete)
         if isinstance(model, str):
             continue
-        for compared in analysis.compared:
-            estimate = model.estimate(compared.comparison.weights)
-            if isinstance(estimate, Outcome) or estimate.df is None:
+        for comparison in analysis.comparisons:
+            estimate = model.estimate(comparison.weights)
+            if isinstance(estimate, Statistic) or estimate.df is None:
                 continue
-            key = analysis.outcome.name, compared.comparison.name
+            key = analysis.outcome.name, comparison.name
             result[key] = Pilot(
                 estimate.spread, estimate.df, estimate.n, recruited, n_counted, programs.nunique()
             )

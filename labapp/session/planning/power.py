@@ -26,10 +26,18 @@ from scipy import special, stats
 from labapp.analysis.declared import Declaration, declared_of
 from labapp.analysis.design import anova
 from labapp.analysis.design.analyses import Analysis, analyse
-from labapp.analysis.design.contrasts import EQUIVALENT, GREATER, LESS, Comparison, Direction
-from labapp.analysis.design.layout import Factor, Layout, cell_weights, subsets, wide
-from labapp.analysis.design.rows import design_words, plain_name, term_name
+from labapp.analysis.design.contrasts import Comparison
+from labapp.analysis.design.layout import (
+    Factor,
+    Layout,
+    cell_weights,
+    plain_name,
+    subsets,
+    term_name,
+    wide,
+)
 from labapp.analysis.design.sources import LeftOut
+from labapp.analysis.inference import EQUIVALENT, GREATER, LESS, Direction
 from labapp.analysis.task_report import ComparedModels, reports
 from labapp.session.planning.thresholds import People, weights
 from labapp.study.design import AnalysisPlan
@@ -403,11 +411,11 @@ def _of_analyses(
     analyses: Sequence[Analysis], declaration: Declaration, people: People
 ) -> Iterator[PlannedGroup]:
     plan = declaration.analysis
-    of_all = sum(len(analysis.compared) for analysis in analyses)
+    of_all = sum(len(_differences(analysis)) for analysis in analyses)
     together: dict[tuple[str, str, int], list[Analysis]] = {}
     for analysis in analyses:
-        n_tests = of_all if plan.family == "all" else len(analysis.compared)
-        words = design_words(analysis.outcome.layout)
+        n_tests = of_all if plan.family == "all" else len(_differences(analysis))
+        words = analysis.outcome.layout.words
         together.setdefault((analysis.outcome.group, words, n_tests), []).append(analysis)
     for (task, words, n_tests), own in together.items():
         first = own[0].outcome.layout
@@ -429,6 +437,10 @@ def _of_analyses(
         )
 
 
+def _differences(analysis: Analysis) -> list[Comparison]:
+    return [each for each in analysis.comparisons if each.direction != EQUIVALENT]
+
+
 def _of_analysis(
     analysis: Analysis, plan: AnalysisPlan, people: People
 ) -> Iterator[tuple[str, Pool]]:
@@ -437,19 +449,20 @@ def _of_analysis(
     layout, name = analysis.outcome.layout, analysis.outcome.name
     words = name.replace("_", " ").removesuffix(" s")
     title = f"{words[:1].upper()}{words[1:]}"
-    alone = len(analysis.equivalences) == 1 and plan.family == "per_outcome"
+    equal = [each for each in analysis.comparisons if each.direction == EQUIVALENT]
+    alone = len(equal) == 1 and plan.family == "per_outcome"
     raw = name in plan.smallest_effect and plan.smallest_effect[name].raw is not None
     equivalences = [
         replace(
-            _contrast(each.comparison, layout),
-            name=f"{each.comparison.name} (equivalent)",
+            _contrast(each, layout),
+            name=f"{each.name} (equivalent)",
             bound=plan.smallest_effect[name].raw or plan.smallest_effect[name].standardised,
             standardised=not raw,
             corrected=not alone,
         )
-        for each in analysis.equivalences
+        for each in equal
     ]
-    differences = [_contrast(each.comparison, layout) for each in analysis.compared]
+    differences = [_contrast(each, layout) for each in _differences(analysis)]
     tests = [*_terms(layout.within, layout.between), *differences]
     # The one t test of two levels is the analysis of variance again.
     if len(tests) == 2 and tests[0].is_contrast:

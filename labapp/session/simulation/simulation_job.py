@@ -61,8 +61,8 @@ from labapp.record.journal.layout import FolderName
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.read import read_rows
 from labapp.record.journal.write import MemoryJournal
-from labapp.session import condition_assignment, environment, masked_predictions, opening, private
-from labapp.session.gate import gate
+from labapp.session import condition_assignment, environment, opening, private
+from labapp.session.gate import gate, predict_masked
 from labapp.session.machine import PartRecord, SessionMachine, SessionState
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import OpenSession, SessionDependencies, models_of
@@ -765,10 +765,10 @@ class Decoders:
     def predict_masked(
         self, stimulus_set: StimulusSet, masking: Masking, photo: Photo, method: str
     ) -> Sequence[Logits]:
-        """As `masked_predictions.predict_masked`; the model is asked once about each picture."""
+        """As `predict_masked`; the model is asked once about each picture."""
         key = (stimulus_set.sha256, masking, photo.id, method)
         if key not in self._predicted:
-            asked = masked_predictions.predict_masked(stimulus_set, masking, photo, method)
+            asked = predict_masked(stimulus_set, masking, photo, method)
             self._predicted[key] = asked
         return self._predicted[key]
 

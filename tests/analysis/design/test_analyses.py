@@ -14,9 +14,9 @@ from statsmodels.stats.anova import AnovaRM
 from labapp.analysis.columns import table_columns
 from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import MIXED, VARIANCE, Analysis, StudyAnalyses, analyse
-from labapp.analysis.design.rows import rows
-from labapp.analysis.design.sections import sections
-from labapp.analysis.inference import Effect
+from labapp.analysis.design.contrasts import CONTRAST, EFFECT, EQUIVALENCE, MEAN
+from labapp.analysis.design.sections import sections, term_tests
+from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.tables import Tables, typed
 from labapp.base.report.page import joined
 from tests.analysis.design.studies import MODELS, cells, study
@@ -92,56 +92,52 @@ def test_three_models_of_two_data_sets_are_one_test_equal_to_anova_rm(column: st
         tables.stages.astype({column: float}), column, "participant", within=["model"]
     ).fit()
     table = expected.anova_table
-    (line,) = analysis.main.lines
+    (test,) = term_tests(analysis)
     assert analysis.main.name == VARIANCE
-    ours = [line.test.statistic, line.test.df, line.test.df_2, line.test.p]
+    ours = [test.statistic, test.df, test.df_2, test.p]
     assert ours == pytest.approx(table.iloc[0].to_numpy(dtype=float), rel=1e-8)
-    assert {c.comparison.pair for c in analysis.compared if c.comparison.pair} == {
+    assert {each.pair for each in analysis.comparisons} == {
         ("model", MODELS[0], MODELS[1]),
         ("model", MODELS[0], MODELS[2]),
         ("model", MODELS[1], MODELS[2]),
     }
-    for compared in analysis.compared:
-        assert compared.comparison.pair is not None
-        _, first, other = compared.comparison.pair
+    for row in analysis.select(CONTRAST):
         wide = cells(tables, column)
-        test = stats.ttest_rel(wide[first].astype(float), wide[other].astype(float))
-        assert compared.test.p == pytest.approx(test.pvalue, rel=1e-8)
+        values = (wide[name].astype(float) for name in (row.model, row.compared_with))
+        assert row.p == pytest.approx(stats.ttest_rel(*values).pvalue, rel=1e-8)
 
 
 def test_a_complete_design_always_says_quantity_statistic_and_df() -> None:
     for _, results in (plain(), declared()):
-        made = [row for row in rows(results) if row["kind"] == "test"]
+        made = [row for row in results.rows if row.kind == "test"]
         names = {"completion_rate", "response_time_s"}
-        own = [row for row in made if row["test"] == "ANOVA F" and row["quantity"] in names]
-        assert {row["quantity"] for row in own} == names
-        assert all(row["statistic"] is not None and row["df"] and row["df_2"] for row in own)
-        assert all(row["effect_low"] is not None for row in own if row["effect"] > 0.1)
+        own = [row for row in made if row.test == "ANOVA F" and row.quantity in names]
+        assert {row.quantity for row in own} == names
+        assert all(row.statistic is not None and row.df and row.df_2 for row in own)
+        assert all(row.effect_low is not None for row in own if (row.effect or 0) > 0.1)
 
 
 def test_a_declared_design_has_its_factors_contrasts_direction_and_equivalence() -> None:
     tables, results = declared()
     analysis = of(results, "completion_rate")
-    assert [line.term for line in analysis.main.lines] == [
-        ("factor_hint",), ("model",), ("factor_hint", "model"),
-    ]  # fmt: skip
-    against, hint = analysis.compared
+    assert [row.factors for row in term_tests(analysis)] == ["hint", "model", "hint × model"]
+    against, hint = analysis.select(CONTRAST)
     wide = cells(tables, "completion_rate").astype(float)
     scores = wide[MODELS[0]] - wide[[MODELS[1], MODELS[2]]].mean(axis=1)
     group = np.arange(12) % 2
     values = scores.to_numpy()
     # The mean of two groups of equal size: pooled variance, n - 2 degrees of freedom.
     error = np.sqrt((values[group == 0].var(ddof=1) + values[group == 1].var(ddof=1)) / 2 / 12)
-    assert against.test.statistic == pytest.approx(values.mean() / error)
-    assert against.test.p == pytest.approx(stats.t.cdf(values.mean() / error, 10))
-    (equal,) = analysis.equivalences
+    assert against.statistic == pytest.approx(values.mean() / error)
+    assert against.p == pytest.approx(stats.t.cdf(values.mean() / error, 10))
+    (equal,) = analysis.select(EQUIVALENCE)
     above, below = (values.mean() + 0.2) / error, (values.mean() - 0.2) / error
-    assert equal.test.p == pytest.approx(max(stats.t.sf(above, 10), stats.t.cdf(below, 10)))
-    assert (equal.p_corrected, equal.n_tests) == (equal.test.p, 1)
+    assert equal.p == pytest.approx(max(stats.t.sf(above, 10), stats.t.cdf(below, 10)))
+    assert (equal.p_corrected, equal.n_tests) == (equal.p, 1)
     means = wide.mean(axis=1).to_numpy()
     expected = stats.ttest_ind(means[group == 0], means[group == 1])
-    assert hint.test.p == pytest.approx(expected.pvalue)
-    low, high = sorted(each.test.p or 0.0 for each in (against, hint))
+    assert hint.p == pytest.approx(expected.pvalue)
+    low, high = sorted(each.p or 0.0 for each in (against, hint))
     corrected = [each.p_corrected for each in (against, hint)]
     assert sorted(p or 0.0 for p in corrected) == pytest.approx([2 * low, max(high, 2 * low)])
     log = of(results, "response_time_s")
@@ -167,10 +163,8 @@ def test_gaps_are_analysed_by_a_mixed_model_and_the_complete_ones_beside_it() ->
     assert (complete.name, complete.n, complete.n_left_out) == (VARIANCE, 9, 3)
     frame = analysis.frame
     fit = MixedLM.from_formula("value ~ model", frame, groups="participant").fit(reml=True)
-    means = {m.comparison.name: m.estimate for m in analysis.means}
-    first = means[MODELS[0]]
-    assert first is not None
-    assert first.value == pytest.approx(fit.fe_params["Intercept"], rel=1e-4)
+    (first,) = analysis.select(MEAN, levels=f"model={MODELS[0]}")
+    assert first.mean == pytest.approx(fit.fe_params["Intercept"], rel=1e-4)
 
 
 def test_an_outcome_without_variance_is_left_out_and_says_so() -> None:
@@ -219,15 +213,15 @@ def test_models_of_which_each_participant_met_one_are_compared_between_them() ->
     analysis = of(analysed(made), "completion_rate")
     samples = [g["completion_rate"].astype(float) for _, g in own.groupby("model")]
     expected = stats.f_oneway(*samples)
-    assert analysis.main.lines[0].test.p == pytest.approx(expected.pvalue)
+    assert next(term_tests(analysis)).p == pytest.approx(expected.pvalue)
 
 
 def test_one_family_holds_all_outcomes_where_the_study_says_so() -> None:
     own = {"design": {"within": ["model"]}, "analysis": {"family": "all"}}
-    results = analysed(study(own))
-    n = sum(c.test.p is not None for a in results.analyses for c in a.compared)
+    tested = select(analysed(study(own)).rows, kind=CONTRAST)
+    n = sum(row.p is not None for row in tested)
     assert n > 3
-    assert {c.n_tests for a in results.analyses for c in a.compared} == {n}
+    assert {row.n_tests for row in tested} == {n}
 
 
 @pytest.mark.parametrize(
@@ -257,26 +251,24 @@ def test_cohens_d_says_which_it_is() -> None:
     tables, results = plain()
     analysis = of(results, "completion_rate")
     wide = cells(tables, "completion_rate").astype(float)
-    for compared in analysis.compared:
-        assert compared.comparison.pair is not None
-        _, first, other = compared.comparison.pair
-        a, b = wide[first], wide[other]
+    for row in analysis.select(EFFECT):
+        a, b = wide[row.model], wide[row.compared_with]
         unit = np.sqrt((a.var() + b.var()) / 2)
-        assert compared.cohen is not None
-        assert compared.cohen.name == "Cohen's d_av"
-        assert compared.cohen.value == pytest.approx((a - b).mean() / unit)
+        assert row.effect_name == "Cohen's d_av"
+        assert row.effect == pytest.approx((a - b).mean() / unit)
         t = (a - b).mean() / ((a - b).std() / np.sqrt(12))
-        ends = [end / ((a - b).std() / np.sqrt(12) / unit) for end in _ends(compared.cohen)]
+        ends = [end / ((a - b).std() / np.sqrt(12) / unit) for end in _ends(row)]
         assert [stats.nct.cdf(t, 11, end) for end in ends] == pytest.approx([0.975, 0.025])
-    hint = of(declared()[1], "completion_rate").compared[1]
-    assert hint.cohen is not None
+    analysis = of(declared()[1], "completion_rate")
+    (hint,), (cohen,) = (analysis.select(kind, contrast="hint") for kind in (CONTRAST, EFFECT))
     assert hint.effect is not None
-    assert hint.cohen.name == "Cohen's d_s"
+    assert cohen.effect is not None
+    assert cohen.effect_name == "Cohen's d_s"
     small = 1 - 3 / (4 * 10 - 1)
-    assert hint.effect.value / hint.cohen.value == pytest.approx(small, rel=2e-3)
+    assert hint.effect / cohen.effect == pytest.approx(small, rel=2e-3)
 
 
-def _ends(effect: Effect) -> tuple[float, float]:
-    assert effect.low is not None
-    assert effect.high is not None
-    return effect.low, effect.high
+def _ends(row: Statistic) -> tuple[float, float]:
+    assert row.effect_low is not None
+    assert row.effect_high is not None
+    return row.effect_low, row.effect_high

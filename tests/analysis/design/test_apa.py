@@ -16,11 +16,10 @@ from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import StudyAnalyses, analyse
 from labapp.analysis.design.apa import DOCX, TEX, paper_tables, tex, write_docx
 from labapp.analysis.design.contents import REPORT, DefaultFindings
-from labapp.analysis.design.contrasts import adjust
-from labapp.analysis.design.rows import rows as statistics_rows
-from labapp.analysis.design.sections import sections
-from labapp.analysis.design.sections import tested_pair as pair_of
+from labapp.analysis.design.sections import sections, term_tests
+from labapp.analysis.design.sections import tested_row as row_of
 from labapp.analysis.design.summary import _outcome
+from labapp.analysis.inference import adjust
 from labapp.base import resources, translations
 from labapp.base.report.page import Translation, joined, speaking
 from tests.analysis.design.studies import study
@@ -43,8 +42,8 @@ def test_there_are_values_tests_contrasts_and_equivalence(results: StudyAnalyses
         "Tests of equivalence",
     ]
     tests = next(t for t in paper_tables(results) if t.title.startswith("Tests of effects"))
-    line = results.analyses[0].main.lines[0]
-    assert tests.rows[0][:3] == ("completion_rate", "hint", f"{line.test.statistic:.2f}")
+    first = next(term_tests(results.analyses[0]))
+    assert tests.rows[0][:3] == ("completion_rate", "hint", f"{first.statistic:.2f}")
     # No zero before the point of what cannot exceed 1, and p not below .001.
     assert all(re.fullmatch(r"< \.001|\.\d{3}|1\.000", row[5]) for row in tests.rows)
 
@@ -100,7 +99,7 @@ def test_they_are_in_the_language_of_the_report(results: StudyAnalyses, tmp_path
     assert not any(word.startswith(("Table ", "Note.")) for word in paragraphs)
     # What the study calls things stays, and numbers are as the language writes them.
     contrasts = next(table for table in made if table.heads[1] == "Kontrast")
-    wanted = {each.comparison.name for each in results.analyses[0].compared}
+    wanted = {each.name for each in results.analyses[0].comparisons}
     assert wanted <= {row[1].removesuffix(" (kleiner)") for row in contrasts.rows}
     assert all(
         "." not in cell for table in made for row in table.rows for cell in row[table.texts :]
@@ -123,7 +122,7 @@ def test_a_row_is_one_test_and_every_table_has_the_same_ones() -> None:
     own family; the page, the paper's tables and the table of statistics print the same tests."""
     tables = study(OPPOSITE)
     results = analyse(tables.included(), declared_of(tables, "own"))
-    tested = [row for row in statistics_rows(results) if row["kind"] in ("contrast", "equivalence")]
+    tested = [row.row() for row in results.rows if row.kind in ("contrast", "equivalence")]
     assert len(tested) == 2 * 4  # each outcome: less, two-sided, equivalent, and the other contrast
     for row in tested:
         t, df = row["statistic"], row["df"]
@@ -154,7 +153,9 @@ def test_a_row_is_one_test_and_every_table_has_the_same_ones() -> None:
             == (hypothesis.outcome, hypothesis.contrast, hypothesis.direction)
         )  # fmt: skip
         (analysis,) = (a for a in results.analyses if a.outcome.name == hypothesis.outcome)
-        assert pair_of(analysis, hypothesis)[1] == row["p_corrected"]
+        own, _ = row_of(analysis, hypothesis)
+        assert own is not None
+        assert own.row() == row
     paper = {
         (line[0].removesuffix(" (log s)"), float(cell("*t*")), cell("*p*"), cell("*p*_corr"))
         for made in paper_tables(results)
@@ -182,8 +183,8 @@ def test_a_mean_is_in_the_outcomes_own_unit_or_says_in_which(results: StudyAnaly
     """Of logarithms of seconds: geometric means in s, all else in log s, in every table."""
     (analysis,) = (a for a in results.analyses if a.outcome.name == "response_time_s")
     geometric = [float(np.exp(cell.values.mean())) for cell in analysis.cells]
-    own = [row for row in statistics_rows(results) if row["quantity"] == "response_time_s"]
-    units = {row["kind"]: row["unit"] for row in own if row["kind"] != "left out"}
+    own = [row for row in results.rows if row.quantity == "response_time_s"]
+    units = {row.kind: row.unit for row in own if row.kind != "left out"}
     assert units.pop("back-transformed") == "s"
     assert set(units.values()) == {"log s"}
     (values,) = (t for t in paper_tables(results) if t.title.startswith("response_time_s by"))

@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 
 from labapp.analysis.column import ends_of, range_unit
 from labapp.analysis.declared import declared_of
-from labapp.analysis.design.analyses import StudyAnalyses, analyse
+from labapp.analysis.design.analyses import Cell, StudyAnalyses, _cell_row, analyse
 from labapp.analysis.design.contents import DefaultFindings
-from labapp.analysis.design.figures import factors_of, interval, outcomes_figure, panels_of
+from labapp.analysis.design.figures import factors_of, outcomes_figure, panels_of
 from tests.analysis.design.studies import study
 from tests.analysis.design.test_analyses import DESIGN
 
@@ -103,10 +103,11 @@ def test_what_nothing_declares_has_no_figure() -> None:
 
 
 def test_an_interval_is_that_of_students_t() -> None:
-    mean, low, high = interval(np.array([1.0, 2.0, 3.0, 6.0]))
-    assert (mean, low, high) == pytest.approx((3.0, -0.437435, 6.437435), abs=1e-5)
-    assert np.isnan(interval(np.array([2.0]))[1:]).all()
-    assert np.isnan(interval(np.empty(0))).all()
+    row = _cell_row(Cell({}, np.array([1.0, 2.0, 3.0, 6.0])))
+    assert (row.mean, row.low, row.high) == pytest.approx((3.0, -0.437435, 6.437435), abs=1e-5)
+    alone = _cell_row(Cell({}, np.array([2.0])))
+    assert (alone.mean, alone.low, alone.high) == (2.0, None, None)
+    assert _cell_row(Cell({}, np.empty(0))).mean is None
 
 
 def test_a_unit_says_its_ends() -> None:

@@ -14,8 +14,9 @@ from labapp.analysis.columns import table_columns
 from labapp.analysis.declared import declared_of, with_declared
 from labapp.analysis.design import contrasts, mixed
 from labapp.analysis.design.analyses import Analysis, StudyAnalyses, analyse
-from labapp.analysis.design.contrasts import Comparison
+from labapp.analysis.design.contrasts import EQUIVALENCE, Comparison
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
+from labapp.analysis.design.sections import term_tests
 from labapp.analysis.tables import Tables, typed
 from tests.analysis.design.studies import MODELS, study
 
@@ -69,8 +70,8 @@ def test_a_covariate_is_the_same_by_either_name(name: str) -> None:
     design = np.column_stack([np.ones(means.size), values - values.mean(), group])
     beta, (squares,), *_ = np.linalg.lstsq(design, means, rcond=None)
     error = squares / (means.size - 3) * np.linalg.inv(design.T @ design)
-    (line,) = (line for line in analysis.main.lines if line.term == (name,))
-    assert line.test.statistic == pytest.approx(beta[1] ** 2 / error[1, 1])
+    (test,) = (test for test in term_tests(analysis) if test.factors == name)
+    assert test.statistic == pytest.approx(beta[1] ** 2 / error[1, 1])
 
 
 def test_equal_names_in_two_questionnaires_are_told_and_never_averaged() -> None:
@@ -113,7 +114,7 @@ def test_transform_effect_and_hypothesis_find_an_outcome_by_its_other_name() -> 
     results = analysed(answered(declared, {("a", "trust"): 1.0}))
     analysis = one(results, "a.trust")
     assert analysis.transform == "log"
-    assert len(analysis.equivalences) == 1
+    assert len(analysis.select(EQUIVALENCE)) == 1
     assert [h.outcome for h in results.declaration.hypotheses] == ["a.trust"]
 
 
@@ -136,13 +137,14 @@ def test_the_model_of_trials_does_not_depend_on_what_levels_are_called() -> None
         fitted = mixed.of_trials(frame, layout, None)
         assert isinstance(fitted, mixed.Mixed)
         assert list(fitted.sds) == ["1 | participant", "1 | participant:model", "residual"]
-        ((_, test),) = fitted.terms()
-        pair = contrasts.compare(
+        (term,) = fitted.terms()
+        test = term.plain
+        pair, *_ = contrasts.compare(
             fitted, Comparison("x", {"model": {names[0]: 1.0, names[2]: -1.0}}), ()
         )
         found.append(
             [
-                test.statistic, fitted.criterion, pair.test.statistic, pair.test.df, pair.test.p,
+                test.statistic, fitted.criterion, pair.statistic, pair.df, pair.p,
                 *fitted.sds.values(),
             ]
         )  # fmt: skip

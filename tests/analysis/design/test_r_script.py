@@ -15,7 +15,6 @@ import pytest
 from labapp.analysis.analyze import write
 from labapp.analysis.design.contents import REPORT
 from labapp.analysis.design.r_script import SCRIPT
-from labapp.analysis.design.rows import rows
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings
 from tests.analysis.design.studies import MODELS, study
@@ -103,7 +102,7 @@ def numbers(tables: Tables) -> dict[str, float]:
     """Every number of the analyses by the design that R makes again, by what it is of."""
     made: dict[str, float] = {}
     for results in Findings.find(tables.included()).of[REPORT].studies.values():
-        for row in rows(results):
+        for row in (each.row() for each in results.rows):
             of = [row.get(name) for name in ("quantity", "kind", "test", "factors", "levels")]
             of += [row.get("contrast"), row.get("model_name")]
             for name in PINNED_COLUMNS:

@@ -162,7 +162,7 @@ def test_without_the_papers_analysis_models_of_one_task_are_one_comparison() -> 
     assert set(result.group.models) == set(met)
     assert (result.group.follows, result.n_tests) == (False, 0)
     (compared,) = result.compared
-    assert (compared.omnibus, compared.pairs, len(compared.summaries)) == (None, (), 3)
+    assert (compared.omnibus, compared.pairs, len(compared.rows)) == (None, [], 3)
     assert PROFILE.compared(known) == [], "such a study is planned by its design"
 
 
@@ -198,13 +198,13 @@ def test_values_are_in_the_unit_of_their_metric_and_of_questionnaires_too() -> N
 def test_a_group_of_one_model_or_one_participant_has_values_without_tests() -> None:
     (group,) = groups_of(tables([stage("P01", "x/a"), stage("P02", "x/a", 3.0)]))
     (one,) = comparisons(group)
-    assert (one.summaries["x/a"].mean, one.omnibus, one.pairs) == (2.0, None, ())
+    assert (one.values("x/a").mean, one.omnibus, one.pairs) == (2.0, None, [])
     alone = tables([stage("P01", "x/a"), stage("P01", "x/b", 3.0)])
     (found,) = findings(alone)
     (compared,) = found.compared
     assert compared.omnibus is not None
-    assert compared.omnibus.outcome.why == "there are too few values"
-    assert compared.pairs[0].outcome.why == "there are too few values"
+    assert compared.omnibus.why == "there are too few values"
+    assert compared.pairs[0].why == "there are too few values"
     assert (found.n_tests, found.threshold) == (0, 0.05)
 
 

@@ -16,7 +16,6 @@ from labapp.analysis.columns import Metric
 from labapp.base import resources
 from labapp.models.representations.card import UNKNOWN, dataset_of
 from labapp.papers.interactive_reconstruction import results as paper
-from labapp.papers.interactive_reconstruction import statistics
 from labapp.papers.interactive_reconstruction.groups import (
     EXEMPLARS,
     RECONSTRUCTION,
@@ -294,7 +293,7 @@ def test_a_copy_of_study_and_models_under_other_ids_has_the_same_report(
     monkeypatch.setattr(resources, "user_models", lambda: tmp_path)
     copied = {name: frame.replace(ids) for name, frame in theirs.by_name().items()}
     rows_of = [
-        [row for result in findings(known) for row in statistics.rows(result)]
+        [row.row() for result in findings(known) for row in result.rows]
         for known in (theirs, Tables.of(copied, copied["snapshots"]))
     ]
     wanted = pd.DataFrame(rows_of[0]).replace(ids)

@@ -9,10 +9,12 @@ from html import unescape
 
 import pytest
 
-from labapp.analysis.inference import SAME, Outcome
+from labapp.analysis.inference import SAME, outcome
 from labapp.analysis.report import report
+from labapp.analysis.statistic import Statistic
 from labapp.papers.interactive_reconstruction import sections
-from labapp.papers.interactive_reconstruction.results import Facts, Found, facts
+from labapp.papers.interactive_reconstruction.groups import comparisons, corrected
+from labapp.papers.interactive_reconstruction.results import PAIRS, Facts, Found, facts
 from tests.helpers.compared import RECONSTRUCTION, SEVEN, TRAVERSALS, found_of, group_of
 from tests.helpers.pages import problems
 from tests.papers.interactive_reconstruction.conftest import Analysed
@@ -24,7 +26,9 @@ def plain(html: Iterable[str]) -> str:
 
 def as_published(found: Found) -> Found:
     """As if the study were the paper's."""
-    return replace(found, group=replace(found.group, repeats="synthetic-crowd"))
+    group = replace(found.group, repeats="synthetic-crowd")
+    compared = tuple(corrected(each, found.n_tests) for each in comparisons(group))
+    return Found(group, compared, found.n_tests)
 
 
 def of(known: Analysed, place: int) -> Found:
@@ -36,18 +40,18 @@ def test_each_metric_has_values_tests_and_effects(whole: Analysed) -> None:
     said = plain(sections.of_task("reconstruction", [found]))
     assert "5 participants, 3 models within participants. Repeated-measures ANOVA" in said
     one = next(one for one in found.compared if one.metric.column == "response_time_s")
-    summary = one.summaries["sinelines/ae"]
+    summary = one.values("sinelines/ae")
     assert summary.sd is not None
     assert summary.sd_population is not None
     assert f"{summary.mean:.1f} ± {summary.sd:.1f} median {summary.median:.1f}" in said
     assert f"σ {summary.sd_population:.1f}" in said
     assert one.omnibus is not None
-    assert sections.statistic(one.omnibus.outcome) in said
-    assert sections.effect(one.omnibus.effect) in said
+    assert sections.statistic(one.omnibus) in said
+    assert sections.effect(one.omnibus) in said
     pair = one.pair("sinelines/gt", "sinelines/ae")
     assert pair is not None
-    assert f"{sections.statistic(pair.outcome)}, n = 5" in said
-    assert sections.effect(pair.effect) in said
+    assert f"{sections.statistic(pair)}, n = 5" in said
+    assert sections.effect(pair) in said
     assert f"{found.n_tests} tests (analyses of variance and t tests) were made" in said
     assert "ours, not the paper's" in said
     assert "All participants here are simulated" in said
@@ -76,8 +80,12 @@ def test_the_papers_values_stand_beside_a_study_like_theirs(whole: Analysed) -> 
 def test_where_the_paper_contradicts_itself_it_is_said(whole: Analysed) -> None:
     found = as_published(of(whole, 1))
     models = tuple(one.replace("sinelines", "dsprites") for one in found.group.models)
+
+    def renamed(row: Statistic) -> Statistic:
+        return replace(row, model=row.model.replace("sinelines", "dsprites"))
+
     compared = tuple(
-        replace(one, summaries=dict(zip(models, one.summaries.values(), strict=True)), pairs=())
+        replace(one, rows=tuple(renamed(row) for row in one.rows if row.item != PAIRS))
         for one in found.compared
     )
     other = Found(replace(found.group, models=models), compared, found.n_tests)
@@ -120,7 +128,7 @@ def test_overview_is_table_2(whole: Analysed) -> None:
     assert "paper 0.63 ± 0.28" not in said, "it is in the report's unit"
     assert "paper 63 ± 28" in said
     (metric,) = (one for one in found.compared if one.metric.column == "completion_rate")
-    summary = metric.summaries["sinelines/vae"]
+    summary = metric.values("sinelines/vae")
     assert summary.mean is not None
     assert summary.sd is not None
     assert (
@@ -156,11 +164,11 @@ def test_checks_are_folded_away(gapped: Analysed) -> None:
 
 
 def test_a_test_without_value_says_why() -> None:
-    assert sections.test(Outcome("paired t", why=SAME)) == (
+    assert sections.test(outcome("paired t", why=SAME)) == (
         "none: there is no variation to test against"
     )
-    assert sections.test(Outcome("paired t")) == "–"
-    fitted = Outcome("linear mixed model, Wald chi-square", 3.0, 2, 0.0000123, why="no variance")
+    assert sections.test(outcome("paired t")) == "–"
+    fitted = outcome("linear mixed model, Wald chi-square", 3.0, 2, 0.0000123, why="no variance")
     assert sections.test(fitted) == "χ²(2) = 3.00, p = 1.2e-05 (no variance)"
     assert sections.p_value(0.0) == sections.p_value(7.8e-16) == "p < 1e-15"
 

@@ -18,6 +18,7 @@ import statsmodels.formula.api as smf
 from scipy import linalg, stats
 from statsmodels.stats.anova import AnovaRM, anova_lm
 
+from tests.helpers.one_test import faults_of
 from tests.helpers.sample import EVERYTHING
 from tests.papers.interactive_reconstruction.conftest import MODELS, PARTICIPANTS, Analysed, read
 
@@ -29,6 +30,12 @@ Expected = dict[str, float]
 @pytest.fixture(params=["whole", "gapped"])
 def known(request: pytest.FixtureRequest) -> Analysed:
     return request.getfixturevalue(str(request.param))
+
+
+def test_each_row_is_one_test(known: Analysed) -> None:
+    table = read(known.folder, "statistics")
+    assert table["p"].notna().sum() > 50
+    assert faults_of(table) == []
 
 
 def values(known: Analysed, row: pd.Series[Any]) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import pytest
 
 from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import analyse
+from labapp.analysis.design.sections import term_tests
 from labapp.session.planning import power
 from labapp.session.planning.power import (
     GroupPower,
@@ -149,8 +150,10 @@ def test_what_is_planned_is_what_the_study_declares() -> None:
     counts = [
         (own := np.flatnonzero(completion.groups == at), np.ones((1, own.size))) for at in range(2)
     ]
-    expected = [line.test.p for line in analysis.main.lines] + [
-        each.test.p for each in (*analysis.compared, *analysis.equivalences)
+    expected = [
+        row.p
+        for row in analysis.rows
+        if row.kind in ("contrast", "equivalence") or row in [*term_tests(analysis)]
     ]
     ours = [float(_p(test, completion.values, counts)[0]) for test in completion.tests]
     assert ours == pytest.approx(expected, rel=1e-9)

@@ -19,6 +19,7 @@ from labapp.tasks.concept_repair.report.hypotheses import (
     Prediction,
 )
 from labapp.tasks.concept_repair.report.measures import CONCEPT_PARTICIPANTS, MATCHED, Models, Rows
+from tests.helpers.one_test import faults
 
 PEOPLE, MODELS, PICTURES = 24, 6, 10
 OIS = np.linspace(0.05, 0.55, MODELS)
@@ -116,6 +117,10 @@ def named(tests: list[Prediction], hypothesis: str, outcome: str, term: str = ""
     return test
 
 
+def estimate(test: Prediction) -> float | None:
+    return test.difference and test.difference.difference
+
+
 @pytest.fixture(scope="module")
 def tests() -> list[Prediction]:
     return hypotheses.tested(*world(1.2))
@@ -126,14 +131,30 @@ def test_harm_and_wrong_foretelling_rise_with_ois(tests: list[Prediction]) -> No
         test = named(tests, "H1", outcome)
         assert test.verdict == AS_PREDICTED
         assert (test.n, test.n_people, test.n_models) == (PEOPLE * 2 * PICTURES * 2, PEOPLE, MODELS)
-        assert test.p is not None
-        assert test.p_holm is not None
-        assert test.p <= test.p_holm < 0.05
+        made = test.difference
+        assert made is not None
+        assert made.p is not None
+        assert made.p_corrected is not None
+        assert made.p <= made.p_corrected < 0.05
+
+
+def test_each_row_is_one_test(tests: list[Prediction]) -> None:
+    """Where nothing is expected, the verdict is that of the test against the bound, and the test of
+    a difference has a row of its own."""
+    rows = [replace(row, study="s").row() for test in tests for row in test.rows()]
+    assert len([row for row in rows if row["p"] is not None]) > 8
+    assert faults(rows) == []
+    for test in tests:
+        if test.expected == "nothing" and test.difference is not None:
+            asked, other = test.rows()
+            assert (asked.kind, other.kind) == ("equivalence", "")
+            assert (asked.p or 1.0) < 0.05 or test.verdict != EQUIVALENT
+            assert asked.why.startswith(test.verdict)
 
 
 def test_nothing_is_said_of_surprises_where_nobody_coded(tests: list[Prediction]) -> None:
     test = named(tests, "H1", "a surprise after a setting")
-    assert test.estimate is None
+    assert test.difference is None
     assert test.why
 
 
@@ -145,7 +166,7 @@ def test_harm_follows_confirmations_and_not_corrections(tests: list[Prediction])
     confirmed = named(tests, "H3", "a harm by a confirmation")
     corrected = named(tests, "H3", "a harm by a correction")
     assert confirmed.verdict == AS_PREDICTED
-    assert confirmed.estimate == pytest.approx(1.2, abs=0.5)
+    assert estimate(confirmed) == pytest.approx(1.2, abs=0.5)
     assert corrected.verdict == EQUIVALENT
 
 
@@ -153,7 +174,7 @@ def test_nis_adds_nothing_to_ois(tests: list[Prediction]) -> None:
     test = named(tests, "H4", "a harm")
     assert test.expected == "nothing"
     assert test.bound == hypotheses.SLOPE_BOUND
-    assert test.estimate == pytest.approx(0.0, abs=0.5)
+    assert estimate(test) == pytest.approx(0.0, abs=0.5)
 
 
 def test_success_is_the_same_and_foretelling_is_not(tests: list[Prediction]) -> None:
@@ -187,7 +208,7 @@ def test_correlations_over_models_and_people() -> None:
     _, models = world(1.2)
     found = models.correlated("foresee", "ois")
     assert found.n == MODELS
-    assert found.rho == pytest.approx(-1.0)
+    assert found.statistic == pytest.approx(-1.0)
     assert found.low is not None
     assert found.high is not None
     assert -1 <= found.low <= found.high < 0
@@ -215,7 +236,7 @@ def test_a_participant_of_two_sessions_or_instructions_is_one() -> None:
         tests = [test for test in hypotheses.tested(rows, changed) if test.hypothesis == "H5"]
         for test in tests:
             assert (test.n, test.verdict) == (PEOPLE, alone[test.outcome].verdict)
-            assert test.estimate == pytest.approx(alone[test.outcome].estimate)
+            assert estimate(test) == pytest.approx(estimate(alone[test.outcome]))
 
 
 def test_a_concept_that_is_hard_to_foretell_is_one_value_and_not_hundreds() -> None:

@@ -89,9 +89,9 @@ def test_made_up_labels_are_never_beside_the_papers_without_a_word(
     tables: Tables, page: str
 ) -> None:
     assert INVENTED in words(page)
-    printed = [one.of for one in findings(tables.included()).all if "labels" in one.of.study]
+    printed = [one for one in findings(tables.included()).all if "labels" in one.study]
     of_labels = [of for of in printed if re.search(r"45\.4|53\.2|36\.8|32\.0$", of.published)]
-    assert {of.item for of in of_labels} == {1, 2, 3}
+    assert {of.item for of in of_labels} == {"1", "2", "3"}
     assert all(KNOWN_OBJECTS in of.published for of in of_labels)
 
 
@@ -131,7 +131,7 @@ def test_of_the_last_two_steps_one_end_of_four_is_chance() -> None:
     # All are right, of which guessing gets a quarter.
     assert found.participants["above_chance"].tolist() == [5 - 5 / 4, 6 - 6 / 4]
     of_groups = findings(found.included())
-    accuracy = [one for one in of_groups.all if one.of.item == 1 and one.against is not None]
+    accuracy = [one for one in of_groups.all if one.item == "1" and one.against is not None]
     assert {one.against for one in accuracy} == {25.0}
     (group,) = of_groups.groups
     for options in ("finch;gull", "finch;gull;heron;ibis;kite;lark"):
@@ -163,7 +163,7 @@ def test_a_number_of_the_paper_says_where_guessing_gets_another_share_right() ->
     ):
         photos = group.photos.assign(options=options)
         told = replace(group, design="gradcam-distinction", photos=photos)
-        printed = {one.of.name: one.of.published for one in of_group(told) if one.of.item == 1}
+        printed = {one.quantity: one.published for one in of_group(told) if one.item == "1"}
         assert printed == {
             "distinction": f"27.8 ± 16.3, not significant{remark}",
             "output prediction": f"34.6 ± 19.0{remark}",
@@ -177,7 +177,7 @@ def test_a_session_of_other_tasks_too_is_not_timed_beside_the_paper() -> None:
     for tasks, printed in (("heatmap-distinction", "7.0"), ("reconstruction, heatmap", "")):
         own = replace(found, participants=found.participants.assign(tasks=tasks))
         (timed,) = durations(own, "judged", "gradcam-distinction", [])
-        assert timed.of.published == printed
+        assert timed.published == printed
 
 
 @pytest.mark.parametrize("task", ["path-agreement", "path-first-step"])
@@ -272,8 +272,8 @@ def test_nobody_who_does_not_count_is_in_a_number(tables: Tables) -> None:
     own = tables.of_study("protopnet-agreement")
     own.participants.loc[own.participants["participant"] == "P01", "included"] = False
     found = findings(own.included())
-    assert {one.n for one in found.all if one.of.item in (1, 9, 12)} == {5}
-    assert all(one.n <= 5 for one in found.all if one.of.item == 8), "sliders may be untouched"
+    assert {one.n for one in found.all if one.item in ("1", "9", "12")} == {5}
+    assert all(one.n <= 5 for one in found.all if one.item == "8"), "sliders may be untouched"
 
 
 def test_stars_need_five_and_a_small_p() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from functools import cache
 from itertools import combinations
 
@@ -11,6 +13,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.tables import Tables
 from labapp.tasks.unmasking.report import contents as of_comparisons
 from labapp.tasks.unmasking.report.contents import comparisons
@@ -38,31 +41,36 @@ def shares(percent: float | None = None) -> pd.DataFrame:
     return some.groupby(["participant", "method"])["correct"].mean().unstack("method").astype(float)
 
 
+def frame(rows: Sequence[Statistic]) -> pd.DataFrame:
+    made = pd.DataFrame([asdict(row) for row in rows])
+    return made.astype({"percent": float, "statistic": float, "p": float, "p_corrected": float})
+
+
 def test_friedman_is_scipys() -> None:
-    found = comparisons(cells_of(sample_tables())).friedman
+    found = frame(comparisons(cells_of(sample_tables())).friedman)
     overall, masks = found[found["percent"].isna()], found[found["percent"].notna()]
     assert len(overall) == 1
     theirs = stats.friedmanchisquare(*shares().round(9).to_numpy().T)
     assert overall.iloc[0]["statistic"] == pytest.approx(theirs.statistic)
     assert overall.iloc[0]["p"] == pytest.approx(theirs.pvalue)
-    assert overall.iloc[0]["p_holm"] == pytest.approx(theirs.pvalue)
+    assert overall.iloc[0]["p_corrected"] == pytest.approx(theirs.pvalue)
     assert (overall.iloc[0]["n"], overall.iloc[0]["df"]) == (15, 2)
     raw = [
         stats.friedmanchisquare(*shares(percent).round(9).to_numpy().T).pvalue
         for percent in masks["percent"]
     ]
     assert masks["p"].to_numpy() == pytest.approx(raw)
-    assert masks["p_holm"].to_numpy() == pytest.approx(multipletests(raw, method="holm")[1])
+    assert masks["p_corrected"].to_numpy() == pytest.approx(multipletests(raw, method="holm")[1])
 
 
 def test_pairs_are_scipys_wilcoxon_with_holms_correction_over_all_masks() -> None:
-    found = comparisons(cells_of(sample_tables())).pairs
+    found = frame(comparisons(cells_of(sample_tables())).pairs)
     masks = found[found["percent"].notna()]
     assert len(masks) == 3 * 10
     raw = []
     for row in masks.to_dict("records"):
         own = shares(row["percent"])
-        differences = (own[row["method"]] - own[row["other"]]).round(9).to_numpy()
+        differences = (own[row["method"]] - own[row["compared_with"]]).round(9).to_numpy()
         if not differences.any():
             raw.append(np.nan)
             continue
@@ -70,22 +78,22 @@ def test_pairs_are_scipys_wilcoxon_with_holms_correction_over_all_masks() -> Non
         exact = bool(sizes.all()) and len(set(sizes)) == len(sizes)
         theirs = stats.wilcoxon(differences, method="exact" if exact else "approx")
         assert row["statistic"] == pytest.approx(theirs.statistic)
-        assert row["mean_difference"] == pytest.approx(differences.mean(), abs=1e-8)
+        assert row["mean"] == pytest.approx(differences.mean(), abs=1e-8)
         raw.append(theirs.pvalue)
     assert masks["p"].to_numpy() == pytest.approx(raw, nan_ok=True)
     known = np.isfinite(raw)
     corrected = multipletests(np.array(raw)[known], method="holm")[1]
-    assert masks["p_holm"].to_numpy()[known] == pytest.approx(corrected)
-    assert masks["significant"].tolist() == (masks["p_holm"] < 0.05).tolist()
+    assert masks["p_corrected"].to_numpy()[known] == pytest.approx(corrected)
+    assert masks["significant"].eq(True).tolist() == (masks["p_corrected"] < 0.05).tolist()
 
 
 def test_methods_that_differ_are_found_and_in_order() -> None:
     found = comparisons(cells_of(observed(40)))
-    assert found.friedman.iloc[0]["p"] < 1e-6
-    pairs = found.pairs[found.pairs["percent"].isna()].set_index(["method", "other"])
+    assert (found.friedman[0].p or 1.0) < 1e-6
+    pairs = frame(select(found.pairs, percent=None)).set_index(["method", "compared_with"])
     for one, other in combinations(METHODS, 2):
         row = pairs.loc[(one, other)]
-        assert np.sign(row["mean_difference"]) == np.sign(METHODS[other] - METHODS[one])
+        assert np.sign(row["mean"]) == np.sign(METHODS[other] - METHODS[one])
         assert row["significant"]
 
 
@@ -93,32 +101,32 @@ def test_methods_that_do_not_differ_are_rarely_found_to() -> None:
     same = dict.fromkeys(METHODS, 13.0)
     small = World(images=3, percents=(5.0, 11.0, 19.0, 60.0))
     found = [
-        comparisons(cells_of(observed(12, small, same, seed=seed))).pairs["significant"].any()
-        for seed in range(5)
+        any(row.significant for row in comparisons(cells_of(own)).pairs)
+        for own in (observed(12, small, same, seed=seed) for seed in range(5))
     ]
     assert sum(found) <= 2  # two families, each wrong in one of twenty
 
 
 def test_four_participants_are_never_significant() -> None:
     found = comparisons(cells_of(observed(4)))
-    assert not found.pairs["significant"].any()
-    assert (found.pairs["n"] == 4).all()
+    assert not any(row.significant for row in found.pairs)
+    assert {row.n for row in found.pairs} == {4}
 
 
 def test_why_there_is_no_test() -> None:
     alone = comparisons(cells_of(observed(1)))
-    assert (alone.friedman["why"] == of_comparisons.FEW_PEOPLE).all()
-    assert (alone.pairs["why"] == of_comparisons.FEW_PAIRS).all()
+    assert {row.why for row in alone.friedman} == {of_comparisons.FEW_PEOPLE}
+    assert {row.why for row in alone.pairs} == {of_comparisons.FEW_PAIRS}
     nobody = comparisons(cells_of(observed(0)))
-    assert nobody.friedman["n"].tolist() == [0] * 11
+    assert [row.n for row in nobody.friedman] == [0] * 11
     two = comparisons(cells_of(observed(6, World(methods=("one", "two")), {"one": 9, "two": 14})))
-    assert (two.friedman["why"] == of_comparisons.FEW_METHODS).all()
-    assert (two.pairs["why"] == "").any()
+    assert {row.why for row in two.friedman} == {of_comparisons.FEW_METHODS}
+    assert "" in {row.why for row in two.pairs}
     world = World(images=2)
     right = [annotated(one, who, one["truth"]) for who in ("P1", "P2") for one in world.rows()]
     same = comparisons(cells_of(tables_with(world, right)))
-    assert (same.friedman["why"] == of_comparisons.NO_DIFFERENCE).all()
-    assert (same.pairs["why"] == of_comparisons.NO_DIFFERENCE).all()
+    assert {row.why for row in same.friedman} == {of_comparisons.NO_DIFFERENCE}
+    assert {row.why for row in same.pairs} == {of_comparisons.NO_DIFFERENCE}
 
 
 def test_who_lacks_a_method_is_left_out() -> None:
@@ -126,8 +134,8 @@ def test_who_lacks_a_method_is_left_out() -> None:
     rows = tables.annotations
     fewer = rows[(rows["participant"] != "P00") | (rows["method"] != "lrp")]
     found = comparisons(cells_of(with_frames(tables, annotations=fewer)))
-    assert found.friedman.iloc[0]["n"] == 5
-    pairs = found.pairs[found.pairs["percent"].isna()].set_index(["method", "other"])["n"]
+    assert found.friedman[0].n == 5
+    pairs = frame(select(found.pairs, percent=None)).set_index(["method", "compared_with"])["n"]
     assert pairs.to_dict() == {
         ("gradient", "guided_backprop"): 6,
         ("gradient", "lrp"): 5,

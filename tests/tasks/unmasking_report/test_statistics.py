@@ -7,10 +7,12 @@ import pandas as pd
 import pytest
 
 from labapp.analysis.analyze import STATISTICS
+from labapp.analysis.inference import FRIEDMAN
 from labapp.analysis.tables import typed
-from labapp.tasks.unmasking.report.contents import FIT, FRIEDMAN, MIXED, WILCOXON, findings, rows
+from labapp.tasks.unmasking.report.contents import FIT, MIXED, findings, rows
 from labapp.tasks.unmasking.report.results import LABEL, Found
 from tests.helpers.observers import World, observed
+from tests.helpers.one_test import faults_of
 from tests.helpers.unmasked import nobody
 
 POOL = {("anger", "anger"): 21, ("anger", "happiness"): 24, ("happiness", "happiness"): 69}
@@ -68,6 +70,11 @@ def test_what_is_ours_is_marked(table: pd.DataFrame) -> None:
     assert set(ours[ours["item"] == "8"]["test"]) == {"Kendall's tau-b", "Spearman's rho"}
 
 
+def test_each_row_is_one_test(table: pd.DataFrame) -> None:
+    assert table["p"].notna().sum() > 5
+    assert faults_of(table) == []
+
+
 def test_fits_and_tests(found: Found, table: pd.DataFrame) -> None:
     fitted = table[table["quantity"] == "threshold, a class is named"]
     pooled = found.fits.pooled[found.fits.pooled["of"] == LABEL]
@@ -78,13 +85,11 @@ def test_fits_and_tests(found: Found, table: pd.DataFrame) -> None:
     rates = table[table["quantity"] == "guess rate, a class is named"]
     assert rates["mean"].tolist() == pooled["guess"].tolist()
     friedman = table[table["test"] == FRIEDMAN]
-    assert friedman["p"].to_numpy(float) == pytest.approx(
-        found.comparisons.friedman["p_holm"].to_numpy(float), nan_ok=True
-    )
-    pairs = table[table["test"] == WILCOXON]
-    assert pairs["compared_with"].tolist() == found.comparisons.pairs["other"].tolist()
+    assert friedman["n_participants"].tolist() == [row.n for row in found.comparisons.friedman]
+    pairs = table[table["test"] == "Wilcoxon signed rank"]
+    assert pairs["compared_with"].tolist() == [row.compared_with for row in found.comparisons.pairs]
     known = pairs["p"].notna()
-    assert (pairs[known]["significant"] == (pairs[known]["p"] < 0.05)).all()
+    assert (pairs[known]["significant"] == (pairs[known]["p_corrected"] < 0.05)).all()
     assert pairs[~known]["significant"].isna().all()
     mixed = table[table["test"] == MIXED]
     assert mixed["mean"].tolist() == found.comparisons.mixed["estimate"].tolist()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ComparedSlope, ReportedStudy, TaskReport
 from labapp.base.report.listing import NONE, records
@@ -187,9 +188,9 @@ Row = dict[str, Any]
 def rows(results: RepairResults) -> Iterator[Row]:
     """The rows of a study, in the order of the items."""
     about = {"study": results.study, "design": TASK, "ours": True}
-    for make in (_means, _correlations, _tests):
-        for row in make(results):
-            yield about | row
+    tests = [row for test in results.tests for row in test.rows()]
+    made = (row.row() for row in (*results.correlations, *tests))
+    yield from (row | about for row in (*_means(results), *made))
 
 
 def _means(results: RepairResults) -> Iterator[Row]:
@@ -210,43 +211,6 @@ def _means(results: RepairResults) -> Iterator[Row]:
                         "low": row["low"],
                         "high": row["high"],
                     }
-
-
-def _correlations(results: RepairResults) -> Iterator[Row]:
-    for known in results.correlations:
-        yield {
-            "item": "2",
-            "group": MATCHED,
-            "quantity": known.measure,
-            "compared_with": PREDICTORS.get(known.predictor, known.predictor),
-            "test": "Spearman rho",
-            "n": known.n,
-            "statistic": known.rho,
-            "low": known.low,
-            "high": known.high,
-            "why": known.why or None,
-        }
-
-
-def _tests(results: RepairResults) -> Iterator[Row]:
-    for test in results.tests:
-        yield {
-            "item": f"3 {test.hypothesis}",
-            "group": test.sample,
-            "quantity": test.outcome,
-            "compared_with": test.term,
-            "unit": test.unit,
-            "test": "paired t" if test.hypothesis == "H5" else "mixed logistic model",
-            "n": test.n,
-            "n_participants": test.n_people,
-            "mean": test.estimate,
-            "low": test.low,
-            "high": test.high,
-            "bound": test.bound,
-            "p": test.p,
-            "p_corrected": test.p_holm,
-            "why": "; ".join(filter(None, (test.verdict, test.why))) or None,
-        }
 
 
 SAMPLE_WORDS = {
@@ -401,15 +365,15 @@ def correlations_table(results: RepairResults) -> Html:
     """Human measures with measures of the models."""
     predictors = results.models.predictors
     rows = []
-    for measure in dict.fromkeys(each.measure for each in results.correlations):
-        own = {each.predictor: each for each in results.correlations if each.measure == measure}
+    for measure in dict.fromkeys(row.quantity for row in results.correlations):
+        own = {row.compared_with: row for row in results.correlations if row.quantity == measure}
         cells: list[object] = [MEASURES[measure].title]
         for name in predictors:
-            known = own[name]
-            if known.rho is None:
+            known = own[PREDICTORS.get(name, name)]
+            if known.statistic is None:
                 cells.append(two_lines(NONE, known.why))
                 continue
-            cells.append(two_lines(decimal(known.rho, 2), _ends(known.low, known.high)))
+            cells.append(two_lines(decimal(known.statistic, 2), _ends(known.low, known.high)))
         rows.append(cells)
     return table(
         ("Spearman's ρ", *(PREDICTORS[name] for name in predictors)),
@@ -422,26 +386,34 @@ def correlations_table(results: RepairResults) -> Html:
 
 def tests_table(results: RepairResults) -> Html:
     """The hypotheses, a row a test."""
-    rows = [
-        (
-            test.hypothesis,
-            two_lines(f"{test.outcome} by {test.term}", test.sample),
-            two_lines(test.expected, f"within ± {test.bound:g}") if test.bound else test.expected,
-            NONE if test.estimate is None else two_lines(decimal(test.estimate, 2), test.unit),
-            _ends(test.low, test.high),
-            _p(test.p) if test.p_holm is None else two_lines(_p(test.p), _p(test.p_holm)),
-            two_lines(f"{test.n:,}", f"{test.n_people} / {test.n_models}"),
-            two_lines(test.verdict or NONE, test.why) if test.why else test.verdict or NONE,
+    rows = []
+    for test in results.tests:
+        made = test.asked or Statistic()
+        p = _p(made.p)
+        level = "90 %" if test.equivalence is not None else "95 %"
+        rows.append(
+            (
+                test.hypothesis,
+                two_lines(f"{test.outcome} by {test.term}", test.sample),
+                two_lines(test.expected, f"within ± {test.bound:g}")
+                if test.bound
+                else test.expected,
+                NONE
+                if made.difference is None
+                else two_lines(decimal(made.difference, 2), test.unit),
+                NONE if made.low is None else two_lines(_ends(made.low, made.high), level),
+                p if made.p_corrected is None else two_lines(p, _p(made.p_corrected)),
+                two_lines(f"{test.n:,}", f"{test.n_people} / {test.n_models}"),
+                two_lines(test.verdict or NONE, test.why) if test.why else test.verdict or NONE,
+            )
         )
-        for test in results.tests
-    ]
     return table(
         (
             "",
             two_lines("What", "sample"),
             "Expected",
             "Estimate",
-            "95 % interval",
+            "Interval",
             "p",
             two_lines("n", "people / models"),
             "Verdict",
@@ -449,8 +421,9 @@ def tests_table(results: RepairResults) -> Html:
         rows,
         numeric=(3, 4, 5, 6),
         caption="Slopes of mixed logistic models, a standard deviation of the measure; H5: mean "
-        "difference within participants. p is of no difference, two-sided; below it, for H1 in the "
-        "primary sample, with Holm's correction over its outcomes.",
+        "difference within participants. p is of no difference, two-sided; where nothing is "
+        "expected, it is the larger one of two one-sided tests against the bound. Below it, for H1 "
+        "in the primary sample, with Holm's correction over its outcomes.",
     )
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.tasks.concept_repair.report import hypotheses
 from labapp.tasks.concept_repair.report.hypotheses import Prediction
 from labapp.tasks.concept_repair.report.measures import (
     MEASURES,
     SAMPLES,
-    Correlation,
     Models,
     Rows,
     by_person,
@@ -56,7 +56,7 @@ class RepairResults:
         return [name for name in SAMPLES if name in there]
 
     @cached_property
-    def correlations(self) -> Sequence[Correlation]:
+    def correlations(self) -> Sequence[Statistic]:
         """Of every measure that is said to rise or fall with impurity, with every measure of the
         models."""
         return [

@@ -21,11 +21,13 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from labapp.analysis import mixed_logistic
-from labapp.analysis.bootstrap import NORMAL, Float64, Int64
-from labapp.analysis.inference import holm, varies
+from labapp.analysis.bootstrap import Float64, Int64
+from labapp.analysis.design.contrasts import corrected
+from labapp.analysis.inference import EQUIVALENT as EQUIVALENCE
+from labapp.analysis.inference import TOST, of_estimate, varies
+from labapp.analysis.statistic import Statistic
 from labapp.tasks.concept_repair.report.measures import (
     COMMON,
     MATCHED,
@@ -46,8 +48,8 @@ SLOPE_BOUND = 0.5
 1.65 (ours)."""
 SHARE_BOUND = 0.10
 """Difference of shares of pictures that does not matter (ours)."""
-WITHIN = 1.6448536269514722
-"""Standard deviations within which 90 % of a normal distribution lie."""
+LOGISTIC, PAIRED = "mixed logistic model", "paired t"
+FAMILY = "outcomes of H1 in the primary sample, holm"
 LEAST_LEVELS = 3
 """Models from which on they have an intercept of their own."""
 AS_PREDICTED, OPPOSITE, OPEN = "as predicted", "the opposite", "cannot be told"
@@ -70,10 +72,10 @@ class Prediction:
     expected : what was said beforehand.
     unit : of the estimate.
     n, n_people, n_models : values, participants and models.
-    estimate, low, high : with the ends of its 95 % interval.
-    p, p_holm : two-sided; corrected over the outcomes of H1 in the primary sample, and of no other.
     bound : what does not matter, of a prediction of nothing.
-    inside : whether the 90 % interval lies within it.
+    difference : the test of an effect of nothing, with its 95 % interval, over the outcomes of H1
+        in the primary sample with a corrected p, and over no others. None without an estimate.
+    equivalence : of a prediction of nothing the test against the bound, with its 90 % interval.
     why : why there is no value, or what else is to be known.
     """
 
@@ -86,25 +88,61 @@ class Prediction:
     n: int = 0
     n_people: int = 0
     n_models: int = 0
-    estimate: float | None = None
-    low: float | None = None
-    high: float | None = None
-    p: float | None = None
-    p_holm: float | None = None
     bound: float | None = None
-    inside: bool | None = None
+    difference: Statistic | None = None
+    equivalence: Statistic | None = None
     why: str = ""
+
+    @property
+    def asked(self) -> Statistic | None:
+        """The test of what was said beforehand."""
+        return self.difference if self.equivalence is None else self.equivalence
 
     @property
     def verdict(self) -> str:
         """What the interval says of the prediction; empty without an estimate."""
-        if self.estimate is None or self.low is None or self.high is None:
+        low, high = _ends(self.difference)
+        if low is None or high is None:
             return ""
         if self.expected == "nothing":
-            apart = self.low > 0 or self.high < 0
-            return EQUIVALENT if self.inside else DIFFERS if apart else OPEN
-        low, high = (self.low, self.high) if self.expected == "rises" else (-self.high, -self.low)
+            apart = low > 0 or high < 0
+            least, most = _ends(self.equivalence)
+            bound = self.bound or 0.0
+            inside = least is not None and most is not None and -bound < least and most < bound
+            return EQUIVALENT if inside else DIFFERS if apart else OPEN
+        low, high = (low, high) if self.expected == "rises" else (-high, -low)
         return AS_PREDICTED if low > 0 else OPPOSITE if high < 0 else OPEN
+
+    def rows(self) -> Iterator[Statistic]:
+        """The rows of the table of statistics: the test of what was said, with the verdict, and of
+        a prediction of nothing that of an effect, too."""
+        name = PAIRED if self.hypothesis == "H5" else LOGISTIC
+        rows = [(self.asked or Statistic(test=name, bound=self.bound), self.verdict)]
+        if self.equivalence is not None and self.difference is not None:
+            rows.append((self.difference, ""))
+        for row, verdict in rows:
+            yield replace(
+                row, item=f"3 {self.hypothesis}", group=self.sample, quantity=self.outcome,
+                compared_with=self.term, unit=self.unit, n=self.n, n_participants=self.n_people,
+                mean=row.difference, why="; ".join(filter(None, (verdict, row.why, self.why))),
+            )  # fmt: skip
+
+    def estimated(self, value: float, error: float, df: float | None, why: str = "") -> Prediction:
+        """With its tests; of an error of 0 there is an estimate alone."""
+        name = LOGISTIC if df is None else PAIRED
+        known = Statistic(test=name, difference=value, low=value, high=value)
+        difference = of_estimate(value, error, df, name=name) if error else known
+        equivalence = None
+        if self.bound is not None:
+            known = replace(known, bound=self.bound)
+            equal = f"{name}, {TOST}"
+            made = of_estimate(value, error, df, EQUIVALENCE, self.bound, equal) if error else known
+            equivalence = replace(made, kind="equivalence", direction=EQUIVALENCE)
+        return replace(self, difference=difference, equivalence=equivalence, why=why)
+
+
+def _ends(row: Statistic | None) -> tuple[float | None, float | None]:
+    return (None, None) if row is None else (row.low, row.high)
 
 
 def tested(rows: Rows, models: Models) -> list[Prediction]:
@@ -116,10 +154,14 @@ def tested(rows: Rows, models: Models) -> list[Prediction]:
         *_fourth(rows, models),
         *_fifth(models),
     ]
-    own = [test for test in made if (test.hypothesis, test.sample) == ("H1", MATCHED)]
-    corrected = holm([np.nan if test.p is None else test.p for test in own])
-    known = {id(test): p for test, p in zip(own, corrected.tolist(), strict=True) if p == p}
-    return [replace(test, p_holm=known.get(id(test))) for test in made]
+    first = [
+        test
+        for test in made
+        if (test.hypothesis, test.sample) == ("H1", MATCHED) and test.difference is not None
+    ]
+    rows = corrected([test.difference for test in first if test.difference], "holm", FAMILY)
+    known = {id(test): row for test, row in zip(first, rows, strict=True)}
+    return [replace(test, difference=known.get(id(test), test.difference)) for test in made]
 
 
 def _first(rows: Rows, models: Models, sample: str) -> Iterator[Prediction]:
@@ -232,17 +274,7 @@ def _slopes(
         return replace(test, why="the mixed logistic model could not be fitted")
     if not fitted.finite(1):
         return replace(test, why=FAILED)
-    mean, sd = float(fitted.mean[1]), float(fitted.sd[1])
-    ends = (mean - WITHIN * sd, mean + WITHIN * sd)
-    return replace(
-        test,
-        estimate=mean,
-        low=mean - NORMAL * sd,
-        high=mean + NORMAL * sd,
-        p=fitted.p(1),
-        inside=None if test.bound is None else -test.bound < ends[0] and ends[1] < test.bound,
-        why=remark,
-    )
+    return test.estimated(float(fitted.mean[1]), float(fitted.sd[1]), None, remark)
 
 
 def _standard(rows: pd.DataFrame, name: str, of_rows: bool) -> Float64 | None:
@@ -291,16 +323,5 @@ def _paired(test: Prediction, models: Models, measure: str) -> Prediction:
         return replace(test, why=FEW)
     mean, df = float(values.mean()), values.size - 1
     if not varies(values):
-        alike = "all participants have the same difference"
-        inside = None if test.bound is None else abs(mean) < test.bound
-        return replace(test, estimate=mean, low=mean, high=mean, inside=inside, why=alike)
-    error = float(values.std(ddof=1)) / np.sqrt(values.size)
-    wide, narrow = (float(stats.t.ppf(at, df)) * error for at in (0.975, 0.95))
-    return replace(
-        test,
-        estimate=mean,
-        low=mean - wide,
-        high=mean + wide,
-        p=float(2 * stats.t.sf(abs(mean / error), df)),
-        inside=None if test.bound is None else abs(mean) + narrow < test.bound,
-    )
+        return test.estimated(mean, 0.0, df, "all participants have the same difference")
+    return test.estimated(mean, float(values.std(ddof=1)) / np.sqrt(values.size), df)

@@ -10,7 +10,7 @@ The models whose concepts were repaired, with the means of what people did with 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +22,7 @@ from labapp.analysis import inference
 from labapp.analysis.bootstrap import LEVELS, SEED, Float64, divided, interval, weights
 from labapp.analysis.column import Column, number, text, whole
 from labapp.analysis.inference import levelled
+from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables, typed
 from labapp.analysis.task_records import Row
 
@@ -437,45 +438,30 @@ class Models:
             made.append((name, values.size, mean, float(ends.low), float(ends.high)))
         return pd.DataFrame(made, columns=["name", "n", "mean", "low", "high"])
 
-    def correlated(self, measure: str, predictor: str, sample: str = MATCHED) -> Correlation:
-        """Spearman's correlation over models of a human measure with a measure of the model."""
+    def correlated(self, measure: str, predictor: str, sample: str = MATCHED) -> Statistic:
+        """Spearman's correlation over models of a human measure with a measure of the model, with
+        its 95 % interval by drawing models and people anew."""
         rows = self.of(sample).dropna(subset=[measure])
         scores = self.known.groupby("model", sort=False)[predictor].mean().dropna()
         names = [name for name in scores.index if (rows["model"] == name).any()]
+        known = Statistic(
+            item="2", group=sample, quantity=measure, test="Spearman rho", n=len(names),
+            compared_with=PREDICTORS.get(predictor, predictor),
+        )  # fmt: skip
         if len(names) < 3:
-            return Correlation(measure, predictor, len(names), None, None, None, TOO_FEW)
+            return replace(known, why=TOO_FEW)
         met = rows[rows["model"].isin(names)]
         table = met.pivot_table(index=list(PERSON), columns="model", values=measure)
         values = table.reindex(columns=names).to_numpy(np.float64)
         x = scores.reindex(names).to_numpy(np.float64)
-        mean = np.nanmean(values, axis=0)
-        rho = inference.spearman(mean, x)
+        rho = inference.spearman(np.nanmean(values, axis=0), x)
         if rho.statistic is None:
-            return Correlation(measure, predictor, len(names), None, None, None, rho.why)
+            return replace(known, why=rho.why)
         low, high = _drawn(values, x)
-        return Correlation(measure, predictor, len(names), rho.statistic, low, high)
+        return replace(known, statistic=rho.statistic, low=low, high=high)
 
 
 TOO_FEW = "there are fewer than three models"
-
-
-@dataclass(frozen=True, slots=True)
-class Correlation:
-    """Spearman's rho of a human measure with a measure of n models, with its 95 % interval by
-    drawing models and people anew; why: there is none."""
-
-    measure: str
-    predictor: str
-    n: int
-    rho: float | None
-    low: float | None
-    high: float | None
-    why: str = ""
-
-    @property
-    def title(self) -> str:
-        """Of the human measure."""
-        return MEASURES[self.measure].title
 
 
 def _drawn(values: Float64, x: Float64) -> tuple[float | None, float | None]:

@@ -9,10 +9,11 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from labapp.analysis import inference
+from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.opinions import of_study, people, understanding
-from labapp.tasks.judging.report.results import Quantity, Result, result_of
+from labapp.tasks.judging.report.results import of_quantity, result_of
 from labapp.tasks.judging.report.statistics import (
     PERCENT,
     RIGHT,
@@ -38,12 +39,12 @@ class Findings:
 
     counted: Tables
     groups: tuple[Group, ...]
-    by_study: dict[str, list[Result]]
-    between: list[Result]
-    pooled: list[Result]
+    by_study: dict[str, list[Statistic]]
+    between: list[Statistic]
+    pooled: list[Statistic]
 
     @property
-    def all(self) -> list[Result]:
+    def all(self) -> list[Statistic]:
         studies = [result for results in self.by_study.values() for result in results]
         return [*studies, *self.between, *self.pooled]
 
@@ -67,7 +68,7 @@ def findings(counted: Tables) -> Findings:
     return Findings(counted, tuple(groups), by_study, list(between(groups)), over_all)
 
 
-def between(groups: Sequence[Group]) -> Iterator[Result]:
+def between(groups: Sequence[Group]) -> Iterator[Statistic]:
     """Item 3, labels against no labels and method against method with heatmaps, by two-sample t as
     in the paper; of item 4 (ours) the two ways to judge a tree. Ours besides: by ranks."""
     for pair, other in combinations(groups, 2):
@@ -78,7 +79,7 @@ def between(groups: Sequence[Group]) -> Iterator[Result]:
             yield from _compared(pair, other, 4, ours=True)
 
 
-def _compared(own: Group, other: Group, item: int, *, ours: bool) -> Iterator[Result]:
+def _compared(own: Group, other: Group, item: int, *, ours: bool) -> Iterator[Statistic]:
     for name in RIGHT:
         first, second = plain(accuracy(own, name)), plain(accuracy(other, name))
         if not (first.size and second.size):
@@ -87,13 +88,13 @@ def _compared(own: Group, other: Group, item: int, *, ours: bool) -> Iterator[Re
         # That the methods differ is said for both conditions; of the labels nothing was tested.
         compared = paper.compared(*both, significant=own.method != other.method)
         compared = noted(compared, own, other)
-        of = Quantity(f"{own.name} + {other.name}", own.design, item, name, PERCENT, compared)
+        of = of_quantity(f"{own.name} + {other.name}", own.design, item, name, PERCENT, compared)
         than = (other.name, second)
         yield result_of(of, first, inference.two_sample(first, second), other=than, ours=ours)
         yield result_of(of, first, inference.rank_sum(first, second), other=than, ours=True)
 
 
-def pooled(counted: Tables, groups: Sequence[Group]) -> Iterator[Result]:
+def pooled(counted: Tables, groups: Sequence[Group]) -> Iterator[Statistic]:
     """Of items 9 and 10 what the paper says of all studies together."""
     studies = list(dict.fromkeys(group.study for group in groups))
     counted = counted.of_study(*studies)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ReportedStudy, TaskReport
 from labapp.base.report.listing import NONE
@@ -27,7 +28,7 @@ from labapp.tasks.judging.plan import TASKS, WARM_UP
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.comparisons import Findings, findings
 from labapp.tasks.judging.report.opinions import RISK_ITEMS
-from labapp.tasks.judging.report.results import MEAN, Quantity, Result, of_item
+from labapp.tasks.judging.report.results import MEAN, of_item
 from labapp.tasks.judging.report.statistics import (
     RIGHT,
     Group,
@@ -74,7 +75,7 @@ class JudgingReport(TaskReport[Findings]):
 
     def statistics(self, findings: Findings) -> Iterator[Mapping[str, Any]]:
         """By the list of analyses."""
-        for result in sorted(findings.all, key=lambda result: result.of.item):
+        for result in sorted(findings.all, key=lambda result: int(result.item)):
             yield result.row()
 
     def sections(self, study: ReportedStudy, findings: Findings) -> Iterator[Html]:
@@ -172,11 +173,11 @@ def of_study(study: str, result: Findings) -> Iterator[Html]:
         own = [
             outcome
             for outcome in of_item(results, *items)
-            if not outcome.of.name.startswith(BY_RANK)
+            if not outcome.quantity.startswith(BY_RANK)
         ]
         if own:
             yield heading(3, title)
-            yield result_table(own, words, several=len({outcome.of.study for outcome in own}) > 1)
+            yield result_table(own, words, several=len({outcome.study for outcome in own}) > 1)
     yield paragraph(STAR, "quiet")
     yield paragraph(paper.NOT_OURS, "quiet")
     yield from _about_labels(groups)
@@ -248,7 +249,7 @@ def overview(result: Findings) -> Html:
     results = [outcome for some in result.by_study.values() for outcome in of_item(some, 1)]
     best = {
         name: max(
-            (outcome.mean or 0.0 for outcome in results if outcome.of.name == name), default=0.0
+            (outcome.mean or 0.0 for outcome in results if outcome.quantity == name), default=0.0
         )
         for name in RIGHT
     }
@@ -271,45 +272,47 @@ def overview(result: Findings) -> Html:
     )
 
 
-def _chances(results: Sequence[Result]) -> str:
+def _chances(results: Sequence[Statistic]) -> str:
     result = []
     for name, of in (("", {paper.DISTINCTION, paper.OUTPUT}), ("agreement ", {paper.AGREEMENT})):
-        against = {outcome.against for outcome in results if outcome.of.name in of}
+        against = {outcome.against for outcome in results if outcome.quantity in of}
         if chances := sorted(chance for chance in against if chance is not None):
             result.append(name + " or ".join(f"{chance:.3g} %" for chance in chances))
     return ", ".join(result)
 
 
-def _cell(group: Group, name: str, results: Sequence[Result], best: float) -> object:
-    own = [result for result in results if result.of.study == group.name and result.of.name == name]
+def _cell(group: Group, name: str, results: Sequence[Statistic], best: float) -> object:
+    own = [result for result in results if result.study == group.name and result.quantity == name]
     if not own:
         return NONE
     differs = any(outcome.test == "one-sample t" and outcome.significant for outcome in own)
     text = f"{_spread(own[0].mean, own[0].sd, '%')}{'*' if differs else ''}"
-    return two_lines(strong(text) if own[0].mean == best else text, own[0].of.published or NONE)
+    return two_lines(strong(text) if own[0].mean == best else text, own[0].published or NONE)
 
 
-def result_table(results: Sequence[Result], text: str, *, several: bool = False) -> Html:
+def result_table(results: Sequence[Statistic], text: str, *, several: bool = False) -> Html:
     """Results with what they were compared with in a row each, tests of the paper before ours.
 
     several: results of different studies, which are then named.
     """
-    rows: dict[tuple[Quantity, str | None], list[Result]] = {}
-    for result in results:
-        rows.setdefault((result.of, result.compared_with), []).append(result)
+    rows: dict[tuple[str, ...], list[Statistic]] = {}
+    for row in results:
+        key = (row.study, row.item, row.quantity, row.published, row.compared_with)
+        rows.setdefault(key, []).append(row)
     merged: list[list[object]] = []
-    for (of, other), own in rows.items():
-        only_mean = other is None and all(outcome.test == MEAN for outcome in own)
+    for own in rows.values():
         first = own[0]
+        only_mean = not first.compared_with and all(outcome.test == MEAN for outcome in own)
+        name = first.quantity
         merged.append(
             [
-                two_lines(of.name, of.study.split(" + ")[0]) if several else of.name,
-                of.unit,
+                two_lines(name, first.study.split(" + ")[0]) if several else name,
+                first.unit,
                 first.n,
-                _spread(first.mean, first.sd, of.unit),
-                _against(own, of.unit),
+                _spread(first.mean, first.sd, first.unit),
+                _against(own, first.unit),
                 NONE if only_mean else _tests(own),
-                of.published or NONE,
+                first.published or NONE,
             ]
         )
     names = ("Quantity", "Unit", "n", "Mean ± sd", "Compared with", "Tests", "Paper")
@@ -330,9 +333,9 @@ def _spread(mean: float | None, sd: float | None, unit: str) -> str:
     return text if sd is None else f"{text} ± {decimal(sd, decimals, like=mean)}"
 
 
-def _against(own: Sequence[Result], unit: str) -> object:
+def _against(own: Sequence[Statistic], unit: str) -> object:
     for outcome in own:
-        if outcome.compared_with is not None:
+        if outcome.compared_with:
             return two_lines(
                 outcome.compared_with,
                 f"{_spread(outcome.mean_2, outcome.sd_2, unit)}, n = {outcome.n_2}",
@@ -342,12 +345,12 @@ def _against(own: Sequence[Result], unit: str) -> object:
     return NONE
 
 
-def _tests(own: Sequence[Result]) -> Html:
+def _tests(own: Sequence[Statistic]) -> Html:
     """A line a test; those that have no value are named together below, and not even named where
     none has one."""
     papers, quieter, without = [], [], []
     for outcome in sorted(
-        (outcome for outcome in own if outcome.test != MEAN), key=lambda outcome: outcome.ours
+        (outcome for outcome in own if outcome.test != MEAN), key=lambda outcome: bool(outcome.ours)
     ):
         text = _said(outcome)
         if text is None:
@@ -374,13 +377,13 @@ _SIGNS = {
 }
 
 
-def _name(result: Result) -> str:
+def _name(result: Statistic) -> str:
     return _SIGNS.get(result.test, result.test)
 
 
-def _said(result: Result) -> str | None:
+def _said(result: Statistic) -> str | None:
     """A test or an interval; None where it has no value."""
-    if result.low is not None and result.high is not None:
+    if result.statistic is None and result.low is not None and result.high is not None:
         return f"{result.test}: {decimal(result.low, 1)} to {decimal(result.high, 1)}"
     if result.statistic is None or result.p is None:
         return None

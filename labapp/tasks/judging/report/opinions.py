@@ -14,9 +14,10 @@ import pandas as pd
 
 from labapp.analysis import inference
 from labapp.analysis.item_sections import not_touched
+from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.tasks.judging.report import published as paper
-from labapp.tasks.judging.report.results import Quantity, Result, result_of, summary
+from labapp.tasks.judging.report.results import of_quantity, result_of, summary
 from labapp.tasks.judging.report.statistics import WHO, Group, joined, noted, plain
 
 UNDERSTANDING = "understanding"
@@ -28,7 +29,7 @@ PERCENT, RATING, MINUTES = "%", "1-5", "min"
 WHOLE = ["study", *WHO]
 
 
-def of_study(counted: Tables, groups: Sequence[Group]) -> list[Result]:
+def of_study(counted: Tables, groups: Sequence[Group]) -> list[Statistic]:
     """Every statistic of one study's questionnaires; groups: its own, which say what it is."""
     study = groups[0].study
     design = groups[0].design if len(groups) == 1 else ""
@@ -40,9 +41,9 @@ def of_study(counted: Tables, groups: Sequence[Group]) -> list[Result]:
     ]
 
 
-def _of(study: str, design: str, item: int, name: str, unit: str, key: str = "") -> Quantity:
+def _of(study: str, design: str, item: int, name: str, unit: str, key: str = "") -> Statistic:
     published = paper.published(design, key or name)
-    return Quantity(study, design, item, name, unit, "" if published is None else str(published))
+    return of_quantity(study, design, item, name, unit, "" if published is None else str(published))
 
 
 def submitted(tables: Tables, item: str) -> pd.DataFrame:
@@ -58,7 +59,7 @@ def least_accuracy(own: Tables, risk: str) -> pd.Series[float]:
     return answers.groupby(WHOLE, sort=True)["value"].last()
 
 
-def trade_off(own: Tables, study: str, design: str, groups: Sequence[Group]) -> Iterator[Result]:
+def trade_off(own: Tables, study: str, design: str, groups: Sequence[Group]) -> Iterator[Statistic]:
     """Item 8, Figure 5 and Table A2: means as in the paper; ours: against the model's own
     accuracy, low against high risk, and of how many sliders nobody touched."""
     accuracies = {group.model_accuracy for group in groups}
@@ -85,7 +86,7 @@ def trade_off(own: Tables, study: str, design: str, groups: Sequence[Group]) -> 
         yield result_of(of, low, inference.signed_rank(low - high), other=than, ours=True)
 
 
-def _least(study: str, design: str, risk: str) -> Quantity:
+def _least(study: str, design: str, risk: str) -> Statistic:
     """With the accuracy of the model that the paper's value is to be seen against."""
     of = _of(study, design, 8, f"least accuracy, {risk} risk", PERCENT)
     model = paper.published(design, "model accuracy")
@@ -106,7 +107,7 @@ def understandings(own: Tables) -> list[pd.Series[float]]:
     ]
 
 
-def understanding(own: Tables, study: str, design: str) -> Iterator[Result]:
+def understanding(own: Tables, study: str, design: str) -> Iterator[Statistic]:
     """Item 9, Table A1: the three means, and whether the rating falls when the results are known:
     a two-sample t as (we think) in the paper; ours within sessions."""
     times = understandings(own)
@@ -119,14 +120,14 @@ def understanding(own: Tables, study: str, design: str) -> Iterator[Result]:
     both = [paper.published(design, name) for name in paper.UNDERSTANDING[1:]]
     compared = paper.compared(*both, significant=False)
     compared = f"{compared}, {paper.DECREASE}" if design == paper.POOLED else compared
-    of = Quantity(study, design, 9, paper.UNDERSTANDING[1], RATING, compared)
+    of = of_quantity(study, design, 9, paper.UNDERSTANDING[1], RATING, compared)
     than = (paper.UNDERSTANDING[2].removeprefix("understanding "), results)
     yield result_of(of, task, inference.two_sample(task, results), other=than)
     yield result_of(of, task, inference.paired(task, results), other=than, ours=True)
     yield result_of(of, task, inference.signed_rank(task - results), other=than, ours=True)
 
 
-def durations(own: Tables, study: str, design: str, groups: Sequence[Group]) -> Iterator[Result]:
+def durations(own: Tables, study: str, design: str, groups: Sequence[Group]) -> Iterator[Statistic]:
     """Of item 10: working time of the sessions in minutes."""
     minutes = own.participants.loc[own.participants["included"], "duration_s"] / 60
     values = plain(minutes)
@@ -138,7 +139,7 @@ def durations(own: Tables, study: str, design: str, groups: Sequence[Group]) -> 
         yield summary(replace(of, published=noted(of.published, *groups), why=why), values)
 
 
-def people(counted: Tables, studies: str) -> Iterator[Result]:
+def people(counted: Tables, studies: str) -> Iterator[Statistic]:
     """Item 10, over all the sessions given: gender and race in percent, experience with machine
     learning. Who is not identified any more is not counted. studies: what they are called."""
     sessions = counted.participants
@@ -157,11 +158,11 @@ def people(counted: Tables, studies: str) -> Iterator[Result]:
             name = f"{item}: {option.replace('_', ' ') or 'not reported'}"
             published = paper.PEOPLE.get((item, option))
             printed = "" if published is None else f"{published:g}"
-            of = Quantity(studies, paper.POOLED, 10, name, PERCENT, printed)
+            of = of_quantity(studies, paper.POOLED, 10, name, PERCENT, printed)
             yield replace(summary(of, share), sd=None)  # nothing varies but yes and no
     levels = asked[(asked["item"] == EXPERIENCE) & asked["submitted"]]["value_text"].dropna()
     experience = plain(levels.str.removeprefix(LEVEL).astype(float))
     if experience.size:
         found_ = paper.published(paper.POOLED, "ml experience")
-        of = Quantity(studies, paper.POOLED, 10, "experience with ML", RATING, str(found_))
+        of = of_quantity(studies, paper.POOLED, 10, "experience with ML", RATING, str(found_))
         yield summary(of, experience)

@@ -28,12 +28,13 @@ import pandas as pd
 
 from labapp.analysis import inference
 from labapp.analysis.inference import Values, values_of
+from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.models.stimuli.manifest import Manifest
 from labapp.tasks.judging.plan import TASKS, WARM_UP
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.published import design_of
-from labapp.tasks.judging.report.results import Quantity, Result, result_of, summary
+from labapp.tasks.judging.report.results import of_quantity, result_of, summary
 
 PERCENT, RATING = "%", "1-4"
 RIGHT = {
@@ -55,11 +56,11 @@ FIRST_WRONG = ("path-agreement", "path-first-step")
 PATH = (*FIRST_WRONG, "path-distinction")
 
 
-def quantity(group: Group, item: int, name: str, unit: str, key: str = "") -> Quantity:
+def quantity(group: Group, item: int, name: str, unit: str, key: str = "") -> Statistic:
     """key: what `published` calls it, where that is not its name."""
     published = paper.published(group.design, key or name)
     text = noted("" if published is None else str(published), group, also=other_chance(group, name))
-    return Quantity(group.name, group.design, item, name, unit, text, group.length_sentence)
+    return of_quantity(group.name, group.design, item, name, unit, text, group.length_sentence)
 
 
 def noted(text: str, *groups: Group, also: str = "") -> str:
@@ -73,7 +74,7 @@ def noted(text: str, *groups: Group, also: str = "") -> str:
     return f"{text} ({'; '.join(told)})" if told else text
 
 
-def of_group(group: Group) -> list[Result]:
+def of_group(group: Group) -> list[Statistic]:
     """Every statistic of the photos of a group."""
     return [
         *accuracies(group),
@@ -114,7 +115,7 @@ def other_chance(group: Group, name: str) -> str:
     return f"guessing gets {paper.CHANCE:g} % right there, {here:.3g} % here"
 
 
-def accuracies(group: Group) -> Iterator[Result]:
+def accuracies(group: Group) -> Iterator[Statistic]:
     """Item 1, Table 1: mean and sd, the t test against chance; ours: Wilcoxon, Shapiro and the
     interval that takes sessions with the same set of photos as alike."""
     for name in RIGHT:
@@ -134,7 +135,7 @@ def accuracies(group: Group) -> Iterator[Result]:
         yield result_of(of, values, inference.clustered_interval(values, sets), ours=True)
 
 
-def distinction_against_output(group: Group) -> Iterator[Result]:
+def distinction_against_output(group: Group) -> Iterator[Statistic]:
     """Item 2: a two-sample t as in the paper; ours: within sessions, and by ranks."""
     first, other = joined(accuracy(group, paper.DISTINCTION), accuracy(group, paper.OUTPUT))
     if not first.size:
@@ -151,7 +152,7 @@ def distinction_against_output(group: Group) -> Iterator[Result]:
     yield result_of(of, first, inference.signed_rank(first - other), other=than, ours=True)
 
 
-def steps(group: Group) -> Iterator[Result]:
+def steps(group: Group) -> Iterator[Statistic]:
     """Item 4: the fruit warm-up, and (ours) the first step disagreed with against the first wrong
     one. Only photos that the model has wrong have a step at which it goes wrong."""
     if group.task not in PATH:
@@ -160,7 +161,7 @@ def steps(group: Group) -> Iterator[Result]:
     if verdicts.size:
         published = str(paper.published(paper.POOLED, "warm-up"))
         name = "warm-up, prediction rightly judged"
-        yield summary(Quantity(group.name, group.design, 4, name, PERCENT, published), verdicts)
+        yield summary(of_quantity(group.name, group.design, 4, name, PERCENT, published), verdicts)
         mistakes = plain(per_session(group.warm_up, "right_mistake", 100.0))
         of = quantity(group, 4, "warm-up, first mistake found", PERCENT)
         yield summary(replace(of, why=""), mistakes, ours=True)  # its tree is another one
@@ -195,7 +196,7 @@ def first_wrong_steps(group: Group) -> dict[int | None, int]:
     return places
 
 
-def by_decision(group: Group) -> Iterator[Result]:
+def by_decision(group: Group) -> Iterator[Statistic]:
     """Item 5: ratings of rows of what was chosen or believed correct, and of the others; the test
     over single ratings as in the paper, ours over sessions."""
     rated = group.ratings[group.ratings["of_chosen"].notna()]
@@ -227,7 +228,7 @@ def rank_means(group: Group) -> pd.Series[float]:
     return means.apply(lambda some: float(some.astype(float).mean())).sort_index()
 
 
-def against_model(group: Group) -> Iterator[Result]:
+def against_model(group: Group) -> Iterator[Statistic]:
     """Item 6: a tree's similarities against the ratings, pair by pair; for prototypes of classes,
     whose similarities are on no common scale, the mean rating of each rank against the rank
     (negative where people find similar what the model finds similar). Ours: the correlation within
@@ -271,7 +272,7 @@ def _own_correlations(rated: pd.DataFrame, with_what: str) -> Values:
     return np.array([rho for rho in rhos if rho is not None], dtype=np.float64)
 
 
-def belief(group: Group) -> Iterator[Result]:
+def belief(group: Group) -> Iterator[Statistic]:
     """Item 7, confirmation bias: mean agreement against the neutral 2.5 over single ratings as in
     the paper; ours over sessions."""
     told = group.photos[group.photos["agreement"].notna()]
@@ -290,7 +291,7 @@ def belief(group: Group) -> Iterator[Result]:
             yield result_of(of, own, test(own, NEUTRAL), against=NEUTRAL, ours=True)
 
 
-def forced_score(group: Group) -> Iterator[Result]:
+def forced_score(group: Group) -> Iterator[Statistic]:
     """Item 12: photos assigned as they are when half are taken as believed correct, as told to the
     participant, and without the lot among ties."""
     for column, name in (
@@ -303,7 +304,7 @@ def forced_score(group: Group) -> Iterator[Result]:
             yield summary(quantity(group, 12, name, "photos"), values, ours=True)
 
 
-def confidence(group: Group) -> Iterator[Result]:
+def confidence(group: Group) -> Iterator[Statistic]:
     """Item 13, ours: the paper asks how confident people are in each answer (figures A11 to A13 and
     A15) and prints nothing of it. Means over sessions, of all answers, of the right and of the
     wrong ones, and whether people are surer where they are right."""

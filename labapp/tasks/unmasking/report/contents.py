@@ -41,6 +41,8 @@ from labapp.analysis.bootstrap import (
     ratio,
     weights,
 )
+from labapp.analysis.design.contrasts import corrected
+from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_records import Row
 from labapp.analysis.task_report import ReportedStudy, TaskReport
@@ -422,7 +424,6 @@ def _order(averages: Float64) -> Float64:
 
 
 SHARE, MS, PHOTOS = "0-1", "ms", "photos"
-FRIEDMAN, WILCOXON = "Friedman chi-square", "Wilcoxon signed rank, p by Holm"
 FIT, MIXED = "maximum likelihood", "mixed logistic model"
 _ENDS = ("low", "high")
 
@@ -430,7 +431,7 @@ _ENDS = ("low", "high")
 def rows(result: Found) -> list[Row]:
     about = {"study": result.group.name, "design": TASK}
     makers = (_model_tables, _people, _model, _ranks, _bias, _fits, _tests)
-    return [about | row for make in makers for row in make(result)]
+    return [row | about for make in makers for row in make(result)]
 
 
 def _model_tables(result: Found) -> Iterator[Row]:
@@ -529,25 +530,8 @@ def _fits(result: Found) -> Iterator[Row]:
 
 
 def _tests(result: Found) -> Iterator[Row]:
-    for row in rows_of(result.comparisons.friedman):
-        test = _stat(11, "correct, “I don't know” is not", SHARE, FRIEDMAN, None, row)
-        yield test | {
-            "n_participants": row["n"],
-            "ours": True,
-            "statistic": row["statistic"],
-            "df": row["df"],
-            "p": row["p_holm"],
-        }
-    for row in rows_of(result.comparisons.pairs):
-        name = f"correct, “I don't know” is not: less that with {row['other']}"
-        yield _stat(11, name, SHARE, WILCOXON, row["mean_difference"], row) | {
-            "n_participants": row["n"],
-            "ours": True,
-            "compared_with": row["other"],
-            "statistic": row["statistic"],
-            "p": row["p_holm"],
-            "significant": bool(row["significant"]) if np.isfinite(row["p_holm"]) else None,
-        }
+    for test in (*result.comparisons.friedman, *result.comparisons.pairs):
+        yield test.row()
     for row in rows_of(result.comparisons.mixed):
         effect = _stat(12, f"correct: {row['effect']}", "log odds", MIXED, row["estimate"], row)
         yield effect | {"sd": row["sd"], "ours": True, "n_participants": result.group.participants}
@@ -596,80 +580,62 @@ def _stat(
     }
 
 
-ALPHA = 0.05
 FEW_METHODS = "Friedman's test is of three methods or more"
 FEW_PEOPLE = "fewer than two participants have all methods"
 FEW_PAIRS = "fewer than two participants have both methods"
 NO_DIFFERENCE = "the methods do not differ for any participant"
-_PAIRS = ("percent", "method", "other", "n", "mean_difference", "statistic", "p", "why")
 
 
 def comparisons(cells: Cells) -> Comparisons:
     right, count = cells.sums(cells.correct).sum(IMAGE), cells.counts.sum(IMAGE)
-    overall = _family(cells.methods, {np.nan: divided(right.sum(axis=2), count.sum(axis=2))})
+    overall = {None: divided(right.sum(axis=2), count.sum(axis=2))}
     shares = divided(right, count)
-    by_mask = _family(
-        cells.methods, {percent: shares[..., place] for place, percent in enumerate(cells.percents)}
-    )
+    by_mask = {percent: shares[..., place] for place, percent in enumerate(cells.percents)}
+    together = _family(cells.methods, overall, "all masks together")
+    apart = _family(cells.methods, by_mask, "by mask")
     effects, why = mixed(cells)
-    return Comparisons(
-        pd.concat([overall[0], by_mask[0]], ignore_index=True),
-        pd.concat([overall[1], by_mask[1]], ignore_index=True),
-        effects,
-        why,
-    )
+    friedman, pairs = (first + other for first, other in zip(together, apart, strict=True))
+    return Comparisons(friedman, pairs, effects, why)
 
 
 def _family(
-    methods: Sequence[str], shares: dict[float, Float64]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+    methods: Sequence[str], shares: Mapping[float | None, Float64], masks: str
+) -> tuple[list[Statistic], list[Statistic]]:
     """Of one family. shares: accuracy by mask, each of shape (participants, methods)."""
     over_all, pairs = [], []
     for percent, own in shares.items():
-        over_all.append({"percent": percent, **_friedman(own)})
-        for pair, other in combinations(range(len(methods)), 2):
-            about = {"percent": percent, "method": methods[pair], "other": methods[other]}
-            pairs.append(about | _pair(own[:, pair] - own[:, other]))
-    friedman = pd.DataFrame(over_all)
-    paired = pd.DataFrame(pairs, columns=list(_PAIRS))  # none, where there is one method
-    for frame in (friedman, paired):
-        frame.insert(len(frame.columns) - 1, "p_holm", inference.holm(frame["p"]))
-    significant = (paired["p_holm"] < ALPHA) & (paired["n"] >= inference.SMALLEST)
-    paired.insert(len(paired.columns) - 1, "significant", significant)
-    return friedman, paired
+        over_all.append(replace(_friedman(own), percent=percent))
+        for first, other in combinations(range(len(methods)), 2):
+            test = _pair(own[:, first] - own[:, other], methods[other])
+            pairs.append(replace(test, percent=percent, method=methods[first]))
+    return (
+        corrected(over_all, "holm", f"Friedman, {masks}, holm"),
+        corrected(pairs, "holm", f"pairs, {masks}, holm"),
+    )
 
 
-def _friedman(shares: Float64) -> dict[str, object]:
+def _friedman(shares: Float64) -> Statistic:
     """shares : shape (participants, methods)."""
     complete = shares[np.isfinite(shares).all(axis=1)]
-    test = inference.friedman(complete)
-    why = ""
-    if test.p is None:
-        few = FEW_PEOPLE if len(complete) < 2 else NO_DIFFERENCE
-        why = FEW_METHODS if shares.shape[1] < 3 else few
-    return {
-        "n": len(complete),
-        "statistic": np.nan if test.statistic is None else test.statistic,
-        "df": np.nan if test.df is None else float(test.df),
-        "p": np.nan if test.p is None else test.p,
-        "why": why,
-    }
+    few = FEW_PEOPLE if len(complete) < 2 else NO_DIFFERENCE
+    why = FEW_METHODS if shares.shape[1] < 3 else few
+    return _compared(inference.friedman(complete), len(complete), why)
 
 
-def _pair(differences: Float64) -> dict[str, object]:
+def _pair(differences: Float64, other: str) -> Statistic:
     known = inference.values_of(differences)
-    mean = inference.mean(known)
-    test = inference.signed_rank(known)
-    why = ""
-    if test.p is None:
-        why = FEW_PAIRS if known.size < 2 else NO_DIFFERENCE
-    return {
-        "n": known.size,
-        "mean_difference": np.nan if mean is None else mean,
-        "statistic": np.nan if test.statistic is None else test.statistic,
-        "p": np.nan if test.p is None else test.p,
-        "why": why,
-    }
+    why = FEW_PAIRS if known.size < 2 else NO_DIFFERENCE
+    test = _compared(inference.signed_rank(known), known.size, why)
+    quantity = f"{test.quantity}: less that with {other}"
+    return replace(test, mean=inference.mean(known), compared_with=other, quantity=quantity)
+
+
+def _compared(test: Statistic, n: int, why: str) -> Statistic:
+    """why: there is no test, where there is none."""
+    return replace(
+        test, item="11", quantity="correct, “I don't know” is not", unit=SHARE, ours=True, n=n,
+        n_participants=n, why=why if test.p is None else "",
+    )  # fmt: skip
 
 
 INTERCEPT, LOG_PERCENT = "intercept", "log percent"

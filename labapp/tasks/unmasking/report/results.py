@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from labapp.analysis.statistic import Statistic
 from labapp.models.stimuli.manifest import Confusion
 
 if TYPE_CHECKING:
@@ -138,9 +139,8 @@ class Fits:
 class Comparisons:
     """Tests between methods (ours), of each participant's accuracy with "I don't know" counted.
 
-    friedman: percent (NaN: over all masks), n (participants), statistic, df, p, p_holm, why.
-    pairs: percent, method, other, n, mean_difference (method less other, of shares), statistic
-    (Wilcoxon's W), p, p_holm, significant (p_holm < .05, and n at least 5), why.
+    friedman, pairs: rows of the table of statistics, by mask (`percent`; those of all masks
+    together have none); of pairs `mean` is that of the differences of shares.
     mixed: effect, n (annotations), estimate (log odds), sd, low, high; empty where it was not
     fitted, and then mixed_why says why.
 
@@ -148,8 +148,8 @@ class Comparisons:
     all masks together are a family of their own.
     """
 
-    friedman: pd.DataFrame
-    pairs: pd.DataFrame
+    friedman: Sequence[Statistic]
+    pairs: Sequence[Statistic]
     mixed: pd.DataFrame
     mixed_why: str
 

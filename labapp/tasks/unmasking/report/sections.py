@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from labapp.analysis.bootstrap import Float64, Interval, ratio
+from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.task_records import Row
 from labapp.base.report.listing import NONE, records
 from labapp.base.report.page import Html, count, decimal, heading, paragraph, table, two_lines
@@ -195,15 +196,16 @@ def _compared(result: Found) -> Iterator[Html]:
     if len(result.fits.pooled):
         yield heading(3, "Psychometric functions, fitted (ours)")
         yield fits(result)
-    if not len(compared.friedman):
+    if not compared.friedman:
         return
     yield heading(3, "Methods compared (ours)")
-    if compared.friedman["p"].notna().any() or compared.pairs["p"].notna().any():
+    made = (*compared.friedman, *compared.pairs)
+    if any(test.p is not None for test in made):
         yield tests(result)
     else:
         # Each reason once, not at every mask and pair.
-        whys = [*compared.friedman["why"], *compared.pairs["why"]]
-        reasons = list(dict.fromkeys(str(why) for why in whys if why)) or ["there are no values"]
+        whys = dict.fromkeys(test.why for test in made if test.why)
+        reasons = list(whys) or ["there are no values"]
         yield paragraph(f"No tests: {' and '.join(reasons)}.", "quiet")
     yield (
         mixed(result)
@@ -249,21 +251,16 @@ def fits(result: Found) -> Html:
 def tests(result: Found) -> Html:
     """Friedman's test by mask, and each pair of methods by Wilcoxon's."""
     compared = result.comparisons
-    pairs = list(dict.fromkeys(zip(compared.pairs["method"], compared.pairs["other"], strict=True)))
-    by_pair = {
-        (_mask(row["percent"]), row["method"], row["other"]): row for row in rows_of(compared.pairs)
-    }
+    pairs = list(dict.fromkeys((row.method, row.compared_with) for row in compared.pairs))
+    by_pair = {(row.percent, row.method, row.compared_with): row for row in compared.pairs}
     rows = []
-    for row in rows_of(compared.friedman):
-        known = np.isfinite(row["p"])
-        printed: object = NONE
-        if known:
-            chi = f"χ²({row['df']:g}) = {decimal(row['statistic'], 1)}"
-            printed = two_lines(chi, p_value(row["p_holm"]))
-        elif row["why"]:
-            printed = two_lines(NONE, row["why"])
-        cells: list[object] = [_mask(row["percent"]), row["n"], printed]
-        cells += [_pair(by_pair.get((_mask(row["percent"]), *pair))) for pair in pairs]
+    for row in compared.friedman:
+        printed: object = two_lines(NONE, row.why) if row.why else NONE
+        if row.p is not None:
+            chi = f"χ²({row.df:g}) = {decimal(row.statistic or 0.0, 1)}"
+            printed = two_lines(chi, p_value(row.p_corrected))
+        cells: list[object] = [_mask(row.percent), row.n, printed]
+        cells += [_pair(by_pair.get((row.percent, *pair))) for pair in pairs]
         rows.append(cells)
     methods = result.group.methods
     return table(
@@ -313,17 +310,17 @@ def mixed(result: Found) -> Html:
     )
 
 
-def _pair(row: Row | None) -> object:
-    if row is None or not np.isfinite(row["mean_difference"]):
+def _pair(row: Statistic | None) -> object:
+    if row is None or row.mean is None:
         return NONE
-    text = decimal(100 * row["mean_difference"], 1, sign=True)
-    if not np.isfinite(row["p_holm"]):
-        return two_lines(text, row["why"] or NONE)
-    return two_lines(text, f"{p_value(row['p_holm'])}{'*' if row['significant'] else ''}")
+    text = decimal(100 * row.mean, 1, sign=True)
+    if row.p_corrected is None:
+        return two_lines(text, row.why or NONE)
+    return two_lines(text, f"{p_value(row.p_corrected)}{'*' if row.significant else ''}")
 
 
-def _mask(value: float) -> str:
-    return f"{value:g} %" if np.isfinite(value) else "all masks"
+def _mask(value: float | None) -> str:
+    return "all masks" if value is None else f"{value:g} %"
 
 
 QUICK_MS = 150.0
@@ -546,29 +543,27 @@ def _thresholds(result: Found, _: Overall) -> str:
 
 
 def _tests(result: Found, _: Overall) -> str:
-    friedman = result.comparisons.friedman
-    whole = friedman[friedman["percent"].isna() & friedman["p"].notna()]
-    if whole.empty:
+    tested = [row for row in result.comparisons.friedman if row.p is not None]
+    row = next(iter(select(tested, percent=None)), None)
+    if row is None:
         return ""
-    row = rows_of(whole)[0]
     text = (
         "Accuracy of the participants over all masks, by method: Friedman's χ²"
-        f"({row['df']:g}) = {decimal(row['statistic'], 1)}, {p_value(row['p'])} "
-        f"(n = {row['n']:g})."
+        f"({row.df:g}) = {decimal(row.statistic or 0.0, 1)}, {p_value(row.p)} (n = {row.n})."
     )
-    pairs = result.comparisons.pairs
-    pairs = pairs[pairs["percent"].isna() & pairs["p_holm"].notna()]
+    names = result.group.methods
     each = "; ".join(
-        f"{result.group.methods[row['method']]} less {result.group.methods[row['other']]} "
-        f"{decimal(100 * row['mean_difference'], 1, sign=True)} points, {p_value(row['p_holm'])}"
-        for row in rows_of(pairs)
+        f"{names[pair.method]} less {names[pair.compared_with]} "
+        f"{decimal(100 * (pair.mean or 0.0), 1, sign=True)} points, {p_value(pair.p_corrected)}"
+        for pair in select(result.comparisons.pairs, percent=None)
+        if pair.p_corrected is not None
     )
     return f"{text} Pairs (Wilcoxon, Holm): {each}." if each else text
 
 
-def p_value(p: float) -> str:
+def p_value(p: float | None) -> str:
     """p < 0.001, or p = 0.012; a dash where there is none."""
-    if not np.isfinite(p):
+    if p is None or not np.isfinite(p):
         return "–"
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 

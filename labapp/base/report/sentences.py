@@ -1,0 +1,116 @@
+"""Sentences of the report: jinja2 templates by id, with a catalogue in each language.
+
+A sentence is given rows of the table of statistics and writes numbers of these, so that no number
+of it can be of another test. `assets/texts/<language>/report-sentences.yaml` is a catalogue; the
+English one has every id. A table of one's own (`--words`) may have ids, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+import yaml
+
+from labapp.base import resources
+from labapp.base.errors import SetupError
+from labapp.base.report.listing import NONE
+from labapp.base.report.page import ENGLISH, Verbatim, decimal, say, spoken_translation
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
+
+FILE = "report-sentences.yaml"
+
+
+@cache
+def catalogue(language: str) -> Mapping[str, str]:
+    """The templates of a language by id; empty where there are none."""
+    path = resources.assets() / "texts" / language / FILE
+    if not path.is_file():
+        return {}
+    known: Mapping[str, str] = yaml.safe_load(path.read_text("utf-8"))
+    return known
+
+
+def sentence(name: str, /, **values: object) -> Verbatim:
+    """A sentence in the language that is spoken, in English where that has none. Numbers are
+    written as the language writes them."""
+    spoken = spoken_translation()
+    template = None
+    if spoken is not None:
+        template = spoken.templates.get(name) or catalogue(spoken.language).get(name)
+        if template is None:
+            spoken.missing.add(name)
+    return Verbatim(_template(template or catalogue(ENGLISH)[name]).render(values))
+
+
+def check(words: Mapping[str, str], todo: str) -> None:
+    """Raise SetupError for a template that jinja2 cannot read, or that needs other values than the
+    English one. words: templates by id."""
+    from jinja2 import TemplateSyntaxError, meta
+
+    for name, template in words.items():
+        try:
+            own, english = (
+                meta.find_undeclared_variables(_environment().parse(text))
+                for text in (template, catalogue(ENGLISH)[name])
+            )
+        except TemplateSyntaxError as error:
+            raise SetupError(
+                f"{name!r}: {error.message}, line {error.lineno}.", todo=todo
+            ) from error
+        if not own <= english:
+            wrong, known = (", ".join(sorted(names)) for names in (own - english, english))
+            raise SetupError(f"{name!r}: there is no {wrong}; its values are: {known}.", todo=todo)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, StrictUndefined
+
+    made = Environment(undefined=StrictUndefined, autoescape=False)
+    made.filters |= {
+        "decimal": lambda value, digits: _written(decimal(value, digits)),
+        "number": lambda value: _written(number_words(value)),
+        "p": lambda value: _written(p_words(value)),
+        "df": lambda value: _written(df_words(value)),
+        "say": say,
+        "capital": lambda text: text[:1].upper() + text[1:],
+    }
+    return made
+
+
+@cache
+def _template(text: str) -> Template:
+    return _environment().from_string(text)
+
+
+def _written(number: str) -> str:
+    spoken = spoken_translation()
+    return number if spoken is None else spoken.number(number)
+
+
+def number_words(value: float) -> str:
+    """An estimate, with three decimals where it is small."""
+    return decimal(value, 3 if abs(value) < 1 else 2)
+
+
+def p_words(p: float) -> str:
+    """p = .003, or p < .001."""
+    return "p < .001" if p < 0.001 else f"p = {p_cell(p)}"
+
+
+def p_cell(p: float | None) -> str:
+    """.003, or < .001."""
+    if p is None:
+        return NONE
+    return "< .001" if p < 0.001 else f"{p:.3f}".lstrip("0")
+
+
+def df_words(value: float | None) -> str:
+    """Degrees of freedom, with decimals where they are no whole number."""
+    if value is None:
+        return NONE
+    return f"{value:.0f}" if abs(value - round(value)) < 1e-6 else f"{value:.2f}"
