@@ -179,6 +179,6 @@ def test_skip_is_offered_when_the_recorded_active_time_says_so() -> None:
     skip_question(live)
     recorded = live.recorded()
     # 2 s, then 3 of 9: the limit of 5 s is reached with the second activity.
-    assert recorded.skip_offered_s == pytest.approx(11.0)
+    assert recorded.since_start(recorded.skip_offered_ns) == pytest.approx(11.0)
     assert recorded.outcome == "skipped"
     assert recorded.active_s == pytest.approx(2 + 3 + 1.235)

@@ -160,7 +160,8 @@ class TaskFiles:
     description : what the participant does, with the source.
     table : the analysis' table whose rows `_beh.tsv` has.
     trial_columns : tuple of str or None
-        The columns of it by name; None for all that the place of the file does not say already.
+        The columns of it by name; None for all but those that the place of the file says already,
+        that other tasks bring, or that are `left_out`.
     more_columns : of `_beh.tsv` besides, which `TaskRows.question` fills.
     event_columns : of `_events.tsv`, besides those that the timelines of all tasks have.
     types : what the types of rows of `_events.tsv` mean, `stage` and `trial` first.
@@ -188,6 +189,7 @@ class TaskFiles:
     shown: str
     table: str = "trials"
     trial_columns: tuple[str, ...] | None = None
+    left_out: tuple[str, ...] = ()
     more_columns: tuple[Column, ...] = ()
     without_row: tuple[str, ...] = ()
     readme: str | None = None
