@@ -32,14 +32,15 @@ Migration = Callable[[dict[str, Any]], dict[str, Any]]
 
 class Payload:
     """Base of the event payloads. A concrete payload is a class with annotated fields, of which
-    `@kind` makes a frozen `msgspec.Struct`; `labapp.record.events.types` has names for bounded
-    fields.
+    `@kind` makes a frozen `msgspec.Struct`; `labapp.record.events.types` has names for fields with
+    bounds, units, and texts that de-identified copies keep.
 
     Attributes
     ----------
     frequent, of_trial, begins : see `kind`.
     unchecked : of a trial, with nothing in it that `misfit` looks up.
-    written : names of the fields with what a person wrote; no de-identified copy keeps it.
+    written : names of fields with what a person wrote, of classes that do not annotate them with
+        `labapp.record.events.types.Written`; no de-identified copy keeps it.
     """
 
     kind: ClassVar[str]

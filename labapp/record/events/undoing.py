@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labapp.record.events.registry import Payload, kind, migration
-from labapp.record.events.types import Index, Number, Whole
+from labapp.record.events.types import Index, Number, Whole, Word
 
 
 @kind("skip.requested", durable=True)
@@ -24,7 +24,7 @@ class SkipRequested(Payload):
         where only the rest of the part is skipped, as in all older versions.
     """
 
-    what: str
+    what: Word
     index: Index
     to: Whole | None = None
 
@@ -38,7 +38,7 @@ class SkipTakenBack(Payload):
     what : trial or part.
     """
 
-    what: str
+    what: Word
 
 
 @kind("skip.confirmed", durable=True)
@@ -50,7 +50,7 @@ class SkipConfirmed(Payload):
     what : trial or part.
     """
 
-    what: str
+    what: Word
 
 
 @kind("session.reopened", durable=True)

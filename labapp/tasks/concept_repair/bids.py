@@ -126,16 +126,3 @@ GRID = TaskFiles(
     table="concept_grids",
     rows=ConceptRows,
 )
-KEPT_TEXT = {
-    events.ConceptsDrawn.kind: ("picture", "model", "answer"),
-    events.ConceptChosen.kind: ("device",),
-    events.AnswerPicked.kind: ("answer", "device"),
-    events.AnswerForetold.kind: ("answer", "device"),
-    events.ConceptSet.kind: ("answer_before", "answer_after", "device"),
-    events.ConceptUndone.kind: ("answer_before", "answer_after", "device"),
-    events.RepairEnded.kind: ("how", "answer"),
-    events.GridDrawn.kind: ("model",),
-    events.GridTicked.kind: ("device",),
-    events.GridNothing.kind: ("device",),
-}
-"""What a de-identified copy keeps of the texts in the events: ids of the set, and the input."""

@@ -134,10 +134,3 @@ WARM_UP = _files(
     "and what is the first mistake about",
     "",
 )
-KEPT_TEXT = {
-    events.PhotoDrawn.kind: ("photo", "truth", "prediction"),
-    events.JudgementMade.kind: ("question", "device"),
-    events.PerformanceComputed.kind: ("ties",),
-    events.DescriptionOpened.kind: ("what",),
-    events.DescriptionClosed.kind: ("what",),
-}

@@ -11,7 +11,7 @@ from typing import Any
 from labapp.record.events.commands import Command
 from labapp.record.events.dials import Comparison, DialTurned, TargetShown, no_dial, no_dial_state
 from labapp.record.events.registry import Payload, kind
-from labapp.record.events.types import Index, Whole
+from labapp.record.events.types import Index, Whole, Word, Written
 
 
 @kind("trial.drawn", durable=True, begins=("reconstruction",))
@@ -66,7 +66,7 @@ class DialMoved(DialTurned):
     z_seq: Index
     dimension: Index
     value: float
-    device: str
+    device: Word
 
     def moved_dial(self) -> tuple[int, float]:
         return self.dimension, self.value
@@ -86,7 +86,7 @@ class DialSelected(Payload):
     """
 
     dimension: Index
-    device: str
+    device: Word
 
     def misfit(self, part: Mapping[str, Any]) -> str:
         return no_dial(part, self.dimension)
@@ -139,7 +139,7 @@ class AlignmentMarked(Payload):
     alignment : of that picture and the target, 0-1.
     """
 
-    mark: str
+    mark: Word
     z_seq: Index
     alignment: float
 
@@ -166,10 +166,8 @@ class LabelEdited(Payload):
     text : its name from here on.
     """
 
-    written = ("text",)
-
     dimension: Index
-    text: str
+    text: Written
 
     def misfit(self, part: Mapping[str, Any]) -> str:
         return no_dial(part, self.dimension)
