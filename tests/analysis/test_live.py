@@ -147,7 +147,7 @@ def test_active_time_is_the_live_count(steps: list[tuple[int, str, int, int, int
     live = Live(skip="always")
     play(live, steps)
     working = live.state.pauses.working_ns(live.now)
-    expected = live.trial.active_at(working, live.task.inactivity_ns, as_published=False)
+    expected = live.trial.active.at(working)
     shown_ns = live.trial.started_ns
     live.send(Next()) if live.trial.solved else skip_question(live)
     recorded = live.recorded()
@@ -168,7 +168,7 @@ def test_active_time_as_published_is_the_live_count(
     unsolved = [(*step[:4], max(step[4], 1)) for step in steps]
     play(live, unsolved)
     working = live.state.pauses.working_ns(live.now)
-    expected = live.trial.with_snapshot(working, live.task.inactivity_ns).active_ns
+    expected = live.trial.active.seen(working).total_ns
     skip_question(live)
     assert live.recorded().active_s_as_published == pytest.approx(expected / NS, abs=1e-9)
 

@@ -14,6 +14,11 @@ from labapp.record.events.registry import Payload, kind
 from labapp.record.events.types import Index, Whole, Word, Written
 
 
+class Activity(Payload):
+    """Base of the kinds that are something the participant did in a question: active time counts
+    from one to the next."""
+
+
 @kind("trial.drawn", durable=True, begins=("reconstruction",))
 class TrialDrawn(Payload):
     """The pair of a question was drawn.
@@ -52,7 +57,7 @@ class TrialStarted(TargetShown):
 
 
 @kind("dial.moved", frequent=True, of_trial=True)
-class DialMoved(DialTurned):
+class DialMoved(Activity, DialTurned):
     """A dial stands at a new value.
 
     Attributes
@@ -76,7 +81,7 @@ class DialMoved(DialTurned):
 
 
 @kind("dial.selected", of_trial=True)
-class DialSelected(Payload):
+class DialSelected(Activity):
     """A dial was taken hold of (pressed, or reached by keyboard).
 
     Attributes
@@ -129,7 +134,7 @@ class TrialSolved(Payload):
 
 
 @kind("alignment.marked", durable=True, of_trial=True)
-class AlignmentMarked(Payload):
+class AlignmentMarked(Activity):
     """The participant of a calibration said how near the pictures are.
 
     Attributes
@@ -145,7 +150,7 @@ class AlignmentMarked(Payload):
 
 
 @kind("overlay.toggled", of_trial=True)
-class OverlayToggled(Payload):
+class OverlayToggled(Activity):
     """The participant switched between side by side and overlay.
 
     Attributes
@@ -157,7 +162,7 @@ class OverlayToggled(Payload):
 
 
 @kind("label.edited", durable=True, of_trial=True)
-class LabelEdited(Payload):
+class LabelEdited(Activity):
     """The participant renamed a dial; kept within the stage.
 
     Attributes

@@ -43,6 +43,7 @@ from labapp.record.events.trials import TrialEnded
 from labapp.study.design import Missing
 from labapp.study.plugins.part import Snapshot
 from labapp.tasks.reconstruction.events import (
+    Activity,
     AlignmentMarked,
     DialMoved,
     DialSelected,
@@ -56,10 +57,8 @@ from labapp.tasks.reconstruction.events import (
 )
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.snapshots import (
-    ACTIVITIES,
+    ActiveTime,
     SnapshotFold,
-    counted_as_published_ns,
-    counted_ns,
 )
 
 DEVICES = ("mouse", "keyboard", "wheel", "touch", "simulated")
@@ -161,15 +160,12 @@ class Question(Attempt):
         self.part = part
         self.drawn = drawn
         self.movement = Movement(part, drawn.z_start)
-        self.inactivity_ns = round(part.inactivity_s * NS)
+        self.active = ActiveTime(round(part.inactivity_s * NS))
         self.last_ns = 0
-        self.active_ns = 0
-        self.activity_ns = 0
         self.measures = (0.0, 0.0, 0.0)
         self.fold: SnapshotFold | None = None
         self.snapshots = []
         self.snapshot_z_seq = 0
-        self.z_seq = 0
         self.edits: list[tuple[Event, LabelEdited]] = []
         self.marks: list[Marked] = []
         self.solved_ns: int | None = None
@@ -189,14 +185,14 @@ class Question(Attempt):
         if isinstance(payload, PictureDecoded):  # every other event, and no activity
             self._decoded(fold, payload, working)
             return
-        if event.kind in ACTIVITIES:
-            self.active_ns += counted_ns(working - self.activity_ns, self.inactivity_ns)
-            self.activity_ns = working
+        if isinstance(payload, Activity):
+            self.active = self.active.acted(working)
         match payload:
             case DialMoved():
-                self.z_seq = payload.z_seq
                 self.movement.moved(payload.dimension, payload.value, payload.device)
-                self.fold = fold.moved(self._shown_ns(working), payload.dimension, payload.value)
+                self.fold = fold.moved(
+                    self._shown_ns(working), payload.z_seq, payload.dimension, payload.value
+                )
             case DialSelected():
                 self.movement.selected(payload.dimension)
             case OverlayToggled():
@@ -221,7 +217,8 @@ class Question(Attempt):
     def _start(self, event: Event, payload: TrialStarted, working: int) -> None:
         self.started = payload
         self.started_session_ns = event.t_ns
-        self.started_ns = self.activity_ns = working
+        self.started_ns = working
+        self.active = self.active._replace(last_ns=working)
         self.measures = (payload.alignment, payload.error_sum, payload.error_mean)
         self.fold, first = SnapshotFold.begin(
             0, self.drawn.z_start, self.part.discrete, self.measures
@@ -230,9 +227,7 @@ class Question(Attempt):
 
     def _decoded(self, fold: SnapshotFold, payload: PictureDecoded, working: int) -> None:
         self.measures = (payload.alignment, payload.error_sum, payload.error_mean)
-        if payload.z_seq != self.z_seq:
-            return  # the dials have moved on; only the picture of the present state counts
-        self.fold, taken = fold.decoded(self._shown_ns(working), *self.measures)
+        self.fold, taken = fold.decoded(self._shown_ns(working), payload.z_seq, *self.measures)
         if taken is not None:
             self.snapshots.append(taken)
             self.snapshot_z_seq = payload.z_seq
@@ -280,8 +275,7 @@ class Question(Attempt):
 
     @property
     def active_s(self) -> float | None:
-        last_ns = counted_ns(self.last_ns - self.activity_ns, self.inactivity_ns)
-        return None if self.started is None else (self.active_ns + last_ns) / NS
+        return None if self.started is None else self.active.at(self.last_ns) / NS
 
     @property
     def active_s_as_published(self) -> float | None:
@@ -289,8 +283,10 @@ class Question(Attempt):
         the part's inactivity limit."""
         if self.started is None:
             return None
-        gaps = (following.t_ns - pair.t_ns for pair, following in pairwise(self.snapshots))
-        return sum(counted_as_published_ns(gap, self.inactivity_ns) for gap in gaps) / NS
+        active = ActiveTime(self.active.limit_ns)
+        for snapshot in self.snapshots:
+            active = active.seen(snapshot.t_ns)
+        return active.total_ns / NS
 
     @property
     def slide_distance(self) -> float:
