@@ -63,10 +63,15 @@ def seconds(name: str, meaning: str, get: Getter | str | None = None) -> Column:
     return Column(name, "number", meaning, "s", get)
 
 
+class Moment(str):
+    """The path to a working time in ns, whose cell is the seconds from the attempt's appearance."""
+
+    __slots__ = ()
+
+
 def since_start(name: str, meaning: str) -> Column:
     """Seconds from the appearance of an attempt until the working time of that name in ns."""
-    ends_at = attrgetter(name.removesuffix("_s") + "_ns")
-    return seconds(name, meaning, lambda row: row.since_start(ends_at(row)))
+    return seconds(name, meaning, Moment(name.removesuffix("_s") + "_ns"))
 
 
 def yes(name: str, meaning: str, get: Getter | str | None = None) -> Column:
@@ -103,7 +108,8 @@ def of(
             return replace(column, get=path)
         for step, names in steps.items():
             if path.partition(".")[0] in names:
-                return replace(column, get=along(f"{step}.{path}" if step else path))
+                get = along(f"{step}.{path}" if step else path)
+                return replace(column, get=_seconds_to(get) if isinstance(path, Moment) else get)
         if path == column.name and path in FILLED:
             return column
         raise TypeError(f"{subject.__name__} has no {path!r} for the column {column.name!r}")
@@ -125,6 +131,10 @@ def along(path: str) -> Getter:
         return row
 
     return get
+
+
+def _seconds_to(moment: Getter) -> Getter:
+    return lambda row: row.since_start(moment(row))
 
 
 def _follow(subject: type, path: str) -> tuple[type, ...]:

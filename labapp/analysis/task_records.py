@@ -332,6 +332,15 @@ def _without_getter(table: str, columns: Columns) -> Iterator[str]:
             yield f"nothing says where the column {column.name!r} of {table!r} comes from (`get`)"
 
 
+def not_planned(event: Event, what: str) -> RecordError:
+    """The error for an event of something that the plan does not have; what: it says of it."""
+    return RecordError(
+        f"Event {event.seq} of this session {what}, which its plan does not have.",
+        safe="The session is untouched.",
+        todo="Check it with `labapp sessions verify`, and leave it out until then.",
+    )
+
+
 def older_ways(task_type: TaskType[Any]) -> Iterator[str]:
     """What a task of a package says in ways that only this version still knows, each with what to
     do."""

@@ -97,7 +97,7 @@ class SegmentStarted(Payload):
     gap_by: str = ""
 
 
-@kind("program.stalled", durable=True)
+@kind("program.stalled", durable=True, lane="alarms")
 class ProgramStalled(Payload):
     """Something stood still for more than a second: the computer slept, its disk swapped, or a
     process was stopped. Written as soon as it goes on.
@@ -119,7 +119,7 @@ class ProgramStalled(Payload):
     left_out: bool = False
 
 
-@kind("clock.changed", durable=True)
+@kind("clock.changed", durable=True, lane="alarms")
 class ClockChanged(Payload):
     """The computer's date and time were set, and not by as much as time had passed. Durations and
     the order of events do not follow them; utc goes on as before within one start of the computer.
@@ -330,7 +330,7 @@ class PageTurned(Payload):
     page: Index
 
 
-@kind("note.added", durable=True)
+@kind("note.added", durable=True, lane="notes")
 class NoteAdded(Payload):
     """A moderator's note.
 
@@ -344,7 +344,7 @@ class NoteAdded(Payload):
     typing_began_ns: Whole
 
 
-@kind("flag.added", durable=True)
+@kind("flag.added", durable=True, lane="flags")
 class FlagAdded(Payload):
     """A moderator's flag, at the time of the key press.
 
@@ -358,7 +358,7 @@ class FlagAdded(Payload):
     meaning: str
 
 
-@kind("deviation.noted", durable=True)
+@kind("deviation.noted", durable=True, lane="notes")
 class DeviationNoted(Payload):
     """Something went otherwise than the study says, as the moderator wrote it down.
 
@@ -379,7 +379,7 @@ class PromptGiven(Prompt):
     text: str
 
 
-@kind("alarm.raised", durable=True)
+@kind("alarm.raised", durable=True, lane="alarms")
 class AlarmRaised(MessagePayload):
     """Something needs the moderator.
 
@@ -406,7 +406,7 @@ class AlarmCleared(Payload):
     code: Word
 
 
-@kind("screen.changed", durable=True)
+@kind("screen.changed", durable=True, lane="alarms")
 class ScreenChanged(Payload):
     """A screen was removed or added.
 

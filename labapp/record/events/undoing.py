@@ -29,7 +29,7 @@ class SkipRequested(Payload):
     to: Whole | None = None
 
 
-@kind("skip.taken_back", durable=True)
+@kind("skip.taken_back", durable=True, lane="alarms")
 class SkipTakenBack(Payload):
     """The skip was taken back: the question, or the part, goes on as it was.
 
@@ -53,7 +53,7 @@ class SkipConfirmed(Payload):
     what: Word
 
 
-@kind("session.reopened", durable=True)
+@kind("session.reopened", durable=True, lane="alarms")
 class SessionReopened(Payload):
     """The moderator took the end of the session back before the console was closed. No duration
     counts the time in between.
@@ -66,7 +66,7 @@ class SessionReopened(Payload):
     seq: Number
 
 
-@kind("close.requested", version=2, durable=True)
+@kind("close.requested", version=2, durable=True, lane="alarms")
 class CloseRequested(Payload):
     """The participant tried to leave the window (close button or Escape); nothing was closed. From
     version 2 on, no duration counts the time from here to close.withdrawn, or to a pause or the end

@@ -77,7 +77,7 @@ def _block_with_crc32(payload: dict[str, Any]) -> dict[str, Any]:
     return {**payload, "sha256": ""}
 
 
-@kind("audio.gap", durable=True)
+@kind("audio.gap", durable=True, lane="alarms")
 class AudioGap(Payload):
     """Sound was lost and filled with silence so that time is kept.
 
@@ -96,7 +96,7 @@ class AudioGap(Payload):
     cause: Word
 
 
-@kind("audio.device_lost", durable=True)
+@kind("audio.device_lost", durable=True, lane="alarms")
 class AudioDeviceLost(MessagePayload):
     """The microphone vanished, or its stream was moved to another source.
 

@@ -101,17 +101,22 @@ class TaskRows:
     record : the session.
     plan : dict
         By id the parts of its plan that the files are about.
+    drawn : dict
+        By trial what was drawn for it: the payload of the event that made it.
     """
 
     def __init__(self, files: TaskFiles, record: Record) -> None:
         self.files = files
         self.record = record
         self.plan = files.plan(record)
+        self.drawn: dict[Key, Any] = {}
         self._names = {column.name for column in files.event_columns}
         self._fields: dict[type[Any], tuple[str, ...]] = {}
 
     def noted(self, event: Event, payload: Payload) -> None:
         """Remember what an event says that has no row of its own, such as what was drawn."""
+        if event.kind == self.files.drawn:
+            self.drawn[event.key] = payload
 
     def shown_ns(self, event: Event, payload: Any) -> int:
         """Session time at which a trial was on the screen."""

@@ -36,9 +36,9 @@ from labapp.analysis.task_records import (
     TaskRecords,
     TaskTables,
     key_of,
+    not_planned,
 )
 from labapp.base.clock import NS
-from labapp.base.errors import RecordError
 from labapp.models.stimuli import interventions
 from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON
 from labapp.record.events import Event, Payload
@@ -366,15 +366,6 @@ class CurvePoint:
     correct_any: float
     correct_in_order: bool
     correct_wrong_first: bool
-
-
-def foreign(event: Event, what: str) -> RecordError:
-    """The error for an event of something that the plan does not have."""
-    return RecordError(
-        f"Event {event.seq} of this session {what}, which its plan does not have.",
-        safe="The session is untouched.",
-        todo="Check it with `labapp sessions verify`, and leave it out until then.",
-    )
 
 
 Part = ConceptRepairPart | ConceptGridPart
@@ -795,11 +786,11 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
         if isinstance(payload, events.GridDrawn):
             if isinstance(part, ConceptGridPart):
                 return GridAttempt(part, key, payload)
-            raise foreign(event, "begins a grid")
+            raise not_planned(event, "begins a grid")
         photos = [item.photo for item in part.items] if isinstance(part, ConceptRepairPart) else []
         if isinstance(part, ConceptRepairPart) and photos[key[1] - 1 : key[1]] == [payload.picture]:
             return RepairAttempt(part, key, payload, self._seen.setdefault(key[:2], set()))
-        raise foreign(event, f"begins the picture {payload.picture!r}")
+        raise not_planned(event, f"begins the picture {payload.picture!r}")
 
     @property
     def repairs(self) -> list[RepairAttempt]:

@@ -29,6 +29,7 @@ from labapp.analysis.task_records import (
     TaskRecords,
     TaskTables,
     key_of,
+    not_planned,
 )
 from labapp.base.clock import NS
 from labapp.base.errors import RecordError
@@ -528,12 +529,7 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
         self, part: JudgedPart, key: Key, event: Event, payload: events.PhotoDrawn
     ) -> PhotoRecord:
         if payload.photo not in part.judged:
-            raise RecordError(
-                f"Event {event.seq} of this session begins the photo {payload.photo!r}, which its "
-                "plan does not have.",
-                safe="The session is untouched.",
-                todo="Check it with `labapp sessions verify`, and leave it out until then.",
-            )
+            raise not_planned(event, f"begins the photo {payload.photo!r}")
         return PhotoRecord(part, key, payload)
 
     def take(self, event: Event, payload: Payload, working_ns: int) -> None:

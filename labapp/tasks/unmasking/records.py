@@ -32,9 +32,9 @@ from labapp.analysis.task_records import (
     Ran,
     TaskRecords,
     TaskTables,
+    not_planned,
 )
 from labapp.base.clock import NS
-from labapp.base.errors import RecordError
 from labapp.record.events import Event, Payload
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.plan import (
@@ -345,14 +345,6 @@ TABLES = TaskTables(
 )
 
 
-def _foreign(event: Event, what: str) -> RecordError:
-    return RecordError(
-        f"Event {event.seq} of this session {what}, which its plan does not have.",
-        safe="The session is untouched.",
-        todo="Check it with `labapp sessions verify`, and leave it out until then.",
-    )
-
-
 class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
     """Every attempt at every stimulus."""
 
@@ -372,14 +364,14 @@ class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
             or (sequence.image, sequence.method) != (payload.image, payload.method)
         ):
             begins = f"begins mask {mask} of {payload.image!r} with {payload.method!r}"
-            raise _foreign(event, begins)
+            raise not_planned(event, begins)
         return StimulusRecord(part, key, payload)
 
     def take(self, event: Event, payload: Payload, working_ns: int) -> None:
         if isinstance(payload, ResponseGiven) and event.part_id is not None:
             buttons = len(self.parts[event.part_id].buttons)
             if not DONT_KNOW <= payload.response < buttons:
-                raise _foreign(event, f"answers with button {payload.response}")
+                raise not_planned(event, f"answers with button {payload.response}")
         super().take(event, payload, working_ns)
 
     def end(self, working_ns: int) -> None:

@@ -341,6 +341,13 @@ def test_a_field_says_its_unit_its_bounds_and_its_privacy() -> None:
     assert remarks(known["other"]) == ""
 
 
+@pytest.mark.usefixtures("own_kinds")
+def test_a_mark_is_in_a_lane_that_a_timeline_has() -> None:
+    assert registered()["note.added"].lane == "notes"
+    with pytest.raises(ValueError, match="'alarm', which is no lane"):
+        kind("test.rang", lane="alarm")(Payload)
+
+
 def test_numbers_of_numpy_become_numbers() -> None:
     solved = registered()["skip.offered"](np.float64(1.5))  # type: ignore[call-arg]
     live = stored(solved, payload=solved.as_dict())
