@@ -131,16 +131,16 @@ class AnsweredStage(Generic[Q]):
     @property
     def correctness_rate(self) -> float | None:
         """Share of the answers that were right."""
-        return mean([float(answer.correct) for answer in self.answers])
+        return mean(float(answer.correct) for answer in self.answers)
 
     @property
     def response_time_s(self) -> float | None:
         """Mean time to the answer."""
-        return mean([each.response_s for each in self.questions if each.response_s is not None])
+        return mean(question.response_s for question in self.questions)
 
     def mean_of(self, rating: str) -> float | None:
         """Mean of a rating that is handed in with the answer."""
-        return mean([getattr(answer, rating) for answer in self.answers])
+        return mean(getattr(answer, rating) for answer in self.answers)
 
 
 ANSWERS = {
@@ -155,9 +155,10 @@ def answers_row(attempts: Sequence[AnsweredAttempt[Any, Any, Any]]) -> Row:
     return {name: getattr(stage, name) for name in ANSWERS}
 
 
-def mean(values: Sequence[float]) -> float | None:
-    """None where there is nothing to take the mean of."""
-    return fmean(values) if values else None
+def mean(values: Iterable[float | None]) -> float | None:
+    """Of those that are there; None where none is."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
 
 
 MODELS = f"{SOURCEDATA}/models"

@@ -408,6 +408,12 @@ def _columns_with(brought: tuple[TaskTables, ...]) -> Mapping[str, Columns]:
     for name in (*_FIRST, *_LAST):
         added = [tables.added.get(name, {}) for tables in brought]
         made[name] = _with_added(name, tuple(map(described, made[name])), added)
+    for table, shared in (
+        (name, tables.shared[name]) for tables in brought for name in tables.shared
+    ):
+        known = {column.name for column in made.get(table, ())}
+        if unknown := sorted(shared.keys() - known):
+            raise _clash(f"the table {table!r} has no shared column {unknown[0]!r}")
     if strange := sorted({name for tables in brought for name in tables.added} - made.keys()):
         raise _clash(f"there is no table {strange[0]!r} to add columns to")
     return made

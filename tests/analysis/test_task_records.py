@@ -313,6 +313,7 @@ def test_rows_of_a_table_that_nobody_describes_are_an_error(
         (TaskTables(added={"trails": {"trial": WHO}}), "no table 'trails'"),
         (TaskTables(added={"trials": {"try": WHO}}), "no shared column 'try'"),
         (TaskTables(added={"trials": {"trial": (yes("correct", ""),)}}), "same name"),
+        (TaskTables(shared={"trials": {"duration": len}}), "no shared column 'duration'"),
         (TaskTables(words={"durtaions": "of dots"}), "words of tasks called 'durtaions'"),
     ],
 )

@@ -673,9 +673,6 @@ class Pictures:
         repairs = (attempt for attempt in counted if isinstance(attempt, RepairAttempt))
         self.repairs = [repair for repair in repairs if repair.complete]
 
-    def mean_of(self, values: Iterable[float | None]) -> float | None:
-        return mean([value for value in values if value is not None])
-
     def harms(self) -> Iterator[bool | None]:
         """Of each change by the participant while the answer was right, whether it did harm."""
         for attempt in self.repairs:
@@ -699,9 +696,9 @@ _STAGES = of(
         "answers foretold rightly / answers foretold, of those not seen before",
         "0-1",
     ),
-    success_rate=lambda stage: stage.mean_of(repair.success for repair in stage.repairs),
-    gain=lambda stage: stage.mean_of(repair.gain for repair in stage.repairs),
-    harm_rate=lambda stage: stage.mean_of(stage.harms()),
+    success_rate=lambda stage: mean(repair.success for repair in stage.repairs),
+    gain=lambda stage: mean(repair.gain for repair in stage.repairs),
+    harm_rate=lambda stage: mean(stage.harms()),
     foretold_rate=lambda stage: mean([r for each in stage.repairs for r in each.foreseen()]),
 )
 _OF_A_MODEL = ("study", "stimuli", "manifest_sha256", "model")

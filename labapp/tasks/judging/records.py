@@ -4,7 +4,7 @@ similarities."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from labapp.analysis.answered import mean
@@ -280,9 +280,6 @@ class JudgedStage:
         """Of each photo with a right answer, whether it was given."""
         return [right for photo in self.photos if (right := photo.correct) is not None]
 
-    def mean_of(self, values: Iterable[float | None]) -> float | None:
-        return mean([value for value in values if value is not None])
-
     @property
     def n_ties(self) -> int | None:
         told = self.performance
@@ -464,10 +461,8 @@ JUDGING_STAGES = of(
     whole("n_ties", "photos among which the lot decided"),
     via=("part", "performance"),
     model_accuracy="part.accuracy",
-    output_rate=lambda stage: stage.mean_of(photo.right_output for photo in stage.photos),
-    agreement=lambda stage: stage.mean_of(
-        photo.answers.get(plan.AGREEMENT) for photo in stage.photos
-    ),
+    output_rate=lambda stage: mean(photo.right_output for photo in stage.photos),
+    agreement=lambda stage: mean(photo.answers.get(plan.AGREEMENT) for photo in stage.photos),
 )
 """Of stages that judge explanations, in the table of stages. There `n_correct` and
 `correctness_rate` are of the correct class found or, with agreement, of predictions rightly
@@ -493,9 +488,7 @@ TABLES = TaskTables(
             "n_answered": lambda stage: len(stage.photos),
             "n_correct": lambda stage: sum(stage.right),
             "correctness_rate": lambda stage: mean(stage.right),
-            "response_time_s": lambda stage: stage.mean_of(
-                photo.response_s for photo in stage.photos
-            ),
+            "response_time_s": lambda stage: mean(photo.response_s for photo in stage.photos),
         },
     },
 )

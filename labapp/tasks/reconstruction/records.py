@@ -293,14 +293,6 @@ class Question(Attempt):
         return fsum(self.movement.slide_distance_by_dimension)
 
     @property
-    def alignment_start(self) -> float | None:
-        return None if self.started is None else self.started.alignment
-
-    @property
-    def alignment_final(self) -> float | None:
-        return None if self.started is None else self.measures[0]
-
-    @property
     def aligned_at_start(self) -> bool:
         return self.started is not None and self.started.aligned_at_start
 
@@ -470,6 +462,8 @@ _MEASURES = of(
     since_start("skip_offered_s", "from the pictures' appearance to the offer to skip"),
     via=("movement", "drawn"),
     target_alignment="part.solved_at",
+    alignment_start="started.alignment",
+    alignment_final=lambda row: None if row.started is None else row.measures[0],
 )
 _MOVEMENTS = of(
     Question,

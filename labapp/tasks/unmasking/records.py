@@ -161,9 +161,8 @@ class BlockRecord:
         self.part = part
         self.counted = [stimulus for stimulus in attempts if not stimulus.excluded]
         self.right = [stimulus.correct is True for stimulus in self.counted]
-        timed = [stimulus for stimulus in self.counted if stimulus.key not in ran.keyboard_away]
-        times = [seconds for stimulus in timed if (seconds := stimulus.response_s) is not None]
-        self.response_time_s = mean(times)
+        timed = (stimulus for stimulus in self.counted if stimulus.key not in ran.keyboard_away)
+        self.response_time_s = mean(stimulus.response_s for stimulus in timed)
 
 
 def in_ms(t_ns: int | None) -> float | None:
