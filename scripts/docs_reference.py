@@ -424,15 +424,17 @@ statistic is the one it is stands in [Statistics](../explanation/statistics.md).
 
 
 def events() -> str:
-    from labapp.record.events.registry import describe
+    from labapp.record.events.registry import describe, registered
+    from labapp.record.events.types import hints, remarks
 
     parts = [
         """# Events
 
 A journal is a list of these, in order; each has a number, a time in nanoseconds of the session's
 clock, a source (participant, moderator, system) and the fields of its kind. *Durable* ones are on
-the disk before the screen goes on, others within 250 ms. `codebook.json` of a bundle says the same
-of the version that wrote it."""
+the disk before the screen goes on, others within 250 ms. A text whose privacy is *kept* is the
+program's or the study's own; a de-identified copy keeps no other. `codebook.json` of a bundle says
+the same of the version that wrote it."""
     ]
     groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in describe():
@@ -446,11 +448,14 @@ of the version that wrote it."""
                 f"*Version {row['version']}{durable}.* {prose(row['meaning'])}",
             ]
             if row["fields"]:
+                limits = {
+                    name: remarks(hint) for name, hint in hints(registered()[row["kind"]]).items()
+                }
                 fields = [
-                    (code(name), prose(row["field_meanings"][name]), code(type_))
+                    (code(name), prose(row["field_meanings"][name]), code(type_), limits[name])
                     for name, type_ in row["fields"].items()
                 ]
-                parts.append(table(("field", "what it is", "type"), fields))
+                parts.append(table(("field", "what it is", "type", "limits"), fields))
     return "\n\n".join(parts) + "\n"
 
 

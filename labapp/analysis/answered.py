@@ -52,17 +52,18 @@ class AnsweredAttempt(Attempt, Generic[P, D, A]):
     """
 
     part: P
+    drawn: D
+    choice: int | None = None
+    choices = 0
+    answer: A | None = None
+    first_choice_ns: int | None = None
+    answered_ns: int | None = None
+    last_ns: int | None = None
 
     def __init__(self, part: P, key: Key, drawn: D) -> None:
         super().__init__(key)
         self.part = part
         self.drawn = drawn
-        self.choice: int | None = None
-        self.choices = 0
-        self.answer: A | None = None
-        self.first_choice_ns: int | None = None
-        self.answered_ns: int | None = None
-        self.last_ns: int | None = None
 
     def show(self, event: Event, working: int) -> None:
         """The question was on the screen."""
@@ -89,13 +90,19 @@ class AnsweredAttempt(Attempt, Generic[P, D, A]):
         return self.since_start(self.answered_ns)
 
     @property
+    def duration_s(self) -> float | None:
+        """From the question's appearance to its last event."""
+        return self.since_start(self.last_ns)
+
+    @property
+    def choice_changes(self) -> int:
+        """Choices after the first."""
+        return max(self.choices - 1, 0)
+
+    @property
     def answer_row(self) -> Row:
-        """Its cells that are called alike in every such task."""
-        return {
-            "correct": self.correct,
-            "response_s": self.response_s,
-            "choice_changes": max(self.choices - 1, 0),
-        }
+        """Its cells that are called alike in every such task, for tables without getters."""
+        return {name: getattr(self, name) for name in ("correct", "response_s", "choice_changes")}
 
 
 Q = TypeVar("Q", bound=AnsweredAttempt[Any, Any, Any])
@@ -106,29 +113,52 @@ def answered(attempts: Sequence[Q]) -> list[Q]:
     return [each for each in attempts if each.excluded_because is None and each.answer is not None]
 
 
-def correctness(attempts: Sequence[AnsweredAttempt[Any, Any, Any]]) -> float | None:
-    """Share of the answers that were right."""
-    return mean([float(each.answer.correct) for each in attempts if each.answer is not None])
+class AnsweredStage(Generic[Q]):
+    """The questions of a stage that count and were answered, for the table of stages."""
+
+    def __init__(self, attempts: Sequence[Q]) -> None:
+        self.questions = answered(attempts)
+        self.answers = [each.answer for each in self.questions if each.answer is not None]
+
+    @property
+    def n_answered(self) -> int:
+        return len(self.questions)
+
+    @property
+    def n_correct(self) -> int:
+        return sum(answer.correct for answer in self.answers)
+
+    @property
+    def correctness_rate(self) -> float | None:
+        """Share of the answers that were right."""
+        return mean(float(answer.correct) for answer in self.answers)
+
+    @property
+    def response_time_s(self) -> float | None:
+        """Mean time to the answer."""
+        return mean(question.response_s for question in self.questions)
+
+    def mean_of(self, rating: str) -> float | None:
+        """Mean of a rating that is handed in with the answer."""
+        return mean(getattr(answer, rating) for answer in self.answers)
 
 
-def response_time(attempts: Sequence[AnsweredAttempt[Any, Any, Any]]) -> float | None:
-    """Mean seconds to the answer."""
-    return mean([each.response_s for each in attempts if each.response_s is not None])
+ANSWERS = {
+    name: name for name in ("n_answered", "n_correct", "correctness_rate", "response_time_s")
+}
+"""The cells of an `AnsweredStage` in shared columns (`TaskTables.shared`)."""
 
 
 def answers_row(attempts: Sequence[AnsweredAttempt[Any, Any, Any]]) -> Row:
-    """What the answered attempts of a stage give to the table of stages."""
-    return {
-        "n_answered": len(attempts),
-        "n_correct": sum(each.answer is not None and each.answer.correct for each in attempts),
-        "correctness_rate": correctness(attempts),
-        "response_time_s": response_time(attempts),
-    }
+    """The same as a row, for tables without getters."""
+    stage = AnsweredStage(attempts)
+    return {name: getattr(stage, name) for name in ANSWERS}
 
 
-def mean(values: Sequence[float]) -> float | None:
-    """None where there is nothing to take the mean of."""
-    return fmean(values) if values else None
+def mean(values: Iterable[float | None]) -> float | None:
+    """Of those that are there; None where none is."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
 
 
 MODELS = f"{SOURCEDATA}/models"

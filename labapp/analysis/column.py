@@ -1,10 +1,23 @@
-"""A column of the analysis' tables: its name, type, unit and meaning; and those that most have."""
+"""A column of the analysis' tables: its name, type, unit, meaning and where its cells come from.
+
+Here, too, are the columns that most tables have.
+
+A column says nothing of privacy: what a de-identified copy withholds is in none of its events, so
+no cell can hold it.
+"""
 
 from __future__ import annotations
 
+import dis
+import inspect
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from inspect import isfunction
+from itertools import chain
+from operator import attrgetter
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,36 +26,163 @@ Kind = Literal["text", "integer", "number", "boolean", "numbers"]
 """numbers: one number a dimension, in the order of the dials."""
 
 
+Getter = Callable[[Any], Any]
+"""Gives a cell, from what its row is about."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
+    """One column of a table.
+
+    Attributes
+    ----------
+    get : its cell, from what the row is about, or the path to it from there, such as `part.model`;
+        None where the cell comes from elsewhere.
+    """
+
     name: str
     kind: Kind
     meaning: str
     unit: str = ""
+    get: Getter | str | None = None
 
 
-def text(name: str, meaning: str) -> Column:
-    return Column(name, "text", meaning)
+def text(name: str, meaning: str, get: Getter | str | None = None) -> Column:
+    return Column(name, "text", meaning, "", get)
 
 
-def whole(name: str, meaning: str, unit: str = "") -> Column:
-    return Column(name, "integer", meaning, unit)
+def whole(name: str, meaning: str, unit: str = "", get: Getter | str | None = None) -> Column:
+    return Column(name, "integer", meaning, unit, get)
 
 
-def number(name: str, meaning: str, unit: str = "") -> Column:
-    return Column(name, "number", meaning, unit)
+def number(name: str, meaning: str, unit: str = "", get: Getter | str | None = None) -> Column:
+    return Column(name, "number", meaning, unit, get)
 
 
-def seconds(name: str, meaning: str) -> Column:
-    return Column(name, "number", meaning, "s")
+def seconds(name: str, meaning: str, get: Getter | str | None = None) -> Column:
+    return Column(name, "number", meaning, "s", get)
 
 
-def yes(name: str, meaning: str) -> Column:
-    return Column(name, "boolean", meaning)
+class Moment(str):
+    """The path to a working time in ns, whose cell is the seconds from the attempt's appearance."""
+
+    __slots__ = ()
 
 
-def each(name: str, meaning: str, unit: str = "") -> Column:
-    return Column(name, "numbers", meaning, unit)
+def since_start(name: str, meaning: str) -> Column:
+    """Seconds from the appearance of an attempt until the working time of that name in ns."""
+    return seconds(name, meaning, Moment(name.removesuffix("_s") + "_ns"))
+
+
+def yes(name: str, meaning: str, get: Getter | str | None = None) -> Column:
+    return Column(name, "boolean", meaning, "", get)
+
+
+def each(name: str, meaning: str, unit: str = "", get: Getter | str | None = None) -> Column:
+    return Column(name, "numbers", meaning, unit, get)
+
+
+def of(
+    subject: type, /, *columns: Column, via: tuple[str, ...] = (), **getters: Getter | str
+) -> tuple[Column, ...]:
+    """Columns of rows that are about a class. One without a getter has the attribute of its name:
+    that of the class, or else of the first of `via` that has one.
+
+    Parameters
+    ----------
+    via : paths from the subject to things with attributes of that name. Where there is nothing on
+        the way, the cell is empty.
+    getters : by name of a column, its getter, as `Column.get`.
+
+    Raises
+    ------
+    TypeError : none of them declares such an attribute, or a getter is of no column.
+    """
+    if strange := sorted(getters.keys() - {column.name for column in columns}):
+        raise TypeError(f"there is a getter for {strange[0]!r}, and no such column")
+    steps = {path: _declared(_follow(subject, path)) for path in ("", *via)}
+
+    def bound(column: Column) -> Column:
+        path = getters.get(column.name, column.get or column.name)
+        if callable(path):
+            return replace(column, get=path)
+        for step, names in steps.items():
+            if path.partition(".")[0] in names:
+                get = along(f"{step}.{path}" if step else path)
+                return replace(column, get=_seconds_to(get) if isinstance(path, Moment) else get)
+        if path == column.name and path in FILLED:
+            return column
+        raise TypeError(f"{subject.__name__} has no {path!r} for the column {column.name!r}")
+
+    return tuple(map(bound, columns))
+
+
+def along(path: str) -> Getter:
+    """A getter of what a path leads to; None where there is nothing on its way."""
+    if "." not in path:
+        return attrgetter(path)
+    names = path.split(".")
+
+    def get(row: Any) -> Any:
+        for name in names:
+            if row is None:
+                return None
+            row = getattr(row, name)
+        return row
+
+    return get
+
+
+def _seconds_to(moment: Getter) -> Getter:
+    return lambda row: row.since_start(moment(row))
+
+
+def _follow(subject: type, path: str) -> tuple[type, ...]:
+    """The classes of what a path leads to from something of a class."""
+    classes: tuple[type, ...] = (subject,)
+    for name in filter(None, path.split(".")):
+        classes = tuple(chain.from_iterable(_classes(known, name) for known in classes))
+    return classes
+
+
+def _classes(subject: type, name: str) -> tuple[type, ...]:
+    known = getattr(subject, name, None)
+    hint = get_type_hints(known.fget)["return"] if isinstance(known, property) else None
+    hint = hint or get_type_hints(subject)[name]
+    kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    return tuple(kind for kind in kinds if kind is not NoneType)
+
+
+def _declared(classes: Iterable[type]) -> set[str]:
+    """The names that all of some classes declare, or set as an object of theirs is made."""
+    return set[str].intersection(*(_names(known) for known in classes))
+
+
+def _names(known: type) -> set[str]:
+    made = (base.__dict__["__init__"] for base in known.__mro__ if "__init__" in base.__dict__)
+    steps = chain.from_iterable(map(dis.get_instructions, filter(isfunction, made)))
+    set_by_init = {step.argval for step in steps if step.opname == "STORE_ATTR"}
+    return {*dir(known), *set_by_init}.union(*map(inspect.get_annotations, known.__mro__))
+
+
+def through(path: str, *columns: Column) -> tuple[Column, ...]:
+    """Columns about something, for rows that have it; path: to it, such as `question`."""
+    step = attrgetter(path)
+
+    def by_way_of(get: Getter) -> Getter:
+        return lambda row: get(step(row))
+
+    return tuple(
+        replace(column, get=by_way_of(column.get)) if callable(column.get) else column
+        for column in columns
+    )
+
+
+def cells(columns: Iterable[Column], subject: Any) -> dict[str, Any]:
+    """The row about something, but for the cells that come from elsewhere."""
+    getters = {column.name: column.get for column in columns if column.get is not elsewhere}
+    row = {name: get(subject) for name, get in getters.items() if callable(get)}
+    return {name: list(cell) if isinstance(cell, tuple) else cell for name, cell in row.items()}
 
 
 WHO = (
@@ -51,20 +191,31 @@ WHO = (
     text("session", "label of the session"),
 )
 WHERE = (
-    text("stage", "id of the plan's part"),
-    whole("stage_number", "place of the stage among the stages (of the practice: 1)"),
+    text("stage", "id of the plan's part", lambda row: row.part.id),
+    whole(
+        "stage_number",
+        "place of the stage among the stages (of the practice: 1)",
+        get=lambda row: row.part.number,
+    ),
 )
 TRIAL = (
     whole("trial", "number of the question in its stage, from 1"),
     whole("attempt", "attempt at the question, from 1"),
 )
 INCLUDED = yes("included", "the session counts, see the table participants")
-
 STALLED = seconds(
     "stalled_s",
     "how long the computer stood still or slept while the question was open; other times of the "
     "question leave it out, unless the study keeps it (stalls)",
 )
+
+
+def elsewhere(row: Any) -> None:
+    """The getter of a column whose cells come from elsewhere, such as from tasks."""
+
+
+FILLED = frozenset({*(column.name for column in WHO), INCLUDED.name, STALLED.name, "keyboard_away"})
+"""The columns that are filled in for the rows of every table."""
 
 
 def range_unit(rows: pd.DataFrame) -> str:

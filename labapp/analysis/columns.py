@@ -61,6 +61,22 @@ TRIALS = (
     INCLUDED,
 )
 
+# The published definition of the changes is of reconstruction (Figure 10). For the
+# single-dimension task it holds for what both kinds of question have, the response time, and
+# for correctness in place of completion; the other columns are empty there, and that of
+# correctness is empty for reconstruction.
+CHANGES = (
+    whole("change_questions", "questions in each of the two groups of the changes"),
+    number("change_completion_rate", "last minus first questions", "0-1"),
+    seconds("change_response_time_s", "last minus first questions"),
+    number("change_slide_distance", "last minus first questions", "full slider widths"),
+    number("change_error_auc_sum", "last minus first questions, a question", "sum of squares x s"),
+    number(
+        "change_error_auc_mean", "last minus first questions, a question", "mean of squares x s"
+    ),
+    number("change_correctness_rate", "last minus first questions", "0-1"),
+)
+
 STAGES = (
     *WHO,
     *WHERE,
@@ -84,19 +100,7 @@ STAGES = (
         "times the moderator skipped the rest of the stage and took that back; of its questions "
         "see the table trials",
     ),
-    # The published definition of the changes is of reconstruction (Figure 10). For the
-    # single-dimension task it holds for what both kinds of question have, the response time, and
-    # for correctness in place of completion; the other columns are empty there, and that of
-    # correctness is empty for reconstruction.
-    whole("change_questions", "questions in each of the two groups of the changes"),
-    number("change_completion_rate", "last minus first questions", "0-1"),
-    seconds("change_response_time_s", "last minus first questions"),
-    number("change_slide_distance", "last minus first questions", "full slider widths"),
-    number("change_error_auc_sum", "last minus first questions, a question", "sum of squares x s"),
-    number(
-        "change_error_auc_mean", "last minus first questions, a question", "mean of squares x s"
-    ),
-    number("change_correctness_rate", "last minus first questions", "0-1"),
+    *CHANGES,
     INCLUDED,
 )
 
@@ -404,6 +408,12 @@ def _columns_with(brought: tuple[TaskTables, ...]) -> Mapping[str, Columns]:
     for name in (*_FIRST, *_LAST):
         added = [tables.added.get(name, {}) for tables in brought]
         made[name] = _with_added(name, tuple(map(described, made[name])), added)
+    for table, shared in (
+        (name, tables.shared[name]) for tables in brought for name in tables.shared
+    ):
+        known = {column.name for column in made.get(table, ())}
+        if unknown := sorted(shared.keys() - known):
+            raise _clash(f"the table {table!r} has no shared column {unknown[0]!r}")
     if strange := sorted({name for tables in brought for name in tables.added} - made.keys()):
         raise _clash(f"there is no table {strange[0]!r} to add columns to")
     return made

@@ -83,6 +83,11 @@ class InclusionStatus:
     payment: PaymentComputed | None
     decision: Decision | None = None
 
+    @property
+    def reason(self) -> str:
+        """Of the decision by hand; empty without one."""
+        return "" if self.decision is None else self.decision.reason
+
     def decided(self, decision: Decision | None) -> InclusionStatus:
         """The same after a decision by hand, which stands over the rules. Who withdrew does not
         count whatever was decided."""
@@ -96,22 +101,6 @@ class InclusionStatus:
         """The same where the session fails rules that the study itself declares."""
         failed = tuple(dict.fromkeys((*self.failed, *rules)))
         return replace(self, included=self.included and failed == self.failed, failed=failed)
-
-    def row(self) -> dict[str, Any]:
-        """The columns of the table of participants that come from here."""
-        return {
-            "included": self.included,
-            "excluded_because": ", ".join(self.failed) or None,
-            "decided_by_hand": None if self.decision is None else self.decision.verdict,
-            "decision_reason": None if self.decision is None else self.decision.reason or None,
-            "n_solved": self.achieved.solved,
-            "n_correct": self.achieved.correct,
-            "n_photos": self.achieved.photos,
-            "n_stimuli": self.achieved.stimuli,
-            "above_chance": self.achieved.above_chance,
-            "payment_total": None if self.payment is None else self.payment.total,
-            "payment_currency": None if self.payment is None else self.payment.currency,
-        }
 
 
 def inclusion_kinds() -> frozenset[str]:

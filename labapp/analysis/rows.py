@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from math import fsum
 from typing import Any
 
-from labapp.analysis.column import STALLED
-from labapp.analysis.columns import table_columns
+from labapp.analysis.column import STALLED, cells, elsewhere, of
+from labapp.analysis.columns import CHANGES, PARTICIPANTS, STAGES, TRIALS, table_columns
 from labapp.analysis.declared import (
     DECLARED,
     POSITION,
@@ -41,7 +41,7 @@ from labapp.analysis.questionnaires import (
     passed_checks,
     score_row,
 )
-from labapp.analysis.session_totals import UNFINISHED, SessionTotals, fold_totals
+from labapp.analysis.session_totals import UNFINISHED, SessionTotals, Span, fold_totals
 from labapp.analysis.speech_rows import SessionSpeech, speech_rows
 from labapp.analysis.task_records import (
     INTERRUPTED,
@@ -155,6 +155,10 @@ Place = tuple[str | None, int | None, int | None]
 """Stage, question and attempt; of a whole stage only the first."""
 SEQ = "seq"
 """The score of the Single Ease Question."""
+
+
+def _agreed(use: str, session: SessionRecords) -> bool | None:
+    return session.totals.agreed.get(use)
 
 
 @dataclass(frozen=True)
@@ -297,7 +301,11 @@ class SessionRecords:
         asked = self.parts.asked(self.instruments)
         listed = {known.id: tuple(item.id for item in known.items) for known in asked}
         given = {
-            "trials": [row for part in self._stages() for row in self._trial_rows(*part)],
+            "trials": [
+                row
+                for _, task, attempts in self._stages()
+                for row in self._trial_rows(task, attempts)
+            ],
             "stages": [
                 self._stage_row(part, task, attempts)
                 for part, task, attempts in self._stages()
@@ -364,42 +372,21 @@ class SessionRecords:
                 )
 
     def _trial_rows(
-        self, part: TrialsPart, task: TaskRecords[Any, Any], attempts: Iterable[Attempt]
+        self, task: TaskRecords[Any, Any], attempts: Iterable[Attempt]
     ) -> Iterator[Row]:
         for attempt in attempts:
-            yield {
-                "stage": part.id,
-                "stage_number": part.number,
-                "task": part.task,
-                "role": part.role,
-                "model": part.model,
-                "trial": attempt.trial,
-                "attempt": attempt.attempt,
-                "outcome": attempt.outcome or INTERRUPTED,
-                "started_session_s": attempt.started_session_s,
-                "excluded": attempt.excluded_because is not None,
-                "excluded_because": attempt.excluded_because,
-                "skips_taken_back": self.taken_back[attempt.key],
-                **task.trial_row(attempt),
-            }
+            taken_back = {"skips_taken_back": self.taken_back[attempt.key]}
+            yield cells(_TRIALS, attempt) | taken_back | task.trial_row(attempt)
 
     def _stage_row(
         self, part: TrialsPart, task: TaskRecords[Any, Any], attempts: Sequence[Attempt]
     ) -> Row:
         span = self.totals.spans[part.id]
-        return {
-            "stage": part.id,
-            "stage_number": part.number,
-            "task": part.task,
-            "model": part.model,
-            "outcome": span.outcome or UNFINISHED,
-            "n_planned": part.trials,
-            "n_trials": sum(attempt.excluded_because is None for attempt in attempts),
-            "seq": self._seq(part.id),
-            "duration_s": span.duration_s,
-            "skips_taken_back": self.taken_back[(part.id, None, None)],
-            **task.stage_row(part, attempts, Ran(span.outcome, self.keyboard_away, self._missing)),
-        }
+        taken_back = self.taken_back[(part.id, None, None)]
+        n_trials = sum(not attempt.excluded for attempt in attempts)
+        stage = StageRun(part, span, n_trials, self._seq(part.id), taken_back)
+        ran = Ran(span.outcome, self.keyboard_away, self._missing)
+        return cells(_STAGES, stage) | task.stage_row(part, attempts, ran)
 
     @property
     def _missing(self) -> Missing:
@@ -422,75 +409,115 @@ class SessionRecords:
                 return score.value
         return None
 
+    @property
+    def stages(self) -> list[TrialsPart]:
+        """The stages of the plan, by their numbers."""
+        stages = (part for part in self.parts.with_trials.values() if part.role == "stage")
+        return sorted(stages, key=lambda part: part.number)
+
+    @cached_property
+    def checks(self) -> list[str]:
+        """What became of every attention check that was submitted."""
+        return passed_checks(self.answers, self.parts)
+
+    def lasting(self, kind: str, without: Collection[str] = ()) -> list[float]:
+        """How long each deviation of a kind lasted, in s; without: parts of the plan."""
+        own = (each for each in self.deviations if each.kind == kind and each.stage not in without)
+        return [deviation.duration_s or 0.0 for deviation in own]
+
     def _participant_row(self) -> Row:
-        totals, planned = self.totals, self.totals.planned
-        lasting = {
-            kind: [d.duration_s or 0.0 for d in self.deviations if d.kind == kind]
-            for kind in ("paused", "interrupted", "focus_lost")
-        }
-        stages = sorted(
-            (part for part in self.parts.with_trials.values() if part.role == "stage"),
-            key=lambda part: part.number,
-        )
-        checks = passed_checks(self.answers, self.parts)
-        # A stage of several blocks has one.
-        models = dict.fromkeys((part.number, part.model) for part in stages)
-        return {
-            "study_version": planned.study_version,
-            "study_sha256": planned.study_sha256,
-            "study_title": self.study_title,
-            "started_utc": totals.started_utc,
-            "outcome": totals.outcome,
-            "ended_reason": totals.ended_reason,
-            "complete": totals.outcome == "completed",
-            **self.inclusion_status.row(),
-            "conditions": conditions(planned.assignment) or None,
-            "simulated": totals.simulated,
-            "strategy": totals.strategy,
-            "models": ", ".join(model for _, model in models),
-            "tasks": ", ".join(dict.fromkeys(part.task for part in stages)),
-            **{k: v for task in self.tasks for k, v in task.participant_row().items()},
-            "n_checks": len(checks),
-            "n_checks_failed": checks.count(FAILED),
-            "consent_signed": totals.consent_signed,
-            **{f"consent_{use}": totals.agreed.get(use) for use in USES},
-            "codes_completed": ";".join(self.codes_completed) or None,
-            "assignment": json.dumps(planned.assignment, ensure_ascii=False),
-            **({DECLARED.name: self.factors.declared} if self.factors.declared else {}),
-            "seed": planned.seed,
-            "presentation": planned.presentation,
-            "replicates_paper": planned.replicates.get("paper"),
-            "replicates_study": planned.replicates.get("study"),
-            "replicates_run": planned.replicates.get("run"),
-            "language": planned.language,
-            "duration_s": totals.duration_s,
-            "elapsed_s": totals.elapsed_s,
-            "n_pauses": len(lasting["paused"]),
-            "paused_s": sum(lasting["paused"]),
-            "n_breaks": len(totals.breaks),
-            "breaks_s": fsum(seconds or 0.0 for seconds in totals.breaks.values()),
-            "n_stalls": len(self.stalls),
-            "stalled_s": fsum((stall.duration_ns + stall.asleep_ns) / NS for stall in self.stalls),
-            "n_gaps": len(lasting["interrupted"]),
-            "gap_s": fsum(
-                deviation.duration_s or 0.0
-                for deviation in self.deviations
-                if deviation.kind == "interrupted" and deviation.stage not in totals.breaks
-            ),
-            "sound_s": totals.sound_s,
-            "sound_lost_s": totals.sound_lost_s,
-            "no_sound_because": totals.no_sound_because,
-            "focus_losses": len(lasting["focus_lost"]),
-            "n_deviations": len(self.deviations),
-            "n_events": totals.n_events,
-            "app_versions": ", ".join(totals.app_versions),
-            "blind": totals.blind,
-            "unblinded_s": totals.unblinded_s,
-            "n_notes": sum(row["corrects"] is None for row in self.notes),
-            "interview_s": fsum(span.duration_s or 0.0 for span in totals.interviews),
-            "deidentified": self.deidentified,
-            "source": self.source,
-        }
+        row = cells(_PARTICIPANTS, self)
+        if self.factors.declared:
+            row[DECLARED.name] = self.factors.declared
+        for task in self.tasks:
+            row |= task.participant_row()
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class StageRun:
+    """A stage that ran."""
+
+    part: TrialsPart
+    span: Span
+    n_trials: int
+    seq: float | None
+    skips_taken_back: int
+
+
+_TRIALS = of(
+    Attempt,
+    *TRIALS,
+    via=("part",),
+    task="part.task",
+    model="part.model",
+    outcome="ended_by",
+    duration_s=elsewhere,
+    skips_taken_back=elsewhere,
+)
+_STAGES = of(
+    StageRun,
+    *STAGES,
+    via=("span",),
+    task="part.task",
+    model="part.model",
+    outcome=lambda stage: stage.span.outcome or UNFINISHED,
+    n_planned="part.trials",
+    **dict.fromkeys(
+        (
+            *("response_time_s", "n_answered", "n_correct", "correctness_rate"),
+            *(column.name for column in CHANGES),
+        ),
+        elsewhere,
+    ),
+)
+_PARTICIPANTS = of(
+    SessionRecords,
+    *PARTICIPANTS,
+    via=("totals", "totals.planned", "inclusion_status"),
+    complete=lambda session: session.totals.outcome == "completed",
+    excluded_because=lambda session: ", ".join(session.inclusion_status.failed) or None,
+    decided_by_hand="inclusion_status.decision.verdict",
+    decision_reason=lambda session: session.inclusion_status.reason or None,
+    conditions=lambda session: conditions(session.totals.planned.assignment) or None,
+    # A stage of several blocks has one.
+    models=lambda session: ", ".join(
+        model for _, model in dict.fromkeys((part.number, part.model) for part in session.stages)
+    ),
+    tasks=lambda session: ", ".join(dict.fromkeys(part.task for part in session.stages)),
+    practice_asked=elsewhere,
+    practice_correct=elsewhere,
+    n_solved="inclusion_status.achieved.solved",
+    n_correct="inclusion_status.achieved.correct",
+    n_photos="inclusion_status.achieved.photos",
+    n_stimuli="inclusion_status.achieved.stimuli",
+    above_chance="inclusion_status.achieved.above_chance",
+    n_checks=lambda session: len(session.checks),
+    n_checks_failed=lambda session: session.checks.count(FAILED),
+    payment_total="inclusion_status.payment.total",
+    payment_currency="inclusion_status.payment.currency",
+    **{f"consent_{use}": partial(_agreed, use) for use in USES},
+    codes_completed=lambda session: ";".join(session.codes_completed) or None,
+    assignment=lambda session: json.dumps(session.totals.planned.assignment, ensure_ascii=False),
+    replicates_paper=lambda session: session.totals.planned.replicates.get("paper"),
+    replicates_study=lambda session: session.totals.planned.replicates.get("study"),
+    replicates_run=lambda session: session.totals.planned.replicates.get("run"),
+    n_pauses=lambda session: len(session.lasting("paused")),
+    paused_s=lambda session: sum(session.lasting("paused")),
+    n_breaks=lambda session: len(session.totals.breaks),
+    breaks_s=lambda session: fsum(rest or 0.0 for rest in session.totals.breaks.values()),
+    n_stalls=lambda session: len(session.stalls),
+    stalled_s=lambda session: fsum(
+        (stall.duration_ns + stall.asleep_ns) / NS for stall in session.stalls
+    ),
+    n_gaps=lambda session: len(session.lasting("interrupted")),
+    gap_s=lambda session: fsum(session.lasting("interrupted", without=session.totals.breaks)),
+    focus_losses=lambda session: len(session.lasting("focus_lost")),
+    n_deviations=lambda session: len(session.deviations),
+    app_versions=lambda session: ", ".join(session.totals.app_versions),
+    n_notes=lambda session: sum(row["corrects"] is None for row in session.notes),
+    interview_s=lambda session: fsum(span.duration_s or 0.0 for span in session.totals.interviews),
+)
 
 
 def skips_taken_back(events: Iterable[tuple[Event, Payload]]) -> Iterator[Place]:

@@ -8,12 +8,13 @@ is the same in every task are in `labapp.analysis.rows`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
-from labapp.analysis.column import Column
+from labapp.analysis.column import FILLED, Column, Getter, along, cells
 from labapp.base import discovery
 from labapp.base.clock import NS
 from labapp.base.errors import RecordError
@@ -46,15 +47,17 @@ class Attempt:
     """
 
     part: TrialsPart
+    trial: int
+    attempt: int
+    started_session_ns: int | None = None
+    started_ns: int | None = None
+    ended_session_ns: int | None = None
+    outcome: str | None = None
+    superseded: str | None = None
 
     def __init__(self, key: Key) -> None:
         self.key = key
         self.trial, self.attempt = key[1:]
-        self.started_session_ns: int | None = None
-        self.started_ns: int | None = None
-        self.ended_session_ns: int | None = None
-        self.outcome: str | None = None
-        self.superseded: str | None = None
 
     def take(self, event: Event, payload: Payload, working: int) -> None:
         """Take in an event of this attempt at working time `working` in ns."""
@@ -103,6 +106,16 @@ class Attempt:
         return None
 
     @property
+    def ended_by(self) -> str:
+        """Its outcome; `INTERRUPTED` where none was recorded."""
+        return self.outcome or INTERRUPTED
+
+    @property
+    def excluded(self) -> bool:
+        """Whether it does not count in the stage's metrics."""
+        return self.excluded_because is not None
+
+    @property
     def started_session_s(self) -> float | None:
         """Session time of its appearance."""
         return None if self.started_session_ns is None else self.started_session_ns / NS
@@ -149,9 +162,12 @@ class TaskTables:
 
     Attributes
     ----------
-    own : by name, the columns of tables of its own. A column `included` or `keyboard_away` in them
-        is filled in for every task alike.
+    own : by name, the columns of tables of its own. Columns of `labapp.analysis.column.FILLED` in
+        them are filled in for every task alike.
+    rows : by name of a table of its own, what its rows are about, from the task's records.
     added : by table, and there by the shared column behind which they stand, columns that it adds.
+    shared : by table the cells that it gives to shared columns, by their names: each a getter or a
+        path, as in `labapp.analysis.column.Column`.
     words : what shared columns say of its trials, by the name in braces there (as in
         `labapp.analysis.columns`): `tasks_with_dials`, `tasks`, `durations`.
     outcomes : by outcome of its trials, of what or by whom, in words; empty where that goes without
@@ -161,10 +177,25 @@ class TaskTables:
     """
 
     own: Mapping[str, Columns] = field(default_factory=dict)
+    rows: Mapping[str, Callable[[Any], Iterable[Any]]] = field(default_factory=dict)
     added: Mapping[str, Mapping[str, Columns]] = field(default_factory=dict)
+    shared: Mapping[str, Mapping[str, Getter | str]] = field(default_factory=dict)
     distinct: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
     outcomes: Mapping[str, str] = field(default_factory=dict)
+
+    def columns(self, table: str) -> Columns:
+        """The columns that it adds to a shared table."""
+        return tuple(chain.from_iterable(self.added.get(table, {}).values()))
+
+    def cells(self, table: str, subject: Any) -> Row:
+        """What it gives to a row of a shared table."""
+        shared = self.shared.get(table, {}).items()
+        return {
+            **{name: get(subject) for name, get in shared if callable(get)},
+            **{name: along(get)(subject) for name, get in shared if isinstance(get, str)},
+            **cells(self.columns(table), subject),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +229,11 @@ class TaskRecords(ABC, Generic[P, A]):
     neither it takes nor the task type names (`TaskType.told_elsewhere`) is an error."""
     of_session: ClassVar[frozenset[str]] = frozenset()
     """The kinds of events of no part that it takes."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if lacking := next(_lacking(cls), ""):
+            raise TypeError(f"{cls.__module__}.{cls.__name__}: {lacking}")
 
     def __init__(self, parts: Mapping[str, P]) -> None:
         self.parts = parts
@@ -240,26 +276,83 @@ class TaskRecords(ABC, Generic[P, A]):
         """Every attempt at every trial, in the order they were drawn."""
         return list(self.by_key.values())
 
-    @abstractmethod
     def trial_row(self, attempt: A) -> Row:
         """What an attempt gives to the table of trials, but for what every task gives."""
+        return self.tables.cells("trials", attempt)
 
-    @abstractmethod
+    def stage(self, part: P, attempts: Sequence[A], ran: Ran) -> Any:
+        """What the columns of the table of stages are taken from; attempts: all of this stage."""
+        return attempts
+
     def stage_row(self, part: P, attempts: Sequence[A], ran: Ran) -> Row:
         """What a stage gives to the table of stages, but for what every task gives; attempts: all
         of this stage."""
+        return self.tables.cells("stages", self.stage(part, attempts, ran))
 
     def own_rows(self) -> Mapping[str, Iterable[Row]]:
         """The rows of the tables of its own."""
-        return {}
+        own = self.tables.own
+        return {
+            name: map(partial(cells, own[name]), subjects(self))
+            for name, subjects in self.tables.rows.items()
+        }
 
     def participant_row(self) -> Row:
         """What it gives to the table of participants."""
-        return {}
+        return self.tables.cells("participants", self)
 
     def traced(self) -> Sequence[Traced]:
         """Its attempts with snapshots, for the table of these."""
         return ()
+
+
+def _lacking(records: type[TaskRecords[Any, Any]]) -> Iterator[str]:
+    """What the columns of a task's tables lack so that its records can fill them."""
+    tables, own = records.tables, TaskRecords.own_rows
+    for name, columns in tables.own.items():
+        if name in tables.rows:
+            yield from _without_getter(name, columns)
+        elif records.own_rows is own:
+            yield f"nothing says what the rows of its table {name!r} are about (`rows`)"
+    for name in tables.rows.keys() - tables.own.keys():
+        yield f"it has no table {name!r} of its own"
+    fills: Mapping[str, bool] = {
+        "trials": records.trial_row is TaskRecords.trial_row,
+        "stages": records.stage_row is TaskRecords.stage_row,
+        "participants": records.participant_row is TaskRecords.participant_row,
+    }
+    for name, filled in fills.items():
+        if filled:
+            yield from _without_getter(name, tables.columns(name))
+
+
+def _without_getter(table: str, columns: Columns) -> Iterator[str]:
+    for column in columns:
+        if not callable(column.get) and column.name not in FILLED:
+            yield f"nothing says where the column {column.name!r} of {table!r} comes from (`get`)"
+
+
+def not_planned(event: Event, what: str) -> RecordError:
+    """The error for an event of something that the plan does not have; what: it says of it."""
+    return RecordError(
+        f"Event {event.seq} of this session {what}, which its plan does not have.",
+        safe="The session is untouched.",
+        todo="Check it with `labapp sessions verify`, and leave it out until then.",
+    )
+
+
+def older_ways(task_type: TaskType[Any]) -> Iterator[str]:
+    """What a task of a package says in ways that only this version still knows, each with what to
+    do."""
+    records = records_class(task_type)
+    for name in ("trial_row", "stage_row", "own_rows", "participant_row"):
+        if records is not None and getattr(records, name) is not getattr(TaskRecords, name):
+            yield (
+                f"`{records.__name__}.{name}` fills columns: let each column say where its cells "
+                "come from (`labapp.analysis.column.of`)"
+            )
+    if task_type.kept_text:
+        yield "`kept_text`: annotate those fields with `labapp.record.events.types.Word`"
 
 
 def key_of(event: Event) -> Key | None:

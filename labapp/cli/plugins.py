@@ -37,6 +37,8 @@ def plugins_list(json_: Json = False) -> None:
     for row in rows:
         cells = (f"{row[column]:{width}}" for column, width in zip(columns, widths, strict=True))
         say("  ".join((*cells, row["state"])))
+        for change in row["to_change"]:
+            say(f"    The next version of labapp needs a change: {change}.")
 
 
 def _rows(group: str) -> Iterator[dict[str, Any]]:
@@ -45,8 +47,14 @@ def _rows(group: str) -> Iterator[dict[str, Any]]:
     for name in catalogue.shipped:
         yield _row(name, group, "labapp", __version__, READY)
     for plugin, state in catalogue.installed:
-        yield _row(plugin.name, group, plugin.package, plugin.version, state)
+        row = _row(plugin.name, group, plugin.package, plugin.version, state)
+        if group == discovery.TASK_GROUP and state == READY:
+            from labapp.analysis.task_records import older_ways
+
+            row["to_change"] = list(older_ways(plugin.value))
+        yield row
 
 
 def _row(name: str, group: str, package: str, version: str, state: str) -> dict[str, Any]:
-    return {"name": name, "group": group, "package": package, "version": version, "state": state}
+    known = {"name": name, "group": group, "package": package, "version": version, "state": state}
+    return known | {"to_change": []}

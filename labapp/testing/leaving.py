@@ -11,6 +11,7 @@ from labapp.analysis.task_records import records_class
 from labapp.base import discovery
 from labapp.record.events import Event, Payload
 from labapp.record.events import registry as kinds
+from labapp.record.events.types import kept, written
 from labapp.session.bids.export import export
 from labapp.session.bids.tasks import event_columns
 from labapp.session.bids.verify import verify
@@ -59,14 +60,12 @@ def check_texts(
     """Note the texts of its events of which nothing says whether a de-identified copy keeps them.
     What is not said is withheld: so whoever forgets it loses what the program or the study says.
     own: the task's kinds of events; events: of a whole session."""
-    fields_by_kind: Mapping[str, Sequence[str]] = {}
-    if task_type.kept_text:
-        fields_by_kind = discovery.load(task_type.kept_text)
-    for kind, fields in fields_by_kind.items():
+    apart = discovery.load(task_type.kept_text) if task_type.kept_text else {}
+    for kind, fields in apart.items():
         body = kinds.known(kind)
         known = () if body is None else body.__struct_fields__
         for name in fields:
-            if body is None or name not in known or name in body.written:
+            if body is None or name not in known or name in written(body):
                 why = "a person wrote it" if name in known else "there is no such field"
                 notes.add(
                     f"`kept_text` names the field {name!r} of {kind!r}, and {why}: leave it out, "
@@ -75,14 +74,15 @@ def check_texts(
     for kind, body in own.items():
         payloads = [event.payload for event in events if event.kind == kind]
         hints = get_type_hints(body)
+        said = {*apart.get(kind, ()), *kept(body), *written(body)}
         for name in body.__struct_fields__:
-            if name in (*fields_by_kind.get(kind, ()), *body.written):
+            if name in said:
                 continue
             if _is_text(hints[name]) or any(_has_text(payload.get(name)) for payload in payloads):
                 notes.add(
                     f"The text in the field {name!r} of {kind!r} is lost in a de-identified copy: "
-                    "name it in `kept_text` of the task if the program or the study says it, or "
-                    "in `written` of the event if a person wrote it."
+                    "annotate it with `Word` if the program or the study says it, or with "
+                    "`Written` if a person wrote it (`labapp.record.events.types`)."
                 )
 
 

@@ -147,7 +147,7 @@ def test_active_time_is_the_live_count(steps: list[tuple[int, str, int, int, int
     live = Live(skip="always")
     play(live, steps)
     working = live.state.pauses.working_ns(live.now)
-    expected = live.trial.active_at(working, live.task.inactivity_ns, as_published=False)
+    expected = live.trial.active.at(working)
     shown_ns = live.trial.started_ns
     live.send(Next()) if live.trial.solved else skip_question(live)
     recorded = live.recorded()
@@ -168,7 +168,7 @@ def test_active_time_as_published_is_the_live_count(
     unsolved = [(*step[:4], max(step[4], 1)) for step in steps]
     play(live, unsolved)
     working = live.state.pauses.working_ns(live.now)
-    expected = live.trial.with_snapshot(working, live.task.inactivity_ns).active_ns
+    expected = live.trial.active.seen(working).total_ns
     skip_question(live)
     assert live.recorded().active_s_as_published == pytest.approx(expected / NS, abs=1e-9)
 
@@ -179,6 +179,6 @@ def test_skip_is_offered_when_the_recorded_active_time_says_so() -> None:
     skip_question(live)
     recorded = live.recorded()
     # 2 s, then 3 of 9: the limit of 5 s is reached with the second activity.
-    assert recorded.skip_offered_s == pytest.approx(11.0)
+    assert recorded.since_start(recorded.skip_offered_ns) == pytest.approx(11.0)
     assert recorded.outcome == "skipped"
     assert recorded.active_s == pytest.approx(2 + 3 + 1.235)

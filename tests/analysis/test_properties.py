@@ -57,7 +57,12 @@ def comparable(trial: Question) -> tuple[object, ...]:
         trial.error_auc_sum,
         trial.error_auc_mean,
         trial.snapshots,
-        (movement.distance, movement.slides, movement.switches, movement.reversals),
+        (
+            movement.slide_distance_by_dimension,
+            movement.slides,
+            movement.dimension_switches,
+            movement.direction_reversals,
+        ),
     )
 
 

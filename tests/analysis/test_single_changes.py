@@ -7,7 +7,7 @@ import pytest
 from labapp.base.clock import NS
 from labapp.tasks.single_dimension.events import AnswerGiven, QuestionDrawn
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
-from labapp.tasks.single_dimension.records import QuestionRecord, first_to_last
+from labapp.tasks.single_dimension.records import QuestionRecord, Stage
 
 PART = SingleDimensionPart(
     id="stage-1",
@@ -31,7 +31,7 @@ def question(number: int, seconds: int, *, right: bool) -> QuestionRecord:
     drawn = QuestionDrawn(0, "low", 0.1, 0, (0.1,), ((0.0, 0.2),), (((0.1,),),))
     made = QuestionRecord(PART, ("stage-1", number, 1), drawn)
     made.started_ns, made.answered_ns = 0, seconds * NS
-    made.answer = AnswerGiven(0, right, 3, 3)
+    made.answer, made.outcome = AnswerGiven(0, right, 3, 3), "answered"
     return made
 
 
@@ -43,16 +43,14 @@ def test_the_last_answers_against_the_first_whatever_their_order() -> None:
         question(5, 4, right=True),
         question(2, 10, right=True),
     ]
-    size, changed = first_to_last(five)
-    assert size == 2
-    assert changed == {
-        "change_response_time_s": pytest.approx(-10.0),
-        "change_correctness_rate": pytest.approx(0.5),
-    }
+    stage = Stage(five)
+    assert stage.size == 2
+    assert stage.change("response_time_s") == pytest.approx(-10.0)
+    assert stage.change("correctness_rate") == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_too_few_answers_say_nothing_of_change(n: int) -> None:
-    size, changed = first_to_last([question(i + 1, 5, right=True) for i in range(n)])
-    assert size == 0
-    assert set(changed.values()) == {None}
+    stage = Stage([question(i + 1, 5, right=True) for i in range(n)])
+    assert stage.size == 0
+    assert stage.change("response_time_s") is stage.change("correctness_rate") is None

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from labapp.analysis.analyze import write
-from labapp.analysis.column import INCLUDED, TRIAL, WHO, text, whole, yes
+from labapp.analysis.column import INCLUDED, TRIAL, WHO, Column, along, cells, of, text, whole, yes
 from labapp.analysis.columns import table_columns
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, load, tables_of
@@ -22,6 +22,7 @@ from labapp.analysis.task_records import (
     Row,
     TaskRecords,
     TaskTables,
+    older_ways,
     records_class,
 )
 from labapp.base import discovery
@@ -75,6 +76,8 @@ class Counting(TaskType[CountingPart]):
 
 
 class Count(Attempt):
+    part: CountingPart
+
     def __init__(self, part: CountingPart, key: Key) -> None:
         super().__init__(key)
         self.part = part
@@ -310,6 +313,7 @@ def test_rows_of_a_table_that_nobody_describes_are_an_error(
         (TaskTables(added={"trails": {"trial": WHO}}), "no table 'trails'"),
         (TaskTables(added={"trials": {"try": WHO}}), "no shared column 'try'"),
         (TaskTables(added={"trials": {"trial": (yes("correct", ""),)}}), "same name"),
+        (TaskTables(shared={"trials": {"duration": len}}), "no shared column 'duration'"),
         (TaskTables(words={"durtaions": "of dots"}), "words of tasks called 'durtaions'"),
     ],
 )
@@ -320,6 +324,56 @@ def test_tables_that_do_not_fit_together_are_refused(
     monkeypatch.setattr(CountingRecords, "tables", tables)
     with pytest.raises(SetupError, match=why):
         table_columns()
+
+
+def test_what_only_this_version_knows_is_named() -> None:
+    told = list(older_ways(Counting()))
+    assert [way.split("`")[1] for way in told] == [
+        f"CountingRecords.{name}" for name in ("trial_row", "stage_row", "own_rows")
+    ]
+    assert not [way for task_type in registry.task_types() for way in older_ways(task_type)]
+
+
+DOTS = whole("dots", "how many were said", get=lambda count: count.said)
+LOST = whole("dotz", "nobody fills it")
+
+
+@pytest.mark.parametrize(
+    ("tables", "why"),
+    [
+        (TaskTables(own={"n": (DOTS, LOST)}, rows={"n": lambda records: ()}), "'dotz' of 'n'"),
+        (TaskTables(own={"n": (DOTS,)}), "what the rows of its table 'n' are about"),
+        (TaskTables(rows={"n": lambda records: ()}), "no table 'n' of its own"),
+        (TaskTables(added={"trials": {"excluded": (DOTS, LOST)}}), "'dotz' of 'trials'"),
+        (TaskTables(added={"stages": {"n_correct": (DOTS, LOST)}}), "'dotz' of 'stages'"),
+    ],
+)
+def test_a_column_that_nothing_fills_is_refused_where_it_is_declared(
+    tables: TaskTables, why: str
+) -> None:
+    with pytest.raises(TypeError, match=why):
+        type("Lost", (TaskRecords,), {"tables": tables})
+
+
+def test_a_column_has_the_attribute_of_its_name() -> None:
+    said, stage = whole("said", "how many"), text("stage", "part", "part.id")
+    columns = of(Count, said, stage, whole("trials", "how many"), *TRIAL, INCLUDED, via=("part",))
+    count = Count(CountingPart.model_validate(PLAN), ("stage-1", 2, 1))
+    row = {"said": None, "stage": "stage-1", "trials": 2, "trial": 2, "attempt": 1}
+    assert cells(columns, count) == row
+
+
+@pytest.mark.parametrize("columns", [(LOST,), (text("stage", "part", "prat.id"),)])
+def test_a_column_of_something_that_lacks_it_is_refused(columns: tuple[Column, ...]) -> None:
+    with pytest.raises(TypeError, match=r"Count has no '(dotz|prat\.id)'"):
+        of(Count, *columns, via=("part",))
+    with pytest.raises(TypeError, match="getter for 'other'"):
+        of(Count, DOTS, other="said")
+
+
+def test_a_cell_is_empty_where_its_path_leads_to_nothing() -> None:
+    count = Count(CountingPart.model_validate(PLAN), ("stage-1", 2, 1))
+    assert along("outcome.length")(count) is None
 
 
 def test_every_kind_of_event_of_a_shipped_task_is_taken_or_told_of_elsewhere() -> None:

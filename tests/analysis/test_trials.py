@@ -41,7 +41,7 @@ def test_a_discrete_change_counts_one_whatever_the_values() -> None:
     move(made, 3, 2, 0, 3.0, error=8)
     move(made, 4, 3, 1, 1.0, error=8)  # a quarter of the slider from -1 to 3
     end_trial(made, 5)
-    assert one_trial(made).movement.distance == [2.0, 0.25, 0.0]
+    assert one_trial(made).movement.slide_distance_by_dimension == [2.0, 0.25, 0.0]
 
 
 def test_the_dials_set_to_the_solution_are_nobodys_movement() -> None:
@@ -55,8 +55,8 @@ def test_the_dials_set_to_the_solution_are_nobodys_movement() -> None:
     end_trial(made, 4, "solved")
     trial = one_trial(made)
     assert trial.movement.z == (0.0, 0.0, 0.5)
-    assert sum(trial.movement.distance) == pytest.approx(0.6)
-    assert trial.solved_s == pytest.approx(1.02)
+    assert sum(trial.movement.slide_distance_by_dimension) == pytest.approx(0.6)
+    assert trial.since_start(trial.solved_ns) == pytest.approx(1.02)
     # From the alignment on it is the error of the solution that counts, not the one before.
     assert trial.error_auc_sum == pytest.approx(8 * 1.02 + 2 * 1.98)
     assert trial.snapshots[-1].z == (0.0, 0.0, 0.5)
@@ -145,7 +145,11 @@ def test_slides_switches_and_reversals() -> None:
     movement = one_trial(made).movement
     assert movement.slides == [1, 2, 1]
     assert movement.selections == [0, 2, 0]
-    assert (movement.switches, movement.reversals, movement.moves) == (2, 1, 7)
+    assert (movement.dimension_switches, movement.direction_reversals, movement.n_moves) == (
+        2,
+        1,
+        7,
+    )
     assert movement.share("keyboard") == pytest.approx(1 / 7)
     assert movement.share("wheel") == 0.0
 
@@ -162,7 +166,8 @@ def test_when_skip_was_offered() -> None:
     begin_trial(made, 1)
     made.at(46, SkipOffered(45.0), "stage-1", 1)
     end_trial(made, 47)
-    assert one_trial(made).skip_offered_s == 45.0
+    trial = one_trial(made)
+    assert trial.since_start(trial.skip_offered_ns) == 45.0
 
 
 def test_notes_after_the_end_belong_to_no_time_of_the_question() -> None:

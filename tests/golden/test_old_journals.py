@@ -53,7 +53,7 @@ def test_an_old_journal_means_what_it_meant(path: Path) -> None:
         measured = (
             trial.duration_s,
             trial.error_auc_sum,
-            sum(trial.movement.distance),
+            sum(trial.movement.slide_distance_by_dimension),
             trial.active_s,
         )
         assert measured == pytest.approx(row[3:])

@@ -177,7 +177,7 @@ def test_active_time_pauses_after_three_idle_seconds_and_brings_skip(
         trial = play.trial
         assert trial is not None
         expected = active_ns(hands.active, hands.start, play.working_ns(), 3 * NS)
-        assert trial.active_at(play.working_ns(), 3 * NS, as_published=False) == expected
+        assert trial.active.at(play.working_ns()) == expected
     due = reached_at(hands.active, hands.start, 3 * NS, round(skip_after_s * NS))
     offers = [event for event in play.events if event.kind == "skip.offered"]
     if due <= play.working_ns():
@@ -219,7 +219,7 @@ def test_active_time_as_published_adds_up_short_gaps_between_snapshots(
         expected = sum(gap for gap in gaps if gap < 3 * NS)
         trial = play.trial
         assert trial is not None
-        assert trial.active_ns == expected
+        assert trial.active.total_ns == expected
         assert trial.skip_offered == (expected >= skip_after_s * NS)
         if trial.skip_offered and offered_when is None:
             offered_when = taken[-1]

@@ -73,8 +73,8 @@ def test_marking_counts_as_activity() -> None:
     play.wait(2.0)
     play.send(MarkAlignment("far"))
     assert play.trial is not None
-    assert play.trial.active_ns == 2 * NS
-    assert play.trial.last_activity_ns == play.working_ns()
+    assert play.trial.active.total_ns == 2 * NS
+    assert play.trial.active.last_ns == play.working_ns()
 
 
 def test_skip_is_as_the_study_says() -> None:

@@ -176,7 +176,7 @@ def test_nothing_is_active_before_the_question_is_on_the_screen() -> None:
     assert not play.send(EditLabel(0, "size"))
     play.send(Presented(0.0, 1.0, 0.1))
     assert play.send(ToggleOverlay(True))
-    assert play.trial.active_ns == 0
+    assert play.trial.active.total_ns == 0
 
 
 def test_labels_stay_within_the_stage_and_are_kept_whole() -> None:

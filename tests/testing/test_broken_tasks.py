@@ -225,7 +225,7 @@ TRIALS: dict[str, tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]] = {
         ),
     ),
     "forgets what a column means": (
-        "tables",
+        "records",
         (('"how sure the participant was, 1 not at all to 5"', '""'),),
         ("The column 'confidence' of the table 'counterfactual_choices' is not", "say what it"),
     ),
@@ -235,11 +235,11 @@ TRIALS: dict[str, tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]] = {
         ("`shown` names 'counterfactual.shwon'", "there is no such kind of event"),
     ),
     "forgets which texts are kept": (
-        "task",
-        (('    kept_text = "labapp_counterfactual.bids:KEPT_TEXT"\n', ""),),
+        "events",
+        (("    device: Word\n", "    device: str\n"),),
         (
             "The text in the field 'device' of 'counterfactual.chosen' is lost in a de-identified",
-            "name it in `kept_text` of the task",
+            "annotate it with `Word`",
         ),
     ),
     "names a column that every timeline has": (
@@ -248,12 +248,13 @@ TRIALS: dict[str, tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]] = {
         ("task-counterfactualchoice in the bundle has the column 'model' twice", "leave it out"),
     ),
     "keeps a text that is none": (
-        "bids",
+        "task",
         (
             (
-                'KEPT_TEXT = {CandidateChosen.kind: ("device",)',
-                'KEPT_TEXT = {CandidateChosen.kind: ("device", "hand")',
+                "    scored = (",
+                '    kept_text = "labapp_counterfactual.task:KEPT_TEXT"\n    scored = (',
             ),
+            ("TASK = Cou", 'KEPT_TEXT = {"counterfactual.chosen": ("hand",)}\nTASK = Cou'),
         ),
         ("`kept_text` names the field 'hand' of 'counterfactual.chosen'", "there is no such field"),
     ),

@@ -273,13 +273,18 @@ def event(kind: str, trial: int | None = None, **payload) -> Event:
     return Event(1, 1, 0, "", "system", kind, 1, "stage-1", trial, 1, payload)
 
 
+SHOWN = {"painted_ns": 5, "shown_by": "flush", "refresh_ms": None}
+GIVEN = {"device": "mouse", "timed_by": "event"}
+
+
 def test_a_stage_that_begins_again_has_no_answers():
     stimuli, work = Stimuli(), WorkTime()
     for trial in (1, 2):
-        stimuli.apply(event("stimulus.shown", trial, painted_ns=5), work)
-        stimuli.apply(event("response.given", trial, response=1, input_ns=7 + trial), work)
-    other = event("response.given", 1, response=0, input_ns=9)._replace(part_id="stage-2")
-    stimuli.apply(event("stimulus.shown", 1, painted_ns=5)._replace(part_id="stage-2"), work)
+        stimuli.apply(event("stimulus.shown", trial, **SHOWN), work)
+        given = {"response": 1, "input_ns": 7 + trial, **GIVEN}
+        stimuli.apply(event("response.given", trial, **given), work)
+    other = event("response.given", 1, response=0, input_ns=9, **GIVEN)._replace(part_id="stage-2")
+    stimuli.apply(event("stimulus.shown", 1, **SHOWN)._replace(part_id="stage-2"), work)
     stimuli.apply(other, work)
     assert stimuli.responses == {
         ("stage-1", 1): TimedResponse(1, 3),

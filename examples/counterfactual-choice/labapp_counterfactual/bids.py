@@ -68,5 +68,3 @@ FILES = TaskFiles(
     table="counterfactual_choices",
     rows=CounterfactualRows,
 )
-KEPT_TEXT = {CandidateChosen.kind: ("device",), ConfidenceRated.kind: ("device",)}
-"""What a de-identified copy keeps of the texts in the events."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from labapp.record.events.dials import no_dial, no_dial_state
 from labapp.record.events.registry import Payload, kind
-from labapp.record.events.types import Index, Number
+from labapp.record.events.types import Index, Number, Word
 
 
 @kind("counterfactual.drawn", durable=True, begins=("counterfactual_choice",))
@@ -50,7 +50,7 @@ class CandidateChosen(Payload):
     """
 
     choice: Index
-    device: str
+    device: Word
 
 
 @kind("counterfactual.rated", durable=True, of_trial=True)
@@ -64,7 +64,7 @@ class ConfidenceRated(Payload):
     """
 
     confidence: Number
-    device: str
+    device: Word
 
 
 @kind("counterfactual.answered", durable=True, of_trial=True)

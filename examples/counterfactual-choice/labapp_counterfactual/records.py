@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
-from labapp.analysis.answered import AnsweredAttempt, answered, answers_row, mean
-from labapp.analysis.task_records import Key, Ran, Row, TaskRecords
+from labapp.analysis.answered import ANSWERS, AnsweredAttempt, AnsweredStage
+from labapp.analysis.column import (
+    INCLUDED,
+    TRIAL,
+    WHERE,
+    WHO,
+    number,
+    of,
+    seconds,
+    text,
+    whole,
+    yes,
+)
+from labapp.analysis.task_records import Key, Ran, TaskRecords, TaskTables
 from labapp.record.events import Event, Payload
 from labapp_counterfactual.events import (
     CandidateChosen,
@@ -15,12 +27,12 @@ from labapp_counterfactual.events import (
     CounterfactualShown,
 )
 from labapp_counterfactual.plan import CounterfactualPart
-from labapp_counterfactual.tables import TABLES
 
 
 class Question(AnsweredAttempt[CounterfactualPart, CounterfactualDrawn, CounterfactualAnswered]):
     """One attempt at a question."""
 
+    part: CounterfactualPart
     confidence: int | None = None
 
     def take(self, event: Event, payload: Payload, working: int) -> None:
@@ -34,6 +46,53 @@ class Question(AnsweredAttempt[CounterfactualPart, CounterfactualDrawn, Counterf
             case CounterfactualAnswered():
                 self.hand_in(payload, working)
         self.last_ns = working
+
+    @property
+    def candidate_dimension(self) -> int | None:
+        return None if self.choice is None else self.drawn.changed[self.choice] + 1
+
+
+CHOICES = of(
+    Question,
+    *WHO,
+    *WHERE,
+    text("model", "id of the representation", "part.model"),
+    *TRIAL,
+    whole("dimension", "the dial asked about, from 1"),
+    text("dimension_name", "the representation's own name of the dimension"),
+    whole("right_candidate", "place of the candidate that differs in that dial, from 1"),
+    whole("candidate", "place of the candidate that counts, from 1; empty where none was taken"),
+    whole("candidate_dimension", "the dial in which that one differs, from 1"),
+    yes("correct", "the candidate handed in was the right one; empty without an answer"),
+    whole("confidence", "how sure the participant was, 1 not at all to 5", "1-5"),
+    whole("choice_changes", "candidates taken after the first"),
+    seconds("response_s", "from the pictures' appearance to the answer, without pauses and gaps"),
+    yes("excluded", "an attempt that does not count"),
+    text("excluded_because", "why it does not count"),
+    INCLUDED,
+    dimension=lambda row: row.drawn.dimension + 1,
+    dimension_name=lambda row: row.part.space.dimensions[row.drawn.dimension].name,
+    right_candidate=lambda row: row.drawn.correct + 1,
+    candidate=lambda row: None if row.choice is None else row.choice + 1,
+)
+
+TABLES = TaskTables(
+    own={"counterfactual_choices": CHOICES},
+    rows={"counterfactual_choices": lambda records: records.attempts},
+    added={
+        "stages": {
+            "correctness_rate": (
+                number(
+                    "counterfactual_confidence",
+                    "counterfactual-choice: mean of how sure the participant was",
+                    "1-5",
+                    lambda stage: stage.mean_of("confidence"),
+                ),
+            )
+        }
+    },
+    shared={"trials": {"duration_s": "duration_s"}, "stages": ANSWERS},
+)
 
 
 class CounterfactualRecords(TaskRecords[CounterfactualPart, Question]):
@@ -56,33 +115,7 @@ class CounterfactualRecords(TaskRecords[CounterfactualPart, Question]):
     ) -> Question:
         return Question(part, key, payload)
 
-    def trial_row(self, attempt: Question) -> Row:
-        return {"duration_s": attempt.since_start(attempt.last_ns)}
-
-    def stage_row(self, part: CounterfactualPart, attempts: Sequence[Question], ran: Ran) -> Row:
-        questions = answered(attempts)
-        ratings = [each.answer.confidence for each in questions if each.answer is not None]
-        return {**answers_row(questions), "counterfactual_confidence": mean(ratings)}
-
-    def own_rows(self) -> Mapping[str, Iterable[Row]]:
-        return {"counterfactual_choices": map(_choice_row, self.attempts)}
-
-
-def _choice_row(question: Question) -> Row:
-    part, drawn, choice = question.part, question.drawn, question.choice
-    return {
-        "stage": part.id,
-        "stage_number": part.number,
-        "model": part.model,
-        "trial": question.trial,
-        "attempt": question.attempt,
-        "dimension": drawn.dimension + 1,
-        "dimension_name": part.space.dimensions[drawn.dimension].name,
-        "right_candidate": drawn.correct + 1,
-        "candidate": None if choice is None else choice + 1,
-        "candidate_dimension": None if choice is None else drawn.changed[choice] + 1,
-        "confidence": question.confidence,
-        **question.answer_row,
-        "excluded": question.excluded_because is not None,
-        "excluded_because": question.excluded_because,
-    }
+    def stage(
+        self, part: CounterfactualPart, attempts: Sequence[Question], ran: Ran
+    ) -> AnsweredStage[Question]:
+        return AnsweredStage(attempts)

@@ -38,7 +38,6 @@ class CounterfactualChoice(TaskType[CounterfactualPart]):
     records = "labapp_counterfactual.records:CounterfactualRecords"
     report = "labapp_counterfactual.report:REPORT"
     bids = ("labapp_counterfactual.bids:FILES",)
-    kept_text = "labapp_counterfactual.bids:KEPT_TEXT"
     scored = ("counterfactual.answered",)
 
     def plan(

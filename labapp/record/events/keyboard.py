@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from labapp.record.events.registry import Payload, kind
+from labapp.record.events.types import Word
 
 
 @kind("keyboard.given")
@@ -22,5 +23,5 @@ class KeyboardGiven(Payload):
         window.
     """
 
-    to: str
-    why: str
+    to: Word
+    why: Word

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import field
-from typing import Any
+from typing import Annotated, Any
 
 from labapp.record.events.moderation import Prompt
 from labapp.record.events.registry import MessagePayload, Payload, kind, migration
-from labapp.record.events.types import Index, Nanoseconds, Number, Whole
+from labapp.record.events.types import KEPT, Index, Nanoseconds, Number, Whole, Word
 
 
 @kind("session.planned", durable=True)
@@ -33,19 +33,19 @@ class SessionPlanned(Payload):
     pilot : whether it is a trial run, which is kept apart and never analysed with the others.
     """
 
-    study: str
+    study: Word
     study_version: Whole
-    study_sha256: str
-    participant: str
-    session: str
+    study_sha256: Word
+    participant: Word
+    session: Word
     seed: int
-    assignment: dict[str, Any]
-    presentation: str
-    language: str
-    audio: str
-    plan: tuple[dict[str, Any], ...]
-    replicates: dict[str, str] = field(default_factory=dict)
-    declared: dict[str, Any] = field(default_factory=dict)
+    assignment: Annotated[dict[str, Any], KEPT]
+    presentation: Word
+    language: Word
+    audio: Word
+    plan: Annotated[tuple[dict[str, Any], ...], KEPT]
+    replicates: dict[str, Word] = field(default_factory=dict)
+    declared: Annotated[dict[str, Any], KEPT] = field(default_factory=dict)
     pilot: bool = False
 
 
@@ -88,16 +88,16 @@ class SegmentStarted(Payload):
     """
 
     segment: Number
-    utc: str
+    utc: Word
     boot_id: str
-    app_version: str
-    study_sha256: str
+    app_version: Word
+    study_sha256: Word
     gap_from_ns: Nanoseconds | None = None
     boot_ns: Whole | None = None
     gap_by: str = ""
 
 
-@kind("program.stalled", durable=True)
+@kind("program.stalled", durable=True, lane="alarms")
 class ProgramStalled(Payload):
     """Something stood still for more than a second: the computer slept, its disk swapped, or a
     process was stopped. Written as soon as it goes on.
@@ -119,7 +119,7 @@ class ProgramStalled(Payload):
     left_out: bool = False
 
 
-@kind("clock.changed", durable=True)
+@kind("clock.changed", durable=True, lane="alarms")
 class ClockChanged(Payload):
     """The computer's date and time were set, and not by as much as time had passed. Durations and
     the order of events do not follow them; utc goes on as before within one start of the computer.
@@ -204,7 +204,7 @@ class SessionEnded(Payload):
     """
 
     reason: str
-    withdrawal: str = ""
+    withdrawal: Word = ""
     debriefed: bool = False
 
 
@@ -228,7 +228,7 @@ class InclusionDecided(Payload):
     """
 
     included: bool
-    failed: tuple[str, ...]
+    failed: tuple[Word, ...]
     facts: dict[str, float]
 
     def failing(self, rules: Iterable[str]) -> InclusionDecided:
@@ -254,7 +254,7 @@ class PaymentComputed(Payload):
     above_chance : photos that were answered rightly beyond what guessing gets right.
     """
 
-    currency: str
+    currency: Word
     base: float
     bonus: float
     total: float
@@ -302,7 +302,7 @@ class PartEnded(Payload):
     """
 
     index: Index
-    outcome: str
+    outcome: Word
 
 
 @kind("part.skipped", durable=True)
@@ -330,7 +330,7 @@ class PageTurned(Payload):
     page: Index
 
 
-@kind("note.added", durable=True)
+@kind("note.added", durable=True, lane="notes")
 class NoteAdded(Payload):
     """A moderator's note.
 
@@ -344,7 +344,7 @@ class NoteAdded(Payload):
     typing_began_ns: Whole
 
 
-@kind("flag.added", durable=True)
+@kind("flag.added", durable=True, lane="flags")
 class FlagAdded(Payload):
     """A moderator's flag, at the time of the key press.
 
@@ -358,7 +358,7 @@ class FlagAdded(Payload):
     meaning: str
 
 
-@kind("deviation.noted", durable=True)
+@kind("deviation.noted", durable=True, lane="notes")
 class DeviationNoted(Payload):
     """Something went otherwise than the study says, as the moderator wrote it down.
 
@@ -379,7 +379,7 @@ class PromptGiven(Prompt):
     text: str
 
 
-@kind("alarm.raised", durable=True)
+@kind("alarm.raised", durable=True, lane="alarms")
 class AlarmRaised(MessagePayload):
     """Something needs the moderator.
 
@@ -389,7 +389,7 @@ class AlarmRaised(MessagePayload):
     detail : what it is, in words for people.
     """
 
-    code: str
+    code: Word
     detail: str
     message: dict[str, Any] = field(default_factory=dict)
 
@@ -403,10 +403,10 @@ class AlarmCleared(Payload):
     code : of the alarm.
     """
 
-    code: str
+    code: Word
 
 
-@kind("screen.changed", durable=True)
+@kind("screen.changed", durable=True, lane="alarms")
 class ScreenChanged(Payload):
     """A screen was removed or added.
 
@@ -417,7 +417,7 @@ class ScreenChanged(Payload):
     screens_left : how many there are now.
     """
 
-    change: str
+    change: Word
     screen: str
     screens_left: Index
 
@@ -450,15 +450,15 @@ class DecoderWarmed(Payload):
     backend, backend_version : what computes the decoder, with its version; empty in older journals.
     """
 
-    model: str
-    device: str
+    model: Word
+    device: Word
     threads: Whole
     n: Whole
     median_ms: float
     p99_ms: float
-    card_sha256: str = ""
-    backend: str = ""
-    backend_version: str = ""
+    card_sha256: Word = ""
+    backend: Word = ""
+    backend_version: Word = ""
 
 
 @kind("environment.recorded", durable=True)

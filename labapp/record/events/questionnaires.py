@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labapp.record.events.registry import Payload, kind
-from labapp.record.events.types import Whole
+from labapp.record.events.types import Whole, Word
 
 
 @kind("response.changed", durable=True)
@@ -20,8 +20,8 @@ class ResponseChanged(Payload):
         `described`.
     """
 
-    instrument: str
-    item: str
+    instrument: Word
+    item: Word
     value: Any
 
 
@@ -37,10 +37,10 @@ class QuestionnaireSubmitted(Payload):
         was answered in one of them before is not among the answers. Left out where there are none.
     """
 
-    instrument: str
+    instrument: Word
     instrument_version: Whole
     answers: dict[str, Any]
-    not_asked: tuple[str, ...] = ()
+    not_asked: tuple[Word, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Without what most questionnaires have nothing of: as it always was."""

@@ -32,14 +32,15 @@ Migration = Callable[[dict[str, Any]], dict[str, Any]]
 
 class Payload:
     """Base of the event payloads. A concrete payload is a class with annotated fields, of which
-    `@kind` makes a frozen `msgspec.Struct`; `labapp.record.events.types` has names for bounded
-    fields.
+    `@kind` makes a frozen `msgspec.Struct`; `labapp.record.events.types` has names for fields with
+    bounds, units, and texts that de-identified copies keep.
 
     Attributes
     ----------
-    frequent, of_trial, begins : see `kind`.
+    frequent, of_trial, begins, lane : see `kind`.
     unchecked : of a trial, with nothing in it that `misfit` looks up.
-    written : names of the fields with what a person wrote; no de-identified copy keeps it.
+    written : names of fields with what a person wrote, of classes that do not annotate them with
+        `labapp.record.events.types.Written`; no de-identified copy keeps it.
     """
 
     kind: ClassVar[str]
@@ -48,6 +49,7 @@ class Payload:
     frequent: ClassVar[bool]
     of_trial: ClassVar[bool]
     begins: ClassVar[frozenset[str]]
+    lane: ClassVar[str]
     unchecked: ClassVar[bool]
     written: ClassVar[tuple[str, ...]] = ()
 
@@ -92,6 +94,9 @@ class MessagePayload(Payload):
         return fields
 
 
+LANES = ("prompts", "answers", "flags", "notes", "alarms")
+"""The lanes of a replay's timeline that have marks, in its order."""
+
 B = TypeVar("B", bound=type[Payload])
 _KINDS: dict[str, type[Payload]] = {}
 _MIGRATIONS: dict[tuple[str, int], Migration] = {}
@@ -106,6 +111,7 @@ def kind(
     frequent: bool = False,
     of_trial: bool = False,
     begins: tuple[str, ...] = (),
+    lane: str = "",
 ) -> Callable[[B], B]:
     """Class decorator: register a payload under its kind.
 
@@ -117,11 +123,14 @@ def kind(
         session around it.
     of_trial : it is of a trial that was drawn before.
     begins : a trial is drawn with it, in parts of these kinds.
+    lane : the lane of a replay's timeline in which it has a mark, one of `LANES`; empty for none.
     """
 
     def register(cls: B) -> B:
         if name in _KINDS:
             raise ValueError(f"event kind {name!r} is defined twice")
+        if lane and lane not in LANES:
+            raise ValueError(f"event kind {name!r} has its mark in {lane!r}, which is no lane")
         payload = _KINDS[name] = _struct(
             cls,
             kind=name,
@@ -130,6 +139,7 @@ def kind(
             frequent=frequent,
             of_trial=of_trial,
             begins=frozenset(begins),
+            lane=lane,
             unchecked=of_trial and not begins and cls.misfit is Payload.misfit,
         )
         return cast(B, payload)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labapp.record.events.registry import Payload, kind
-from labapp.record.events.types import Whole
+from labapp.record.events.types import Whole, Word, Written
 
 
 @kind("speech.simulated")
@@ -18,9 +18,7 @@ class SpeechSimulated(Payload):
     codes : by tier of the shipped codebooks, the code that the words were made from.
     """
 
-    written = ("text",)
-
     t0_ns: Whole
     t1_ns: Whole
-    text: str
-    codes: dict[str, str]
+    text: Written
+    codes: dict[str, Word]

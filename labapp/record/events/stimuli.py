@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from labapp.record.events.registry import Payload, kind
+from labapp.record.events.types import Word
 
 
 @kind("stimuli.kept", durable=True)
@@ -17,6 +18,6 @@ class StimuliStored(Payload):
         SHA-256.
     """
 
-    stimuli: str
-    manifest_sha256: str
-    files: dict[str, str]
+    stimuli: Word
+    manifest_sha256: Word
+    files: dict[str, Word]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from labapp.record.events.registry import Payload, kind
+from labapp.record.events.types import Word
 
 
 @kind("trial.ended", durable=True, of_trial=True)
@@ -16,7 +17,7 @@ class TrialEnded(Payload):
         again), time_expired or stage_skipped (by the moderator).
     """
 
-    outcome: str
+    outcome: Word
 
 
 @kind("stage.time_expired", durable=True)

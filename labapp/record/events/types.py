@@ -18,20 +18,30 @@ if TYPE_CHECKING:
 
 Whole = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 """Any whole number of 64 bits, such as a session time in nanoseconds. No table holds a larger."""
-Nanoseconds = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Nanoseconds = Annotated[int, Meta(ge=0, le=2**63 - 1, extra={"unit": "ns"})]
 """A duration, or a session time that is not negative."""
 Index = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 """A place that counts from 0, or how many there are of something."""
 Number = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 """A number that counts from 1."""
-Frames = Annotated[int, Meta(ge=0, le=2**32 - 1)]
+Frames = Annotated[int, Meta(ge=0, le=2**32 - 1, extra={"unit": "frames"})]
 """Frames of sound: a WAV file has no more."""
 Crc32 = Annotated[int, Meta(ge=0, le=2**32 - 1)]
 """A checksum."""
-Hertz = Annotated[int, Meta(ge=1, le=1_000_000)]
+Hertz = Annotated[int, Meta(ge=1, le=1_000_000, extra={"unit": "Hz"})]
 """A sampling rate."""
 Channels = Annotated[int, Meta(ge=1, le=64)]
 """Channels of sound."""
+
+KEPT = Meta(extra={"privacy": "kept"})
+"""Marks a field whose text de-identified copies keep: the program or the study says it, never a
+person. The text of any other field is withheld."""
+WRITTEN = Meta(extra={"privacy": "written"})
+"""Marks a field with what a person wrote."""
+Word = Annotated[str, KEPT]
+"""A text of the program's or the study's own, such as an id, a code or the name of an input."""
+Written = Annotated[str, WRITTEN]
+"""A text that a person wrote."""
 
 _HOLDING = frozenset({list, tuple, dict})
 _WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
@@ -60,6 +70,21 @@ def problem(cls: type[Payload], fields: Mapping[str, Any]) -> str:
         except msgspec.ValidationError:
             return f"its {name} is {_short(fields[name])}; {_wanted(hint)} is needed"
     return ""
+
+
+def kept(cls: type[Payload]) -> frozenset[str]:
+    """The fields whose text de-identified copies keep."""
+    return frozenset(name for name, hint in hints(cls).items() if _marked(hint, KEPT))
+
+
+def written(cls: type[Payload]) -> frozenset[str]:
+    """The fields with what a person wrote."""
+    own = (name for name, hint in hints(cls).items() if _marked(hint, WRITTEN))
+    return frozenset((*own, *cls.written))
+
+
+def _marked(hint: Any, mark: Meta) -> bool:
+    return hint == mark or any(_marked(inside, mark) for inside in _inside(hint))
 
 
 def loose(cls: type[Payload]) -> tuple[str, ...]:
@@ -99,6 +124,15 @@ def type_text(hint: Any) -> str:
         return f"{origin.__name__}[{', '.join(map(type_text, arguments))}]"
     names = {NoneType: "None", ...: "..."}
     return names.get(hint) or str(getattr(hint, "__name__", hint))
+
+
+def remarks(hint: Any) -> str:
+    """Unit, bounds and privacy of a field, for people; empty where it has none of them."""
+    said = {}
+    if isinstance(hint, Meta):
+        said = {"from": hint.ge, "to": hint.le, **(hint.extra or {})}
+    own = (f"{name} {value}" for name, value in said.items() if value is not None)
+    return ", ".join(dict.fromkeys(filter(None, (*own, *map(remarks, _inside(hint))))))
 
 
 def _wanted(hint: Any) -> str:

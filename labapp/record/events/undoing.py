@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labapp.record.events.registry import Payload, kind, migration
-from labapp.record.events.types import Index, Number, Whole
+from labapp.record.events.types import Index, Number, Whole, Word
 
 
 @kind("skip.requested", durable=True)
@@ -24,12 +24,12 @@ class SkipRequested(Payload):
         where only the rest of the part is skipped, as in all older versions.
     """
 
-    what: str
+    what: Word
     index: Index
     to: Whole | None = None
 
 
-@kind("skip.taken_back", durable=True)
+@kind("skip.taken_back", durable=True, lane="alarms")
 class SkipTakenBack(Payload):
     """The skip was taken back: the question, or the part, goes on as it was.
 
@@ -38,7 +38,7 @@ class SkipTakenBack(Payload):
     what : trial or part.
     """
 
-    what: str
+    what: Word
 
 
 @kind("skip.confirmed", durable=True)
@@ -50,10 +50,10 @@ class SkipConfirmed(Payload):
     what : trial or part.
     """
 
-    what: str
+    what: Word
 
 
-@kind("session.reopened", durable=True)
+@kind("session.reopened", durable=True, lane="alarms")
 class SessionReopened(Payload):
     """The moderator took the end of the session back before the console was closed. No duration
     counts the time in between.
@@ -66,7 +66,7 @@ class SessionReopened(Payload):
     seq: Number
 
 
-@kind("close.requested", version=2, durable=True)
+@kind("close.requested", version=2, durable=True, lane="alarms")
 class CloseRequested(Payload):
     """The participant tried to leave the window (close button or Escape); nothing was closed. From
     version 2 on, no duration counts the time from here to close.withdrawn, or to a pause or the end

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from labapp.record.events.registry import MessagePayload, Payload, kind, migration
-from labapp.record.events.types import Channels, Crc32, Frames, Hertz, Whole
+from labapp.record.events.types import Channels, Crc32, Frames, Hertz, Whole, Word
 
 
 @kind("audio.started", durable=True)
@@ -24,12 +24,12 @@ class AudioStarted(Payload):
     subtype : how samples are stored, such as PCM_16.
     """
 
-    file: str
+    file: Word
     device: str
     host_api: str
     nominal_rate: Hertz
     channels: Channels
-    subtype: str
+    subtype: Word
 
 
 @kind("audio.off", durable=True)
@@ -63,10 +63,10 @@ class AudioBlock(Payload):
     crc32 : of a block written by an earlier version, instead of the hash; null in new ones.
     """
 
-    file: str
+    file: Word
     first_frame: Frames
     frames: Frames
-    sha256: str
+    sha256: Word
     anchors: tuple[tuple[Whole, float, Whole], ...]
     crc32: Crc32 | None = None
 
@@ -77,7 +77,7 @@ def _block_with_crc32(payload: dict[str, Any]) -> dict[str, Any]:
     return {**payload, "sha256": ""}
 
 
-@kind("audio.gap", durable=True)
+@kind("audio.gap", durable=True, lane="alarms")
 class AudioGap(Payload):
     """Sound was lost and filled with silence so that time is kept.
 
@@ -90,13 +90,13 @@ class AudioGap(Payload):
         memory had room).
     """
 
-    file: str
+    file: Word
     at_frame: Frames
     frames: Frames
-    cause: str
+    cause: Word
 
 
-@kind("audio.device_lost", durable=True)
+@kind("audio.device_lost", durable=True, lane="alarms")
 class AudioDeviceLost(MessagePayload):
     """The microphone vanished, or its stream was moved to another source.
 
@@ -133,7 +133,7 @@ class AudioState(Payload):
     since_ns : session time at which that state began.
     """
 
-    state: str
+    state: Word
     since_ns: Whole
 
 
@@ -148,7 +148,7 @@ class AudioStopped(Payload):
     lost_frames : how many of them are silence, put in for lost sound.
     """
 
-    file: str
+    file: Word
     frames: Frames
     lost_frames: Frames
 

@@ -1,7 +1,7 @@
-"""De-identified copies: what is withheld, the one list of what is kept, and how dates are moved.
+"""De-identified copies: what is withheld and what is kept, and how dates are moved.
 
-Rule: of every payload, numbers, true/false and null are kept; text is kept only where `KEPT_TEXT`,
-or the task whose kind it is, names its field as one of the program's or the study's own words.
+Rule: of every payload, numbers, true/false and null are kept; text is kept only where its
+field is declared as the program's or the study's own words (`labapp.record.events.types.Word`).
 Anything else, also in kinds that do not exist yet, becomes `WITHHELD`.
 
 Answers to questionnaires go by what their items declare, `identifying: yes` or `no`, in the file
@@ -45,47 +45,6 @@ from labapp.study.instruments.asking import withheld
 from labapp.study.plugins import registry
 
 WITHHELD = "[withheld]"
-
-KEPT_TEXT: Mapping[str, frozenset[str]] = {
-    "session.planned": frozenset(
-        {
-            "study",
-            "study_sha256",
-            "participant",
-            "session",
-            "assignment",
-            "presentation",
-            "language",
-            "audio",
-            "plan",
-            "replicates",
-            "declared",
-        }
-    ),
-    "segment.started": frozenset({"utc", "app_version", "study_sha256"}),
-    "session.ended": frozenset({"withdrawal"}),
-    "inclusion.decided": frozenset({"failed"}),
-    "payment.computed": frozenset({"currency"}),
-    "part.ended": frozenset({"outcome"}),
-    "keyboard.given": frozenset({"to", "why"}),
-    "alarm.raised": frozenset({"code"}),
-    "alarm.cleared": frozenset({"code"}),
-    "screen.changed": frozenset({"change"}),
-    "decoder.warmed": frozenset({"model", "device", "card_sha256", "backend", "backend_version"}),
-    "trial.ended": frozenset({"outcome"}),
-    "skip.requested": frozenset({"what"}),
-    "skip.taken_back": frozenset({"what"}),
-    "skip.confirmed": frozenset({"what"}),
-    "stimuli.kept": frozenset({"stimuli", "manifest_sha256", "files"}),
-    "speech.simulated": frozenset({"codes"}),
-    "audio.started": frozenset({"file", "subtype"}),
-    "audio.block": frozenset({"file", "sha256"}),
-    "audio.gap": frozenset({"file", "cause"}),
-    "audio.stopped": frozenset({"file"}),
-    "audio.state": frozenset({"state"}),
-}
-"""Fields by kind whose text is the program's or the study's, never a person's or a machine's. Those
-of a task's own kinds the task names (`TaskType.kept_text`)."""
 
 KEPT_ENVIRONMENT = frozenset({"labapp", "python", "system", "libraries", "plugins"})
 """Entries of environment.json (and of environment.recorded) whose text is kept."""
@@ -148,7 +107,7 @@ def redact_payload(
     """A payload without free text and without answers that identify somebody."""
     if kind == "environment.recorded":
         return {name: redact_environment(value) for name, value in payload.items()}
-    fields = KEPT_TEXT.get(kind) or registry.kept_text().get(kind, frozenset())
+    fields = registry.kept_text().get(kind, frozenset())
     reduced = {
         name: value if name in fields else withhold(value) for name, value in payload.items()
     }

@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from labapp.analysis.column import Column as AnalysisColumn
-from labapp.analysis.columns import table_columns
+from labapp.analysis.columns import brought_tables, table_columns
 from labapp.analysis.declared import SessionFactors, is_of_design, with_declared, within_columns
+from labapp.analysis.task_records import records_class
 from labapp.base.errors import BundleError, SessionError
 from labapp.record.events import Event, Payload
 from labapp.record.events.durations import Pauses
@@ -57,12 +58,24 @@ def trial_columns(files: TaskFiles, declared: tuple[str, ...] = ()) -> tuple[Col
     """The columns of a task's _beh.tsv. declared: what the studies declare, for their factors."""
     table = with_declared(table_columns(), declared)[files.table]
     if files.trial_columns is None:
-        chosen = tuple(column for column in table if column.name not in _ELSEWHERE)
+        without = {*_ELSEWHERE, *files.left_out, *_of_others(files)}
+        chosen = tuple(column for column in table if column.name not in without)
     else:
         by_name = {column.name: column for column in table}
         factors = (column for column in table if is_of_design(column))
         chosen = (*factors, *(by_name[name] for name in files.trial_columns))
     return (*map(described_column, chosen), *files.more_columns)
+
+
+def _of_others(files: TaskFiles) -> set[str]:
+    """The columns that other tasks add to the table of a task's trials."""
+    brought = {
+        tables: {column.name for column in tables.columns(files.table)}
+        for tables in brought_tables()
+    }
+    records = records_class(registry.task_type_of_kind(files.parts[0]))
+    own = set() if records is None else brought.pop(records.tables, set())
+    return set().union(*brought.values()) - own
 
 
 def described_column(column: AnalysisColumn) -> Column:

@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from labapp.record.events import Event, Payload
 from labapp.record.events.dials import Comparison, DialTurned
 from labapp.record.events.durations import KINDS, STALLED, Pauses
 from labapp.record.events.moderation import Prompt
-from labapp.record.events.registry import kinds_of, moving_kinds
+from labapp.record.events.registry import LANES, kinds_of, moving_kinds, registered
 from labapp.record.journal.read import Row, payloads
 from labapp.study.plugins import registry
 
@@ -228,20 +228,6 @@ def burst_onsets(lane: Lane) -> list[int]:
     return onsets
 
 
-NOTES = frozenset({"note.added", "deviation.noted"})
-ALARMS = frozenset(
-    {
-        "alarm.raised",
-        "audio.device_lost",
-        "audio.gap",
-        "clock.changed",
-        "close.requested",
-        "program.stalled",
-        "screen.changed",
-        "session.reopened",
-        "skip.taken_back",
-    }
-)
 _COURSE = frozenset({"part.started", "part.ended", "part.restarted", "trial.ended"})
 _SOUND = frozenset({"audio.state", "audio.started", "audio.stopped"})
 _NOTICED = frozenset({"silent", "zeros", "clipping"})
@@ -267,12 +253,10 @@ class LaneFold:
         self._shown = registry.shown_kinds()
         self._turned = frozenset((*kinds_of(DialTurned), *moving_kinds()))
         self._compared = frozenset(kinds_of(Comparison))
-        self._prompts = frozenset(kinds_of(Prompt))
         self._points: dict[str, LaneId] = dict.fromkeys(answers, "answers")
-        self._points |= dict.fromkeys(ALARMS, "alarms")
-        self._points |= dict.fromkeys(self._prompts, "prompts")
-        self._points |= dict.fromkeys(NOTES, "notes")
-        self._points["flag.added"] = "flags"
+        self._points |= dict.fromkeys(kinds_of(Prompt), "prompts")
+        lanes = {name: cast("LaneId", known.lane) for name, known in registered().items()}
+        self._points |= {name: lane for name, lane in lanes.items() if lane}
         self._marks: dict[LaneId, dict[int, LaneItem]] = {}
         self._first: dict[int, tuple[LaneId, LaneItem]] = {}
         self._part: LaneItem | None = None
@@ -327,7 +311,7 @@ class LaneFold:
         for item in self._open.values():
             self._held.append(replace(item, t1_ns=end_ns))
         self._end_state(end_ns)
-        marked: tuple[LaneId, ...] = ("prompts", "answers", "flags", "notes", "alarms")
+        marked = cast("tuple[LaneId, ...]", LANES)
         return (
             Lane("sound", "spans", tuple(self._sound)),
             Lane("pauses", "spans", _ordered(self._held)),
@@ -421,7 +405,7 @@ class LaneFold:
         lane, item = self._first[seq]
         self._marks[lane].pop(seq, None)
         if text:
-            words = text if item.kind in NOTES else item.text
+            words = text if lane == "notes" else item.text
             self._marks[lane][seq] = replace(item, text=words)
 
 

@@ -101,17 +101,22 @@ class TaskRows:
     record : the session.
     plan : dict
         By id the parts of its plan that the files are about.
+    drawn : dict
+        By trial what was drawn for it: the payload of the event that made it.
     """
 
     def __init__(self, files: TaskFiles, record: Record) -> None:
         self.files = files
         self.record = record
         self.plan = files.plan(record)
+        self.drawn: dict[Key, Any] = {}
         self._names = {column.name for column in files.event_columns}
         self._fields: dict[type[Any], tuple[str, ...]] = {}
 
     def noted(self, event: Event, payload: Payload) -> None:
         """Remember what an event says that has no row of its own, such as what was drawn."""
+        if event.kind == self.files.drawn:
+            self.drawn[event.key] = payload
 
     def shown_ns(self, event: Event, payload: Any) -> int:
         """Session time at which a trial was on the screen."""
@@ -160,7 +165,8 @@ class TaskFiles:
     description : what the participant does, with the source.
     table : the analysis' table whose rows `_beh.tsv` has.
     trial_columns : tuple of str or None
-        The columns of it by name; None for all that the place of the file does not say already.
+        The columns of it by name; None for all but those that the place of the file says already,
+        that other tasks bring, or that are `left_out`.
     more_columns : of `_beh.tsv` besides, which `TaskRows.question` fills.
     event_columns : of `_events.tsv`, besides those that the timelines of all tasks have.
     types : what the types of rows of `_events.tsv` mean, `stage` and `trial` first.
@@ -188,6 +194,7 @@ class TaskFiles:
     shown: str
     table: str = "trials"
     trial_columns: tuple[str, ...] | None = None
+    left_out: tuple[str, ...] = ()
     more_columns: tuple[Column, ...] = ()
     without_row: tuple[str, ...] = ()
     readme: str | None = None

@@ -15,6 +15,8 @@ from pydantic import ValidationError
 from labapp.base import discovery
 from labapp.base.discovery import Catalogue, load
 from labapp.base.errors import BundleError, RecordError, SessionError
+from labapp.record.events import registry as kinds
+from labapp.record.events.types import kept
 from labapp.study.plugins.bids import CourseRow, TaskFiles
 from labapp.study.plugins.item import Item, TaskStages
 from labapp.study.plugins.part import PlannedPart
@@ -199,14 +201,13 @@ def course_rows() -> dict[str, CourseRow]:
 
 @cache
 def kept_text() -> dict[str, frozenset[str]]:
-    """By kind of event the fields whose text a de-identified copy keeps, of the tasks' own kinds.
-    Raises BundleError where a package's cannot be loaded."""
-    return {
-        kind: frozenset(fields)
-        for known in task_types()
-        if known.kept_text
-        for kind, fields in _loaded(known, known.kept_text).items()
-    }
+    """By kind of event the fields whose text a de-identified copy keeps: as they declare, and as
+    tasks of packages say apart from them. Raises BundleError where a package's cannot be loaded."""
+    fields = {name: kept(payload) for name, payload in kinds.registered().items()}
+    for known in task_types():
+        for kind, names in _loaded(known, known.kept_text).items() if known.kept_text else ():
+            fields[kind] = fields.get(kind, frozenset()) | frozenset(names)
+    return fields
 
 
 def _loaded(task_type: TaskType[Any], where: str) -> Any:

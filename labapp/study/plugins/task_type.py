@@ -101,9 +101,8 @@ class TaskType(ABC, Generic[P]):
     session, as `module:OBJECT` of several `labapp.study.plugins.bids.CourseRow`; empty for none."""
     kept_text: ClassVar[str] = ""
     """Where it says which texts of its events a de-identified copy keeps, as `module:OBJECT` of the
-    names of fields by kind of event. Only what the program or the study says belongs there, never
-    what a person wrote (`written` of the event says that): the text of all other fields is
-    withheld."""
+    names of fields by kind of event. Fields of new events are annotated with
+    `labapp.record.events.types.Word` instead."""
     mixture: ClassVar[Mapping[str, float]] = MappingProxyType({})
     """Usual shares of its strategies, by name, adding up to 1; empty for those of
     `labapp.session.simulation.strategies`."""

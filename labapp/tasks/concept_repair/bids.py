@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from labapp.record.events import Event, Payload
-from labapp.record.journal.record import Record
-from labapp.study.plugins.bids import STAGE_TYPE, Cells, Column, Key, TaskFiles, TaskRows
+from labapp.record.events import Event
+from labapp.study.plugins.bids import STAGE_TYPE, Cells, Column, TaskFiles, TaskRows
 from labapp.tasks.concept_repair import events
 from labapp.tasks.concept_repair.records import STATES
 
@@ -17,16 +16,8 @@ STATE_WORDS = {"model": "as the model has it", "off": "set off", "on": "set on"}
 class ConceptRows(TaskRows):
     """Concepts by their ids in place of their numbers, and states in words."""
 
-    def __init__(self, files: TaskFiles, record: Record) -> None:
-        super().__init__(files, record)
-        self._drawn: dict[Key, events.ConceptsDrawn | events.GridDrawn] = {}
-
-    def noted(self, event: Event, payload: Payload) -> None:
-        if isinstance(payload, events.ConceptsDrawn | events.GridDrawn):
-            self._drawn[event.part_id, event.trial, event.attempt] = payload
-
     def shown(self, event: Event, payload: Any) -> Cells:
-        return self._cells(event, self._drawn[event.part_id, event.trial, event.attempt])
+        return self._cells(event, self.drawn[event.key])
 
     def moment(self, event: Event, payload: Any) -> Cells:
         return self._cells(event, payload)
@@ -126,16 +117,3 @@ GRID = TaskFiles(
     table="concept_grids",
     rows=ConceptRows,
 )
-KEPT_TEXT = {
-    events.ConceptsDrawn.kind: ("picture", "model", "answer"),
-    events.ConceptChosen.kind: ("device",),
-    events.AnswerPicked.kind: ("answer", "device"),
-    events.AnswerForetold.kind: ("answer", "device"),
-    events.ConceptSet.kind: ("answer_before", "answer_after", "device"),
-    events.ConceptUndone.kind: ("answer_before", "answer_after", "device"),
-    events.RepairEnded.kind: ("how", "answer"),
-    events.GridDrawn.kind: ("model",),
-    events.GridTicked.kind: ("device",),
-    events.GridNothing.kind: ("device",),
-}
-"""What a de-identified copy keeps of the texts in the events: ids of the set, and the input."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from labapp.record.events.commands import Command
 from labapp.record.events.registry import Payload, kind
-from labapp.record.events.types import Whole
+from labapp.record.events.types import Whole, Word
 
 
 def _no_concept(part: Mapping[str, Any], *concepts: int) -> str:
@@ -36,10 +36,10 @@ class ConceptsDrawn(Payload):
     probabilities : of the classes, in the order of the plan.
     """
 
-    picture: str
-    model: str
+    picture: Word
+    model: Word
     beliefs: tuple[float, ...]
-    answer: str
+    answer: Word
     probabilities: tuple[float, ...]
 
 
@@ -63,7 +63,7 @@ class ConceptChosen(Payload):
     concept: Whole
     to: Whole
     was: Whole
-    device: str
+    device: Word
 
     def misfit(self, part: Mapping[str, Any]) -> str:
         return _no_concept(part, self.concept)
@@ -79,8 +79,8 @@ class AnswerPicked(Payload):
     device : the input: mouse, keyboard, touch or simulated.
     """
 
-    answer: str
-    device: str
+    answer: Word
+    device: Word
 
 
 @kind("answer.foretold", durable=True, of_trial=True)
@@ -94,9 +94,9 @@ class AnswerForetold(Payload):
     device : the input: mouse, keyboard, touch or simulated.
     """
 
-    answer: str
+    answer: Word
     sure: bool
-    device: str
+    device: Word
 
 
 @dataclass(frozen=True)
@@ -117,10 +117,10 @@ class ConceptMoved(Payload):
     concept: Whole
     to: Whole
     was: Whole
-    answer_before: str
-    answer_after: str
+    answer_before: Word
+    answer_after: Word
     probabilities: tuple[float, ...]
-    device: str
+    device: Word
 
     def moved_dial(self) -> tuple[int, float]:
         return self.concept, float(self.to)
@@ -149,8 +149,8 @@ class RepairEnded(Payload):
     answer : the model's answer as it stands.
     """
 
-    how: str
-    answer: str
+    how: Word
+    answer: Word
 
 
 @kind("grid.drawn", durable=True, begins=("concept_grid",))
@@ -162,7 +162,7 @@ class GridDrawn(Payload):
     model : id of the model that it is about.
     """
 
-    model: str
+    model: Word
 
 
 @kind("grid.shown", durable=True, of_trial=True)
@@ -185,7 +185,7 @@ class GridTicked(Payload):
     concept: Whole
     other: Whole
     on: bool
-    device: str
+    device: Word
 
     def misfit(self, part: Mapping[str, Any]) -> str:
         return _no_concept(part, self.concept, self.other)
@@ -202,7 +202,7 @@ class GridNothing(Payload):
     """
 
     on: bool
-    device: str
+    device: Word
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from statistics import fmean
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from labapp.analysis.answered import mean
 from labapp.analysis.column import (
@@ -22,23 +22,23 @@ from labapp.analysis.column import (
     WHERE,
     WHO,
     number,
+    of,
     seconds,
     text,
+    through,
     whole,
     yes,
 )
 from labapp.analysis.task_records import (
-    INTERRUPTED,
     Attempt,
     Key,
     Ran,
-    Row,
     TaskRecords,
     TaskTables,
     key_of,
+    not_planned,
 )
 from labapp.base.clock import NS
-from labapp.base.errors import RecordError
 from labapp.models.stimuli import interventions
 from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON
 from labapp.record.events import Event, Payload
@@ -60,11 +60,13 @@ ChangeKind = Literal["correction", "confirmation", "release", "undo"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change that was shown. working_ns: when; foretold: what was said of it before; undone: it
-    was taken back later; p_truth: the model's probability of the true class then; seen_before: the
-    answer to these states of the concepts had been on the screen before, be it before the
-    stage began again."""
+    """A change that was shown. number: in its attempt, from 1; working_ns: when; foretold: what was
+    said of it before; undone: it was taken back later; p_truth: the model's probability of the true
+    class then; seen_before: the answer to these states of the concepts had been on the screen
+    before, be it before the stage began again."""
 
+    repair: RepairAttempt
+    number: int
     event: events.ConceptMoved
     kind: ChangeKind
     correct: bool | None
@@ -79,6 +81,49 @@ class Change:
     def given(self) -> bool:
         """The plan gave it; the participant only foretold it."""
         return self.event.device == GIVEN
+
+    @property
+    def part(self) -> ConceptRepairPart:
+        return self.repair.part
+
+    @property
+    def harm(self) -> bool | None:
+        """Whether a setting to what is true made a right answer wrong; None of other changes."""
+        if not self.correct:
+            return None
+        right = self.repair.right
+        return right(self.event.answer_before) and not right(self.event.answer_after)
+
+    @property
+    def foretold_class(self) -> str | None:
+        """The class that was foretold of it."""
+        if self.foretold is None:
+            return None
+        answer = self.foretold.answer
+        return self.event.answer_before if answer == SAME else answer
+
+    @property
+    def foretold_correct(self) -> bool | None:
+        """Whether it came."""
+        answer = self.foretold_class
+        return None if answer is None else answer == self.event.answer_after
+
+    @property
+    def side_effects(self) -> tuple[int, ...] | None:
+        """The other concepts that it turned in the answer (`Repaired.side_effects`); None of
+        undoing, and where classes do not say which concepts make them."""
+        repaired, event = self.part.repaired, self.event
+        if self.kind == "undo" or not all(known.concepts for known in repaired.classes):
+            return None
+        return repaired.side_effects(event.concept, event.answer_before, event.answer_after)
+
+    @property
+    def deviations(self) -> list[float]:
+        """Of the concept that was set from each other one, absolute."""
+        repaired, concept = self.part.repaired, self.event.concept
+        others = (place for place in range(len(repaired.concepts)) if place != concept)
+        every = (repaired.deviation(concept, other) for other in others)
+        return [abs(deviation) for deviation in every if deviation is not None]
 
 
 class RepairAttempt(Attempt):
@@ -99,6 +144,7 @@ class RepairAttempt(Attempt):
     """
 
     part: ConceptRepairPart
+    item: PlannedItem
 
     def __init__(
         self,
@@ -109,7 +155,7 @@ class RepairAttempt(Attempt):
     ) -> None:
         super().__init__(key)
         self.part = part
-        self.item: PlannedItem = part.items[key[1] - 1]
+        self.item = part.items[key[1] - 1]
         self.alone = self.answer = drawn.answer
         self.states = [AS_IT_IS] * len(drawn.beliefs)
         self.changes: list[Change] = []
@@ -161,6 +207,8 @@ class RepairAttempt(Attempt):
         states = tuple(self.states)
         self.changes.append(
             Change(
+                repair=self,
+                number=len(self.changes) + 1,
                 event=payload,
                 kind=kind,
                 correct=correct,
@@ -196,34 +244,16 @@ class RepairAttempt(Attempt):
     def right(self, answer: str) -> bool:
         return answer == self.item.truth
 
-    def harm(self, change: Change) -> bool | None:
-        """Whether a setting to what is true made a right answer wrong; None of other changes."""
-        if not change.correct:
-            return None
-        event = change.event
-        return self.right(event.answer_before) and not self.right(event.answer_after)
-
-    def foretold(self, change: Change) -> str | None:
-        """The class that was foretold of a change."""
-        if change.foretold is None:
-            return None
-        answer = change.foretold.answer
-        return change.event.answer_before if answer == SAME else answer
-
-    def foretold_right(self, change: Change) -> bool | None:
-        """Whether it came."""
-        answer = self.foretold(change)
-        return None if answer is None else answer == change.event.answer_after
-
     def foreseen(self) -> list[bool]:
         """Whether what was foretold came, of each answer that had not been on the screen before."""
         return [
             right
             for change in self.changes
-            if not change.seen_before and (right := self.foretold_right(change)) is not None
+            if not change.seen_before and (right := change.foretold_correct) is not None
         ]
 
-    def _wrong_at_end(self) -> int:
+    @property
+    def n_concepts_wrong_end(self) -> int:
         return sum(
             (interventions.believed(belief) if state == AS_IT_IS else state == ON) != there
             for state, belief, there in zip(
@@ -231,88 +261,26 @@ class RepairAttempt(Attempt):
             )
         )
 
-    def row(self) -> Row:
-        own = [change for change in self.changes if not change.given]
-        settings = {
-            kind: [change for change in own if change.kind == kind] for kind in get_args(ChangeKind)
-        }
-        foretold = self.foreseen()
-        before, after = self.right(self.alone), self.correct
-        if after is None or self.item.given is not None:
-            success, gain = None, None
-        else:
-            success, gain = after and self.outcome == DONE, int(after) - int(before)
-        return {
-            **_of_picture(self),
-            "foresee": self.item.foresee,
-            "n_concepts": len(self.states),
-            "n_concepts_wrong": len(self.item.wrong()),
-            "n_classes": len(self.part.repaired.classes),
-            "answer_alone": self.alone,
-            "correct_alone": before,
-            "answer_end": self.answer if self.complete else None,
-            "correct_end": after,
-            "success": success,
-            "gain": gain,
-            "n_changes": len(own) - len(settings["undo"]),
-            "n_corrections": len(settings["correction"]),
-            "n_corrections_right": sum(bool(c.correct) for c in settings["correction"]),
-            "n_confirmations": len(settings["confirmation"]),
-            "n_confirmations_right": sum(bool(c.correct) for c in settings["confirmation"]),
-            "n_released": len(settings["release"]),
-            "n_undone": len(settings["undo"]),
-            "n_set_end": sum(state != AS_IT_IS for state in self.states),
-            "n_concepts_wrong_end": self._wrong_at_end(),
-            "n_harms": sum(bool(self.harm(change)) for change in own),
-            "touched": self.chosen_ns is not None,
-            "n_foretold": len(foretold),
-            "n_foretold_correct": sum(foretold),
-            "first_change_s": self.since_start(self.chosen_ns),
-            "response_s": self.response_s,
-            "outcome": self.outcome or INTERRUPTED,
-            "excluded": self.excluded_because is not None,
-            "excluded_because": self.excluded_because,
-        }
+    @property
+    def own_changes(self) -> list[Change]:
+        """Its changes but for those that the plan gave."""
+        return [change for change in self.changes if not change.given]
 
-    def change_row(self, place: int, change: Change) -> Row:
-        repaired, event, foretold = self.part.repaired, change.event, change.foretold
-        others = (place for place in range(len(self.states)) if place != event.concept)
-        every = (repaired.deviation(event.concept, other) for other in others)
-        deviations = [abs(deviation) for deviation in every if deviation is not None]
-        effects = side_effects(repaired, change)
-        return {
-            **_of_picture(self),
-            "change": place + 1,
-            "change_s": self.since_start(change.working_ns),
-            "session_s": change.t_ns / NS,
-            "concept": repaired.concepts[event.concept].id,
-            "concept_number": event.concept + 1,
-            "change_kind": change.kind,
-            "state_before": STATES[event.was],
-            "state_after": STATES[event.to],
-            "state_correct": change.correct,
-            "undone": change.undone,
-            "given": change.given,
-            "answer_before": event.answer_before,
-            "answer_after": event.answer_after,
-            "correct_before": self.right(event.answer_before),
-            "correct_after": self.right(event.answer_after),
-            "p_truth_after": change.p_truth,
-            "harm": self.harm(change),
-            "foretold": self.foretold(change),
-            "foretold_same": None if foretold is None else foretold.answer == SAME,
-            "sure": None if foretold is None else foretold.sure,
-            "foretold_correct": self.foretold_right(change),
-            "seen_before": change.seen_before,
-            "chance": 1 / len(repaired.classes),
-            "side_effects": ";".join(repaired.concepts[other].id for other in effects or ())
-            or None,
-            "n_side_effects": None if effects is None else len(effects),
-            "deviation_mean": fmean(deviations) if deviations else None,
-            "deviation_largest": max(deviations, default=None),
-            "device": event.device,
-            "excluded": self.excluded_because is not None,
-        }
+    def of_kind(self, kind: ChangeKind) -> list[Change]:
+        return [change for change in self.own_changes if change.kind == kind]
+
+    def right_of(self, kind: ChangeKind) -> int:
+        return sum(bool(change.correct) for change in self.of_kind(kind))
+
+    @property
+    def success(self) -> bool | None:
+        judged = self.correct if self.item.given is None else None
+        return None if judged is None else judged and self.outcome == DONE
+
+    @property
+    def gain(self) -> int | None:
+        judged = self.correct if self.item.given is None else None
+        return None if judged is None else int(judged) - int(self.right(self.alone))
 
 
 class GridAttempt(Attempt):
@@ -351,30 +319,65 @@ class GridAttempt(Attempt):
         return self.since_start(self.ended_ns) if self.complete else None
 
 
-def side_effects(repaired: Repaired, change: Change) -> tuple[int, ...] | None:
-    """The other concepts that a change turned in the answer (`Repaired.side_effects`); None of
-    undoing, and where classes do not say which concepts make them."""
-    if change.kind == "undo" or not all(known.concepts for known in repaired.classes):
-        return None
-    event = change.event
-    return repaired.side_effects(event.concept, event.answer_before, event.answer_after)
+@dataclass(frozen=True, slots=True)
+class GridPair:
+    """A pair of different concepts in a grid, with what the participant met of it in the stage."""
+
+    grid: GridAttempt
+    concept: int
+    other: int
+    n_set: int
+    n_side_effects: int
+
+    @property
+    def part(self) -> ConceptGridPart:
+        return self.grid.part
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        return self.concept, self.other
 
 
-def foreign(event: Event, what: str) -> RecordError:
-    """The error for an event of something that the plan does not have."""
-    return RecordError(
-        f"Event {event.seq} of this session {what}, which its plan does not have.",
-        safe="The session is untouched.",
-        todo="Check it with `labapp sessions verify`, and leave it out until then.",
-    )
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A measure of a model."""
 
+    repaired: Repaired
+    measure: str | None
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Purity:
+    """A pair of concepts of a model."""
+
+    repaired: Repaired
+    concept: int
+    other: int
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """What a model answers with some concepts of a picture set right."""
+
+    repaired: Repaired
+    item: PlannedItem
+    n_set: int
+    correct_any: float
+    correct_in_order: bool
+    correct_wrong_first: bool
+
+
+Part = ConceptRepairPart | ConceptGridPart
+Concepts = RepairAttempt | GridAttempt
 
 _MODEL = (
     text("stimuli", "id of the stimulus set"),
     text("manifest_sha256", "hash of the set's manifest"),
     text("model", "id of the concept model; perfect-switches in practice"),
 )
-_PICTURE = (
+_PICTURE = of(
+    RepairAttempt,
     *_MODEL,
     text("picture", "id of the picture in its stimulus set"),
     text("truth", "id of the true class"),
@@ -389,6 +392,9 @@ _PICTURE = (
         "or practice",
     ),
     text("instruction", "repair, audit or foresight"),
+    via=("part.repaired", "part", "item"),
+    picture="item.photo",
+    item="item.item",
 )
 _COUNTS = (
     INCLUDED,
@@ -399,7 +405,8 @@ _COUNTS = (
     ),
 )
 
-REPAIRS = (
+REPAIRS = of(
+    RepairAttempt,
     *WHO,
     *WHERE,
     text("role", "stage or practice"),
@@ -458,15 +465,38 @@ REPAIRS = (
     text("excluded_because", "why it does not count"),
     STALLED,
     *_COUNTS,
+    via=("part", "item"),
+    n_concepts=lambda row: len(row.states),
+    n_concepts_wrong=lambda row: len(row.item.wrong()),
+    n_classes=lambda row: len(row.part.repaired.classes),
+    outcome="ended_by",
+    answer_alone="alone",
+    correct_alone=lambda row: row.right(row.alone),
+    answer_end=lambda row: row.answer if row.complete else None,
+    correct_end="correct",
+    n_changes=lambda row: len(row.own_changes) - len(row.of_kind("undo")),
+    n_corrections=lambda row: len(row.of_kind("correction")),
+    n_corrections_right=lambda row: row.right_of("correction"),
+    n_confirmations=lambda row: len(row.of_kind("confirmation")),
+    n_confirmations_right=lambda row: row.right_of("confirmation"),
+    n_released=lambda row: len(row.of_kind("release")),
+    n_undone=lambda row: len(row.of_kind("undo")),
+    n_set_end=lambda row: sum(state != AS_IT_IS for state in row.states),
+    n_harms=lambda row: sum(bool(change.harm) for change in row.own_changes),
+    touched=lambda row: row.chosen_ns is not None,
+    n_foretold=lambda row: len(row.foreseen()),
+    n_foretold_correct=lambda row: sum(row.foreseen()),
+    first_change_s=lambda row: row.since_start(row.chosen_ns),
 )
 """A row an attempt at a picture."""
 
-CONCEPT_CHANGES = (
+CONCEPT_CHANGES = of(
+    Change,
     *WHO,
     *WHERE,
     text("role", "stage or practice"),
     *TRIAL,
-    *_PICTURE,
+    *through("repair", *_PICTURE),
     whole("change", "number of the change in the attempt, from 1, undoing included"),
     seconds("change_s", "from the picture's appearance to the change, without pauses and gaps"),
     seconds("session_s", "session time (pauses included) of the change, as in the sound"),
@@ -519,10 +549,33 @@ CONCEPT_CHANGES = (
     text("device", "what set it: mouse, keyboard, touch, simulated; plan where it was given"),
     yes("excluded", "its attempt does not count"),
     *_COUNTS,
+    via=("part", "repair", "event", "foretold"),
+    change="number",
+    change_s=lambda row: row.repair.since_start(row.working_ns),
+    session_s=lambda row: row.t_ns / NS,
+    concept=lambda row: row.part.repaired.concepts[row.event.concept].id,
+    concept_number=lambda row: row.event.concept + 1,
+    change_kind="kind",
+    state_before=lambda row: STATES[row.event.was],
+    state_after=lambda row: STATES[row.event.to],
+    state_correct="correct",
+    correct_before=lambda row: row.repair.right(row.event.answer_before),
+    correct_after=lambda row: row.repair.right(row.event.answer_after),
+    p_truth_after="p_truth",
+    foretold="foretold_class",
+    foretold_same=lambda row: row.foretold and row.foretold.answer == SAME,
+    chance=lambda row: 1 / len(row.part.repaired.classes),
+    side_effects=lambda row: (
+        ";".join(row.part.repaired.concepts[other].id for other in row.side_effects or ()) or None
+    ),
+    n_side_effects=lambda row: None if row.side_effects is None else len(row.side_effects),
+    deviation_mean=lambda row: mean(row.deviations),
+    deviation_largest=lambda row: max(row.deviations, default=None),
 )
 """A row a change."""
 
-CONCEPT_GRIDS = (
+CONCEPT_GRIDS = of(
+    GridPair,
     *WHO,
     *WHERE,
     text("about", "id of the stage that the grid is about"),
@@ -547,10 +600,18 @@ CONCEPT_GRIDS = (
     seconds("response_s", "from the grid's appearance to Next, without pauses and gaps"),
     yes("excluded", "an attempt that does not count"),
     *_COUNTS,
+    via=("part.repaired", "part", "grid"),
+    concept=lambda row: row.part.repaired.concepts[row.concept].id,
+    other=lambda row: row.part.repaired.concepts[row.other].id,
+    ticked=lambda row: row.pair in row.grid.ticked if row.grid.complete else None,
+    ticks=lambda row: row.grid.ticks[row.pair],
+    nothing=lambda row: row.grid.nothing if row.grid.complete else None,
+    deviation=lambda row: row.part.repaired.deviation(*row.pair),
 )
 """A row a pair of different concepts."""
 
-CONCEPT_MODELS = (
+CONCEPT_MODELS = of(
+    Scored,
     text("study", "id of the study"),
     *_MODEL,
     text("learner", "name of its method"),
@@ -558,10 +619,12 @@ CONCEPT_MODELS = (
     number("concept_accuracy", "mean over concepts", "%"),
     text("measure", "name of a measure, such as ois; empty where the set has none"),
     number("value", "what it says of the model"),
+    via=("repaired",),
 )
 """A row a model and measure, whoever met it."""
 
-CONCEPT_PURITIES = (
+CONCEPT_PURITIES = of(
+    Purity,
     text("study", "id of the study"),
     *_MODEL,
     text("concept", "id of the concept whose code tells"),
@@ -569,10 +632,17 @@ CONCEPT_PURITIES = (
     number("purity", "area under the ROC curve of telling it from the model's code", "0-1"),
     number("oracle", "the same from the true concept", "0-1"),
     number("deviation", "purity less oracle"),
+    via=("repaired",),
+    concept=lambda row: row.repaired.concepts[row.concept].id,
+    other=lambda row: row.repaired.concepts[row.other].id,
+    purity=lambda row: row.repaired.purity[row.concept][row.other],
+    oracle=lambda row: row.repaired.oracle[row.concept][row.other],
+    deviation=lambda row: row.repaired.deviation(row.concept, row.other),
 )
 """A row a model and pair of concepts (paper 001, section 3.1), whoever met it."""
 
-CONCEPT_CURVES = (
+CONCEPT_CURVES = of(
+    CurvePoint,
     text("study", "id of the study"),
     *_MODEL,
     text("picture", "id of the picture in its stimulus set"),
@@ -585,10 +655,52 @@ CONCEPT_CURVES = (
         "correct_wrong_first",
         "the same where those that the model has wrong come first, in the order of the set",
     ),
+    via=("repaired", "item"),
+    picture="item.photo",
+    item="item.item",
 )
 """What the model answers as more and more concepts are set right, without people (paper 001, figure
 5); a row a picture and number, whoever met it."""
 
+
+class Pictures:
+    """The attempts of a stage that count; of the grid only its time does."""
+
+    def __init__(self, attempts: Sequence[Concepts]) -> None:
+        counted = [attempt for attempt in attempts if not attempt.excluded]
+        times = (attempt.response_s for attempt in counted)
+        self.times = [seconds for seconds in times if seconds is not None]
+        repairs = (attempt for attempt in counted if isinstance(attempt, RepairAttempt))
+        self.repairs = [repair for repair in repairs if repair.complete]
+
+    def harms(self) -> Iterator[bool | None]:
+        """Of each change by the participant while the answer was right, whether it did harm."""
+        for attempt in self.repairs:
+            for change in attempt.own_changes:
+                if attempt.right(change.event.answer_before):
+                    yield change.harm
+
+
+_STAGES = of(
+    Pictures,
+    number("success_rate", "pictures left by Done with a right answer / pictures", "0-1"),
+    number("gain", "mean over pictures, see the table repairs", "-1 to 1"),
+    number(
+        "harm_rate",
+        "harms / settings of a concept by the participant to what is true while the answer was "
+        "right; empty without such settings",
+        "0-1",
+    ),
+    number(
+        "foretold_rate",
+        "answers foretold rightly / answers foretold, of those not seen before",
+        "0-1",
+    ),
+    success_rate=lambda stage: mean(repair.success for repair in stage.repairs),
+    gain=lambda stage: mean(repair.gain for repair in stage.repairs),
+    harm_rate=lambda stage: mean(stage.harms()),
+    foretold_rate=lambda stage: mean([r for each in stage.repairs for r in each.foreseen()]),
+)
 _OF_A_MODEL = ("study", "stimuli", "manifest_sha256", "model")
 TABLES = TaskTables(
     words={
@@ -597,26 +709,13 @@ TABLES = TaskTables(
         "durations": "of a picture whose concepts are set, to its end",
     },
     outcomes={"done": "a picture whose concepts are set", "gave_up": "such a picture"},
-    added={
+    added={"stages": {"correctness_rate": _STAGES}},
+    shared={
+        "trials": {"duration_s": "response_s"},
         "stages": {
-            "correctness_rate": (
-                number(
-                    "success_rate", "pictures left by Done with a right answer / pictures", "0-1"
-                ),
-                number("gain", "mean over pictures, see the table repairs", "-1 to 1"),
-                number(
-                    "harm_rate",
-                    "harms / settings of a concept by the participant to what is true while the "
-                    "answer was right; empty without such settings",
-                    "0-1",
-                ),
-                number(
-                    "foretold_rate",
-                    "answers foretold rightly / answers foretold, of those not seen before",
-                    "0-1",
-                ),
-            )
-        }
+            "n_answered": lambda stage: len(stage.times),
+            "response_time_s": lambda stage: mean(stage.times),
+        },
     },
     own={
         "repairs": REPAIRS,
@@ -626,16 +725,22 @@ TABLES = TaskTables(
         "concept_purities": CONCEPT_PURITIES,
         "concept_curves": CONCEPT_CURVES,
     },
+    rows={
+        "repairs": lambda records: records.repairs,
+        "concept_changes": lambda records: (
+            change for attempt in records.repairs for change in attempt.changes
+        ),
+        "concept_grids": lambda records: records.grid_pairs(),
+        "concept_models": lambda records: scores(records.models()),
+        "concept_purities": lambda records: purities(records.models()),
+        "concept_curves": lambda records: curve_points(records.parts.values()),
+    },
     distinct={
         "concept_models": (*_OF_A_MODEL, "measure"),
         "concept_purities": (*_OF_A_MODEL, "concept", "other"),
         "concept_curves": (*_OF_A_MODEL, "picture", "n_set"),
     },
 )
-
-
-Part = ConceptRepairPart | ConceptGridPart
-Concepts = RepairAttempt | GridAttempt
 
 
 class ConceptRepairRecords(TaskRecords[Any, Any]):
@@ -678,81 +783,33 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
         if isinstance(payload, events.GridDrawn):
             if isinstance(part, ConceptGridPart):
                 return GridAttempt(part, key, payload)
-            raise foreign(event, "begins a grid")
+            raise not_planned(event, "begins a grid")
         photos = [item.photo for item in part.items] if isinstance(part, ConceptRepairPart) else []
         if isinstance(part, ConceptRepairPart) and photos[key[1] - 1 : key[1]] == [payload.picture]:
             return RepairAttempt(part, key, payload, self._seen.setdefault(key[:2], set()))
-        raise foreign(event, f"begins the picture {payload.picture!r}")
+        raise not_planned(event, f"begins the picture {payload.picture!r}")
 
     @property
     def repairs(self) -> list[RepairAttempt]:
         return [attempt for attempt in self.attempts if isinstance(attempt, RepairAttempt)]
 
-    def trial_row(self, attempt: Concepts) -> Row:
-        return {"duration_s": attempt.response_s}
+    def stage(self, part: Part, attempts: Sequence[Concepts], ran: Ran) -> Pictures:
+        return Pictures(attempts)
 
-    def stage_row(self, part: Part, attempts: Sequence[Concepts], ran: Ran) -> Row:
-        """Means over the pictures that count; of the grid its time."""
-        counted = [attempt for attempt in attempts if attempt.excluded_because is None]
-        times = [seconds for attempt in counted if (seconds := attempt.response_s) is not None]
-        repairs = [each for each in counted if isinstance(each, RepairAttempt) and each.complete]
-        rows = [attempt.row() for attempt in repairs]
-        changes = [(attempt, change) for attempt in repairs for change in attempt.changes]
-        could_harm = (
-            attempt.harm(change)
-            for attempt, change in changes
-            if not change.given and attempt.right(change.event.answer_before)
-        )
-        harms = [harm for harm in could_harm if harm is not None]
-        foretold = [right for attempt in repairs for right in attempt.foreseen()]
-        return {
-            "n_answered": len(times),
-            "response_time_s": mean(times),
-            "success_rate": mean([row["success"] for row in rows if row["success"] is not None]),
-            "gain": mean([row["gain"] for row in rows if row["gain"] is not None]),
-            "harm_rate": mean(harms),
-            "foretold_rate": mean(foretold),
-        }
+    def models(self) -> list[Repaired]:
+        """The models of the stages, each once."""
+        met: dict[tuple[str, str], Repaired] = {}
+        for repaired in (part.repaired for part in self.parts.values() if part.role == "stage"):
+            met.setdefault((repaired.manifest_sha256, repaired.model), repaired)
+        return list(met.values())
 
-    def own_rows(self) -> Mapping[str, Iterable[Row]]:
-        parts = list(self.parts.values())
-        return {
-            "repairs": (attempt.row() for attempt in self.repairs),
-            "concept_changes": (
-                attempt.change_row(place, change)
-                for attempt in self.repairs
-                for place, change in enumerate(attempt.changes)
-            ),
-            "concept_grids": self._grid_rows(),
-            "concept_models": _once(parts, _model_rows),
-            "concept_purities": _once(parts, _purity_rows),
-            "concept_curves": _curve_rows(parts),
-        }
-
-    def _grid_rows(self) -> Iterator[Row]:
+    def grid_pairs(self) -> Iterator[GridPair]:
         """Every pair of every grid, with what the participant met of it in the stage."""
         for attempt in self.attempts:
-            if not isinstance(attempt, GridAttempt):
-                continue
-            part, repaired = attempt.part, attempt.part.repaired
-            times_set, effects = self._met(part.about)
-            for pair in permutations(range(len(repaired.concepts)), 2):
-                concept, other = pair
-                yield {
-                    **_where(attempt),
-                    "about": part.about,
-                    **_of_model(repaired),
-                    "concept": repaired.concepts[concept].id,
-                    "other": repaired.concepts[other].id,
-                    "ticked": pair in attempt.ticked if attempt.complete else None,
-                    "ticks": attempt.ticks[pair],
-                    "nothing": attempt.nothing if attempt.complete else None,
-                    "deviation": repaired.deviation(concept, other),
-                    "n_set": times_set[concept],
-                    "n_side_effects": effects[pair],
-                    "response_s": attempt.response_s,
-                    "excluded": attempt.excluded_because is not None,
-                }
+            if isinstance(attempt, GridAttempt):
+                times_set, effects = self._met(attempt.part.about)
+                for pair in permutations(range(len(attempt.part.repaired.concepts)), 2):
+                    yield GridPair(attempt, *pair, times_set[pair[0]], effects[pair])
 
     def _met(self, stage: str) -> tuple[Counter[int], Counter[tuple[int, int]]]:
         """How often each concept was set in a stage, and with which side effects, in all attempts:
@@ -760,103 +817,35 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
         times_set: Counter[int] = Counter()
         effects: Counter[tuple[int, int]] = Counter()
         for attempt in self.repairs:
-            if attempt.part.id != stage:
-                continue
-            for change in attempt.changes:
-                if change.kind == "undo":
-                    continue
-                times_set[change.event.concept] += 1
-                for other in side_effects(attempt.part.repaired, change) or ():
-                    effects[change.event.concept, other] += 1
+            for change in attempt.changes if attempt.part.id == stage else ():
+                if change.kind != "undo":
+                    times_set[change.event.concept] += 1
+                    effects.update((change.event.concept, it) for it in change.side_effects or ())
         return times_set, effects
 
 
-def _where(attempt: Attempt) -> Row:
-    return {
-        "stage": attempt.part.id,
-        "stage_number": attempt.part.number,
-        "trial": attempt.trial,
-        "attempt": attempt.attempt,
-    }
+def scores(models: Iterable[Repaired]) -> Iterator[Scored]:
+    """The measures of models; one without any has a row all the same."""
+    for repaired in models:
+        known: Iterable[tuple[str | None, float | None]] = repaired.scores.items() or [(None, None)]
+        yield from (Scored(repaired, measure, value) for measure, value in known)
 
 
-def _of_model(repaired: Repaired) -> Row:
-    return {
-        "stimuli": repaired.stimuli,
-        "manifest_sha256": repaired.manifest_sha256,
-        "model": repaired.model,
-    }
+def purities(models: Iterable[Repaired]) -> Iterator[Purity]:
+    """Every pair of concepts of models."""
+    for repaired in models:
+        for pair in product(range(len(repaired.concepts)), repeat=2):
+            yield Purity(repaired, *pair)
 
 
-def _of_picture(attempt: RepairAttempt) -> Row:
-    item = attempt.item
-    return {
-        **_where(attempt),
-        "role": attempt.part.role,
-        **_of_model(attempt.part.repaired),
-        "picture": item.photo,
-        "truth": item.truth,
-        "item": item.item,
-        "sample": item.sample,
-        "instruction": attempt.part.instruction,
-    }
-
-
-def _once(parts: Sequence[Part], rows: Any) -> Iterator[Row]:
-    seen: set[tuple[str, str]] = set()
+def curve_points(parts: Iterable[Part]) -> Iterator[CurvePoint]:
+    """What models answer as more and more concepts of each picture are set right."""
     for part in parts:
-        repaired = part.repaired
-        key = repaired.manifest_sha256, repaired.model
-        if part.role == "stage" and key not in seen:
-            seen.add(key)
-            yield from rows(repaired)
-
-
-def _model_rows(repaired: Repaired) -> Iterator[Row]:
-    known: Iterable[tuple[str | None, float | None]] = repaired.scores.items() or [(None, None)]
-    for measure, value in known:
-        yield {
-            **_of_model(repaired),
-            "learner": repaired.learner,
-            "task_accuracy": repaired.task_accuracy,
-            "concept_accuracy": repaired.concept_accuracy,
-            "measure": measure,
-            "value": value,
-        }
-
-
-def _purity_rows(repaired: Repaired) -> Iterator[Row]:
-    for i, concept in enumerate(repaired.concepts):
-        for j, other in enumerate(repaired.concepts):
-            yield {
-                **_of_model(repaired),
-                "concept": concept.id,
-                "other": other.id,
-                "purity": repaired.purity[i][j],
-                "oracle": repaired.oracle[i][j],
-                "deviation": repaired.deviation(i, j),
-            }
-
-
-def _curve_rows(parts: Sequence[Part]) -> Iterator[Row]:
-    for part in parts:
-        if not isinstance(part, ConceptRepairPart) or part.role != "stage":
-            continue
-        classes = tuple(known.id for known in part.repaired.classes)
-        for item in part.items:
-            for count, (share, in_order, wrong_first) in enumerate(
-                _curve(item, classes.index(item.truth))
-            ):
-                yield {
-                    **_of_model(part.repaired),
-                    "picture": item.photo,
-                    "item": item.item,
-                    "sample": item.sample,
-                    "n_set": count,
-                    "correct_any": share,
-                    "correct_in_order": in_order,
-                    "correct_wrong_first": wrong_first,
-                }
+        if isinstance(part, ConceptRepairPart) and part.role == "stage":
+            classes = [known.id for known in part.repaired.classes]
+            for item in part.items:
+                for count, point in enumerate(_curve(item, classes.index(item.truth))):
+                    yield CurvePoint(part.repaired, item, count, *point)
 
 
 @lru_cache(maxsize=4096)

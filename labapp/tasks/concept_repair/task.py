@@ -38,7 +38,6 @@ class ConceptRepair(TaskType[Part]):
     records = "labapp.tasks.concept_repair.records:ConceptRepairRecords"
     report = "labapp.tasks.concept_repair.report.contents:REPORT"
     bids = ("labapp.tasks.concept_repair.bids:REPAIR", "labapp.tasks.concept_repair.bids:GRID")
-    kept_text = "labapp.tasks.concept_repair.bids:KEPT_TEXT"
     strategies = REPAIRS_CONCEPTS
     mixture = MappingProxyType({"careful": 0.4, "learner": 0.2, "stubborn": 0.2, "misled": 0.2})
 

@@ -13,7 +13,3 @@ COURSE = (
         behind=ConsentGiven.kind,
     ),
 )
-KEPT_TEXT = {
-    ConsentGiven.kind: ("document_sha256", "signed"),
-    ConsentDeclined.kind: ("document_sha256",),
-}

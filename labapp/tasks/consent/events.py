@@ -6,6 +6,7 @@ from dataclasses import field
 
 from labapp.record.events.agreement import Agreement, Refusal
 from labapp.record.events.registry import kind
+from labapp.record.events.types import Word
 
 
 @kind("consent.given", durable=True)
@@ -19,8 +20,8 @@ class ConsentGiven(Agreement):
         quote, share_audio, video).
     """
 
-    document_sha256: str
-    signed: str = "name"
+    document_sha256: Word
+    signed: Word = "name"
     uses: dict[str, bool] = field(default_factory=dict)
 
 
@@ -33,4 +34,4 @@ class ConsentDeclined(Refusal):
     document_sha256 : hash of the text.
     """
 
-    document_sha256: str
+    document_sha256: Word

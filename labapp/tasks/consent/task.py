@@ -21,7 +21,6 @@ class Consent(TaskType[ConsentPart]):
     told_elsewhere = ("consent.given", "consent.declined")
     items = (ConsentItem,)
     course = "labapp.tasks.consent.bids:COURSE"
-    kept_text = "labapp.tasks.consent.bids:KEPT_TEXT"
 
     def shows_word(self, item: ConsentItem, key: str) -> bool:
         if key.startswith("consent_interview"):

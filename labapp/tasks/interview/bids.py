@@ -15,4 +15,3 @@ COURSE = (
         behind=NoteCorrected.kind,
     ),
 )
-KEPT_TEXT = {QuestionAsked.kind: ("text",)}

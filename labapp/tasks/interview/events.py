@@ -8,7 +8,7 @@ from typing import ClassVar
 from labapp.record.events.commands import Command
 from labapp.record.events.moderation import GuideQuestion
 from labapp.record.events.registry import kind
-from labapp.record.events.types import Whole
+from labapp.record.events.types import Whole, Word
 
 
 @kind("interview.question_asked", durable=True)
@@ -16,7 +16,7 @@ class QuestionAsked(GuideQuestion):
     """The moderator asked a question of the interview's guide."""
 
     question: Whole
-    text: str
+    text: Word
 
 
 @dataclass(frozen=True, slots=True)

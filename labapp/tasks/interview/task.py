@@ -21,7 +21,6 @@ class Interview(TaskType[InterviewPart]):
     told_elsewhere = ("interview.question_asked",)
     items = (InterviewItem,)
     course = "labapp.tasks.interview.bids:COURSE"
-    kept_text = "labapp.tasks.interview.bids:KEPT_TEXT"
 
     def plan(
         self, item: InterviewItem, scope: Scope, place: int, planner: Planner

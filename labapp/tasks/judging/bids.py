@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from labapp.record.events import Event, Payload
+from labapp.record.events import Event
 from labapp.record.events.trials import StageTimeExpired
-from labapp.record.journal.record import Record
 from labapp.study.plugins.bids import (
     STAGE_TYPE,
     TIME_EXPIRED_TYPE,
     Cells,
     Column,
-    Key,
     TaskFiles,
     TaskRows,
 )
@@ -21,16 +19,8 @@ from labapp.tasks.judging.plan import SIMILARITY
 
 
 class JudgingRows(TaskRows):
-    def __init__(self, files: TaskFiles, record: Record) -> None:
-        super().__init__(files, record)
-        self._drawn: dict[Key, str] = {}
-
-    def noted(self, event: Event, payload: Payload) -> None:
-        if isinstance(payload, events.PhotoDrawn):
-            self._drawn[event.part_id, event.trial, event.attempt] = payload.photo
-
     def shown(self, event: Event, payload: events.PhotoShown) -> Cells:
-        return {"photo": self._drawn[event.part_id, event.trial, event.attempt]}
+        return {"photo": self.drawn[event.key].photo}
 
     def moment(self, event: Event, payload: Any) -> Cells:
         cells = self.called_alike(payload)
@@ -48,7 +38,7 @@ class JudgingRows(TaskRows):
 
     def _rated(self, event: Event, question: str) -> Cells:
         """What a rating of similarity is about; nothing of other questions."""
-        photo = self._drawn[event.part_id, event.trial, event.attempt]
+        photo = self.drawn[event.key].photo
         for number, row in enumerate(self.plan[str(event.part_id)].judged[photo].rows, start=1):
             if question == SIMILARITY.format(number):
                 return {
@@ -134,10 +124,3 @@ WARM_UP = _files(
     "and what is the first mistake about",
     "",
 )
-KEPT_TEXT = {
-    events.PhotoDrawn.kind: ("photo", "truth", "prediction"),
-    events.JudgementMade.kind: ("question", "device"),
-    events.PerformanceComputed.kind: ("ties",),
-    events.DescriptionOpened.kind: ("what",),
-    events.DescriptionClosed.kind: ("what",),
-}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from labapp.record.events.commands import Command
 from labapp.record.events.registry import Payload, kind
-from labapp.record.events.types import Index, Whole
+from labapp.record.events.types import Index, Whole, Word
 
 
 @kind("photo.drawn", durable=True, begins=("judging", "warm_up"))
@@ -24,10 +24,10 @@ class PhotoDrawn(Payload):
     prediction : the class that the model gives it.
     """
 
-    photo: str
+    photo: Word
     set: Whole
-    truth: str
-    prediction: str
+    truth: Word
+    prediction: Word
 
 
 @kind("photo.shown", durable=True, of_trial=True)
@@ -46,9 +46,9 @@ class JudgementMade(Payload):
     device : the input: mouse, keyboard, wheel, touch or simulated.
     """
 
-    question: str
+    question: Word
     value: Whole | None
-    device: str
+    device: Word
 
 
 @kind("photo.judged", durable=True, of_trial=True)
@@ -96,7 +96,7 @@ class PerformanceComputed(Payload):
     photos: Index
     right: dict[str, Whole]
     assigned: dict[str, bool]
-    ties: tuple[str, ...]
+    ties: tuple[Word, ...]
     hits: Index | None
     expected_hits: float | None
 
@@ -114,7 +114,7 @@ class DescriptionOpened(Payload):
     what : method or tree.
     """
 
-    what: str
+    what: Word
 
 
 @kind("description.closed")
@@ -126,7 +126,7 @@ class DescriptionClosed(Payload):
     what : method or tree.
     """
 
-    what: str
+    what: Word
 
 
 @dataclass(frozen=True, slots=True)

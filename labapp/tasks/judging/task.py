@@ -70,7 +70,6 @@ class Judging(TaskType[AnyPart]):
     asks_again = True
     shown = ("photo.shown",)
     bids = ("labapp.tasks.judging.bids:JUDGING", "labapp.tasks.judging.bids:WARM_UP")
-    kept_text = "labapp.tasks.judging.bids:KEPT_TEXT"
     instructs = ("method", "warm_up")
     records = "labapp.tasks.judging.records:JudgingRecords"
     report = "labapp.tasks.judging.report.contents:REPORT"

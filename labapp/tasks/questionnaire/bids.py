@@ -20,7 +20,3 @@ COURSE = (
         behind=ResponseChanged.kind,
     ),
 )
-KEPT_TEXT = {
-    ResponseChanged.kind: ("instrument", "item"),
-    QuestionnaireSubmitted.kind: ("instrument", "not_asked"),
-}

@@ -21,7 +21,6 @@ class Questionnaire(TaskType[QuestionnairePart]):
     told_elsewhere = ("response.changed", "questionnaire.submitted")
     items = (QuestionnaireItem,)
     course = "labapp.tasks.questionnaire.bids:COURSE"
-    kept_text = "labapp.tasks.questionnaire.bids:KEPT_TEXT"
 
     def plan(
         self, item: QuestionnaireItem, scope: Scope, place: int, planner: Planner

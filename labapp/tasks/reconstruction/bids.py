@@ -73,17 +73,7 @@ FILES = TaskFiles(
     "until its picture is aligned with a target picture (Ross, Chen, Hang, Glassman and "
     "Doshi-Velez, Evaluating the Interpretability of Generative Models by Interactive "
     "Reconstruction, 2021).",
-    trial_columns=(
-        *("stage", "stage_number", "role", "model", "trial", "attempt", "outcome"),
-        *("duration_s", "solved_s", "active_s", "active_s_as_published"),
-        *("slide_distance", "slide_distance_by_dimension", "error_auc_sum", "error_auc_mean"),
-        *("alignment_start", "alignment_final", "target_alignment", "aligned_at_start", "redrawn"),
-        *("skip_offered_s", "skips_taken_back", "slides", "selections"),
-        *("dimension_switches", "direction_reversals", "overlay_toggles", "label_edits"),
-        *("n_moves", "moved_by_mouse", "moved_by_keyboard", "moved_by_wheel", "moved_by_touch"),
-        *("moved_by_simulated", "n_snapshots", "z_start", "z_target", "z_end"),
-        *("started_session_s", "stalled_s", "keyboard_away", "excluded", "excluded_because"),
-    ),
+    left_out=("task",),
     event_columns=(
         Column("dimension", "The dial, from 1 as on the screen."),
         Column(
@@ -130,8 +120,3 @@ FILES = TaskFiles(
     shown=TrialStarted.kind,
     rows=ReconstructionRows,
 )
-KEPT_TEXT = {
-    DialMoved.kind: ("device",),
-    DialSelected.kind: ("device",),
-    AlignmentMarked.kind: ("mark",),
-}

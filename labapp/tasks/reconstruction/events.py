@@ -11,7 +11,12 @@ from typing import Any
 from labapp.record.events.commands import Command
 from labapp.record.events.dials import Comparison, DialTurned, TargetShown, no_dial, no_dial_state
 from labapp.record.events.registry import Payload, kind
-from labapp.record.events.types import Index, Whole
+from labapp.record.events.types import Index, Whole, Word, Written
+
+
+class Activity(Payload):
+    """Base of the kinds that are something the participant did in a question: active time counts
+    from one to the next."""
 
 
 @kind("trial.drawn", durable=True, begins=("reconstruction",))
@@ -52,7 +57,7 @@ class TrialStarted(TargetShown):
 
 
 @kind("dial.moved", frequent=True, of_trial=True)
-class DialMoved(DialTurned):
+class DialMoved(Activity, DialTurned):
     """A dial stands at a new value.
 
     Attributes
@@ -66,7 +71,7 @@ class DialMoved(DialTurned):
     z_seq: Index
     dimension: Index
     value: float
-    device: str
+    device: Word
 
     def moved_dial(self) -> tuple[int, float]:
         return self.dimension, self.value
@@ -76,7 +81,7 @@ class DialMoved(DialTurned):
 
 
 @kind("dial.selected", of_trial=True)
-class DialSelected(Payload):
+class DialSelected(Activity):
     """A dial was taken hold of (pressed, or reached by keyboard).
 
     Attributes
@@ -86,7 +91,7 @@ class DialSelected(Payload):
     """
 
     dimension: Index
-    device: str
+    device: Word
 
     def misfit(self, part: Mapping[str, Any]) -> str:
         return no_dial(part, self.dimension)
@@ -129,7 +134,7 @@ class TrialSolved(Payload):
 
 
 @kind("alignment.marked", durable=True, of_trial=True)
-class AlignmentMarked(Payload):
+class AlignmentMarked(Activity):
     """The participant of a calibration said how near the pictures are.
 
     Attributes
@@ -139,13 +144,13 @@ class AlignmentMarked(Payload):
     alignment : of that picture and the target, 0-1.
     """
 
-    mark: str
+    mark: Word
     z_seq: Index
     alignment: float
 
 
 @kind("overlay.toggled", of_trial=True)
-class OverlayToggled(Payload):
+class OverlayToggled(Activity):
     """The participant switched between side by side and overlay.
 
     Attributes
@@ -157,7 +162,7 @@ class OverlayToggled(Payload):
 
 
 @kind("label.edited", durable=True, of_trial=True)
-class LabelEdited(Payload):
+class LabelEdited(Activity):
     """The participant renamed a dial; kept within the stage.
 
     Attributes
@@ -166,10 +171,8 @@ class LabelEdited(Payload):
     text : its name from here on.
     """
 
-    written = ("text",)
-
     dimension: Index
-    text: str
+    text: Written
 
     def misfit(self, part: Mapping[str, Any]) -> str:
         return no_dial(part, self.dimension)

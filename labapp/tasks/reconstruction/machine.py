@@ -23,6 +23,7 @@ from labapp.study.plugins import stage
 from labapp.study.plugins.stage import INTERRUPTED
 from labapp.study.sampling import draw_state, sample_of
 from labapp.tasks.reconstruction.events import (
+    Activity,
     AlignmentMarked,
     Decoded,
     DialMoved,
@@ -42,7 +43,7 @@ from labapp.tasks.reconstruction.events import (
     TrialStarted,
 )
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from labapp.tasks.reconstruction.snapshots import SnapshotFold
+from labapp.tasks.reconstruction.snapshots import ActiveTime, SnapshotFold
 from labapp.tasks.reconstruction.state import MARKS, MOST_UNDECODED, Mark, StageState, Trial
 
 LABEL_LIMIT = 60
@@ -103,10 +104,10 @@ class ReconstructionTask(stage.StageMachine[StageState]):
             or trial.skip_offered
         ):
             return None
-        missing = round(self.part.skip_after_s * NS) - trial.active_ns
+        missing = round(self.part.skip_after_s * NS) - trial.active.total_ns
         if missing > self.inactivity_ns:
             return None
-        return trial.last_activity_ns + max(missing, 0)
+        return trial.active.last_ns + max(missing, 0)
 
     def decide(self, state: StageState, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
         if state.outcome is not None:
@@ -213,7 +214,7 @@ class ReconstructionTask(stage.StageMachine[StageState]):
     def _offer(self, trial: Trial, working: int) -> Sequence[UnstampedEvent]:
         if self.part.skip != "after" or trial.skip_offered or not trial.running:
             return ()
-        active = trial.active_at(working, self.inactivity_ns, self.as_published)
+        active = trial.active.total_ns if self.as_published else trial.active.at(working)
         if active < round(self.part.skip_after_s * NS):
             return ()
         return (stage.unstamped(self.part, trial, SkipOffered(active / NS)),)
@@ -267,7 +268,13 @@ class ReconstructionTask(stage.StageMachine[StageState]):
         return replace(state, trial=self._after(trial, payload, working))
 
     def _after(self, trial: Trial, payload: Payload, working: int) -> Trial:
-        """The question after an event of its own, at `working` (working time, ns)."""
+        """The question after an event of its own, at `working` (working time, ns). As published,
+        active time grows with snapshots alone."""
+        if isinstance(payload, Activity) and not self.as_published:
+            trial = replace(trial, active=trial.active.acted(working))
+        return self._changed(trial, payload, working)
+
+    def _changed(self, trial: Trial, payload: Payload, working: int) -> Trial:
         match payload:
             case TrialStarted():
                 measures = (payload.alignment, payload.error_sum, payload.error_mean)
@@ -275,7 +282,7 @@ class ReconstructionTask(stage.StageMachine[StageState]):
                 return replace(
                     trial,
                     started_ns=working,
-                    last_activity_ns=working,
+                    active=ActiveTime(self.inactivity_ns, 0, working),
                     alignment=payload.alignment,
                     error_sum=payload.error_sum,
                     error_mean=payload.error_mean,
@@ -286,25 +293,23 @@ class ReconstructionTask(stage.StageMachine[StageState]):
                 values, fold = list(trial.z), trial.snapshots
                 values[payload.dimension] = payload.value
                 z = tuple(values)
-                moved = replace(
+                return replace(
                     trial,
                     z=z,
                     z_seq=payload.z_seq,
                     z_decoded=trial.z if trial.z_decoded is None else trial.z_decoded,
                     undecoded=(*trial.undecoded, (payload.z_seq, z))[-MOST_UNDECODED:],
                     selected=payload.dimension,
-                    snapshots=fold and fold.moved(working, payload.dimension, payload.value),
+                    snapshots=fold
+                    and fold.moved(working, payload.z_seq, payload.dimension, payload.value),
                 )
-                return self._acted(moved, working)
             case DialSelected():
-                return self._acted(replace(trial, selected=payload.dimension), working)
+                return replace(trial, selected=payload.dimension)
             case OverlayToggled():
-                return self._acted(replace(trial, overlay=payload.on), working)
-            case LabelEdited():
-                return self._acted(trial, working)
+                return replace(trial, overlay=payload.on)
             case AlignmentMarked():
                 marked = Mark(payload.mark, payload.alignment)
-                return self._acted(replace(trial, marks=(*trial.marks, marked)), working)
+                return replace(trial, marks=(*trial.marks, marked))
             case PictureDecoded():
                 measures = (payload.alignment, payload.error_sum, payload.error_mean)
                 seen = replace(
@@ -316,12 +321,12 @@ class ReconstructionTask(stage.StageMachine[StageState]):
                     error_sum=payload.error_sum,
                     error_mean=payload.error_mean,
                 )
-                if trial.snapshots is None or payload.z_seq != trial.z_seq:
+                if trial.snapshots is None:
                     return seen
-                fold, taken = trial.snapshots.decoded(working, *measures)
+                fold, taken = trial.snapshots.decoded(working, payload.z_seq, *measures)
                 seen = replace(seen, snapshots=fold)
                 if taken and self.as_published:
-                    return seen.with_snapshot(working, self.inactivity_ns)
+                    return replace(seen, active=trial.active.seen(working))
                 return seen
             case SkipOffered():
                 return replace(trial, skip_offered=True)
@@ -330,10 +335,6 @@ class ReconstructionTask(stage.StageMachine[StageState]):
             case TrialEnded():
                 return replace(trial, outcome=payload.outcome)
         return trial
-
-    def _acted(self, trial: Trial, working: int) -> Trial:
-        """As published, active time grows with snapshots alone."""
-        return trial if self.as_published else trial.with_activity(working, self.inactivity_ns)
 
 
 MOST_REDRAWN = 50

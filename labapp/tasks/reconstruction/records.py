@@ -6,31 +6,44 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
 from math import fsum
 from statistics import fmean
-from typing import Any
 
-from labapp.analysis.column import TRIAL, WHERE, WHO, each, number, seconds, text, whole, yes
+from labapp.analysis.column import (
+    TRIAL,
+    WHERE,
+    WHO,
+    Column,
+    each,
+    number,
+    of,
+    seconds,
+    since_start,
+    text,
+    through,
+    whole,
+    yes,
+)
 from labapp.analysis.task_records import (
     INTERRUPTED,
     Attempt,
     Key,
     Ran,
-    Row,
     TaskRecords,
     TaskTables,
 )
 from labapp.base.clock import NS
-from labapp.models.representations.space import Continuous
+from labapp.models.representations.space import Continuous, Dimension
 from labapp.record.events import Event, Payload
 from labapp.record.events.lifecycle import DecoderWarmed
 from labapp.record.events.trials import TrialEnded
 from labapp.study.design import Missing
 from labapp.study.plugins.part import Snapshot
 from labapp.tasks.reconstruction.events import (
+    Activity,
     AlignmentMarked,
     DialMoved,
     DialSelected,
@@ -44,10 +57,8 @@ from labapp.tasks.reconstruction.events import (
 )
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.snapshots import (
-    ACTIVITIES,
+    ActiveTime,
     SnapshotFold,
-    counted_as_published_ns,
-    counted_ns,
 )
 
 DEVICES = ("mouse", "keyboard", "wheel", "touch", "simulated")
@@ -57,21 +68,21 @@ DEVICES = ("mouse", "keyboard", "wheel", "touch", "simulated")
 class Movement:
     """Adds up the movements of one question.
 
-    distance: in full slider widths by dimension, where a change of a discrete dimension counts 1
-    (paper 000, 4.4). A *slide* is a run of moves of one dial: it ends when another dial is moved or
-    a dial is taken hold of again. A *switch* is a move of another dial than the one moved before; a
-    *reversal* is a move of the same dial the other way.
+    slide_distance_by_dimension: in full slider widths by dimension, where a change of a discrete
+    dimension counts 1 (paper 000, 4.4). A *slide* is a run of moves of one dial: it ends when
+    another dial is moved or a dial is taken hold of again. A *switch* is a move of another dial
+    than the one moved before; a *reversal* is a move of the same dial the other way.
     """
 
     def __init__(self, part: ReconstructionPart, z: tuple[float, ...]) -> None:
         self._widths = [part.width(dimension) for dimension in range(len(z))]
         self._z = list(z)
-        self.distance = [0.0] * len(z)
+        self.slide_distance_by_dimension = [0.0] * len(z)
         self.slides = [0] * len(z)
         self.selections = [0] * len(z)
-        self.switches = 0
-        self.reversals = 0
-        self.moves = 0
+        self.dimension_switches = 0
+        self.direction_reversals = 0
+        self.n_moves = 0
         self._devices: Counter[str] = Counter()
         self._dimension: int | None = None
         self._direction = 0
@@ -88,13 +99,13 @@ class Movement:
         width = self._widths[dimension]
         direction = 0 if width is None else (1 if change > 0 else -1)
         if dimension != self._dimension:
-            self.switches += self._dimension is not None
+            self.dimension_switches += self._dimension is not None
         elif direction and direction == -self._direction:
-            self.reversals += 1
+            self.direction_reversals += 1
         if dimension != self._dimension or self._held_anew:
             self.slides[dimension] += 1
-        self.distance[dimension] += 1.0 if width is None else abs(change) / width
-        self.moves += 1
+        self.slide_distance_by_dimension[dimension] += 1.0 if width is None else abs(change) / width
+        self.n_moves += 1
         self._devices[device] += 1
         self._z[dimension] = value
         self._dimension, self._direction, self._held_anew = dimension, direction, False
@@ -109,7 +120,7 @@ class Movement:
 
     def share(self, device: str) -> float | None:
         """Share of the moves made with a device, None without a move."""
-        return self._devices[device] / self.moves if self.moves else None
+        return self._devices[device] / self.n_moves if self.n_moves else None
 
 
 LEFT = ("solved", "marked", "skipped")
@@ -137,28 +148,28 @@ class Question(Attempt):
     happen."""
 
     part: ReconstructionPart
+    drawn: TrialDrawn
+    movement: Movement
+    snapshots: list[Snapshot]
+    started: TrialStarted | None = None
+    overlay_toggles = 0
+    label_edits = 0
 
     def __init__(self, part: ReconstructionPart, key: Key, drawn: TrialDrawn) -> None:
         super().__init__(key)
         self.part = part
         self.drawn = drawn
         self.movement = Movement(part, drawn.z_start)
-        self.inactivity_ns = round(part.inactivity_s * NS)
-        self.started: TrialStarted | None = None
+        self.active = ActiveTime(round(part.inactivity_s * NS))
         self.last_ns = 0
-        self.active_ns = 0
-        self.activity_ns = 0
         self.measures = (0.0, 0.0, 0.0)
         self.fold: SnapshotFold | None = None
-        self.snapshots: list[Snapshot] = []
+        self.snapshots = []
         self.snapshot_z_seq = 0
-        self.z_seq = 0
-        self.overlay_toggles = 0
-        self.label_edits = 0
         self.edits: list[tuple[Event, LabelEdited]] = []
-        self.marks: list[tuple[Event, AlignmentMarked, int]] = []
+        self.marks: list[Marked] = []
         self.solved_ns: int | None = None
-        self.offered_ns: int | None = None
+        self.skip_offered_ns: int | None = None
 
     def take(self, event: Event, payload: Payload, working: int) -> None:
         if isinstance(payload, TrialStarted):
@@ -174,14 +185,14 @@ class Question(Attempt):
         if isinstance(payload, PictureDecoded):  # every other event, and no activity
             self._decoded(fold, payload, working)
             return
-        if event.kind in ACTIVITIES:
-            self.active_ns += counted_ns(working - self.activity_ns, self.inactivity_ns)
-            self.activity_ns = working
+        if isinstance(payload, Activity):
+            self.active = self.active.acted(working)
         match payload:
             case DialMoved():
-                self.z_seq = payload.z_seq
                 self.movement.moved(payload.dimension, payload.value, payload.device)
-                self.fold = fold.moved(self._shown_ns(working), payload.dimension, payload.value)
+                self.fold = fold.moved(
+                    self._shown_ns(working), payload.z_seq, payload.dimension, payload.value
+                )
             case DialSelected():
                 self.movement.selected(payload.dimension)
             case OverlayToggled():
@@ -192,7 +203,7 @@ class Question(Attempt):
             case AlignmentMarked():
                 self._noted(event, payload, working)
             case SkipOffered():
-                self.offered_ns = working
+                self.skip_offered_ns = working
             case TrialSolved():
                 self._solved(fold, payload, working)
 
@@ -201,12 +212,13 @@ class Question(Attempt):
         if isinstance(payload, LabelEdited):
             self.edits.append((event, payload))
         elif isinstance(payload, AlignmentMarked) and self.started_ns is not None:
-            self.marks.append((event, payload, working))
+            self.marks.append(Marked(self, event.seq, payload, working))
 
     def _start(self, event: Event, payload: TrialStarted, working: int) -> None:
         self.started = payload
         self.started_session_ns = event.t_ns
-        self.started_ns = self.activity_ns = working
+        self.started_ns = working
+        self.active = self.active._replace(last_ns=working)
         self.measures = (payload.alignment, payload.error_sum, payload.error_mean)
         self.fold, first = SnapshotFold.begin(
             0, self.drawn.z_start, self.part.discrete, self.measures
@@ -215,9 +227,7 @@ class Question(Attempt):
 
     def _decoded(self, fold: SnapshotFold, payload: PictureDecoded, working: int) -> None:
         self.measures = (payload.alignment, payload.error_sum, payload.error_mean)
-        if payload.z_seq != self.z_seq:
-            return  # the dials have moved on; only the picture of the present state counts
-        self.fold, taken = fold.decoded(self._shown_ns(working), *self.measures)
+        self.fold, taken = fold.decoded(self._shown_ns(working), payload.z_seq, *self.measures)
         if taken is not None:
             self.snapshots.append(taken)
             self.snapshot_z_seq = payload.z_seq
@@ -249,9 +259,7 @@ class Question(Attempt):
     @property
     def excluded_because(self) -> str | None:
         why = super().excluded_because
-        if why is None and self.started is not None and self.started.aligned_at_start:
-            return SOLVED_AT_START
-        return why
+        return SOLVED_AT_START if why is None and self.aligned_at_start else why
 
     @property
     def solved(self) -> bool | None:
@@ -266,17 +274,8 @@ class Question(Attempt):
         return self.duration_s if self.outcome in LEFT else None
 
     @property
-    def solved_s(self) -> float | None:
-        return self.since_start(self.solved_ns)
-
-    @property
-    def skip_offered_s(self) -> float | None:
-        return self.since_start(self.offered_ns)
-
-    @property
     def active_s(self) -> float | None:
-        last_ns = counted_ns(self.last_ns - self.activity_ns, self.inactivity_ns)
-        return None if self.started is None else (self.active_ns + last_ns) / NS
+        return None if self.started is None else self.active.at(self.last_ns) / NS
 
     @property
     def active_s_as_published(self) -> float | None:
@@ -284,8 +283,18 @@ class Question(Attempt):
         the part's inactivity limit."""
         if self.started is None:
             return None
-        gaps = (following.t_ns - pair.t_ns for pair, following in pairwise(self.snapshots))
-        return sum(counted_as_published_ns(gap, self.inactivity_ns) for gap in gaps) / NS
+        active = ActiveTime(self.active.limit_ns)
+        for snapshot in self.snapshots:
+            active = active.seen(snapshot.t_ns)
+        return active.total_ns / NS
+
+    @property
+    def slide_distance(self) -> float:
+        return fsum(self.movement.slide_distance_by_dimension)
+
+    @property
+    def aligned_at_start(self) -> bool:
+        return self.started is not None and self.started.aligned_at_start
 
     @cached_property
     def _error_auc(self) -> tuple[float | None, float | None]:
@@ -300,8 +309,125 @@ class Question(Attempt):
         return self._error_auc[1]
 
 
-_MEASURES = (
-    seconds("solved_s", "from the pictures' appearance to the alignment"),
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Of some questions; None where there is no question to take it from. left_out: questions that
+    do not count for the share that was solved. error_auc_sum and error_auc_mean are summed over the
+    questions (error x s)."""
+
+    n: int
+    solved: int
+    left_out: int
+    response_time_s: float | None
+    slide_distance: float | None
+    error_auc_sum: float | None
+    error_auc_mean: float | None
+
+    @property
+    def rate(self) -> float | None:
+        asked = self.n - self.left_out
+        return self.solved / asked if asked else None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Last minus first (n - 1) / 2 questions, n being the questions counted; error AUC a
+    question. `questions` is the size of each group; all None when it is 0 (Figure 10)."""
+
+    questions: int
+    completion_rate: float | None = None
+    response_time_s: float | None = None
+    slide_distance: float | None = None
+    error_auc_sum: float | None = None
+    error_auc_mean: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StageRecord:
+    """A stage that was begun."""
+
+    n_solved: int | None
+    completion_rate: float | None
+    measures: Measures
+    change: Change
+
+
+def measure(trials: Sequence[Question], missing: Missing) -> Measures:
+    """Metrics over questions that count (none of them excluded)."""
+
+    def known(
+        total: Callable[[list[float]], float], values: Iterable[float | None]
+    ) -> float | None:
+        there = [value for value in values if value is not None]
+        return total(there) if there else None
+
+    solved = [missing.solved(t.outcome) for t in trials]
+    return Measures(
+        n=len(trials),
+        solved=solved.count(True),
+        left_out=solved.count(None),
+        response_time_s=known(fmean, (t.response_s for t in trials)),
+        slide_distance=known(fmean, (t.slide_distance for t in trials)),
+        error_auc_sum=known(fsum, (t.error_auc_sum for t in trials)),
+        error_auc_mean=known(fsum, (t.error_auc_mean for t in trials)),
+    )
+
+
+def stage_record(
+    part: ReconstructionPart,
+    outcome: str | None,
+    trials: Sequence[Question],
+    missing: Missing,
+) -> StageRecord:
+    """The metrics of a stage from all of its attempts; outcome: of the stage, None without an end.
+
+    Questions that the time limit kept from being asked count as not completed; questions that
+    were not asked because the moderator skipped the stage, or the session broke off, do not count,
+    nor do those that were solved before the first move. Skipped ones count as the study declares
+    (missing).
+    """
+    counted = sorted(
+        (t for t in trials if t.excluded_because is None), key=lambda trial: trial.trial
+    )
+    measures = measure(counted, missing)
+    done = outcome in ("completed", "time_expired")
+    at_start = sum(t.excluded_because == SOLVED_AT_START for t in trials)
+    asked = (part.trials - at_start if done else measures.n) - measures.left_out
+    change = first_to_last(counted, missing)
+    solved: int | None = measures.solved
+    if part.solved_at is None:  # nothing can be solved in a calibration
+        solved, asked, change = None, 0, replace(change, completion_rate=None)
+    return StageRecord(solved, measures.solved / asked if asked else None, measures, change)
+
+
+def first_to_last(trials: Sequence[Question], missing: Missing) -> Change:
+    """The change from the first to the last (n - 1) / 2 of n questions."""
+    size = max((len(trials) - 1) // 2, 0)
+    if size == 0:
+        return Change(0)
+    first, last = measure(trials[:size], missing), measure(trials[-size:], missing)
+
+    def change(before: float | None, after: float | None, of: int = 1) -> float | None:
+        return None if before is None or after is None else after / of - before / of
+
+    return Change(
+        size,
+        change(first.rate, last.rate),
+        change(first.response_time_s, last.response_time_s),
+        change(first.slide_distance, last.slide_distance),
+        change(first.error_auc_sum, last.error_auc_sum, size),
+        change(first.error_auc_mean, last.error_auc_mean, size),
+    )
+
+
+def _moved_by(device: str) -> Column:
+    share = f"share of the moves by {device}"
+    return number(f"moved_by_{device}", share, "0-1", lambda row: row.movement.share(device))
+
+
+_MEASURES = of(
+    Question,
+    since_start("solved_s", "from the pictures' appearance to the alignment"),
     seconds(
         "active_s",
         "active time: each stretch between two activities counts for at most the part's "
@@ -333,9 +459,14 @@ _MEASURES = (
         "redrawn",
         "pairs drawn before this one that were solved before the first move, and that nobody saw",
     ),
-    seconds("skip_offered_s", "from the pictures' appearance to the offer to skip"),
+    since_start("skip_offered_s", "from the pictures' appearance to the offer to skip"),
+    via=("movement", "drawn"),
+    target_alignment="part.solved_at",
+    alignment_start="started.alignment",
+    alignment_final=lambda row: None if row.started is None else row.measures[0],
 )
-_MOVEMENTS = (
+_MOVEMENTS = of(
+    Question,
     each("slides", "runs of moves of each dial"),
     each("selections", "times each dial was taken hold of"),
     whole("dimension_switches", "moves of another dial than the one moved before"),
@@ -343,13 +474,16 @@ _MOVEMENTS = (
     whole("overlay_toggles", "changes between side by side and overlay"),
     whole("label_edits", "edits of dial names"),
     whole("n_moves", "dial movements, coalesced to one a frame"),
-    *(number(f"moved_by_{device}", f"share of the moves by {device}", "0-1") for device in DEVICES),
+    *map(_moved_by, DEVICES),
     whole("n_snapshots", "snapshots of the question (table snapshots)"),
     each("z_start", "dial state at the start"),
     each("z_target", "the target's dial state"),
-    each("z_end", "dial state at the end"),
+    each("z_end", "dial state at the end", get="movement.z"),
+    via=("movement", "drawn"),
+    n_snapshots=lambda question: len(question.snapshots),
 )
-_SOLVED = (
+_SOLVED = of(
+    StageRecord,
     whole("n_solved", "of these, solved; empty in a calibration"),
     number(
         "completion_rate",
@@ -359,13 +493,30 @@ _SOLVED = (
         "0-1",
     ),
 )
-_ERRORS = (
-    number("slide_distance", "mean a question", "full slider widths"),
-    number("error_auc_sum", "summed over the questions", "sum of squares x s"),
-    number("error_auc_mean", "summed over the questions", "mean of squares x s"),
+_ERRORS = through(
+    "measures",
+    *of(
+        Measures,
+        number("slide_distance", "mean a question", "full slider widths"),
+        number("error_auc_sum", "summed over the questions", "sum of squares x s"),
+        number("error_auc_mean", "summed over the questions", "mean of squares x s"),
+    ),
 )
 
-LABELS = (
+
+@dataclass(frozen=True, slots=True)
+class NamedDial:
+    """An edit of a dial's name. final: the last of this dial in this stage; an empty text takes the
+    name away again."""
+
+    part: ReconstructionPart
+    event: Event
+    edit: LabelEdited
+    final: bool
+
+
+LABELS = of(
+    NamedDial,
     *WHO,
     *WHERE,
     text("model", "id of the representation"),
@@ -375,33 +526,70 @@ LABELS = (
     seconds("session_s", "session time (pauses included) of the edit"),
     text("text", "what was typed; empty takes the name away"),
     yes("final", "the last edit of this dial in this stage"),
+    via=("part", "event", "edit"),
+    dimension=lambda named: named.edit.dimension + 1,
+    dimension_name=lambda named: named.part.space.dimensions[named.edit.dimension].name,
+    session_s=lambda named: named.event.t_ns / NS,
 )
 
-DIALS = (
+
+@dataclass(frozen=True, slots=True)
+class DialOfStage:
+    """A dial of a stage; number: from 1; card_sha256: of its model's card, None without one."""
+
+    part: ReconstructionPart
+    number: int
+    dial: Dimension
+    card_sha256: str | None
+
+    @property
+    def slider(self) -> Continuous | None:
+        return self.dial if isinstance(self.dial, Continuous) else None
+
+
+DIALS = of(
+    DialOfStage,
     text("study", "id of the study"),
     text("model", "id of the representation"),
     text("card_sha256", "hash of its model card; empty where the session recorded none"),
-    whole("dimension", "the dial, from 1 as on the screen"),
-    text("dimension_name", "the representation's own name of the dimension"),
+    whole("dimension", "the dial, from 1 as on the screen", get="number"),
+    text("dimension_name", "the representation's own name of the dimension", "dial.name"),
     text("dial", "continuous (a slider) or discrete (a choice)"),
-    number("low", "least value of a slider"),
-    number("high", "greatest value of a slider"),
+    number("low", "least value of a slider", get=lambda row: row.slider and row.slider.low),
+    number("high", "greatest value of a slider", get=lambda row: row.slider and row.slider.high),
     whole("values", "values of a choice"),
     text("distance", "the study's distance between two pictures, by its name"),
     yes("labels_editable", "participants could name the dial"),
+    via=("part",),
+    dial=lambda row: "discrete" if row.slider is None else "continuous",
+    values=lambda row: row.dial.k if row.slider is None else None,
 )
 """What the dials of the stages are, whether anybody named them or not: a row a dial of each model,
 whoever met it. Practice is left out."""
 
-MARKS = (
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A mark of a calibration. working_ns: working time."""
+
+    question: Question
+    seq: int
+    given: AlignmentMarked
+    working_ns: int
+
+
+MARKS = of(
+    Marked,
     *WHO,
-    text("stage", "id of the plan's part, a calibration"),
-    text("model", "id of the representation"),
+    text("stage", "id of the plan's part, a calibration", "question.part.id"),
+    text("model", "id of the representation", "question.part.model"),
     *TRIAL,
     text("mark", "far: “far away”, close: “close enough”"),
     number("alignment", "alignment of the picture that was on the screen", "0-1"),
     seconds("trial_s", "from the pictures' appearance to the mark, without pauses and gaps"),
     yes("excluded", "of a question that does not count, see the table trials"),
+    via=("given", "question"),
+    trial_s=lambda marked: marked.question.since_start(marked.working_ns),
 )
 
 TABLES = TaskTables(
@@ -416,9 +604,21 @@ TABLES = TaskTables(
         "skipped": "by the participant",
     },
     own={"labels": LABELS, "dials": DIALS, "marks": MARKS},
+    rows={
+        "labels": lambda records: records.named_dials(),
+        "dials": lambda records: dials_of(records.parts.values(), records.cards),
+        "marks": lambda records: records.marks(),
+    },
     added={
         "trials": {"duration_s": _MEASURES, "skips_taken_back": _MOVEMENTS},
         "stages": {"n_trials": _SOLVED, "response_time_s": _ERRORS},
+    },
+    shared={
+        "trials": {"duration_s": "duration_s"},
+        "stages": {
+            "response_time_s": "measures.response_time_s",
+            **{f"change_{known.name}": f"change.{known.name}" for known in fields(Change)},
+        },
     },
     distinct={
         "dials": ("study", "model", "card_sha256", "dimension", "distance", "labels_editable")
@@ -475,225 +675,31 @@ class ReconstructionRecords(TaskRecords[ReconstructionPart, Question]):
     def traced(self) -> Sequence[Question]:
         return self.attempts
 
-    def trial_row(self, attempt: Question) -> Row:
-        movement, drawn, shown = attempt.movement, attempt.drawn, attempt.started
-        return {
-            "duration_s": attempt.duration_s,
-            "solved_s": attempt.solved_s,
-            "active_s": attempt.active_s,
-            "active_s_as_published": attempt.active_s_as_published,
-            "slide_distance": fsum(movement.distance),
-            "slide_distance_by_dimension": list(movement.distance),
-            "error_auc_sum": attempt.error_auc_sum,
-            "error_auc_mean": attempt.error_auc_mean,
-            "alignment_start": None if shown is None else shown.alignment,
-            "alignment_final": None if shown is None else attempt.measures[0],
-            "target_alignment": attempt.part.solved_at,
-            "aligned_at_start": shown is not None and shown.aligned_at_start,
-            "redrawn": drawn.redrawn,
-            "skip_offered_s": attempt.skip_offered_s,
-            "slides": list(movement.slides),
-            "selections": list(movement.selections),
-            "dimension_switches": movement.switches,
-            "direction_reversals": movement.reversals,
-            "overlay_toggles": attempt.overlay_toggles,
-            "label_edits": attempt.label_edits,
-            "n_moves": movement.moves,
-            **{f"moved_by_{device}": movement.share(device) for device in DEVICES},
-            "n_snapshots": len(attempt.snapshots),
-            "z_start": list(drawn.z_start),
-            "z_target": list(drawn.z_target),
-            "z_end": list(movement.z),
-        }
+    def stage(
+        self, part: ReconstructionPart, attempts: Sequence[Question], ran: Ran
+    ) -> StageRecord:
+        return stage_record(part, ran.outcome, attempts, ran.missing)
 
-    def stage_row(self, part: ReconstructionPart, attempts: Sequence[Question], ran: Ran) -> Row:
-        stage = stage_record(part, ran.outcome, attempts, ran.missing)
-        measures = stage.measures
-        return {
-            "n_solved": None if part.solved_at is None else measures.solved,
-            "completion_rate": stage.completion_rate,
-            "response_time_s": measures.response_time_s,
-            "slide_distance": measures.slide_distance,
-            "error_auc_sum": measures.error_auc_sum,
-            "error_auc_mean": measures.error_auc_mean,
-            **{f"change_{name}": value for name, value in asdict(stage.change).items()},
-        }
+    def marks(self) -> list[Marked]:
+        """Every mark, in order."""
+        marks = (mark for question in self.attempts for mark in question.marks)
+        return sorted(marks, key=lambda mark: mark.seq)
 
-    def own_rows(self) -> Mapping[str, Iterable[Row]]:
-        return {
-            "labels": self._label_rows(),
-            "dials": dial_rows(self.parts.values(), self.cards),
-            "marks": self._mark_rows(),
-        }
-
-    def _mark_rows(self) -> list[Row]:
-        marks = [
-            (event.seq, question, mark, working_ns)
-            for question in self.attempts
-            for event, mark, working_ns in question.marks
-        ]
-        return [
-            {
-                "stage": question.part.id,
-                "model": question.part.model,
-                "trial": question.trial,
-                "attempt": question.attempt,
-                "mark": mark.mark,
-                "alignment": mark.alignment,
-                "trial_s": question.since_start(working_ns),
-                "excluded": question.excluded_because is not None,
-            }
-            for _, question, mark, working_ns in sorted(marks, key=lambda mark: mark[0])
-        ]
-
-    def _label_rows(self) -> Iterator[Row]:
-        """Every edit of a dial's name, in order; the last of a dial in a stage is final. An empty
-        text takes the name away again."""
+    def named_dials(self) -> Iterator[NamedDial]:
+        """Every edit of a dial's name, in order."""
         edits = [edit for question in self.attempts for edit in question.edits]
         edits.sort(key=lambda edit: edit[0].seq)
         last = {(event.part_id, edit.dimension): event.seq for event, edit in edits}
         for event, edit in edits:
-            part = self.parts[str(event.part_id)]
-            yield {
-                "stage": part.id,
-                "stage_number": part.number,
-                "model": part.model,
-                "dimension": edit.dimension + 1,
-                "dimension_name": part.space.dimensions[edit.dimension].name,
-                "trial": event.trial,
-                "session_s": event.t_ns / NS,
-                "text": edit.text,
-                "final": last[(event.part_id, edit.dimension)] == event.seq,
-            }
+            final = last[(event.part_id, edit.dimension)] == event.seq
+            yield NamedDial(self.parts[str(event.part_id)], event, edit, final)
 
 
-def dial_rows(
+def dials_of(
     parts: Iterable[ReconstructionPart], cards: Mapping[str, str]
-) -> Iterator[dict[str, Any]]:
-    """A row for each dial of each stage of reconstruction, in the order of the screen. cards: by
-    model the hash of its card, see `ReconstructionRecords.take_of_session`."""
+) -> Iterator[DialOfStage]:
+    """The dials of each stage of reconstruction, in the order of the screen. cards: by model the
+    hash of its card, see `ReconstructionRecords.take_of_session`."""
     for part in parts:
-        if part.role != "stage":
-            continue
-        for place, dial in enumerate(part.space.dimensions, start=1):
-            yield {
-                "model": part.model,
-                "card_sha256": cards.get(part.model),
-                "dimension": place,
-                "dimension_name": dial.name,
-                "dial": "continuous" if isinstance(dial, Continuous) else "discrete",
-                "low": dial.low if isinstance(dial, Continuous) else None,
-                "high": dial.high if isinstance(dial, Continuous) else None,
-                "values": None if isinstance(dial, Continuous) else dial.k,
-                "distance": part.distance,
-                "labels_editable": part.labels_editable,
-            }
-
-
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """Of some questions; None where there is no question to take it from. left_out: questions that
-    do not count for the share that was solved. error_auc_sum and error_auc_mean are summed over the
-    questions (error x s)."""
-
-    n: int
-    solved: int
-    left_out: int
-    response_time_s: float | None
-    slide_distance: float | None
-    error_auc_sum: float | None
-    error_auc_mean: float | None
-
-    @property
-    def rate(self) -> float | None:
-        asked = self.n - self.left_out
-        return self.solved / asked if asked else None
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """Last minus first (n - 1) / 2 questions, n being the questions counted; error AUC a
-    question. `questions` is the size of each group; all None when it is 0 (Figure 10)."""
-
-    questions: int
-    completion_rate: float | None = None
-    response_time_s: float | None = None
-    slide_distance: float | None = None
-    error_auc_sum: float | None = None
-    error_auc_mean: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StageRecord:
-    """A stage that was begun."""
-
-    completion_rate: float | None
-    measures: Measures
-    change: Change
-
-
-def measure(trials: Sequence[Question], missing: Missing) -> Measures:
-    """Metrics over questions that count (none of them excluded)."""
-
-    def known(
-        total: Callable[[list[float]], float], values: Iterable[float | None]
-    ) -> float | None:
-        there = [value for value in values if value is not None]
-        return total(there) if there else None
-
-    solved = [missing.solved(t.outcome) for t in trials]
-    return Measures(
-        n=len(trials),
-        solved=solved.count(True),
-        left_out=solved.count(None),
-        response_time_s=known(fmean, (t.response_s for t in trials)),
-        slide_distance=known(fmean, (fsum(t.movement.distance) for t in trials)),
-        error_auc_sum=known(fsum, (t.error_auc_sum for t in trials)),
-        error_auc_mean=known(fsum, (t.error_auc_mean for t in trials)),
-    )
-
-
-def stage_record(
-    part: ReconstructionPart,
-    outcome: str | None,
-    trials: Sequence[Question],
-    missing: Missing,
-) -> StageRecord:
-    """The metrics of a stage from all of its attempts; outcome: of the stage, None without an end.
-
-    Questions that the time limit kept from being asked count as not completed; questions that
-    were not asked because the moderator skipped the stage, or the session broke off, do not count,
-    nor do those that were solved before the first move. Skipped ones count as the study declares
-    (missing).
-    """
-    counted = sorted(
-        (t for t in trials if t.excluded_because is None), key=lambda trial: trial.trial
-    )
-    measures = measure(counted, missing)
-    done = outcome in ("completed", "time_expired")
-    at_start = sum(t.excluded_because == SOLVED_AT_START for t in trials)
-    asked = (part.trials - at_start if done else measures.n) - measures.left_out
-    change = first_to_last(counted, missing)
-    if part.solved_at is None:  # nothing can be solved in a calibration
-        asked, change = 0, replace(change, completion_rate=None)
-    return StageRecord(measures.solved / asked if asked else None, measures, change)
-
-
-def first_to_last(trials: Sequence[Question], missing: Missing) -> Change:
-    """The change from the first to the last (n - 1) / 2 of n questions."""
-    size = max((len(trials) - 1) // 2, 0)
-    if size == 0:
-        return Change(0)
-    first, last = measure(trials[:size], missing), measure(trials[-size:], missing)
-
-    def change(before: float | None, after: float | None, of: int = 1) -> float | None:
-        return None if before is None or after is None else after / of - before / of
-
-    return Change(
-        size,
-        change(first.rate, last.rate),
-        change(first.response_time_s, last.response_time_s),
-        change(first.slide_distance, last.slide_distance),
-        change(first.error_auc_sum, last.error_auc_sum, size),
-        change(first.error_auc_mean, last.error_auc_mean, size),
-    )
+        for place, dial in enumerate(part.space.dimensions if part.role == "stage" else (), 1):
+            yield DialOfStage(part, place, dial, cards.get(part.model))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from msgspec.structs import replace
-
 from labapp.record.events.durations import Pauses
 from labapp.study.plugins.machine import State
-from labapp.tasks.reconstruction.snapshots import SnapshotFold, counted_as_published_ns, counted_ns
+from labapp.tasks.reconstruction.snapshots import ActiveTime, SnapshotFold
+
+NONE_YET = ActiveTime(0)
+"""Active time before a question began."""
 
 MOST_UNDECODED = 64
 """A slow decoder is behind the hand by a few changes of a dial."""
@@ -30,8 +31,8 @@ class Trial(State, frozen=True):
 
     z: present dial state; z_seq counts its changes and decoded_seq is the last one whose picture
     was decoded, of the dial state z_decoded. undecoded: the changes since by z_seq, at most
-    MOST_UNDECODED. started_ns is None until the pictures are on the screen. active_ns: active time
-    up to last_activity_ns. redrawn: the pairs before this one that were put back unseen.
+    MOST_UNDECODED. started_ns is None until the pictures are on the screen. redrawn: the pairs
+    before this one that were put back unseen.
     """
 
     number: int
@@ -52,8 +53,7 @@ class Trial(State, frozen=True):
     aligned_at_start: bool = False
     solved: bool = False
     skip_offered: bool = False
-    active_ns: int = 0
-    last_activity_ns: int = 0
+    active: ActiveTime = NONE_YET
     snapshots: SnapshotFold | None = None
     selected: int | None = None
     marks: tuple[Mark, ...] = ()
@@ -79,27 +79,6 @@ class Trial(State, frozen=True):
         """What a calibration still lacks: of MARKS, those that were not made yet."""
         made = {mark.mark for mark in self.marks}
         return tuple(mark for mark in MARKS if mark not in made)
-
-    def active_at(self, now_ns: int, inactivity_ns: int, as_published: bool) -> int:
-        """Active time in ns at working time now_ns (paper 000, 4.3).
-
-        Default: each stretch between activities counts for at most the inactivity limit. As
-        published: only gaps between snapshots that are shorter than the limit count, when closed.
-        """
-        if as_published:
-            return self.active_ns
-        return self.active_ns + counted_ns(now_ns - self.last_activity_ns, inactivity_ns)
-
-    def with_activity(self, now_ns: int, inactivity_ns: int) -> Trial:
-        """The participant did something at working time now_ns (default rule)."""
-        active = self.active_at(now_ns, inactivity_ns, as_published=False)
-        return replace(self, active_ns=active, last_activity_ns=now_ns)
-
-    def with_snapshot(self, now_ns: int, inactivity_ns: int) -> Trial:
-        """A snapshot was taken at working time now_ns (the published rule)."""
-        gap = now_ns - self.last_activity_ns
-        counted = counted_as_published_ns(gap, inactivity_ns)
-        return replace(self, active_ns=self.active_ns + counted, last_activity_ns=now_ns)
 
 
 class StageState(State, frozen=True):

@@ -48,7 +48,6 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
     shown = ("trial.started",)
     bids = ("labapp.tasks.reconstruction.bids:FILES",)
     course = "labapp.tasks.reconstruction.bids:COURSE"
-    kept_text = "labapp.tasks.reconstruction.bids:KEPT_TEXT"
     instructs = ("tutorial",)
     records = "labapp.tasks.reconstruction.records:ReconstructionRecords"
     report = "labapp.tasks.reconstruction.report.contents:REPORT"

@@ -47,14 +47,7 @@ FILES = TaskFiles(
     "set in a picture, beside traversals or exemplars of that dial (Ross, Chen, Hang, Glassman and "
     "Doshi-Velez, Evaluating the Interpretability of Generative Models by Interactive "
     "Reconstruction, 2021).",
-    trial_columns=(
-        *("stage", "stage_number", "task", "role", "model", "trial", "attempt", "outcome"),
-        *("duration_s", "started_session_s", "stalled_s", "keyboard_away"),
-        *("dimension", "dimension_name"),
-        *("regime", "shown_value", "right_choice", "choice", "correct", "confidence"),
-        *("understanding", "response_s", "first_choice_s", "choice_changes", "rating_changes"),
-        *("resamples", "excluded", "excluded_because"),
-    ),
+    left_out=("skips_taken_back",),
     event_columns=(
         Column("item", "rating: confidence or understanding."),
         Column(
@@ -86,8 +79,3 @@ FILES = TaskFiles(
     shown=QuestionShown.kind,
     rows=SingleDimensionRows,
 )
-KEPT_TEXT = {
-    QuestionDrawn.kind: ("regime",),
-    ChoiceMade.kind: ("device",),
-    RatingMade.kind: ("item", "device"),
-}

@@ -12,7 +12,7 @@ from typing import Any
 from labapp.record.events.commands import Command
 from labapp.record.events.dials import no_dial, no_dial_state
 from labapp.record.events.registry import Payload, kind
-from labapp.record.events.types import Index, Whole
+from labapp.record.events.types import Index, Whole, Word
 
 
 @kind("question.drawn", durable=True, begins=("single_dimension",))
@@ -32,7 +32,7 @@ class QuestionDrawn(Payload):
     """
 
     dimension: Index
-    regime: str
+    regime: Word
     value: float
     z: tuple[float, ...]
     correct: Index
@@ -73,7 +73,7 @@ class ChoiceMade(Payload):
     """
 
     choice: Index
-    device: str
+    device: Word
 
 
 @kind("rating.made", durable=True, of_trial=True)
@@ -87,9 +87,9 @@ class RatingMade(Payload):
     device : the input: mouse, keyboard, touch or simulated.
     """
 
-    item: str
+    item: Word
     value: Whole
-    device: str
+    device: Word
 
 
 @kind("answer.given", durable=True, of_trial=True)

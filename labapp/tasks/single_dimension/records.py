@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from labapp.analysis.answered import (
-    AnsweredAttempt,
-    answered,
-    answers_row,
-    correctness,
-    mean,
-    response_time,
-)
-from labapp.analysis.column import number, seconds, text, whole, yes
-from labapp.analysis.task_records import Key, Ran, Row, TaskRecords, TaskTables
+from labapp.analysis.answered import ANSWERS, AnsweredAttempt, AnsweredStage
+from labapp.analysis.column import Column, number, of, seconds, since_start, text, whole, yes
+from labapp.analysis.task_records import Key, Ran, TaskRecords, TaskTables
 from labapp.record.events import Event, Payload
 from labapp.tasks.single_dimension.events import (
     AnswerGiven,
@@ -25,50 +18,16 @@ from labapp.tasks.single_dimension.events import (
 )
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
 
-SINGLE_TRIALS = (
-    whole("dimension", "the dial asked about, from 1"),
-    text("dimension_name", "the representation's own name of the dimension"),
-    text("regime", "low, medium or high, from which the value was drawn; empty where discrete"),
-    number("shown_value", "the dial's value in the picture asked about"),
-    text("right_choice", "low, medium or high; of a discrete dial the index of its value, from 0"),
-    text("choice", "the choice that counts, written likewise"),
-    yes("correct", "the answer handed in was the right choice"),
-    whole(
-        "confidence", "“I'm confident I'm right”, 1 strongly disagree to 5 strongly agree", "1-5"
-    ),
-    whole("understanding", "“The dial makes sense”, 1 to 5 likewise", "1-5"),
-    seconds(
-        "response_s",
-        "from the pictures' appearance to the answer handed in, without pauses and gaps: the "
-        "response time of this task",
-    ),
-    seconds("first_choice_s", "from the pictures' appearance to the first choice"),
-    whole("choice_changes", "choices after the first"),
-    whole("rating_changes", "ratings after the first of each statement"),
-    whole("resamples", "times other examples were asked for"),
-)
-"""Of single-dimension questions only; empty in other rows."""
-
-
-_RATINGS = (
-    number("confidence", "mean of “I'm confident I'm right”", "1-5"),
-    number("understanding", "mean of “The dial makes sense”", "1-5"),
-)
-TABLES = TaskTables(
-    words={"tasks_with_dials": "single-dimension-traversals or single-dimension-exemplars"},
-    outcomes={"answered": "a single-dimension question"},
-    added={"trials": {"keyboard_away": SINGLE_TRIALS}, "stages": {"correctness_rate": _RATINGS}},
-)
-
 
 class QuestionRecord(AnsweredAttempt[SingleDimensionPart, QuestionDrawn, AnswerGiven]):
     """One attempt at a question."""
+
+    resamples = 0
 
     def __init__(self, part: SingleDimensionPart, key: Key, drawn: QuestionDrawn) -> None:
         super().__init__(part, key, drawn)
         self.ratings: dict[str, int] = {}
         self.rated = 0
-        self.resamples = 0
 
     def take(self, event: Event, payload: Payload, working: int) -> None:
         match payload:
@@ -86,6 +45,88 @@ class QuestionRecord(AnsweredAttempt[SingleDimensionPart, QuestionDrawn, AnswerG
         self.last_ns = working
 
 
+class Stage(AnsweredStage[QuestionRecord]):
+    """The questions of a stage that were answered, and how they changed from the first to the last
+    (n - 1) / 2 of n, as for reconstruction."""
+
+    def __init__(self, attempts: Sequence[QuestionRecord]) -> None:
+        super().__init__(attempts)
+        ordered = sorted(self.questions, key=lambda question: question.trial)
+        self.size = max((len(ordered) - 1) // 2, 0)
+        self._ends = ordered[: self.size], ordered[len(ordered) - self.size :]
+
+    def change(self, metric: str) -> float | None:
+        """Of a metric of stages, last minus first."""
+        before, after = (getattr(AnsweredStage(end), metric) for end in self._ends)
+        return None if before is None or after is None else after - before
+
+
+SINGLE_TRIALS = of(
+    QuestionRecord,
+    whole("dimension", "the dial asked about, from 1", get=lambda row: row.drawn.dimension + 1),
+    text("dimension_name", "the representation's own name of the dimension"),
+    text("regime", "low, medium or high, from which the value was drawn; empty where discrete"),
+    number("shown_value", "the dial's value in the picture asked about", get="drawn.value"),
+    text("right_choice", "low, medium or high; of a discrete dial the index of its value, from 0"),
+    text("choice", "the choice that counts, written likewise"),
+    yes("correct", "the answer handed in was the right choice"),
+    whole(
+        "confidence", "“I'm confident I'm right”, 1 strongly disagree to 5 strongly agree", "1-5"
+    ),
+    whole("understanding", "“The dial makes sense”, 1 to 5 likewise", "1-5"),
+    seconds(
+        "response_s",
+        "from the pictures' appearance to the answer handed in, without pauses and gaps: the "
+        "response time of this task",
+    ),
+    since_start("first_choice_s", "from the pictures' appearance to the first choice"),
+    whole("choice_changes", "choices after the first"),
+    whole("rating_changes", "ratings after the first of each statement"),
+    whole("resamples", "times other examples were asked for"),
+    dimension_name=lambda row: row.part.space.dimensions[row.drawn.dimension].name,
+    regime=lambda row: row.drawn.regime or None,
+    right_choice=lambda row: row.part.choice_name(row.drawn.dimension, row.drawn.correct),
+    choice=lambda row: row.part.choice_name(row.drawn.dimension, row.choice),
+    confidence=lambda row: row.ratings.get("confidence"),
+    understanding=lambda row: row.ratings.get("understanding"),
+    rating_changes=lambda row: row.rated - len(row.ratings),
+)
+"""Of single-dimension questions only; empty in other rows."""
+
+
+def _mean_rating(rating: str, statement: str) -> Column:
+    return number(rating, f"mean of “{statement}”", "1-5", lambda stage: stage.mean_of(rating))
+
+
+TABLES = TaskTables(
+    words={"tasks_with_dials": "single-dimension-traversals or single-dimension-exemplars"},
+    outcomes={"answered": "a single-dimension question"},
+    added={
+        "trials": {"keyboard_away": SINGLE_TRIALS},
+        "stages": {
+            "correctness_rate": (
+                _mean_rating("confidence", "I'm confident I'm right"),
+                _mean_rating("understanding", "The dial makes sense"),
+            )
+        },
+    },
+    shared={
+        "trials": {"duration_s": "duration_s"},
+        "stages": {
+            **ANSWERS,
+            "change_questions": "size",
+            "change_response_time_s": lambda stage: stage.change("response_time_s"),
+            "change_correctness_rate": lambda stage: stage.change("correctness_rate"),
+        },
+        "participants": {
+            # For rules of inclusion; empty where there was no practice.
+            "practice_asked": lambda records: len(records.practice) or None,
+            "practice_correct": lambda records: sum(records.practice) if records.practice else None,
+        },
+    },
+)
+
+
 class SingleDimensionRecords(TaskRecords[SingleDimensionPart, QuestionRecord]):
     """Every attempt at every question."""
 
@@ -101,64 +142,13 @@ class SingleDimensionRecords(TaskRecords[SingleDimensionPart, QuestionRecord]):
     ) -> QuestionRecord:
         return QuestionRecord(part, key, payload)
 
-    def trial_row(self, attempt: QuestionRecord) -> Row:
-        part, drawn = attempt.part, attempt.drawn
-        return {
-            "duration_s": attempt.since_start(attempt.last_ns),
-            "dimension": drawn.dimension + 1,
-            "dimension_name": part.space.dimensions[drawn.dimension].name,
-            "regime": drawn.regime or None,
-            "shown_value": drawn.value,
-            "right_choice": part.choice_name(drawn.dimension, drawn.correct),
-            "choice": part.choice_name(drawn.dimension, attempt.choice),
-            "confidence": attempt.ratings.get("confidence"),
-            "understanding": attempt.ratings.get("understanding"),
-            "first_choice_s": attempt.since_start(attempt.first_choice_ns),
-            **attempt.answer_row,
-            "rating_changes": attempt.rated - len(attempt.ratings),
-            "resamples": attempt.resamples,
-        }
-
-    def stage_row(
+    def stage(
         self, part: SingleDimensionPart, attempts: Sequence[QuestionRecord], ran: Ran
-    ) -> Row:
-        """Metrics are over the questions that were answered: one that the time limit cut off was
-        not."""
-        questions = answered(attempts)
-        answers = [question.answer for question in questions if question.answer is not None]
-        size, changed = first_to_last(questions)
-        return {
-            **answers_row(questions),
-            "confidence": mean([answer.confidence for answer in answers]),
-            "understanding": mean([answer.understanding for answer in answers]),
-            "change_questions": size,
-            **changed,
-        }
+    ) -> Stage:
+        return Stage(attempts)
 
-    def participant_row(self) -> Row:
-        """How the practice went, for rules of inclusion; empty where there was none."""
-        answers = [
-            question.answer
-            for question in self.attempts
-            if question.part.role == "practice" and question.excluded_because is None
-        ]
-        correct = sum(answer is not None and answer.correct for answer in answers)
-        return {
-            "practice_asked": len(answers) or None,
-            "practice_correct": correct if answers else None,
-        }
-
-
-def first_to_last(questions: Iterable[QuestionRecord]) -> tuple[int, Row]:
-    """The change from the first to the last (n - 1) / 2 of n answered questions, as for
-    reconstruction: the size of each group, and the columns."""
-    told = sorted(questions, key=lambda question: question.trial)
-    size = max((len(told) - 1) // 2, 0)
-    changed: Row = {}
-    for name, metric in (
-        ("change_response_time_s", response_time),
-        ("change_correctness_rate", correctness),
-    ):
-        before, after = metric(told[:size]), metric(told[len(told) - size :])
-        changed[name] = None if before is None or after is None else after - before
-    return size, changed
+    @property
+    def practice(self) -> list[bool]:
+        """Of each question of the practice that counts, whether it was answered rightly."""
+        asked = (question for question in self.attempts if question.part.role == "practice")
+        return [question.correct is True for question in asked if not question.excluded]

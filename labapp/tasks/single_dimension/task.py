@@ -50,7 +50,6 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
     asks_again = True
     shown = ("question.shown",)
     bids = ("labapp.tasks.single_dimension.bids:FILES",)
-    kept_text = "labapp.tasks.single_dimension.bids:KEPT_TEXT"
     instructs = ("example",)
     records = "labapp.tasks.single_dimension.records:SingleDimensionRecords"
     report = "labapp.tasks.single_dimension.report.contents:REPORT"

@@ -17,7 +17,7 @@ from labapp.record.journal.read import payloads
 from labapp.record.journal.record import Record
 from labapp.study.plugins.bids import Answer, Cells, Column, Key, TaskFiles, TaskRows, seconds
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
-from labapp.tasks.unmasking.state import ANSWERED
+from labapp.tasks.unmasking.state import ANSWERED, Answered
 
 DONT_KNOW = "don't know"
 STIM_FILE = Column("stim_file", "The picture as it was shown, below the folder stimuli.")
@@ -37,7 +37,7 @@ class Stimulus:
 class UnmaskingRows(TaskRows):
     def __init__(self, files: TaskFiles, record: Record) -> None:
         super().__init__(files, record)
-        self._drawn: dict[Key, StimulusDrawn] = {}
+        self._answered: dict[Key, Answered] = {}
         names: dict[str, str] = {}
         for _, payload in payloads([row for row in record.rows if row.kind == StimuliStored.kind]):
             assert isinstance(payload, StimuliStored)
@@ -58,16 +58,17 @@ class UnmaskingRows(TaskRows):
 
     def noted(self, event: Event, payload: Payload) -> None:
         if isinstance(payload, StimulusDrawn):
-            self._drawn[event.part_id, event.trial, event.attempt] = payload
+            self._answered[event.key] = Answered(self.plan[str(event.part_id)], payload)
+        elif event.key in self._answered:
+            self._answered[event.key].apply(payload)
 
     def shown_ns(self, event: Event, payload: StimulusShown) -> int:
         return payload.painted_ns
 
     def shown(self, event: Event, payload: StimulusShown) -> Cells:
-        drawn = self._drawn[event.part_id, event.trial, event.attempt]
         stimulus = self._stimuli.get((event.part_id, event.trial))
         return {
-            **self.called_alike(drawn),
+            **self.called_alike(self._answered[event.key].drawn),
             **self.called_alike(payload),
             STIM_FILE.name: None if stimulus is None else stimulus.file,
         }
@@ -76,24 +77,20 @@ class UnmaskingRows(TaskRows):
         return {
             "onset": seconds(payload.input_ns),
             **self.called_alike(payload),
-            "response": self._response(event, payload),
+            "response": self._answered[event.key].named or DONT_KNOW,
         }
 
     def answer(self, event: Event, payload: Any, shown_ns: int) -> Answer | None:
         """A response ends its stimulus, by the time of its input."""
         if not isinstance(payload, ResponseGiven):
             return None
-        response = self._response(event, payload)
-        truth = self._drawn[event.part_id, event.trial, event.attempt].truth
+        answered = self._answered[event.key]
         cells = {
-            "response_time": seconds(payload.input_ns - shown_ns),
-            "response": response,
-            "correct": response == truth,
+            "response_time": seconds(answered.reaction_time_ns or 0),
+            "response": answered.named or DONT_KNOW,
+            "correct": answered.correct,
         }
         return Answer(payload.input_ns, ANSWERED, cells)
-
-    def _response(self, event: Event, payload: ResponseGiven) -> str:
-        return self.plan[str(event.part_id)].class_of(payload.response) or DONT_KNOW
 
     def question(self, row: Mapping[str, Any]) -> Cells:
         stimulus = self._stimuli.get((row["stage"], row["trial"]))
@@ -164,8 +161,3 @@ FILES = TaskFiles(
     table="annotations",
     rows=UnmaskingRows,
 )
-KEPT_TEXT = {
-    StimulusDrawn.kind: ("image", "method", "truth", "prediction"),
-    StimulusShown.kind: ("shown_by",),
-    ResponseGiven.kind: ("device", "timed_by"),
-}

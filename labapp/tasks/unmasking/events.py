@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from labapp.record.events.commands import Command
 from labapp.record.events.registry import Payload, kind
-from labapp.record.events.types import Index, Number, Whole
+from labapp.record.events.types import Index, Number, Whole, Word
 
 
 @kind("stimulus.drawn", durable=True, begins=("unmasking",))
@@ -33,11 +33,11 @@ class StimulusDrawn(Payload):
 
     sequence: Number
     mask: Number
-    image: str
-    method: str
+    image: Word
+    method: Word
     percent: float
-    truth: str
-    prediction: str
+    truth: Word
+    prediction: Word
     due_ns: Whole
 
 
@@ -58,7 +58,7 @@ class StimulusShown(Payload):
     """
 
     painted_ns: Whole
-    shown_by: str
+    shown_by: Word
     refresh_ms: float | None
     side_px: Index | None = None
     too_small: bool | None = None
@@ -78,9 +78,9 @@ class ResponseGiven(Payload):
     """
 
     response: Whole
-    device: str
+    device: Word
     input_ns: Whole
-    timed_by: str
+    timed_by: Word
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from labapp.record.events import Event
+from labapp.record.events import Event, payload_of
 from labapp.study.plugins.machine import LATE_NS, PartMachine
 from labapp.study.plugins.stage import INTERRUPTED
+from labapp.tasks.unmasking.events import ResponseGiven, StimulusShown
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
-from labapp.tasks.unmasking.state import ANSWERED, UnmaskingState
+from labapp.tasks.unmasking.state import ANSWERED, Reaction, UnmaskingState
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.part_words import Fact, PartWords
@@ -182,7 +183,7 @@ class Stimuli(Fold):
     def __init__(self) -> None:
         self.responses: dict[Place, TimedResponse] = {}
         self.last: Place | None = None
-        self._painted: dict[Place, int] = {}
+        self._open: dict[Place, Reaction] = {}
 
     def apply(self, event: Event, work: WorkTime) -> bool:
         """The mirror shows an answer with the picture that follows it, and not before."""
@@ -194,10 +195,13 @@ class Stimuli(Fold):
         if event.part_id is None or event.trial is None:
             return False
         place = (event.part_id, event.trial)
-        if event.kind == "stimulus.shown":
-            self._painted[place] = int(event.payload["painted_ns"])
-        elif event.kind == "response.given":
-            response, at = event.payload["response"], int(event.payload["input_ns"])
-            self.responses[place] = TimedResponse(int(response), at - self._painted[place])
-            self.last = place
+        if event.kind in (StimulusShown.kind, ResponseGiven.kind):
+            reaction = self._open.setdefault(place, Reaction())
+            reaction.apply(payload_of(event))
+            if (
+                event.kind == ResponseGiven.kind
+                and (taken := reaction.reaction_time_ns) is not None
+            ):
+                self.responses[place] = TimedResponse(int(event.payload["response"]), taken)
+                self.last = place
         return False

@@ -5,48 +5,193 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import exp
-from statistics import fmean
 
 import numpy as np
 from scipy.special import log_softmax
 
-from labapp.analysis.column import INCLUDED, STALLED, WHO, number, seconds, text, whole, yes
+from labapp.analysis.answered import mean
+from labapp.analysis.column import (
+    INCLUDED,
+    STALLED,
+    WHO,
+    number,
+    of,
+    seconds,
+    text,
+    through,
+    whole,
+    yes,
+)
 from labapp.analysis.task_records import (
-    INTERRUPTED,
     Attempt,
     Key,
     Ran,
-    Row,
     TaskRecords,
     TaskTables,
+    not_planned,
 )
 from labapp.base.clock import NS
-from labapp.base.errors import RecordError
 from labapp.record.events import Event, Payload
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
-from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedMask, PlannedSequence, UnmaskingPart
+from labapp.tasks.unmasking.plan import (
+    DONT_KNOW,
+    PlannedMask,
+    PlannedSequence,
+    Unmasked,
+    UnmaskingPart,
+)
+from labapp.tasks.unmasking.state import Answered
 
-_SET = (
+MS = 1_000_000
+"""ns in a millisecond."""
+PRACTICE = "practice"
+
+
+@lru_cache(maxsize=8192)
+def _log_probabilities(
+    logits: tuple[float, ...], classes: tuple[str, ...]
+) -> Mapping[str, float] | None:
+    """What a model makes of a picture: the log of the probability of every class; None without
+    logits. The sessions of a study have the same pictures: each is worked out once."""
+    if not logits:
+        return None
+    result = log_softmax(np.asarray(logits, dtype=np.float64))
+    return dict(zip(classes, result.tolist(), strict=True))
+
+
+def _predicted(log_p: Mapping[str, float] | None) -> str | None:
+    """The most probable class, the first of several."""
+    return None if log_p is None else max(log_p, key=lambda name: log_p[name])
+
+
+@dataclass(frozen=True, slots=True)
+class OfSet:
+    """Something of a stimulus set."""
+
+    set: Unmasked
+
+
+@dataclass(frozen=True, slots=True)
+class Pair(OfSet):
+    """How often the model predicts one class for photos of another, in a pool."""
+
+    truth: str
+    prediction: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Masked(OfSet):
+    """A masked image, as it was planned."""
+
+    sequence: PlannedSequence
+    mask: PlannedMask
+
+    @property
+    def prediction_masked(self) -> str | None:
+        return _predicted(_log_probabilities(self.mask.logits, self.set.classes))
+
+    @property
+    def correct_prediction_masked(self) -> bool | None:
+        predicted = self.prediction_masked
+        return None if predicted is None else predicted == self.sequence.truth
+
+    @property
+    def cross_entropy_masked(self) -> float | None:
+        log_p = _log_probabilities(self.mask.logits, self.set.classes)
+        return None if log_p is None else -log_p[self.sequence.truth] + 0.0
+
+    def p(self, image: PlannedSequence | PlannedMask, of: str) -> float | None:
+        log_p = _log_probabilities(image.logits, self.set.classes)
+        return None if log_p is None else exp(log_p[of])
+
+
+class StimulusRecord(Answered, Attempt):
+    """One attempt at a stimulus. prior_exposures: how often the same picture was on the screen
+    before."""
+
+    part: UnmaskingPart
+    drawn: StimulusDrawn
+    masked: Masked
+    prior_exposures = 0
+
+    def __init__(self, part: UnmaskingPart, key: Key, drawn: StimulusDrawn) -> None:
+        Attempt.__init__(self, key)
+        Answered.__init__(self, part, drawn)
+        self.sequence = part.sequences[drawn.sequence - 1]
+        self.masked = Masked(part.unmasked, self.sequence, self.sequence.masks[drawn.mask - 1])
+
+    def take(self, event: Event, payload: Payload, working: int) -> None:
+        self.apply(payload)
+        match payload:
+            case StimulusShown():
+                self.started_session_ns, self.started_ns = payload.painted_ns, working
+            case ResponseGiven():
+                self.ended_session_ns = payload.input_ns
+
+    @property
+    def complete(self) -> bool:
+        return self.response is not None
+
+    @property
+    def planned_session_s(self) -> float:
+        """Session time at which it appeared, or was to appear where it never did."""
+        shown = self.started_session_s
+        return self.drawn.due_ns / NS if shown is None else shown
+
+    @property
+    def excluded_because(self) -> str | None:
+        """Why it does not count; practice never does."""
+        return super().excluded_because or (PRACTICE if self.part.role == PRACTICE else None)
+
+    @property
+    def response_s(self) -> float | None:
+        result = self.reaction_time_ns
+        return None if result is None else result / NS
+
+
+class BlockRecord:
+    """A block's stimuli that count. Reaction times during which the keyboard was away do not."""
+
+    def __init__(self, part: UnmaskingPart, attempts: Sequence[StimulusRecord], ran: Ran) -> None:
+        self.part = part
+        self.counted = [stimulus for stimulus in attempts if not stimulus.excluded]
+        self.right = [stimulus.correct is True for stimulus in self.counted]
+        timed = (stimulus for stimulus in self.counted if stimulus.key not in ran.keyboard_away)
+        self.response_time_s = mean(stimulus.response_s for stimulus in timed)
+
+
+def in_ms(t_ns: int | None) -> float | None:
+    return None if t_ns is None else t_ns / MS
+
+
+_SET = of(
+    OfSet,
     text("stimuli", "id of the stimulus set"),
     text("manifest_sha256", "hash of the set's manifest"),
     text("classifier", "model package of the explained model; empty where the set names none"),
     number("model_accuracy", "accuracy of the explained model on its test photos", "%"),
     text("classes", "ids of the classes that the model tells apart, with ; between them"),
+    via=("set",),
+    model_accuracy="set.accuracy",
+    classes=lambda row: ";".join(row.set.classes),
 )
-_MASK = (
+_MASK = of(
+    Masked,
     *_SET,
     text("image", "id of the image"),
     text("truth", "id of the true class"),
     text("method", "id of the explanation method that ranks the pixels"),
-    text("method_name", "its name"),
+    text("method_name", "its name", lambda row: row.set.methods[row.sequence.method]),
     whole("method_number", "its place among the methods of the set, from 1"),
     number("percent", "share of the pixels that are shown", "%"),
     whole("pixels", "pixels of the scores' grid that are shown", "pixels"),
-    whole("grid_rows", "rows of the scores' grid", "pixels"),
-    whole("grid_columns", "columns of the scores' grid", "pixels"),
+    whole("grid_rows", "rows of the scores' grid", "pixels", lambda row: row.set.grid[0]),
+    whole("grid_columns", "columns of the scores' grid", "pixels", lambda row: row.set.grid[1]),
     text("fill", "what masked pixels become: mean (of the set's pictures), black, grey or white"),
     text("sign", "pixels are ranked by their scores (signed) or the absolute values (absolute)"),
     text("prediction", "id of the class that the model predicts for the whole image"),
@@ -65,11 +210,18 @@ _MASK = (
         "minus the natural logarithm of the probability before, the model's loss",
         "nats",
     ),
+    via=("sequence", "mask", "set"),
+    method_number=lambda row: list(row.set.methods).index(row.sequence.method) + 1,
+    correct_prediction=lambda row: row.sequence.prediction == row.sequence.truth,
+    p_truth=lambda row: row.p(row.sequence, row.sequence.truth),
+    p_prediction=lambda row: row.p(row.sequence, row.sequence.prediction),
+    p_truth_masked=lambda row: row.p(row.mask, row.sequence.truth),
 )
 
-ANNOTATIONS = (
+ANNOTATIONS = of(
+    StimulusRecord,
     *WHO,
-    text("stage", "id of the plan's part: a block of the stage, or the example"),
+    text("stage", "id of the plan's part: a block of the stage, or the example", "part.id"),
     whole("stage_number", "place of the block among the stages (of the example: 1)"),
     text("role", "stage, or practice (the example sequence)"),
     whole("trial", "number of the stimulus in its part, from 1"),
@@ -77,8 +229,8 @@ ANNOTATIONS = (
     whole("number", "number of the stimulus over all blocks, from 1"),
     whole("sequence", "number of the sequence (an image and a method) in its part, from 1"),
     whole("mask", "place of the mask in its sequence, from 1, the smallest share shown first"),
-    *_MASK,
-    text("outcome", "answered, interrupted, or stage_skipped (by the moderator)"),
+    *through("masked", *_MASK),
+    text("outcome", "answered, interrupted, or stage_skipped (by the moderator)", "ended_by"),
     whole("button", "the button pressed, from 1; 0 is “I don't know”"),
     text("response", "id of the class named; empty with “I don't know” and without a response"),
     yes("dont_know", "the response is “I don't know”"),
@@ -119,7 +271,7 @@ ANNOTATIONS = (
         "looked at",
     ),
     seconds("due_s", "session time (pauses included) at which it was to appear"),
-    seconds("painted_s", "session time of its first painted frame"),
+    seconds("painted_s", "session time of its first painted frame", "started_session_s"),
     seconds("input_s", "session time of the input event"),
     number("due_to_paint_ms", "from when it was to appear to its first painted frame", "ms"),
     yes(
@@ -129,13 +281,26 @@ ANNOTATIONS = (
     ),
     text("excluded_because", "why it does not count"),
     INCLUDED,
+    via=("part", "drawn", "shown", "response"),
+    stage_number="part.number",
+    sequence="drawn.sequence",
+    response="named",
+    follows_prediction=lambda row: row.equals(row.sequence.prediction),
+    follows_prediction_masked=lambda row: row.equals(row.masked.prediction_masked),
+    reaction_time_ms=lambda row: in_ms(row.reaction_time_ns),
+    due_s=lambda row: row.drawn.due_ns / NS,
+    input_s=lambda row: row.response and row.response.input_ns / NS,
+    due_to_paint_ms=lambda row: row.shown and in_ms(row.shown.painted_ns - row.drawn.due_ns),
+    number=lambda row: row.part.first + row.trial,
+    button="response.response",
 )
 
 MASKED_PREDICTIONS = (text("study", "id of the study"), *_MASK)
 """What the explained model makes of each masked image that was planned, practice aside: no human
 in the loop. A row an image, method and mask, whoever saw it."""
 
-POOL = (
+POOL = of(
+    Pair,
     text("study", "id of the study"),
     *_SET,
     text("truth", "id of the true class"),
@@ -157,213 +322,26 @@ TABLES = TaskTables(
         "interrupted": "a masked picture that a pause fell into",
     },
     own={"annotations": ANNOTATIONS, "masked_predictions": MASKED_PREDICTIONS, "pool": POOL},
+    rows={
+        "annotations": lambda records: records.attempts,
+        "masked_predictions": lambda records: masked_images(records.parts.values()),
+        "pool": lambda records: pairs(records.parts.values()),
+    },
+    shared={
+        "trials": {"duration_s": "response_s"},
+        "stages": {
+            "n_answered": lambda stage: len(stage.counted),
+            "n_correct": lambda stage: sum(stage.right),
+            "correctness_rate": lambda stage: mean(stage.right),
+            "response_time_s": "response_time_s",
+            "model_accuracy": "part.unmasked.accuracy",
+        },
+    },
     distinct={
         "masked_predictions": (*_OF_A_SET, "fill", "sign", "image", "method_number", "percent"),
         "pool": (*_OF_A_SET, "truth", "prediction"),
     },
 )
-
-
-MS = 1_000_000
-"""ns in a millisecond."""
-PRACTICE = "practice"
-
-
-class StimulusRecord(Attempt):
-    """One attempt at a stimulus. shown, response: what the journal says of it, None where it did
-    not come to that; prior_exposures: how often the same picture was on the screen before."""
-
-    part: UnmaskingPart
-
-    def __init__(self, part: UnmaskingPart, key: Key, drawn: StimulusDrawn) -> None:
-        super().__init__(key)
-        self.part = part
-        self.drawn = drawn
-        self.sequence = part.sequences[drawn.sequence - 1]
-        self.mask = self.sequence.masks[drawn.mask - 1]
-        self.shown: StimulusShown | None = None
-        self.response: ResponseGiven | None = None
-        self.prior_exposures = 0
-
-    def take(self, event: Event, payload: Payload, working: int) -> None:
-        match payload:
-            case StimulusShown():
-                self.shown = payload
-                self.started_session_ns, self.started_ns = payload.painted_ns, working
-            case ResponseGiven():
-                self.response, self.ended_session_ns = payload, payload.input_ns
-
-    @property
-    def complete(self) -> bool:
-        return self.response is not None
-
-    @property
-    def planned_session_s(self) -> float:
-        """Session time at which it appeared, or was to appear where it never did."""
-        shown = self.started_session_s
-        return self.drawn.due_ns / NS if shown is None else shown
-
-    @property
-    def excluded_because(self) -> str | None:
-        """Why it does not count; practice never does."""
-        return super().excluded_because or (PRACTICE if self.part.role == PRACTICE else None)
-
-    @property
-    def reaction_time_ns(self) -> int | None:
-        """From the first painted frame to the input event's own time stamp."""
-        if self.shown is None or self.response is None:
-            return None
-        return self.response.input_ns - self.shown.painted_ns
-
-    @property
-    def response_s(self) -> float | None:
-        result = self.reaction_time_ns
-        return None if result is None else result / NS
-
-    @property
-    def correct(self) -> bool | None:
-        return self.equals(self.sequence.truth)
-
-    @property
-    def dont_know(self) -> bool | None:
-        """Whether the response names no class; None without a response."""
-        return None if self.response is None else self.named is None
-
-    @property
-    def named(self) -> str | None:
-        return None if self.response is None else self.part.class_of(self.response.response)
-
-    def equals(self, other: str | None) -> bool | None:
-        """Whether a class was named and is this one; None without a response, or without it."""
-        return None if self.response is None or other is None else self.named == other
-
-
-def _foreign(event: Event, what: str) -> RecordError:
-    return RecordError(
-        f"Event {event.seq} of this session {what}, which its plan does not have.",
-        safe="The session is untouched.",
-        todo="Check it with `labapp sessions verify`, and leave it out until then.",
-    )
-
-
-@lru_cache(maxsize=8192)
-def _log_probabilities(
-    logits: tuple[float, ...], classes: tuple[str, ...]
-) -> Mapping[str, float] | None:
-    """What a model makes of a picture: the log of the probability of every class; None without
-    logits. The sessions of a study have the same pictures: each is worked out once."""
-    if not logits:
-        return None
-    result = log_softmax(np.asarray(logits, dtype=np.float64))
-    return dict(zip(classes, result.tolist(), strict=True))
-
-
-def _predicted(log_p: Mapping[str, float] | None) -> str | None:
-    """The most probable class, the first of several."""
-    return None if log_p is None else max(log_p, key=lambda name: log_p[name])
-
-
-def _set_columns(part: UnmaskingPart) -> Row:
-    shared = part.unmasked
-    return {
-        "stimuli": shared.stimuli,
-        "manifest_sha256": shared.manifest_sha256,
-        "classifier": shared.classifier,
-        "model_accuracy": shared.accuracy,
-        "classes": ";".join(shared.classes),
-    }
-
-
-def _mask_columns(part: UnmaskingPart, sequence: PlannedSequence, mask: PlannedMask) -> Row:
-    """The columns that annotations and masked predictions share."""
-    shared = part.unmasked
-    whole = _log_probabilities(sequence.logits, shared.classes)
-    masked = _log_probabilities(mask.logits, shared.classes)
-    predicted = _predicted(masked)
-    return {
-        **_set_columns(part),
-        "image": sequence.image,
-        "truth": sequence.truth,
-        "method": sequence.method,
-        "method_name": shared.methods[sequence.method],
-        "method_number": list(shared.methods).index(sequence.method) + 1,
-        "percent": mask.percent,
-        "pixels": mask.pixels,
-        "grid_rows": shared.grid[0],
-        "grid_columns": shared.grid[1],
-        "fill": shared.fill,
-        "sign": shared.sign,
-        "prediction": sequence.prediction,
-        "correct_prediction": sequence.prediction == sequence.truth,
-        "p_truth": _p(whole, sequence.truth),
-        "p_prediction": _p(whole, sequence.prediction),
-        "prediction_masked": predicted,
-        "correct_prediction_masked": None if predicted is None else predicted == sequence.truth,
-        "p_truth_masked": _p(masked, sequence.truth),
-        "cross_entropy_masked": None if masked is None else -masked[sequence.truth] + 0.0,
-    }
-
-
-def _p(log_p: Mapping[str, float] | None, of: str) -> float | None:
-    return None if log_p is None else exp(log_p[of])
-
-
-def annotation_row(record: StimulusRecord) -> Row:
-    part, drawn, shown, response = record.part, record.drawn, record.shown, record.response
-    masked = _log_probabilities(record.mask.logits, part.unmasked.classes)
-    painted_ns = None if shown is None else shown.painted_ns
-    reaction_ns = record.reaction_time_ns
-    return {
-        "stage": part.id,
-        "stage_number": part.number,
-        "role": part.role,
-        "trial": record.trial,
-        "attempt": record.attempt,
-        "number": part.first + record.trial,
-        "sequence": drawn.sequence,
-        "mask": drawn.mask,
-        **_mask_columns(part, record.sequence, record.mask),
-        "outcome": record.outcome or INTERRUPTED,
-        "button": None if response is None else response.response,
-        "response": record.named,
-        "dont_know": record.dont_know,
-        "correct": record.correct,
-        "follows_prediction": record.equals(record.sequence.prediction),
-        "follows_prediction_masked": record.equals(_predicted(masked)),
-        "reaction_time_ms": None if reaction_ns is None else reaction_ns / MS,
-        "prior_exposures": record.prior_exposures,
-        "shown_by": None if shown is None else shown.shown_by,
-        "timed_by": None if response is None else response.timed_by,
-        "device": None if response is None else response.device,
-        "refresh_ms": None if shown is None else shown.refresh_ms,
-        "side_px": None if shown is None else shown.side_px,
-        "too_small": None if shown is None else shown.too_small,
-        "due_s": drawn.due_ns / NS,
-        "painted_s": None if painted_ns is None else painted_ns / NS,
-        "input_s": None if response is None else response.input_ns / NS,
-        "due_to_paint_ms": None if painted_ns is None else (painted_ns - drawn.due_ns) / MS,
-        "excluded": record.excluded_because is not None,
-        "excluded_because": record.excluded_because,
-    }
-
-
-def masked_prediction_rows(parts: Iterable[UnmaskingPart]) -> Iterator[Row]:
-    """The columns of the table of masked predictions: a row of it for each stimulus planned."""
-    for part in parts:
-        if part.role != PRACTICE:
-            for sequence in part.sequences:
-                yield from (_mask_columns(part, sequence, mask) for mask in sequence.masks)
-
-
-def pool_rows(parts: Iterable[UnmaskingPart]) -> Iterator[Row]:
-    """The columns of the table of the pool: a row of it for each pair of classes."""
-    for part in parts:
-        counts = {(pair.truth, pair.prediction): pair.count for pair in part.unmasked.pool}
-        if counts:
-            for truth, prediction in product(part.unmasked.classes, repeat=2):
-                count = counts.get((truth, prediction), 0)
-                about = {"truth": truth, "prediction": prediction, "count": count}
-                yield _set_columns(part) | about
 
 
 class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
@@ -385,14 +363,14 @@ class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
             or (sequence.image, sequence.method) != (payload.image, payload.method)
         ):
             begins = f"begins mask {mask} of {payload.image!r} with {payload.method!r}"
-            raise _foreign(event, begins)
+            raise not_planned(event, begins)
         return StimulusRecord(part, key, payload)
 
     def take(self, event: Event, payload: Payload, working_ns: int) -> None:
         if isinstance(payload, ResponseGiven) and event.part_id is not None:
             buttons = len(self.parts[event.part_id].buttons)
             if not DONT_KNOW <= payload.response < buttons:
-                raise _foreign(event, f"answers with button {payload.response}")
+                raise not_planned(event, f"answers with button {payload.response}")
         super().take(event, payload, working_ns)
 
     def end(self, working_ns: int) -> None:
@@ -400,30 +378,26 @@ class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
         super().end(working_ns)
         seen: Counter[tuple[str, str, float]] = Counter()
         for record in self.attempts:
-            picture = (record.sequence.image, record.sequence.method, record.mask.percent)
+            picture = (record.sequence.image, record.sequence.method, record.masked.mask.percent)
             record.prior_exposures = seen[picture]
             seen[picture] += record.shown is not None
 
-    def trial_row(self, attempt: StimulusRecord) -> Row:
-        return {"duration_s": attempt.response_s}
+    def stage(
+        self, part: UnmaskingPart, attempts: Sequence[StimulusRecord], ran: Ran
+    ) -> BlockRecord:
+        return BlockRecord(part, attempts, ran)
 
-    def stage_row(self, part: UnmaskingPart, attempts: Sequence[StimulusRecord], ran: Ran) -> Row:
-        """Reaction times during which the keyboard was away do not count."""
-        counted = [stimulus for stimulus in attempts if stimulus.excluded_because is None]
-        right = [stimulus.equals(stimulus.sequence.truth) is True for stimulus in counted]
-        timed = [stimulus for stimulus in counted if stimulus.key not in ran.keyboard_away]
-        times = [seconds for stimulus in timed if (seconds := stimulus.response_s) is not None]
-        return {
-            "n_answered": len(counted),
-            "n_correct": sum(right),
-            "correctness_rate": fmean(right) if right else None,
-            "response_time_s": fmean(times) if times else None,
-            "model_accuracy": part.unmasked.accuracy,
-        }
 
-    def own_rows(self) -> Mapping[str, Iterable[Row]]:
-        return {
-            "annotations": map(annotation_row, self.attempts),
-            "masked_predictions": masked_prediction_rows(self.parts.values()),
-            "pool": pool_rows(self.parts.values()),
-        }
+def masked_images(parts: Iterable[UnmaskingPart]) -> Iterator[Masked]:
+    """Every masked image that was planned, practice aside."""
+    for part in parts:
+        for sequence in part.sequences if part.role != PRACTICE else ():
+            yield from (Masked(part.unmasked, sequence, mask) for mask in sequence.masks)
+
+
+def pairs(parts: Iterable[UnmaskingPart]) -> Iterator[Pair]:
+    """Every pair of classes of the pools."""
+    for part in parts:
+        counts = {(pair.truth, pair.prediction): pair.count for pair in part.unmasked.pool}
+        for pair in product(part.unmasked.classes, repeat=2) if counts else ():
+            yield Pair(part.unmasked, *pair, counts.get(pair, 0))

@@ -5,10 +5,64 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from labapp.record.events import Payload
 from labapp.record.events.durations import Pauses
+from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
+from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 
 ANSWERED = "answered"
 """The outcome of a stimulus with a response; see `stage.INTERRUPTED` for one without."""
+
+
+class Reaction:
+    """What the events of one attempt at a stimulus say of it, for the console, tables and bundles.
+
+    Attributes
+    ----------
+    shown, response : what the journal says of it, None where it did not come to that.
+    """
+
+    shown: StimulusShown | None = None
+    response: ResponseGiven | None = None
+
+    def apply(self, payload: Payload) -> None:
+        """Take in an event of the attempt."""
+        if isinstance(payload, StimulusShown):
+            self.shown = payload
+        elif isinstance(payload, ResponseGiven):
+            self.response = payload
+
+    @property
+    def reaction_time_ns(self) -> int | None:
+        """From the first painted frame to the input event's own time stamp."""
+        if self.shown is None or self.response is None:
+            return None
+        return self.response.input_ns - self.shown.painted_ns
+
+
+class Answered(Reaction):
+    """The same, and what it means by the plan."""
+
+    def __init__(self, part: UnmaskingPart, drawn: StimulusDrawn) -> None:
+        self.part, self.drawn = part, drawn
+
+    @property
+    def dont_know(self) -> bool | None:
+        """Whether the response names no class; None without a response."""
+        return None if self.response is None else self.response.response == DONT_KNOW
+
+    @property
+    def named(self) -> str | None:
+        """Id of the class that the response names."""
+        return None if self.response is None else self.part.class_of(self.response.response)
+
+    @property
+    def correct(self) -> bool | None:
+        return self.equals(self.drawn.truth)
+
+    def equals(self, other: str | None) -> bool | None:
+        """Whether a class was named and is this one; None without a response, or without it."""
+        return None if self.response is None or other is None else self.named == other
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,6 @@ class Unmasking(TaskType[UnmaskingPart]):
     asks_again = True
     shown = ("stimulus.shown",)
     bids = ("labapp.tasks.unmasking.bids:FILES",)
-    kept_text = "labapp.tasks.unmasking.bids:KEPT_TEXT"
     records = "labapp.tasks.unmasking.records:UnmaskingRecords"
     report = "labapp.tasks.unmasking.report.contents:REPORT"
     stages = (UnmaskingStages,)

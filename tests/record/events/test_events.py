@@ -30,7 +30,7 @@ from labapp.record.events import (
 )
 from labapp.record.events.event import payload_text
 from labapp.record.events.registry import kind, migration
-from labapp.record.events.types import hints
+from labapp.record.events.types import Hertz, Word, Written, hints, kept, remarks, written
 from tests.helpers.nightly import examples
 
 VALUES = st.recursive(
@@ -324,6 +324,30 @@ def test_a_whole_number_of_a_package_has_the_bounds_of_its_annotation() -> None:
         payload_of(stored(Counted(0, 10)))
     (row,) = (row for row in describe() if row["kind"] == "test.counted")
     assert row["fields"] == {"page": "int", "index": "int | None"}
+
+
+@pytest.mark.usefixtures("own_kinds")
+def test_a_field_says_its_unit_its_bounds_and_its_privacy() -> None:
+    @kind("test.heard")
+    class Heard(Payload):
+        rate: Hertz
+        names: tuple[Word, ...] | None
+        said: Written
+        other: str
+
+    known = hints(Heard)
+    assert kept(Heard) == {"names"}
+    assert written(Heard) == {"said"}
+    assert remarks(known["rate"]) == "from 1, to 1000000, unit Hz"
+    assert remarks(known["names"]) == "privacy kept"
+    assert remarks(known["other"]) == ""
+
+
+@pytest.mark.usefixtures("own_kinds")
+def test_a_mark_is_in_a_lane_that_a_timeline_has() -> None:
+    assert registered()["note.added"].lane == "notes"
+    with pytest.raises(ValueError, match="'alarm', which is no lane"):
+        kind("test.rang", lane="alarm")(Payload)
 
 
 def test_numbers_of_numpy_become_numbers() -> None:

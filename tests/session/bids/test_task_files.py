@@ -210,7 +210,8 @@ def test_a_new_task_has_its_timeline_and_its_place_in_the_codebook(
     assert "hidden" not in header
     described = codebook()
     assert described["task-counting_events.tsv"]["dots"]["Description"]
-    assert "moved_by_mouse" in described["task-counting_beh.tsv"], "all columns of the table"
+    assert "outcome" in described["task-counting_beh.tsv"], "all that every task has"
+    assert "moved_by_mouse" not in described["task-counting_beh.tsv"], "it is of another task"
 
 
 def test_what_happens_outside_of_trials_is_in_the_course_of_the_session(

@@ -11,7 +11,7 @@ import pytest
 from labapp.analysis import load
 from labapp.session.bids.export import export
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from labapp.tasks.reconstruction.records import dial_rows
+from labapp.tasks.reconstruction.records import dials_of
 from labapp.tasks.reconstruction.report.labels.names import NamedModels, named, order
 from labapp.tasks.reconstruction.report.labels.sheet import coverage, covered
 from tests.analysis.sessions import stage_row
@@ -63,9 +63,9 @@ def test_names_of_a_later_version_of_the_study_count_where_an_earlier_one_took_n
 
 def test_of_practice_no_dial_is_named() -> None:
     rows = [stage_row(labels_editable=False), stage_row("practice", role="practice")]
-    found = list(dial_rows(stages_of(rows), {}))
-    assert [row["labels_editable"] for row in found] == [False] * 3
-    assert {row["card_sha256"] for row in found} == {None}
+    found = list(dials_of(stages_of(rows), {}))
+    assert [dial.part.labels_editable for dial in found] == [False] * 3
+    assert {dial.card_sha256 for dial in found} == {None}
 
 
 def test_the_last_name_counts_and_an_empty_one_takes_it_away() -> None:
@@ -153,7 +153,7 @@ def test_a_hash_that_was_withheld_is_none() -> None:
 def test_the_plan_of_a_shipped_study_has_what_the_table_of_dials_needs() -> None:
     row = row_of("mnist8k/tc10")
     assert row["distance"] == "mnist"
-    assert len(list(dial_rows(stages_of([row]), {}))) == 10
+    assert len(list(dials_of(stages_of([row]), {}))) == 10
 
 
 @pytest.mark.parametrize("people", [0, 1])
