@@ -408,7 +408,7 @@ class MarksIn:
                 self._gone(known, before)
         stay = sum(known.id not in ours for known in alone)
         if stay and arrived and not own:
-            self._lost.append(Message("mark_stays" if stay == 1 else "marks_stay", n=stay))
+            self._lost.append(Message("marks_stay", n=stay))
 
     # --- what a code is called --------------------------------------------------------------------
 
