@@ -95,6 +95,8 @@ def compile_file(path: Path, english: Catalog) -> list[str]:
         part = path.with_suffix(f".{os.getpid()}.part")
         with part.open("wb") as file:
             write_mo(file, catalog)
+        # As old as its source, whatever the clock says.
+        os.utime(part, ns=(path.stat().st_mtime_ns,) * 2)
         part.replace(path.with_suffix(".mo"))
     return found
 
@@ -102,7 +104,7 @@ def compile_file(path: Path, english: Catalog) -> list[str]:
 def is_stale(path: Path) -> bool:
     """Whether a `.po` was changed since it was compiled."""
     compiled = path.with_suffix(".mo")
-    return not compiled.exists() or compiled.stat().st_mtime < path.stat().st_mtime
+    return not compiled.exists() or compiled.stat().st_mtime_ns < path.stat().st_mtime_ns
 
 
 def main(arguments: Sequence[str]) -> int:
