@@ -489,11 +489,11 @@ class OpeningCard(bits.Card):
 
 
 TITLES = {
-    "microphone": N_("home.row.microphone"),
+    "microphone": N_("word.microphone"),
     "screen": N_("home.row.screen"),
     "decoders": N_("home.row.models"),
     PICTURES: N_("home.row.pictures"),
-    "disk": N_("home.row.disk"),
+    "disk": N_("word.disk"),
     "consent": N_("home.consent_text"),
     LSL: N_("word.lsl"),
 }
@@ -572,7 +572,7 @@ class ReadyCard(bits.Card):
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(tr("home.ready_question"), 0)
-        self.device = Combo(palette, tr("home.row.microphone"))
+        self.device = Combo(palette, tr("word.microphone"))
         self.bars = LevelBars(palette, 16, QSize(72, 24))
         self.bars.setFixedWidth(72)
         self.screen_choice = Combo(palette, tr("home.row.screen"))

@@ -325,21 +325,18 @@ class DecisionLine(_QuestionLine):
     def ask(self, line: SessionSummary, exclude: bool) -> None:
         """Ask about a session; exclude: whether it is to be excluded."""
         self._needed = exclude  # a reason
-        told = tr("sessions.exclude_question") if exclude else tr("sessions.include_question")
-        self._ask(line, told, tr("sessions.exclude") if exclude else tr("sessions.include"))
+        asked = N_("sessions.exclude_question") if exclude else N_("sessions.include_question")
+        self._ask(line, asked, tr("sessions.exclude") if exclude else tr("sessions.include"))
 
     def ask_move(self, line: SessionSummary) -> None:
         """Ask why a pilot is moved into the study, or back."""
         self._needed = True
-        told = (
-            tr("sessions.into_study_question")
-            if line.pilot
-            else tr("sessions.into_pilots_question")
-        )
-        self._ask(line, told, tr("sessions.move"))
+        back = N_("sessions.into_pilots_question")
+        asked = N_("sessions.into_study_question") if line.pilot else back
+        self._ask(line, asked, tr("sessions.move"))
 
-    def _ask(self, line: SessionSummary, told: str, decide: str) -> None:
-        bits.set_text(self.text, told.format(id=label_text(line), study=line.study))
+    def _ask(self, line: SessionSummary, asked: str, decide: str) -> None:
+        bits.set_text(self.text, tr(asked, id=label_text(line), study=line.study))
         placeholder = tr("word.reason") if self._needed else tr("word.reason_if_any")
         self.reason.setPlaceholderText(placeholder)
         self.reason.setAccessibleName(placeholder)

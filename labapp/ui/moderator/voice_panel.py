@@ -87,14 +87,14 @@ MOST_BARS_HEIGHT = 120
 SAVED_LATE_S = 2.0
 QUIET_S = 2.0
 """Pauses between words are shorter."""
-FACTS = (
-    N_("home.row.microphone"),
-    N_("voice.lost"),
-    N_("voice.saved"),
-    N_("home.row.disk"),
-    N_("voice.slowest"),
-    N_("word.lsl"),
-)
+FACTS = {
+    "microphone": N_("word.microphone"),
+    "lost": N_("voice.lost"),
+    "saved": N_("voice.saved"),
+    "disk": N_("word.disk"),
+    "slowest": N_("voice.slowest"),
+    "lsl": N_("word.lsl"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +195,10 @@ class VoicePanel(bits.Card):
         grid.setColumnStretch(1, 1)
         self.facts: dict[str, bits.ElidedLabel] = {}
         self._titles: dict[str, QLabel] = {}
-        for row, name in enumerate(FACTS):
+        for row, (name, key) in enumerate(FACTS.items()):
             value = bits.ElidedLabel(role="fact")
             value.setAlignment(Qt.AlignmentFlag.AlignRight)
-            title = bits.label(tr(name), "secondary")
+            title = bits.label(tr(key), "secondary")
             grid.addWidget(title, row, 0)
             grid.addWidget(value, row, 1)
             self.facts[name] = value
@@ -241,36 +241,36 @@ class VoicePanel(bits.Card):
         rate = sound.rate or (level.rate if level else 0)
         khz = f" · {number(f'{rate / 1000:g}')} kHz" if rate else ""
         absent = tr("voice.none") if sound.off is not None else tr("voice.unopened")
-        self._fact("Microphone", f"{sound.device}{khz}" if sound.device else absent, False)
+        self._fact("microphone", f"{sound.device}{khz}" if sound.device else absent, False)
         # The recorder's count is of now, the journal's includes gaps it has not heard of yet.
         lost = max(sound.lost_frames, level.lost_frames if level else 0)
-        self._fact("Lost sound", wording.sound_length(lost, rate), lost > 0)
+        self._fact("lost", wording.sound_length(lost, rate), lost > 0)
         late = saved_ago_s > SAVED_LATE_S
-        self._fact("Saved", tr("voice.seconds_ago", seconds=number(f"{saved_ago_s:.1f}")), late)
+        self._fact("saved", tr("voice.seconds_ago", seconds=number(f"{saved_ago_s:.1f}")), late)
         if free_bytes is None:
-            self._fact("Disk", "…", False)
+            self._fact("disk", "…", False)
         else:
             free = tr("word.free", size=wording.size(free_bytes))
-            self._fact("Disk", free, free_bytes < LOW_DISK_BYTES)
+            self._fact("disk", free, free_bytes < LOW_DISK_BYTES)
         if p99_ms is None:
-            self._fact("Slowest pictures", "…" if decodes else tr("voice.none"), False)
+            self._fact("slowest", "…" if decodes else tr("voice.none"), False)
         else:
-            self._fact("Slowest pictures", number(f"{p99_ms:.1f} ms"), p99_ms > SLOW_MS)
+            self._fact("slowest", number(f"{p99_ms:.1f} ms"), p99_ms > SLOW_MS)
 
     def show_lsl(self, problem: str | None, *, received: bool) -> None:
         """problem: why events are not sent, empty where they are; None where nobody asked for it.
         received: whether anybody receives them."""
-        for widget in (self._titles["LSL"], self.facts["LSL"]):
+        for widget in (self._titles["lsl"], self.facts["lsl"]):
             widget.setVisible(problem is not None)
         if problem is None:
             return
         if problem:
-            self._fact("LSL", translate_message(problem), True)
+            self._fact("lsl", translate_message(problem), True)
         elif received:
-            self._fact("LSL", tr("voice.lsl_received"), False)
+            self._fact("lsl", tr("voice.lsl_received"), False)
         else:
-            self._fact("LSL", tr("voice.lsl_unreceived"), True)
-        bits.set_text(self._titles["LSL"], tr("word.lsl") if problem else tr("voice.lsl_title"))
+            self._fact("lsl", tr("voice.lsl_unreceived"), True)
+        bits.set_text(self._titles["lsl"], tr("word.lsl") if problem else tr("voice.lsl_title"))
 
     def _fact(self, name: str, text: str, wrong: bool) -> None:
         label = self.facts[name]
