@@ -35,7 +35,7 @@ msgstr ""
 def read(path: Path) -> Catalog:
     """The sentences of a file. Raises ValueError (PoFileError) for one that is none."""
     with path.open("rb") as file:
-        return read_po(file, locale=path.stem, abort_invalid=True)
+        return read_po(file, abort_invalid=True)
 
 
 def usual_form(catalog: Catalog) -> str:
@@ -57,16 +57,17 @@ def fields(form: str) -> set[str]:
 
 
 def faults(catalog: Catalog, english: Catalog) -> Iterator[str]:
-    """What is wrong with each sentence of a catalogue. One that is missing is said in English."""
+    """What is wrong with each sentence of a catalogue. One that is missing or empty is no fault: it
+    is said in English."""
     for message in catalog:
-        if not message.id:
+        if not message.id or not any(forms(message)):
             continue
         key = message.id[0] if message.pluralizable else message.id
         model = english.get(key)
         if model is None or model.pluralizable != message.pluralizable:
             yield f"{key}: English has no such sentence, or one with other plurals"
         elif not all(forms(message)):
-            yield f"{key}: it is empty, or a form of its plural is missing"
+            yield f"{key}: a form of its plural is missing"
         else:
             yield from (f"{key}: {why}" for why in _other_fields(message, model))
 
@@ -92,6 +93,9 @@ def compile_file(path: Path, english: Catalog) -> list[str]:
         return [str(error)]
     found = list(faults(catalog, english))
     if not found:
+        for message in list(catalog):
+            if message.id and not any(forms(message)):
+                catalog.delete(message.id)
         part = path.with_suffix(f".{os.getpid()}.part")
         with part.open("wb") as file:
             write_mo(file, catalog)
