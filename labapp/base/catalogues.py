@@ -55,7 +55,7 @@ def sentence(key: str, n: int | None = None, *, language: str = ENGLISH) -> str:
     found = key if n is None else sentences.ngettext(key, key, n)
     if found == key:
         found = sentences.gettext(key)
-    if found == key:
+    if not key or found == key:  # of an empty id gettext gives the head of the file
         raise KeyError(key)
     return found
 
