@@ -41,9 +41,7 @@ class _Question(Button):
         self.setSizePolicy(policy)
         self.setAccessibleName(tr("interview.asked", question=text))
         key = key_of(number)
-        stamps = N_("interview.stamp_by_key") if key else N_(
-            "interview.stamp_by_click"
-        )  # fmt: skip
+        stamps = N_("interview.stamp_by_key") if key else N_("interview.stamp_by_click")
         self.setToolTip(tr(stamps, key=tr("interview.key", number=number)))
         shown = tr("interview.key", number=number) if key else f"{number}"
         self.key = bits.label(shown, "caption")
