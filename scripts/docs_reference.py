@@ -537,7 +537,7 @@ def prose_help(text: str) -> str:
 
 
 def replay_keys() -> str:
-    from labapp.base import resources
+    from labapp.base import catalogues, resources
     from labapp.ui.replay.transport import ACTIONS, FILE
 
     titles = {"replay": "Replay", "code": "Coding", "text": "While words are typed"}
@@ -563,8 +563,12 @@ sign: `<`, and not Shift and the comma."""
     for section, actions in ACTIONS.items():
         if actions:
             rows = [
-                (code(name), prose(words), ", ".join(map(code, shipped[section][name])))
-                for name, words in actions.items()
+                (
+                    code(name),
+                    prose(catalogues.sentence(key)),
+                    ", ".join(map(code, shipped[section][name])),
+                )
+                for name, key in actions.items()
             ]
             parts.append(
                 f"## {titles[section]}\n\n{table(('action', 'what it does', 'keys'), rows)}"

@@ -1,5 +1,5 @@
 """Build hook: assets, shipped models and the documentation as pages travel inside the wheel, under
-`labapp/_data`.
+`labapp/_data`. The catalogues of words are compiled first.
 
 An editable install reads them from the checkout instead, so it gets no copies; checkpoints of
 trainings that are under way are never shipped. The pages are made from the code, so they need what
@@ -22,9 +22,10 @@ NEEDED = ("material", "pydantic", "torch", "typer")
 
 class CustomBuildHook(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        root = Path(self.root)
+        subprocess.run([sys.executable, str(root / "scripts" / "words.py")], check=True)
         if version == "editable":
             return
-        root = Path(self.root)
         for name in ("assets", "models"):
             for child in sorted((root / name).iterdir()):
                 if not child.name.startswith("."):

@@ -110,7 +110,7 @@ def ready_home(study: str = "quickstart") -> HomeWindow:
     ]
     view.set_sessions(lines)
     view.sessions_page.set_lines(lines)
-    view.set_consent(tr("Consent text"), loaded.text("texts/{language}/consent.md"))
+    view.set_consent(tr("home.consent_text"), loaded.text("texts/{language}/consent.md"))
     view.set_checklist(
         [
             checklist.microphone_row("optional", Microphone("USB headset", True, "heard")),

@@ -77,7 +77,7 @@ def shots(folder: Path) -> Iterator[tuple[str, QWidget]]:
 
 
 def _wait(researcher: Researcher) -> None:
-    while researcher.page.analyse.text() != tr("Analyse"):
+    while researcher.page.analyse.text() != tr("results.analyse"):
         QApplication.processEvents()
 
 

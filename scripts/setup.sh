@@ -129,6 +129,9 @@ if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$fresh" ] || ! "$venv/bin/python
   "${pip[@]}" install --constraint constraints.txt torch==2.13.0
   extra=""
   [ "$want" = test ] && extra="[dev]"
-  "${pip[@]}" install --constraint constraints.txt --editable ".$extra"
+  "${pip[@]}" install --constraint constraints.txt --editable ".$extra" babel
   printf '%s' "$fresh" >"$stamp"
 fi
+
+# --- The words of the windows -----------------------------------------------------------------------
+"$venv/bin/python" scripts/words.py

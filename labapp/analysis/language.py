@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from labapp.analysis.tables import Tables
-from labapp.base import resources, translations
+from labapp.base import catalogues, resources, translations
 from labapp.base.errors import SetupError
 from labapp.base.report import sentences
 from labapp.base.report.page import ENGLISH, Translation
@@ -80,12 +80,14 @@ def write_missing(translation: Translation, folder: Path) -> None:
 def _of_windows(language: str) -> dict[str, str]:
     """What the moderator's windows say too, such as the names of metrics: sentences without
     fields, by which nothing else can be meant."""
-    path = resources.assets() / "texts" / language / "moderator.yaml"
-    if not path.is_file():
+    if language not in catalogues.available():
         return {}
-    todo = f"Correct the file, or say --language {ENGLISH}."
-    words = translations.load(path, "the moderator's windows", todo)
-    return {english: word for english, word in words.items() if not translations.fields(english)}
+    words = catalogues.catalogue(language).texts()
+    return {
+        english: words[key]
+        for key, english in catalogues.catalogue(ENGLISH).texts().items()
+        if key in words and not translations.fields(english)
+    }
 
 
 def table_of(language: str) -> Path | None:

@@ -43,8 +43,6 @@ from pathlib import Path
 
 from labapp.base.messages import Message
 
-NOTHING_CHANGED = Message("nothing_changed")
-
 
 @dataclass(frozen=True, order=True)
 class Fault:
@@ -77,7 +75,7 @@ class LabappError(Exception):
     Parameters
     ----------
     what : what happened, as one sentence.
-    safe : what is safe (usually the data recorded so far).
+    safe : what is safe (usually the data recorded so far); nothing was changed, where it is None.
     todo : what to do next.
     faults : the mistakes in files that it tells of, where it does.
     """
@@ -88,13 +86,13 @@ class LabappError(Exception):
         self,
         what: str,
         *,
-        safe: str = NOTHING_CHANGED,
+        safe: str | None = None,
         todo: str = "",
         faults: Sequence[Fault] = (),
     ) -> None:
         super().__init__(what)
         self.what = what
-        self.safe = safe
+        self.safe = Message("nothing_changed") if safe is None else safe
         self.todo = todo
         self.faults = tuple(faults)
 

@@ -143,7 +143,7 @@ class SessionController(QObject):
         if pilot:
             self.console.mark_pilot()
         if not self._home:
-            self.console.header.done.setText(tr("Close the console"))
+            self.console.header.done.setText(tr("closing.close_console"))
         down.callback(self.console.deleteLater)
         down.callback(self.console.shut)
         self.watcher = ScreenWatcher(runner.emit, parent=self)
@@ -243,16 +243,16 @@ class SessionController(QObject):
         """The session is over: nothing is recorded any more. It may still be taken back."""
         if not self._over or self._gone:
             return
-        what = tr("The recording of sound could not be closed as it should.")
-        with mistakes.caught(self._fail, what, tr("What was recorded until then is kept.")):
+        what = tr("closing.sound_failed")
+        with mistakes.caught(self._fail, what, tr("closing.kept_until_then")):
             self.opened.stop_sound()
         if self._driver is not None:
             self._driver.stop()
             QTimer.singleShot(LINGER_MS, self._end)
 
     def _close_session(self) -> None:
-        what = tr("The session could not be closed as it should.")
-        with mistakes.caught(self._fail, what, tr("What was recorded until then is kept.")):
+        what = tr("closing.session_failed")
+        with mistakes.caught(self._fail, what, tr("closing.kept_until_then")):
             self.opened.close(self._reason)
 
     def _fail(self, error: LabappError) -> None:
@@ -270,8 +270,8 @@ class SessionController(QObject):
             return
         self._gone = True
         ended = self.opened.runner.state.ended
-        what = tr("The windows of the session could not be closed as they should.")
-        with mistakes.caught(self._fail, what, tr("What was recorded is stored.")):
+        what = tr("closing.windows_failed")
+        with mistakes.caught(self._fail, what, tr("closing.stored")):
             self._take_down(ended or "interrupted")
         whole = self._failure is None
         if self._signal and ended is None:

@@ -147,7 +147,7 @@ class HomeController(QObject):
 
     def _caught(self) -> AbstractContextManager[None]:
         """Tells what goes wrong in a check, so that the others go on."""
-        return mistakes.caught(self.view.show_error, tr("Something could not be checked."))
+        return mistakes.caught(self.view.show_error, tr("home.unchecked"))
 
     def close(self) -> None:
         """The person closed the home: the program ends."""
@@ -172,7 +172,7 @@ class HomeController(QObject):
             self.view.forget_pilot()
         self.view.session.set_study_note("")
         try:
-            with mistakes.worded(tr("This study file cannot be used.")):
+            with mistakes.worded(tr("study.unusable")):
                 self._loaded = loading.load(study)
         except LabappError as error:
             self._loaded = self._consent = None
@@ -186,7 +186,7 @@ class HomeController(QObject):
             self.view.set_checklist([Row("consent", "missing", first)])
             self._needed = None
             self.microphone.set_policy(None)
-            self.view.set_no_study(tr("This study file cannot be used."))
+            self.view.set_no_study(tr("study.unusable"))
             self.lists.show_study(None)
             return
         self.view.error.hide()
@@ -199,7 +199,7 @@ class HomeController(QObject):
         self._show_participants(study_)
         consent = [item.texts()[0] for item in study_.flow if item.consents]
         self._consent = self._loaded.text(consent[0]) if consent else None
-        self.view.set_consent(tr("Consent text"), self._consent)
+        self.view.set_consent(tr("home.consent_text"), self._consent)
         self._show_consent()
         self._show_plan()
         self.microphone.set_policy(study_.recording.audio)
@@ -227,7 +227,7 @@ class HomeController(QObject):
         if study == self._chosen:
             making.set_checking(False)
             faults = [fault for error in errors for fault in faults_of(error)]
-            making.show_faults(faults, tr("The study is in order."))
+            making.show_faults(faults, tr("home.study_fine"))
 
     def make_study(self, wanted: NewStudy) -> None:
         """Write a study of one's own, and choose it; what is in the way is told in place."""
@@ -242,7 +242,7 @@ class HomeController(QObject):
             making.show_faults([Fault(str(wanted.folder), 0, "", str(error.strerror))])
         else:
             self.choose_study(str(path))
-            making.show_faults((), tr("Written: {path}", path=path))
+            making.show_faults((), tr("home.written", path=path))
 
     def _open_folder(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(loading.find(self._chosen).parent)))
@@ -251,7 +251,7 @@ class HomeController(QObject):
         """Write the chosen study's blank consent form as a PDF."""
         from labapp.ui.consent_pdf import write_blank
 
-        with mistakes.caught(self.view.show_error, tr("The consent form could not be written.")):
+        with mistakes.caught(self.view.show_error, tr("home.consent_unwritten")):
             assert self._loaded is not None  # its text is on the screen
             write_blank(path, self._loaded)
 
@@ -278,7 +278,7 @@ class HomeController(QObject):
             self.choose_study(self.shelf.chosen)
             if self._loaded is not None:
                 now = QTime.currentTime().toString("HH:mm")
-                note = tr("Its files changed: read again at {time}.", time=now)
+                note = tr("home.reread", time=now)
                 self.view.session.set_study_note(note)
 
     def _show_participants(self, study: Study) -> None:
@@ -310,7 +310,7 @@ class HomeController(QObject):
             stimuli_of=stimuli_of,
         )
         try:
-            with mistakes.worded(tr("The plan cannot be made.")):
+            with mistakes.worded(tr("home.plan_failed")):
                 drawn = condition_assignment.preview(self._root, self._loaded, participant)
                 made = realise(drawn=drawn)
         except LabappError as error:
@@ -346,7 +346,7 @@ class HomeController(QObject):
         missing = [m for m in self._needed or () if m not in self._warm.decoders]
         if missing and not self._warm_problem and self.session is None:
             try:
-                with mistakes.worded(tr("A model cannot be loaded.")):
+                with mistakes.worded(tr("home.model_unloaded")):
                     decoders = load_warm(missing[:1])
             except LabappError as error:
                 self._warm_problem = error.what
@@ -461,9 +461,9 @@ class HomeController(QObject):
             return
         self.view.set_starting(True)
         worded = mistakes.worded(
-            tr("The session could not be opened."),
-            tr("It is closed again. What was recorded is untouched."),
-            tr("Go on with it from the list of sessions, or start another one."),
+            tr("home.session_unopened"),
+            tr("home.session_untouched"),
+            tr("home.go_on_or_start"),
         )
         try:
             with worded:
@@ -682,8 +682,8 @@ class PreviewProcess(QObject):
         if not ended.ok:
             self.failed.emit(
                 ProgramError(
-                    tr("The preview could not be shown."),
-                    safe=tr("A preview keeps nothing, and changes nothing."),
+                    tr("home.preview_failed"),
+                    safe=tr("home.preview_safe"),
                     todo=ended.error.strip(),
                 )
             )

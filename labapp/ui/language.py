@@ -1,10 +1,10 @@
-"""The words of the moderator's windows, in the language of whoever sits there.
+"""The words of the moderator's windows, in the language of the person who sits there.
 
-An English sentence is its own key: `tr("Skip stage")` gives its translation from
-`assets/texts/<language>/moderator.yaml`, or the sentence itself. English needs no such file. The
-language is chosen once, when the application is made; words are looked up when they are shown,
-never when a module is loaded. Journals keep English whoever sits there, with the code and values of
-a sentence beside it, from which `translate_message` says it.
+`tr("home.start")` gives the sentence of that id from the catalogue of the language
+(`assets/words/<language>.po`; English is one, too). The language is chosen once, when the
+application is made; words are looked up when they are shown, never when a module is loaded.
+Journals keep English whatever is spoken, with the code and values of a sentence, from which
+`translate_message` says it.
 """
 
 from __future__ import annotations
@@ -13,30 +13,21 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
-from pathlib import Path
 
-from labapp.base import resources, translations
-from labapp.base.errors import LabappError
-from labapp.base.messages import Message
+from labapp.base import catalogues
+from labapp.base.catalogues import ENGLISH, available
+from labapp.base.errors import LabappError, SetupError
+from labapp.base.messages import Message, form
 from labapp.base.translations import fields
 
-ENGLISH = "en"
 VARIABLE = "LABAPP_LANGUAGE"
-FILE = "moderator.yaml"
 
 
 class _Spoken:
-    """The language that is spoken now, and its translations by English sentence."""
+    """The language that is spoken now."""
 
     language = ENGLISH
-    words: Mapping[str, str] = {}
     veil: Callable[[str], str] | None = None
-
-
-def available() -> list[str]:
-    """The languages there are, English first."""
-    files = (resources.assets() / "texts").glob(f"*/{FILE}")
-    return [ENGLISH, *sorted(path.parent.name for path in files)]
 
 
 def preferred(system: Sequence[str]) -> str:
@@ -53,9 +44,14 @@ def preferred(system: Sequence[str]) -> str:
 
 
 def speak(language: str) -> None:
-    """Speak a language from now on. Raises SetupError for a file that cannot be used."""
-    words = {} if language == ENGLISH else load(resources.assets() / "texts" / language / FILE)
-    _Spoken.language, _Spoken.words = language, words
+    """Speak a language from now on. Raises SetupError for one without words."""
+    if language not in available():
+        raise SetupError(
+            f"There are no words in the language {language}.",
+            todo=f"Take one of these as {VARIABLE}: {', '.join(available())}.",
+        )
+    catalogues.catalogue(language)
+    _Spoken.language = language
 
 
 def spoken() -> str:
@@ -63,15 +59,23 @@ def spoken() -> str:
     return _Spoken.language
 
 
-def load(path: Path) -> dict[str, str]:
-    """The checked translations of a file. Raises SetupError naming the sentence."""
-    todo = f"Correct the file, or set {VARIABLE}={ENGLISH}."
-    return translations.load(path, "the moderator's windows", todo)
+def tr(key: str, /, **values: object) -> str:
+    """The sentence of an id in the language that is spoken, with its {values} filled in."""
+    return _filled(catalogues.sentence(key, language=_Spoken.language), values)
 
 
-def tr(text: str, /, **values: object) -> str:
-    """An English sentence in the language that is spoken, with its {values} filled in."""
-    words = _Spoken.words.get(text, text)
+def counted(n: int, key: str, /, **values: object) -> str:
+    """The form of a plural for a number, with {n} and the other {values} filled in."""
+    words = catalogues.sentence(key, n, language=_Spoken.language)
+    return _filled(words, {"n": number(f"{n:,}"), **values})
+
+
+def tr_known(text: str, ids: Mapping[str, str], /) -> str:
+    """The sentence for a text that the record has, by a table of ids; any other text as it is."""
+    return tr(ids[text]) if text in ids else text
+
+
+def _filled(words: str, values: Mapping[str, object]) -> str:
     if _Spoken.veil is not None:
         values = {k: veiled(v) if isinstance(v, str) else v for k, v in values.items()}
     return words.format(**values) if values else words
@@ -82,7 +86,7 @@ def hide_names(names: Iterable[str]) -> None:
     in the window of a rater who is blind. Only what is filled into a sentence can be a name; the
     sentence itself stays. No names: nothing is hidden any more."""
     hidden = tuple(names)
-    _Spoken.veil = without_names(hidden, tr("(hidden)")) if hidden else None
+    _Spoken.veil = without_names(hidden, tr("word.hidden")) if hidden else None
 
 
 def veiled(text: str) -> str:
@@ -102,31 +106,60 @@ def without_names(names: Iterable[str], instead: str) -> Callable[[str], str]:
     return lambda text: named.sub(lambda _: instead, text)
 
 
-def N_(text: str) -> str:
-    """Marks a constant as a sentence that `tr` translates where it is shown."""
-    return text
-
-
-def counted(n: int, text: str, many: str, /, **values: object) -> str:
-    """`tr` of the form for one or for any other number, with {n} filled in.
-
-    The two forms do for English and German; a language with more of them needs more here.
-    """
-    return tr(text if n == 1 else many, n=number(f"{n:,}"), **values)
+def N_(key: str) -> str:
+    """Marks a constant as the id of a sentence that `tr` looks up where it is shown."""
+    return key
 
 
 def number(written: str) -> str:
     """A number that is written as in English (1,234.5), as the language writes it."""
-    return written.translate({ord("."): tr("."), ord(","): tr(",")})
+    return written.translate({ord("."): tr("number.decimal"), ord(","): tr("number.thousands")})
+
+
+ENDED, WITHDREW = "ended by the moderator", "the participant withdrew"
+"""Reasons of an end for which none was typed."""
+PLAIN = {
+    ENDED: N_("reason.by_moderator"),
+    WITHDREW: N_("reason.withdrew"),
+    "consent declined": N_("reason.declined"),
+    "consent not stored": N_("reason.consent_unstored"),
+    "the end was taken back": N_("reason.end_taken_back"),
+    "the microphone could not be opened": N_("reason.microphone_unopened"),
+    "the study records no sound": N_("reason.no_sound_in_study"),
+    "the session began without sound": N_("reason.began_silent"),
+    "the session clock does not run at the speed of sound (--speed)": N_("reason.speed"),
+    "switched off (--audio off)": N_("reason.audio_off"),
+    "the participant did not agree to a sound recording": N_("reason.no_consent_to_sound"),
+    "the disk does not answer": N_("reason.disk"),
+    "the device ended the recording": N_("reason.device_ended"),
+    "the sound recorder stood still and is started again": N_("reason.recorder_restarts"),
+    "the sound server no longer knows our recording": N_("reason.sound_server"),
+    "The signed consent was deleted.": N_("reason.consent_deleted"),
+    "Sessions that were recorded are untouched.": N_("mistake.safe"),
+    "Nothing was changed.": N_("message.nothing_changed"),
+    "Nothing was written.": N_("message.nothing_written"),
+    "It was not changed.": N_("message.not_changed"),
+    "Everything before it is stored.": N_("message.annotations_safe"),
+    "Name another.": N_("message.name_other"),
+    "Make room on this disk.": N_("message.disk_make_room"),
+    "Make room, or name another place.": N_("message.make_room_or_other"),
+    "Make room, or see that you may write there.": N_("message.make_room_or_rights"),
+    "See that you may read it.": N_("message.speech_see"),
+}
+"""What lower layers say in English without a value, and its id: why a session paused or ended, or
+has no sound, as journals have it, and parts of errors. What is stored stays in English whatever is
+spoken, so that the data of one study read alike. Sentences with values are messages
+(`labapp.base.messages`). Any other text is shown as it came."""
 
 
 def translate_message(text: str) -> str:
     """What another layer said in English: a message with its values, a sentence without any, or a
     text that is shown as it came. A value is translated where it is a message itself: any other one
     may be a name that somebody chose."""
-    if not isinstance(text, Message):
-        return veiled(tr(text))
-    return tr(text.form, **{name: _translated(value) for name, value in text.values.items()})
+    if isinstance(text, Message):
+        words = form(text.code, text.values, _Spoken.language)
+        return _filled(words, {name: _translated(each) for name, each in text.values.items()})
+    return tr(PLAIN[text]) if text in PLAIN else veiled(text)
 
 
 def in_words(error: LabappError) -> str:
@@ -141,24 +174,33 @@ def _translated(value: object) -> str:
     return translate_message(value) if isinstance(value, Message) else veiled(str(value))
 
 
-Phrases = Mapping[str, tuple[str, Mapping[str, str]]]
-"""By English phrase its form and the words in it."""
+Phrases = Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]
+"""By English phrase the id of its form, and the words in it with their ids, where they have any."""
 
 
-def phrases(forms: Iterable[str], **words: Iterable[object]) -> Phrases:
-    """Every phrase that can be made of forms with {names} and the words that may stand there."""
-    made: dict[str, tuple[str, Mapping[str, str]]] = {}
-    for form in forms:
-        names = sorted(fields(form))
-        for values in product(*(map(str, words[name]) for name in names)):
-            filled = dict(zip(names, values, strict=True))
-            made[form.format(**filled)] = (form, filled)
+def phrases(forms: Mapping[str, str], **words: Mapping[str, str] | Iterable[object]) -> Phrases:
+    """Every phrase that can be made of forms with {names} and the words that may stand there.
+
+    forms: by English form its id; words: by English word its id, or words that have none.
+    """
+    gaps = {
+        name: list(some.items())
+        if isinstance(some, Mapping)
+        else [(str(word), "") for word in some]
+        for name, some in words.items()
+    }
+    made: dict[str, tuple[str, Mapping[str, tuple[str, str]]]] = {}
+    for text, key in forms.items():
+        names = sorted(fields(text))
+        for chosen in product(*(gaps[name] for name in names)):
+            filled = dict(zip(names, chosen, strict=True))
+            made[text.format(**{name: word for name, (word, _) in filled.items()})] = (key, filled)
     return made
 
 
 def translate_phrase(text: str, known: Phrases) -> str:
     """A phrase in the language that is spoken; any other text as it is."""
     if text not in known:
-        return veiled(tr(text))
-    form, words = known[text]
-    return tr(form, **{name: tr(word) for name, word in words.items()})
+        return veiled(text)
+    key, words = known[text]
+    return tr(key, **{name: tr(own) if own else word for name, (word, own) in words.items()})

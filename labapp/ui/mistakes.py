@@ -29,12 +29,12 @@ def worded(what: str, safe: str = "", todo: str = "") -> Iterator[None]:
         raise
     except Exception as error:
         where = _keep(error)
-        details = tr("The details for whoever looks after labapp are in {file}.", file=where)
+        details = tr("mistake.details_in_file", file=where)
         if not where:
-            details = tr("The details are on standard error.")
+            details = tr("mistake.details_on_stderr")
         raise ProgramError(
-            tr("{what} This is a mistake in labapp ({error}).", what=what, error=short(error)),
-            safe=safe or tr("Sessions that were recorded are untouched."),
+            tr("mistake.told", what=what, error=short(error)),
+            safe=safe or tr("mistake.safe"),
             todo=" ".join(part for part in (todo, details) if part),
         ) from error
 

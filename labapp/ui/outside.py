@@ -39,7 +39,7 @@ def open_outside(path: Path, tell: Callable[[str], None]) -> None:
     path : a file or a folder.
     tell : is given a sentence where nothing opens it, now or soon after.
     """
-    sentence = tr("No program here opens such files. The file is at {path}", path=path)
+    sentence = tr("system.no_program", path=path)
     opener = shutil.which(OPENER) if sys.platform.startswith("linux") else None
     if opener is None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):

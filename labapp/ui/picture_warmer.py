@@ -63,7 +63,7 @@ class SheetMaker(QObject):
         if done.cancelled() or self._wanted.get(model) is not decoder:
             return
         try:
-            with mistakes.worded(tr("The pictures of {model} cannot be made.", model=model)):
+            with mistakes.worded(tr("pictures.failed", model=model)):
                 self._kept[model] = done.result()
         except LabappError as error:
             del self._wanted[model]  # wanted again, it is tried again

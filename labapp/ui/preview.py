@@ -67,7 +67,7 @@ SETTLES = 4
 """Rounds of events until a layout that follows another one has come to rest."""
 THUMB, GAP, COLUMNS, CAPTION = 320, 16, 4, 24
 """Of the contact sheet, in pixels."""
-AROUND = {"session.paused": N_("A pause"), "session.completed": N_("The end")}
+AROUND = {"session.paused": N_("preview.pause"), "session.completed": N_("preview.end")}
 """What covers a session, by the kind of event that led to it."""
 
 
@@ -92,7 +92,7 @@ class Place:
         """As lists name it."""
         title = wording.part_title(self.part.title)
         if self.pages > 1:
-            title = tr("{part}, page {n} of {of}", part=title, n=self.page + 1, of=self.pages)
+            title = tr("preview.page", part=title, n=self.page + 1, of=self.pages)
         number = f"{self.index + 1}".rjust(2, "\N{FIGURE SPACE}")
         return f"{number}  {title}"
 
@@ -127,7 +127,7 @@ class Still:
         noun = words_of(part).noun(part, moment.trial) if part.has_trials else ""
         if moment.begins:
             return noun
-        after = tr("after {event}", event=moment.after)
+        after = tr("preview.after", event=moment.after)
         return f"{noun}, {after}" if noun and moment.trial else after
 
     @property
@@ -399,7 +399,7 @@ class PreviewWindow(Fitted, QWidget):
     def __init__(self, preview: Preview) -> None:
         super().__init__()
         self._preview = preview
-        self.setWindowTitle(tr("Preview: {study}", study=preview.opened.loaded.study.title))
+        self.setWindowTitle(tr("preview.title", study=preview.opened.loaded.study.title))
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setStyleSheet(bits.stylesheet(theme.LIGHT))
@@ -407,7 +407,7 @@ class PreviewWindow(Fitted, QWidget):
         self.screens.setProperty("role", "choice")
         self.screens.setHeaderHidden(True)
         self.screens.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.screens.setAccessibleName(tr("Screens of the study"))
+        self.screens.setAccessibleName(tr("preview.screens"))
         self.screens.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._rows = {(place.index, place.page): self._row(place) for place in preview.places}
         for row in self._rows.values():
@@ -419,7 +419,7 @@ class PreviewWindow(Fitted, QWidget):
                 moment = still.moment
                 self._rows[moment.state.index, moment.page].addChild(self._row(still))
         self.screens.currentItemChanged.connect(self._jump)
-        self.back, self.following = Button(tr("Back")), Button(tr("Next"))
+        self.back, self.following = Button(tr("button.back")), Button(tr("preview.next"))
         self.back.setShortcut(QKeySequence("Ctrl+PgUp"))
         self.following.setShortcut(QKeySequence("Ctrl+PgDown"))
         self.back.clicked.connect(lambda: self._go(self._beside()[0]))
@@ -431,7 +431,7 @@ class PreviewWindow(Fitted, QWidget):
         side = QWidget()
         side.setMinimumWidth(LEAST)
         column = bits.column(side, theme.SPACE_M, theme.SPACE_M)
-        column.addWidget(bits.label(tr("Nothing is recorded or kept."), "secondary", wrap=True))
+        column.addWidget(bits.label(tr("preview.safe"), "secondary", wrap=True))
         column.addWidget(self.screens, 1)
         column.addWidget(self.told)
         column.addLayout(buttons)
@@ -501,7 +501,7 @@ class PreviewWindow(Fitted, QWidget):
             self._show_still(screen)
             return
         self._end_still()
-        self.told.setText(tr("This screen can be tried."))
+        self.told.setText(tr("preview.tryable"))
         if screen != self._preview.place:
             self._preview.jump(screen)
 
@@ -514,7 +514,7 @@ class PreviewWindow(Fitted, QWidget):
         self._still = shown
         shown.follow()
         QTimer.singleShot(0, shown, shown.follow)
-        self.told.setText(tr("Simulated, to look at only."))
+        self.told.setText(tr("preview.look_only"))
 
     def _end_still(self) -> None:
         if self._still is not None:

@@ -55,8 +55,8 @@ class ReplayProcesses(QObject):
         if not ended.ok:
             self.failed.emit(
                 ProgramError(
-                    tr("{session} could not be replayed.", session=session.name),
-                    safe=tr("A replay only reads a session."),
+                    tr("replay.failed", session=session.name),
+                    safe=tr("replay.only_reads"),
                     todo=ended.error.strip(),
                 )
             )

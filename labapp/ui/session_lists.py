@@ -211,7 +211,7 @@ class SessionLists(QObject):
         if self._pool is not None:
             self._pool.shutdown(wait=True)
             self._pool = None
-        what = tr("The session could not be withdrawn.")
+        what = tr("sessions.not_withdrawn")
         while self._withdrawals:
             with mistakes.caught(lambda error: say(error, err=True), what):
                 say("\n".join(self._withdrawals.pop().result()))
@@ -223,20 +223,20 @@ class SessionLists(QObject):
 
     def remark(self, path: Path, text: str) -> None:
         """Keep a remark beside the session's data."""
-        with mistakes.caught(self._view.show_error, tr("The remark could not be kept.")):
+        with mistakes.caught(self._view.show_error, tr("sessions.remark_unkept")):
             add_comment(path, text)
             self._view.sessions_page.remark.clear()
         self.refresh()
 
     def decide(self, path: Path, included: bool, reason: str) -> None:
         """Exclude a session from the analysis, or count it, with the reason."""
-        with mistakes.caught(self._view.show_error, tr("The decision could not be kept.")):
+        with mistakes.caught(self._view.show_error, tr("sessions.decision_unkept")):
             self._say(decide_by_hand(path, included, reason)[1])
         self.refresh()
 
     def move(self, path: Path, into_study: bool, reason: str) -> None:
         """Move a pilot into the study, or back, with the reason."""
-        with mistakes.caught(self._view.show_error, tr("The session could not be moved.")):
+        with mistakes.caught(self._view.show_error, tr("sessions.not_moved")):
             self._say(move_pilot(path, into_study, reason)[1])
         self.refresh()
 
@@ -261,7 +261,7 @@ class SessionLists(QObject):
         if self._closed:
             return  # `close` tells it
         self._withdrawals.remove(done)
-        with mistakes.caught(self._view.show_error, tr("The session could not be withdrawn.")):
+        with mistakes.caught(self._view.show_error, tr("sessions.not_withdrawn")):
             self._say(done.result())
         self.refresh()
 
@@ -275,7 +275,7 @@ class SessionLists(QObject):
         self._reading = False
         if self._closed:
             return
-        with mistakes.caught(self._view.show_error, tr("The list of sessions cannot be read.")):
+        with mistakes.caught(self._view.show_error, tr("sessions.unreadable")):
             try:
                 self._listing = done.result()
             except _Stopped:
@@ -377,7 +377,7 @@ class StudyShelf:
         for path, title in self.choices.own.items():
             name = f"{title} ({Path(path).name})"
             if not Path(path).is_file():
-                name = tr("{study}: the file is gone", study=name)
+                name = tr("sessions.study_gone", study=name)
             studies.append(StudyChoice(path, name))
         studies += self._shipped
         if self.chosen not in [choice.study for choice in studies]:  # it could not be loaded yet

@@ -30,10 +30,10 @@ SIMULATED_BYTES = 50 * MB
 """A simulated session is short; a person's must have room for an hour of sound."""
 
 
-READING = N_("Reading what was recorded, and repairing it where that is needed …")
-LOADING = N_("Loading the models …")
-PAINTING = N_("Making the pictures ready …")
-SHOWING = N_("Opening the windows …")
+READING = N_("starting.reading")
+LOADING = N_("starting.models")
+PAINTING = N_("starting.pictures")
+SHOWING = N_("starting.windows")
 """What takes seconds while a session is opened, in English."""
 Step = Callable[[str], None]
 """Is told what begins, one of these sentences."""

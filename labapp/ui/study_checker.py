@@ -56,7 +56,7 @@ class StudyChecker(QObject):
 
 def _mistakes(study: str) -> Errors:
     try:
-        with mistakes.worded(tr("This study file cannot be used.")):
+        with mistakes.worded(tr("study.unusable")):
             return look_at(study).errors
     except LabappError as error:
         return (error,)
@@ -67,11 +67,6 @@ def told_in_place(study: str, error: LabappError) -> LabappError:
     said how many there are."""
     if not any(fault.line for fault in error.faults):
         return error
-    what = counted(
-        len(error.faults),
-        "{study} cannot be used: it has {n} fault.",
-        "{study} cannot be used: it has {n} faults.",
-        study=study,
-    )
-    todo = tr("Each stands with its line on the page {page}.", page=tr("Study"))
+    what = counted(len(error.faults), "study.faults", study=study)
+    todo = tr("study.faults_on_page", page=tr("tab.study"))
     return StudyError(what, safe=error.safe, todo=todo)

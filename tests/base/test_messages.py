@@ -9,8 +9,11 @@ from string import Formatter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.base.messages import FORMS, Message, coded, decoded
+from labapp.base import catalogues
+from labapp.base.messages import Message, coded, decoded, form
 
+IDS = {key if isinstance(key, str) else key[0] for key in catalogues.catalogue("en").texts()}
+CODES = sorted(key.removeprefix("message.") for key in IDS if key.startswith("message."))
 VALUES = st.one_of(st.text(), st.integers(-(10**6), 10**6), st.floats(-1e6, 1e6))
 
 
@@ -20,8 +23,10 @@ def names(form: str) -> list[str]:
 
 @given(data=st.data())
 def test_a_message_comes_back_from_what_is_stored(data: st.DataObject) -> None:
-    code = data.draw(st.sampled_from(sorted(FORMS)))
-    message = Message(code, **{name: data.draw(VALUES) for name in names(FORMS[code])})
+    code = data.draw(st.sampled_from(CODES))
+    n = data.draw(st.integers(-(10**6), 10**6))
+    values = {name: data.draw(VALUES) for name in names(form(code, {"n": n}))}
+    message = Message(code, **values | ({"n": n} if "n" in values else {}))
     outer = Message("microphone_lost", reason=message)
     for each in (message, outer):
         back = decoded(str(each), json.loads(json.dumps(coded(each))))
@@ -55,3 +60,10 @@ def test_other_words_or_values_are_not_taken() -> None:
     ):
         assert not isinstance(decoded(text, other), Message)
     assert coded("2.5 GB free") == {}
+
+
+def test_a_message_about_a_number_has_its_plural() -> None:
+    assert [Message("project_cases", n=n) for n in (0, 1, 2)] == ["0 cases", "1 case", "2 cases"]
+    stored = json.loads(json.dumps(coded(Message("project_cases", n=1))))
+    assert decoded("1 case", stored) == Message("project_cases", n=1)
+    assert not isinstance(decoded("1 case", stored | {"values": {"n": 2}}), Message)

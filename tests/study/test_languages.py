@@ -21,7 +21,6 @@ from labapp.session.simulation.simulation_job import simulate
 from labapp.study.loading import WORDS, find, in_language, load
 from labapp.study.overview import check
 from labapp.study.plugins import texts
-from labapp.ui.language import FILE as MODERATOR
 from labapp.ui.strings import strings_of
 from tests.helpers.beside import put_beside
 from tests.session.sessions import surroundings
@@ -85,7 +84,7 @@ def test_english_and_german_are_shipped() -> None:
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_no_file_is_missing_and_none_is_left_over(language: str) -> None:
-    names = {path.name for path in (TEXTS / language).iterdir()} - {MODERATOR, REPORT}
+    names = {path.name for path in (TEXTS / language).iterdir()} - {REPORT}
     assert names == {path.name for path in (TEXTS / "en").iterdir()}
 
 

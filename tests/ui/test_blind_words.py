@@ -123,7 +123,7 @@ def every_notice(coding: CodingWindow, name: str) -> Iterator[str]:
     yield "a screen that failed"
     coding.exchange._exported  # noqa: B018 (what it tells goes through the same words)
     coding.panel.set_lines(
-        [Line(language.tr("not in it"), "", language.translate_message(said))],
+        [Line(language.tr("exchange.missing"), "", language.translate_message(said))],
         language.in_words(error),
     )
     coding.panel.show()
@@ -156,7 +156,7 @@ def test_a_blind_rater_reads_no_name(opened: Callable[..., CodingWindow], spoken
             named = re.compile(rf"(?<!\w)({'|'.join(hidden)})(?!\w)", re.IGNORECASE)
             leaks = [text for text in told if named.search(text)]
             assert not leaks, (what, leaks[:3])
-    assert any(language.tr("(hidden)") in text for text in texts_of(coding.window))
+    assert any(language.tr("word.hidden") in text for text in texts_of(coding.window))
 
 
 def test_a_rater_who_may_see_names_reads_them(opened: Callable[..., CodingWindow]) -> None:
@@ -179,10 +179,10 @@ def test_names_are_said_again_once_the_window_is_closed(
 
 def test_a_sentence_of_the_program_stays_whole() -> None:
     """A condition may be called like any word: the words of the program itself are no name."""
-    language.hide_names(["fast", "model", "x"])
+    language.hide_names(["fast", "model", "pictures", "x"])
     try:
-        said = language.tr("The model {model} is fast.", model="fast/model")
-        assert said == "The model (hidden)/(hidden) is fast."
+        said = language.tr("pictures.failed", model="fast/model")
+        assert said == "The pictures of (hidden)/(hidden) cannot be made."
         assert language.veiled("/study/fast/intro.md") == "/study/(hidden)/intro.md"
         assert language.veiled("faster models") == "faster models"
     finally:

@@ -149,7 +149,7 @@ def test_what_the_microphone_hears(
 def test_lost_frames(sounding: Sounding) -> None:
     sounding.voice.lost = RATE // 2
     sounding.shows("Sound was lost: ")
-    lost = sounding.console.voice.facts["Lost sound"]
+    lost = sounding.console.voice.facts["lost"]
     sounding.until(lambda: lost.full() == "! 0.5 s")
     assert not sounding.console.alarms.well.isVisible()
     # What is lost stays lost: it is over when it was seen.
@@ -239,7 +239,7 @@ def test_the_decoder_is_slow(open_room: OpenRoom) -> None:
     assert alarm.startswith(
         "Pictures follow the dials slowly: one in a hundred takes 40 ms or more. Close other"
     )
-    assert desk.console.voice.facts["Slowest pictures"].full() == "! 40.0 ms"
+    assert desk.console.voice.facts["slowest"].full() == "! 40.0 ms"
     turn(0.002, 600)
     assert desk.alarms() == []
     desk.console.shut()

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.study.schema import Participants
+from labapp.ui.language import tr
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Microphone, Row, ScreenChoice, Warm
 
@@ -28,7 +29,7 @@ def test_ready_means_that_every_required_row_is_ok(rows: list[Row]) -> None:
     assert verdict.ready == all(row.state == "ok" for row in rows if row.required)
     for row in rows:
         if row.required and row.state in ("warn", "missing"):
-            assert checklist.NEEDED[row.key] in verdict.why
+            assert tr(checklist.NEEDED[row.key]) in verdict.why
 
 
 def test_what_is_still_checked_is_said_only_when_nothing_is_wrong() -> None:

@@ -24,7 +24,7 @@ from labapp.tasks.concept_repair.moderator import facts_of
 from labapp.tasks.concept_repair.plan import ConceptRepairPart
 from labapp.tasks.concept_repair.state import Repair
 from labapp.ui.home import HomeController
-from labapp.ui.language import ENGLISH, speak
+from labapp.ui.language import ENGLISH, speak, tr
 from labapp.ui.moderator.console import SECOND_TICKS, ConsoleWindow, PlanPanel
 from labapp.ui.moderator.state.console import WorkTime
 from labapp.ui.starting import RunOptions, open_new
@@ -99,7 +99,7 @@ def test_what_is_true_of_a_picture_and_what_the_used_switch_also_tells(watch: Wa
     assert watched.console.mirror.title.full() == "Stage 1 · Picture 1 of 4"
     assert watched.told.startswith("Sets concepts\n1:00 left\nChanges that stand: 0\nCorrect: ")
     assert f"Correct: {repaired.class_(item.truth).name}\n" in watched.told
-    assert TYPES[item.item] in watched.told
+    assert tr(TYPES[item.item]) in watched.told
     said = f"The model says: {repaired.class_(watched.trial.answer).name}"
     assert said + ("" if watched.trial.answer == item.truth else " (wrong)") in watched.told
     names = [repaired.concepts[place].name for place in item.wrong()]

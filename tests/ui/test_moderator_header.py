@@ -16,6 +16,7 @@ from labapp.base.clock import FakeClock
 from labapp.record.events import Source
 from labapp.record.events.commands import ConfirmSkip, EndSession, GiveConsent, Pause
 from labapp.record.events.voice import AudioStarted
+from labapp.ui.language import tr
 from labapp.ui.moderator.mirror import FACTS_WIDTH
 from labapp.ui.moderator.wording import PAUSE_REASONS
 from tests.helpers.rooms import Room, skip_to
@@ -115,7 +116,7 @@ def test_a_reason_takes_one_click_and_no_plain_key(
     assert paused_for(desk) == ["moderator"]
     assert desk.room.last("pause.explained") == {"reason": reason}
     desk.wait(130)
-    assert header.recording.text() == f"‖ {PAUSE_REASONS[reason]}, 2:10"
+    assert header.recording.text() == f"‖ {tr(PAUSE_REASONS[reason])}, 2:10"
     desk.runner.emit(AudioStarted("f", "Jabra", "ALSA", 48_000, 1, "PCM_16"))
     desk.wait(1)
     assert header.recording.text().endswith(", 2:11, sound goes on")

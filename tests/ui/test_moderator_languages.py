@@ -10,17 +10,19 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import pytest
 import yaml
+from babel.messages.catalog import Catalog
 from PySide6.QtWidgets import QWidget
 
 import labapp.ui
-from labapp.base import resources
+from labapp.base import catalogues
 from labapp.base.errors import SetupError
-from labapp.base.messages import FORMS, Message, coded
+from labapp.base.messages import Message, coded
 from labapp.models import catalog as models_catalog
 from labapp.record.events.lifecycle import AlarmRaised
 from labapp.record.journal.decisions import Withdrawal
@@ -42,7 +44,7 @@ from labapp.ui.moderator import wording
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.home import ErrorBanner
 from labapp.ui.widgets.markdown import MarkdownView
-from scripts import screens_moderator, screens_unmasking_console
+from scripts import screens_moderator, screens_unmasking_console, words
 from scripts.screens_single_dimension import answer
 from tests.helpers.beside import put_beside
 from tests.helpers.judging_studies import write_judging_study
@@ -52,9 +54,6 @@ from tests.helpers.single import write_single_study
 from tests.ui.said import cut_in, said_in
 
 UI = Path(labapp.ui.__file__).parent
-GERMAN = resources.assets() / "texts" / "de" / language.FILE
-SIGNS = {".", ","}
-"""Sentences of the catalogue that are no words: how numbers are written."""
 
 Shots = Callable[[Path, str], Iterator[screens_moderator.Shot]]
 
@@ -117,24 +116,93 @@ WINDOWS: dict[str, Shots] = {
 }
 
 
-def literals(call: ast.Call) -> list[ast.expr]:
-    """The sentences that a call asks to be translated."""
-    name = call.func.id if isinstance(call.func, ast.Name) else ""
-    return {"tr": call.args[:1], "N_": call.args[:1], "counted": call.args[1:3]}.get(name, [])
+ASKED = {"tr": 0, "N_": 0, "counted": 1}
+"""Which argument of a function is the id of a sentence."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A sentence that the code asks for: by which function, with which values (None: the call does
+    not tell), and where."""
+
+    key: str
+    name: str
+    values: frozenset[str] | None
+    where: str
 
 
 @cache
-def sentences() -> dict[str, str]:
-    """Every sentence of the windows' code that can be translated, and where it stands."""
-    found = {form: f"labapp/base/messages.py, {code}" for code, form in FORMS.items()}
+def asked() -> tuple[Asked, ...]:
+    """All sentences that the windows' code names by their ids."""
+    found = []
     for path in (*sorted(UI.rglob("*.py")), *sorted((UI.parent / "tasks").rglob("*.py"))):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            for said in literals(node) if isinstance(node, ast.Call) else ():
-                where = f"{path.relative_to(UI.parent)}, line {said.lineno}"
-                assert not isinstance(said, ast.JoinedStr | ast.BinOp), f"{where}: not one sentence"
-                if isinstance(said, ast.Constant):
-                    found[said.value] = where
-    return found
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            name = getattr(call.func, "id", "") if isinstance(call, ast.Call) else ""
+            if name in ASKED and len(call.args) > ASKED[name]:
+                key = call.args[ASKED[name]]
+                where = f"{path.relative_to(UI.parent)}, line {key.lineno}"
+                assert not isinstance(key, ast.JoinedStr | ast.BinOp), f"{where}: not one id"
+                given = [keyword.arg for keyword in call.keywords]
+                values = None if name == "N_" or None in given else frozenset(given)
+                if isinstance(key, ast.Constant):
+                    found.append(Asked(key.value, name, values, where))
+    return tuple(found)
+
+
+def english() -> Catalog:
+    return words.read(words.WORDS / "en.po")
+
+
+def german() -> dict[str, tuple[str, str]]:
+    """Every sentence, each form of a plural by itself, in English and German."""
+    texts = catalogues.catalogue("de").texts()
+    own = catalogues.catalogue("en").texts()
+    return {str(key): (text, texts[key]) for key, text in own.items()}
+
+
+def test_every_id_that_is_named_has_a_sentence_with_these_values() -> None:
+    catalogue = english()
+    for one in asked():
+        sentence = catalogue.get(one.key)
+        assert sentence is not None, f"{one.where}: there is no sentence {one.key}"
+        if one.name != "N_":
+            assert sentence.pluralizable == (one.name == "counted"), f"{one.where}: {one.key}"
+        if one.values is not None:
+            fields = words.fields(words.forms(sentence)[-1])
+            given = one.values | ({"n"} & fields if one.name == "counted" else set())
+            assert given == fields, f"{one.where}: {one.key}"
+
+
+def test_every_sentence_is_named_somewhere() -> None:
+    named = {one.key for one in asked()}
+    texts = set(said_elsewhere())
+    for sentence in english():
+        key = sentence.id[0] if sentence.pluralizable else sentence.id
+        head, _, code = key.partition(".")
+        if key and key not in named:
+            assert head == "message", f"nobody names {key}"
+            assert code in texts or any(fits(code, text) for text in texts), key
+
+
+def fits(code: str, text: str) -> bool:
+    """Whether a code is made of a text in which 7 stands for a value: `decided_7`."""
+    begin, seven, end = text.partition("7")
+    return bool(seven and begin.endswith("_")) and code.startswith(begin) and code.endswith(end)
+
+
+def test_nobody_names_a_message_that_there_is_not() -> None:
+    catalogue = english()
+    for path in sorted(UI.parent.rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Message":
+                code = call.args[0] if call.args else None
+                if isinstance(code, ast.Constant):
+                    where = f"{path.relative_to(UI.parent)}, line {code.lineno}"
+                    sentence = catalogue.get(f"message.{code.value}")
+                    assert sentence is not None, f"{where}: there is no message {code.value}"
+                    given = {keyword.arg for keyword in call.keywords}
+                    fields = words.fields(words.forms(sentence)[-1])
+                    assert None in given or given == fields, f"{where}: {code.value}"
 
 
 SHOWN = {
@@ -167,18 +235,24 @@ def speaks() -> Iterator[Callable[[str], None]]:
     speak(language.ENGLISH)
 
 
+class Marked(catalogues.Catalogue):
+    """English between brackets, but for the signs of numbers."""
+
+    def gettext(self, message: str) -> str:
+        text = catalogues.catalogue("en").gettext(message)
+        return text if message.startswith("number.") else mark(text)
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        text = catalogues.catalogue("en").ngettext(msgid1, msgid2, n)
+        return text if text == msgid1 else mark(text)
+
+
 @pytest.fixture
 def marked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A language in which every sentence stands in brackets."""
-    words = {said: said if said in SIGNS else mark(said) for said in sentences()}
-    monkeypatch.setattr(language._Spoken, "words", words)
-
-
-def test_german_is_complete_and_has_nothing_that_is_not_said() -> None:
-    said, german = sentences(), language.load(GERMAN)
-    assert not {text: where for text, where in said.items() if text not in german}
-    assert not set(german) - set(said)
-    assert len(said) > 150
+    languages = {MARKED: Marked(), "en": catalogues.catalogue("en")}
+    monkeypatch.setattr(catalogues, "catalogue", languages.__getitem__)
+    monkeypatch.setattr(language._Spoken, "language", MARKED)
 
 
 def has_words(form: str) -> bool:
@@ -187,7 +261,7 @@ def has_words(form: str) -> bool:
 
 
 def test_german_says_everything_in_german() -> None:
-    same = {text for text, own in language.load(GERMAN).items() if text == own and has_words(text)}
+    same = {text for text, own in german().values() if text == own and has_words(text)}
     assert same == {"Frustration", "LSL", "Median", "Text"}
 
 
@@ -280,12 +354,12 @@ def test_no_english_is_left_in_german_and_no_word_is_cut(
 ) -> None:
     """In the smallest window: German words are the longest."""
     speaks("de")
-    english = {text for text, said in language.load(GERMAN).items() if text != said}
-    english -= {"Pause"}  # which is also German, for a break
+    others = {text for text, own in german().values() if text != own}
+    others -= {"Pause"}  # which is also German, for a break
     for name, shown in WINDOWS[window](tmp_path, study_in(tmp_path, "de", OWN.__getitem__)):
         qapp.processEvents()
         words = words_of(shown)
-        assert not said_in(shown) & english, name
+        assert not said_in(shown) & others, name
         assert not {text for text in words if ENGLISH_WORDS.search(text)}, name
         size = shown.size()
         shown.resize(shown.minimumSize())
@@ -305,7 +379,7 @@ def test_all_that_an_exchange_leaves_out_can_be_told_in_german() -> None:
             name = getattr(node.func.value, "id", getattr(node.func.value, "attr", ""))
             if node.func.attr == "append" and name.lstrip("_") == "lost":
                 many += 1
-                if not ast.unparse(node.args[0]).startswith(("Message(", "counted(")):
+                if not ast.unparse(node.args[0]).startswith("Message("):
                     loose.append(f"{path.name}, line {node.lineno}")
     assert not loose
     assert many > 40
@@ -317,8 +391,8 @@ def test_german_numbers_and_counts(speaks) -> None:
     assert wording.size(2_400_000_000) == "2,4 GB"
     assert wording.plain_size(2_400_000_000) == "2.4 GB"
     assert wording.percent(0.632) == "63,2\N{NO-BREAK SPACE}%"
-    assert counted(1, "{n} value", "{n} values") == "1 Wert"
-    assert counted(1200, "{n} value", "{n} values") == "1.200 Werte"
+    assert counted(1, "study.values") == "1 Wert"
+    assert counted(1200, "study.values") == "1.200 Werte"
 
 
 def test_phrases_of_the_plan_and_the_analysis_are_translated(speaks) -> None:
@@ -329,7 +403,8 @@ def test_phrases_of_the_plan_and_the_analysis_are_translated(speaks) -> None:
     assert wording.part_title("Before stage 12") == "Vor Abschnitt 12"
     assert wording.part_title("Anything else") == "Anything else"
     assert wording.part_title("Stage 3 again") == "Stage 3 again"
-    known = phrases(("rating at rank {rank}", "all photos"), rank=(1, 2))
+    forms = {"rating at rank {rank}": "quantity.rating_at_rank", "all photos": "value.all_photos"}
+    known = phrases(forms, rank=(1, 2))
     assert set(known) == {"rating at rank 1", "rating at rank 2", "all photos"}
     assert translate_phrase("rating at rank 2", known) != "rating at rank 2"
     assert translate_phrase("rating at rank 3", known) == "rating at rank 3"
@@ -399,7 +474,7 @@ def test_what_a_withdrawal_did_is_told_in_german(speaks) -> None:
 def said_elsewhere() -> Iterator[str]:
     """The texts in the code of the other layers, with a 7 for each value."""
     for path in sorted(UI.parent.rglob("*.py")):
-        if path.name == "wording.py":
+        if path.name in ("wording.py", "language.py"):
             continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -412,12 +487,11 @@ def said_elsewhere() -> Iterator[str]:
 
 def test_reports_are_known_by_the_sentences_that_other_layers_say() -> None:
     said = set(said_elsewhere())
-    here = {wording.ENDED, wording.WITHDREW}
-    for form in {*wording.PART_TITLES, *wording.REASONS} - here:
+    here = {language.ENDED, language.WITHDREW}
+    for form in {*wording.PART_TITLES, *language.PLAIN} - here:
         parts = re.split(r"\{\w+\}", form)
         pattern = re.compile(".+".join(map(re.escape, parts)))
         assert any(pattern.fullmatch(text) for text in said), form
-    assert not {code for code in FORMS if code not in said}
 
 
 def test_every_sentence_with_values_of_an_alarm_is_a_message() -> None:
@@ -443,7 +517,8 @@ def spoken_by(tmp_path: Path, **environment: str) -> str:
         "from labapp.ui.qtapp import make_app\n"
         "from labapp.ui import language\n"
         "app = make_app()\n"
-        "print(language.spoken(), language.tr('Back'), app.translate('QPlatformTheme', 'Cancel'))"
+        "cancel = app.translate('QPlatformTheme', 'Cancel')\n"
+        "print(language.spoken(), language.tr('button.back'), cancel)"
     )
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("LANG", "LC_", "LABAPP_LA"))}
     done = subprocess.run(
@@ -475,35 +550,9 @@ def test_the_language_is_chosen_at_the_start(tmp_path: Path, environment, spoken
     assert spoken_by(tmp_path, **environment) == spoken
 
 
-@pytest.mark.parametrize(
-    ("lines", "why"),
-    [
-        ("Free: [1]\n", "'Free': [1] is no text"),
-        ("Back: on\n", "'Back': True is no text; put it in quotes"),
-        ("Back:\n", "'Back': None is no text"),
-        ("? [a, b]\n: Ja\n", "is not a key"),
-        ('"{n} left": "{m} übrig"\n', "'{n} left': its translation must name these values: n"),
-        ('"Read": "Lesen {x}"\n', "must name these values: none"),
-        ('"Read": "Lesen {"\n', "write a brace as {{ or }}"),
-        ("- Read\n", "expected 'key: value' lines"),
-        ("a: [\n", "moderator.yaml"),
-        ("Back: Zurück\nBack: Rückwärts\n", "Back"),
-    ],
-)
-def test_a_broken_file_is_refused_with_its_sentence(tmp_path: Path, lines: str, why: str) -> None:
-    path = tmp_path / language.FILE
-    path.write_text(lines, "utf-8")
+def test_a_language_without_words_is_refused() -> None:
     with pytest.raises(SetupError) as caught:
-        language.load(path)
-    assert str(path) in caught.value.what
-    assert why in caught.value.what
-    assert "LABAPP_LANGUAGE=en" in caught.value.todo
-
-
-def test_a_language_without_words_is_refused(monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(resources, "assets", lambda: tmp_path)
-    assert language.available() == ["en"]
-    with pytest.raises(SetupError):
-        speak("de")
+        speak("xx")
+    assert "LABAPP_LANGUAGE: en, de" in caught.value.todo
     assert language.spoken() == "en"
-    assert tr("Back") == "Back"
+    assert tr("button.back") == "Back"

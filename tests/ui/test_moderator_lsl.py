@@ -20,7 +20,7 @@ class Streams:
 
 
 def test_what_is_sent_to_other_devices_is_told_and_only_then(desk: Desk) -> None:
-    fact = desk.console.voice.facts["LSL"]
+    fact = desk.console.voice.facts["lsl"]
     desk.console.refresh()
     assert fact.isHidden()
     streams = desk.runner.streams = Streams()

@@ -371,7 +371,7 @@ def test_nothing_is_decoded_and_the_console_says_so(watch):
     watched.read()
     watched.paint()
     watched.console.refresh()
-    assert watched.console.voice.facts["Slowest pictures"].full() == "none"
+    assert watched.console.voice.facts["slowest"].full() == "none"
 
 
 def test_the_home_tells_what_the_stage_is_made_of(tmp_path, qapp):

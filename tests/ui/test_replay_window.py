@@ -261,7 +261,7 @@ def test_narrow_windows_have_the_panels_as_tabs_below_the_text(opened: Open) -> 
     assert window.events.isVisible()
     assert not window.seen.heading.isVisible()
     other = QLabel("other")
-    window.side.set_panels([(tr("What happened"), window.events), ("Other", other)])
+    window.side.set_panels([(tr("replay.events"), window.events), ("Other", other)])
     assert window.events.isVisible()
     assert not other.isVisible()  # the tab of the first is in front
     window.side.show_panel(other)

@@ -28,7 +28,7 @@ from labapp.tasks.reconstruction.report.contents import METRICS
 from labapp.tasks.single_dimension.report.contents import SINGLE_METRICS
 from labapp.tasks.unmasking.report.contents import rows as unmasked_rows
 from labapp.ui import outside, theme
-from labapp.ui.language import speak
+from labapp.ui.language import speak, tr
 from labapp.ui.moderator.checklist import length_text
 from labapp.ui.researcher.controller import Researcher
 from labapp.ui.researcher.job import Ended, Job
@@ -126,7 +126,8 @@ def test_lengths_are_rounded_as_elsewhere() -> None:
 
 def test_every_metric_of_stages_has_the_title_that_the_report_gives_it() -> None:
     metrics = (*METRICS, *SINGLE_METRICS, *SCORE_METRICS)
-    assert {metric.column: metric.title for metric in metrics} == TITLES
+    titles = {column: tr(key) for column, key in TITLES.items()}
+    assert {metric.column: metric.title for metric in metrics} == titles
 
 
 def test_numbers_have_the_decimals_that_tell_them_apart() -> None:

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from labapp.base import leftovers
-from labapp.base.errors import NOTHING_CHANGED, ExchangeError
+from labapp.base.errors import ExchangeError
 from labapp.base.messages import Message
 from labapp.base.reading.values import Budget, TooMuch
 from labapp.coding.annotations import marks as marks_file
@@ -209,9 +209,7 @@ def _refuse_uncoded(record: Record) -> None:
     elif record.withdrawn:
         why, todo = "session_withdrew", "bring_in_no_more"
     if why:
-        raise ExchangeError(
-            Message(why, session=str(record.name)), safe=NOTHING_CHANGED, todo=Message(todo)
-        )
+        raise ExchangeError(Message(why, session=str(record.name)), todo=Message(todo))
 
 
 def _freeze(
@@ -407,7 +405,7 @@ class MarksIn:
                 self._gone(known, before)
         stay = sum(known.id not in ours for known in alone)
         if stay and arrived and not own:
-            self._lost.append(Message("mark_stays" if stay == 1 else "marks_stay", n=stay))
+            self._lost.append(Message("marks_stay", n=stay))
 
     # --- what a code is called --------------------------------------------------------------------
 

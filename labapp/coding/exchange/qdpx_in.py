@@ -26,7 +26,7 @@ from itertools import pairwise, zip_longest
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from labapp.base.messages import Message, counted
+from labapp.base.messages import Message
 from labapp.base.reading import archives, files
 from labapp.base.reading.values import Budget, json_value
 from labapp.coding.annotations.model import SPEAKERS, Speaker
@@ -146,7 +146,7 @@ class SoundIn:
         if words is not None:
             self._read_words(words, noted)
         if whole := len(self._source.findall(tag("Coding"))):
-            self.lost.append(counted("sound_codes", whole, sound=self._name))
+            self.lost.append(Message("sound_codes", n=whole, sound=self._name))
         stamp = self._stamp
         if stamp is not None and stamp.units and not self._spoken:
             stamp = replace(stamp, units=(), units_were=(), texts_were=())
@@ -204,7 +204,7 @@ class SoundIn:
             (notes, "sound_notes"), (unknown, "sound_unknown"), (bare, "sound_bare")
         ):  # fmt: skip
             if count:
-                self._lose(self._name, counted(what, count))
+                self._lose(self._name, Message(what, n=count))
 
     def _on_sound(self, coded: _Coded) -> None:
         times = _number(coded.begin), _number(coded.end)
@@ -252,7 +252,7 @@ class SoundIn:
             self._spoken += own
             self._transcript = text
             if others := len(points) - 2 * len(own):
-                self._lose(name, counted("words_times", others))
+                self._lose(name, Message("words_times", n=others))
         else:
             for spoken in _between(points.values(), text, name):
                 self._budget.entry(name, spoken.utterance.text)
@@ -330,7 +330,7 @@ class SoundIn:
             if text is not None and self._spoken:
                 self._lose(name, Message("words_other"))
             if fresh := sum(coded.selection not in self._quotes for coded in every):
-                self._lose(name, counted("words_when", fresh))
+                self._lose(name, Message("words_when", n=fresh))
             return
         if not self._spoken:  # the other tool kept no times, and the words are as they were
             self._spoken = standing
@@ -356,7 +356,7 @@ class SoundIn:
                     if not self._there(coded.code, unit.t0_ns, unit.t1_ns):
                         self._add(None, coded, unit.t0_ns, unit.t1_ns)
         if parts:
-            self._lose(name, counted("words_parts", parts))
+            self._lose(name, Message("words_parts", n=parts))
         self._unquoted(quoted, name)
 
     def _on_quote(self, mark: str, coded: _Coded, unit: Utterance) -> None:
@@ -389,7 +389,7 @@ class SoundIn:
             for a in self._given
         )
         if alone and quoted:  # else the other tool gave everything new ids
-            self.lost.append(counted("words_taken", alone, name=name))
+            self.lost.append(Message("words_taken", n=alone, name=name))
 
 
 def _seconds(t_ns: int) -> str:
@@ -620,16 +620,16 @@ class _Reader:
             what = Message(_OTHER.get(kind, "project_unknown"))
             name = source.get("name") or Message("project_unnamed")
             if codes:
-                self._lost.append(counted("project_other", codes, what=what, name=name))
+                self._lost.append(Message("project_other", n=codes, what=what, name=name))
             else:
                 self._lost.append(Message("project_other_uncoded", what=what, name=name))
         for name in _LEFT:
             element = self._root.find(tag(name))
             if element is not None and len(element) and not self._own.stamps:
-                self._lost.append(counted(f"project_{name.casefold()}", len(element)))
+                self._lost.append(Message(f"project_{name.casefold()}", n=len(element)))
         notes = len(self._root.findall(f"{tag('Notes')}/{tag('Note')}")) - self._own.notes
         if notes > 0:
-            self._lost.append(counted("project_notes", notes))
+            self._lost.append(Message("project_notes", n=notes))
 
 
 _SOUNDS = (tag("AudioSource"), tag("VideoSource"))

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from labapp.ui.participant.view import SessionView
 
 TYPES = {
-    "repair": N_("correcting sets it right"),
-    "control": N_("all is right already"),
-    "trap": N_("stays or becomes wrong when set right"),
-    "unrepairable": N_("wrong though all concepts are right"),
-    None: N_("right with and without corrections"),
+    "repair": N_("concepts.kind.repair"),
+    "control": N_("concepts.kind.control"),
+    "trap": N_("concepts.kind.trap"),
+    "unrepairable": N_("concepts.kind.unrepairable"),
+    None: N_("concepts.kind.none"),
 }
 """What corrections do to a picture."""
 NOTABLE, MOST = 0.05, 3
@@ -91,56 +91,56 @@ def of_picture(part: ConceptRepairPart, session: SessionView, updates: Updates) 
     if trial is None or not isinstance(task, ConceptRepairTask):
         return
     repaired = part.repaired
-    doing = tr("Sets concepts")
+    doing = tr("concepts.sets_concepts")
     if trial.phase == "over":
-        doing = tr("The picture is over")
+        doing = tr("concepts.picture_over")
     elif trial.pending is not None:
         change = state_words(repaired, trial.pending.concept, trial.pending.to)
-        doing = tr("Foretells: {change}", change=change)
+        doing = tr("concepts.foretells", change=change)
     yield Fact(doing, "strong")
     limit = task.limit_ns(state)
     if limit is not None:
         left_s = (limit - state.pauses.working_ns(session.clock.now_ns())) / NS
         minutes, seconds = divmod(max(0, ceil(left_s)), 60)
-        yield Fact(tr("{time} left", time=f"{minutes}:{seconds:02d}"), "secondary")
-    yield Fact(tr("Changes that stand: {n}", n=len(trial.history)), "secondary")
+        yield Fact(tr("concepts.time_left", time=f"{minutes}:{seconds:02d}"), "secondary")
+    yield Fact(tr("concepts.changes_standing", n=len(trial.history)), "secondary")
     if part.instruction == "audit" and trial.unset:
         names = ", ".join(repaired.concepts[place].name for place in trial.unset)
-        yield Fact(tr("Not confirmed yet: {names}", names=names), "secondary")
+        yield Fact(tr("concepts.unconfirmed", names=names), "secondary")
     yield from _truth(part, part.items[trial.number - 1], trial)
     if trial.history:
         yield from _side(repaired, trial)
     if unexpected := updates.unexpected.get(part.id):
-        yield Fact(tr("Not as foretold so far: {n}", n=len(unexpected)), "secondary")
-    yield Fact(tr("Ask about the model after the stage only."), "secondary")
+        yield Fact(tr("concepts.misforetold", n=len(unexpected)), "secondary")
+    yield Fact(tr("concepts.ask_after_stage"), "secondary")
 
 
 def state_words(repaired: Repaired, concept: int, to: int) -> str:
     """What a concept is set to: "size → small"."""
     known = repaired.concepts[concept]
     if to == AS_IT_IS:
-        return f"{known.name} → {tr('as the model has it')}"
+        return f"{known.name} → {tr('concepts.as_model')}"
     return f"{known.name} → {known.on if to == ON else known.off}"
 
 
 def _truth(part: ConceptRepairPart, item: PlannedItem, trial: Repair) -> Iterator[Fact]:
     repaired, wrong = part.repaired, set(item.wrong())
-    yield Fact(tr("Correct: {name}", name=repaired.class_(item.truth).name), veiled=True)
+    yield Fact(tr("task.correct", name=repaired.class_(item.truth).name), veiled=True)
     right = trial.answer == item.truth
     answer = repaired.class_(trial.answer).name
-    text = tr("The model says: {name}", name=answer) + ("" if right else tr(" (wrong)"))
+    text = tr("concepts.model_says", name=answer) + ("" if right else tr("task.wrong_mark"))
     yield Fact(text, "", "good" if right else "alarm", veiled=True)
     words = [
         f"{known.on if there else known.off}{' ✗' if place in wrong else ''}"
         for place, (known, there) in enumerate(zip(repaired.concepts, item.concepts, strict=True))
     ]
-    yield Fact(tr("True: {words}", words=", ".join(words)), veiled=True)
+    yield Fact(tr("concepts.true", words=", ".join(words)), veiled=True)
     if wrong:
         names = ", ".join(repaired.concepts[place].name for place in sorted(wrong))
-        yield Fact(tr("✗ wrong in the model: {names}", names=names), veiled=True)
+        yield Fact(tr("concepts.wrong_in_model", names=names), veiled=True)
     if part.role == "stage":
         kind = tr(TYPES[item.item])
-        yield Fact(tr("Picture {id}: {kind}", id=item.photo, kind=kind), veiled=True)
+        yield Fact(tr("concepts.picture_kind", id=item.photo, kind=kind), veiled=True)
 
 
 def _side(repaired: Repaired, trial: Repair) -> Iterator[Fact]:
@@ -158,28 +158,27 @@ def _side(repaired: Repaired, trial: Repair) -> Iterator[Fact]:
     for place, deviation in notable[:MOST]:
         values = {"concept": name, "other": repaired.concepts[place].name}
         values["size"] = number(f"{abs(deviation):.2f}")
-        above = tr("“{concept}” also tells {other}: {size} above the true concept", **values)
-        below = tr("“{concept}” also tells {other}: {size} below the true concept", **values)
+        above = tr("concepts.tells_above", **values)
+        below = tr("concepts.tells_below", **values)
         yield Fact(above if deviation > 0 else below, veiled=True)
     for place in repaired.side_effects(last.concept, last.answer, trial.answer):
         other = repaired.concepts[place].name
-        yield Fact(tr("Setting {concept} changed {other}", concept=name, other=other), veiled=True)
+        yield Fact(tr("concepts.setting_changed", concept=name, other=other), veiled=True)
 
 
 def after_stage(part: ConceptGridPart, updates: Updates) -> Iterator[Fact]:
     """The lines beside the grid: what to ask now that the stage is over."""
-    yield Fact(tr("Tells which switch also changes something else"), "strong")
-    yield Fact(tr("Once the grid is done, ask:"), "secondary")
+    yield Fact(tr("concepts.tells_which_switch"), "strong")
+    yield Fact(tr("concepts.ask_after_grid"), "secondary")
     for update in updates.unexpected.get(part.about, [])[:MOST]:
         change = state_words(part.repaired, update.concept, update.to)
         told = tr(
-            "Picture {number}, {change}: you expected {foretold}, and it said {came}. "
-            "How do you explain that?",
+            "concepts.ask_why",
             number=update.picture,
             change=change,
             foretold=part.repaired.class_(update.foretold).name,
             came=part.repaired.class_(update.came).name,
         )
         yield Fact(told)
-    yield Fact(tr("How does this model come to its answers?"))
-    yield Fact(tr("Was there a switch that you did not trust? Why?"))
+    yield Fact(tr("concepts.ask_how"))
+    yield Fact(tr("concepts.ask_distrust"))

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from labapp.ui.participant.view import SessionView
 
 INSTRUCTIONS = {
-    "repair": N_("set right what is wrong"),
-    "audit": N_("confirm or correct every concept"),
-    "foresight": N_("foretell what a given change leads to"),
+    "repair": N_("concepts.instruction.repair"),
+    "audit": N_("concepts.instruction.audit"),
+    "foresight": N_("concepts.instruction.foresight"),
 }
 
 
@@ -34,14 +34,18 @@ class ConceptWords(PartWords[PlannedPart]):
 
     def progress(self, part: PlannedPart, machine: PartMachine[Any], state: Any) -> str:
         if isinstance(part, ConceptGridPart):
-            return tr("the grid")
+            return tr("concepts.grid")
         return super().progress(part, machine, state)
 
     def noun(self, part: PlannedPart, number: int) -> str:
-        return tr("Picture {number}", number=number)
+        return tr("concepts.picture", number=number)
 
     def trial(self, part: PlannedPart, number: int) -> str:
-        return tr("The grid") if isinstance(part, ConceptGridPart) else super().trial(part, number)
+        return (
+            tr("concepts.grid_title")
+            if isinstance(part, ConceptGridPart)
+            else super().trial(part, number)
+        )
 
     def facts(self, parts: Sequence[PlannedPart]) -> str:
         return "".join(facts_of(part) for part in parts if isinstance(part, ConceptRepairPart))
@@ -72,14 +76,14 @@ def facts_of(part: ConceptRepairPart) -> str:
     accuracy = wording.percent(repaired.task_accuracy / 100)
     foretold = sum(item.foresee for item in part.items)
     facts = [
-        tr("stimulus set {id}", id=repaired.stimuli),
-        tr("{n} pictures", n=part.trials),
-        tr("{n} concepts", n=len(repaired.concepts)),
+        tr("task.stimulus_set", id=repaired.stimuli),
+        tr("concepts.pictures", n=part.trials),
+        tr("concepts.concepts", n=len(repaired.concepts)),
         tr(INSTRUCTIONS[part.instruction]),
-        tr("the model is right in {percent}", percent=accuracy),
+        tr("task.model_right_in", percent=accuracy),
     ]
     if foretold:
-        facts.append(tr("foretold in {n} of them", n=foretold))
+        facts.append(tr("concepts.foretold_in", n=foretold))
     if part.item_limit_s is not None:
-        facts.append(tr("at most {seconds} s each", seconds=f"{part.item_limit_s:g}"))
+        facts.append(tr("concepts.seconds_each", seconds=f"{part.item_limit_s:g}"))
     return "  ·  ".join(facts)

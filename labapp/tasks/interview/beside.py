@@ -25,11 +25,8 @@ if TYPE_CHECKING:
     from labapp.ui.participant.view import SessionView
 
 KEY_WIDTH, ASKED_WIDTH, LEAST_WORDS = 108, 76, 120
-RECORDED = N_(
-    "The participant’s voice is recorded. Silence is no alarm now, and nothing said here counts as "
-    "thinking aloud. Notes and flags are taken as ever."
-)
-UNRECORDED = N_("No sound is recorded: write down what is said as notes.")
+RECORDED = N_("interview.recorded")
+UNRECORDED = N_("interview.unrecorded")
 
 
 class _Question(Button):
@@ -42,13 +39,11 @@ class _Question(Button):
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        self.setAccessibleName(tr("Asked: {question}", question=text))
+        self.setAccessibleName(tr("interview.asked", question=text))
         key = key_of(number)
-        stamps = N_("{key} or a click stamps the moment you ask it") if key else N_(
-            "A click stamps the moment you ask it"
-        )  # fmt: skip
-        self.setToolTip(tr(stamps, key=tr("Alt+Shift+{number}", number=number)))
-        shown = tr("Alt+Shift+{number}", number=number) if key else f"{number}"
+        stamps = N_("interview.stamp_by_key") if key else N_("interview.stamp_by_click")
+        self.setToolTip(tr(stamps, key=tr("interview.key", number=number)))
+        shown = tr("interview.key", number=number) if key else f"{number}"
         self.key = bits.label(shown, "caption")
         self.key.setFixedWidth(KEY_WIDTH)
         self.words = PlainLabel(text)
@@ -89,7 +84,7 @@ class InterviewPanel(PartPanel):
         self.questions: list[_Question] = []
         self.headline = bits.label("", "title")
         self.text = bits.label("", "secondary", wrap=True)
-        self.end = Button(tr("End the interview"))
+        self.end = Button(tr("interview.end"))
         self.end.setProperty("role", "primary")
         self.end.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.end.clicked.connect(lambda: self.send(EndInterview()))
@@ -143,6 +138,6 @@ class InterviewPanel(PartPanel):
                 self._rows.addWidget(question)
         n = len(part.guide())
         asked = len(set(state.asked))
-        progress = tr("{n} of {all} questions asked", n=asked, all=n) if n else tr("Interview")
+        progress = tr("interview.progress", n=asked, all=n) if n else tr("part.interview")
         bits.set_text(self.headline, progress)
         bits.set_text(self.text, tr(RECORDED if sound else UNRECORDED))

@@ -10,24 +10,24 @@ from labapp.tasks.judging.plan import JudgingPart, PlannedPhoto, Question
 from labapp.tasks.judging.state import PhotoTrial
 from labapp.ui.language import N_, tr
 
-STEPS = {judging.ABSENT: N_("absent"), judging.PRESENT: N_("present")}
+STEPS = {judging.ABSENT: N_("judging.step.absent"), judging.PRESENT: N_("judging.step.present")}
 ASKED = {
-    judging.OUTPUT: N_("The model predicts"),
-    judging.OUTPUT_CONFIDENCE: N_("Confident of that"),
-    judging.DISTINCTION: N_("Correct is"),
-    judging.DISTINCTION_CONFIDENCE: N_("Confident of that"),
-    judging.AGREEMENT: N_("Prediction is correct"),
-    judging.FIRST: N_("First final step"),
-    judging.AFTER_ABSENT: N_("Second final step"),
-    judging.AFTER_PRESENT: N_("Second final step"),
-    judging.FIRST_STEP: N_("First step disagreed with"),
+    judging.OUTPUT: N_("judging.asked.output"),
+    judging.OUTPUT_CONFIDENCE: N_("judging.asked.confidence"),
+    judging.DISTINCTION: N_("judging.asked.distinction"),
+    judging.DISTINCTION_CONFIDENCE: N_("judging.asked.confidence"),
+    judging.AGREEMENT: N_("judging.asked.agreement"),
+    judging.FIRST: N_("judging.asked.first"),
+    judging.AFTER_ABSENT: N_("judging.asked.second"),
+    judging.AFTER_PRESENT: N_("judging.asked.second"),
+    judging.FIRST_STEP: N_("judging.asked.first_step"),
 }
 """Questions as the moderator reads them."""
 AGREED = {
-    1: N_("no, fairly sure"),
-    2: N_("no, somewhat sure"),
-    3: N_("yes, somewhat sure"),
-    4: N_("yes, fairly sure"),
+    1: N_("judging.agreed.no_sure"),
+    2: N_("judging.agreed.no_somewhat"),
+    3: N_("judging.agreed.yes_somewhat"),
+    4: N_("judging.agreed.yes_sure"),
 }
 
 
@@ -39,13 +39,13 @@ def named(part: JudgingPart, photo: PlannedPhoto, text: str) -> str:
 
 def truth_of(part: JudgingPart, photo: PlannedPhoto) -> list[str]:
     """What is correct and what the model predicts."""
-    wrong = "" if photo.correct else tr(" (wrong)")
+    wrong = "" if photo.correct else tr("task.wrong_mark")
     lines = [
-        tr("Correct: {name}", name=named(part, photo, photo.truth)),
-        tr("Predicted: {name}", name=named(part, photo, photo.prediction)) + wrong,
+        tr("task.correct", name=named(part, photo, photo.truth)),
+        tr("task.predicted", name=named(part, photo, photo.prediction)) + wrong,
     ]
     if part.task == "path-first-step" and photo.first_wrong is not None:
-        lines.append(tr("First wrong step: {number}", number=photo.first_wrong))
+        lines.append(tr("task.first_wrong_step", number=photo.first_wrong))
     return lines
 
 
@@ -56,7 +56,7 @@ def answers_of(part: JudgingPart, photo: PlannedPhoto, trial: PhotoTrial) -> lis
     lines = []
     if rows:
         done = sum(question.id in trial.answers for question in rows)
-        lines.append(tr("Rows rated: {done} of {all}", done=done, all=len(rows)))
+        lines.append(tr("judging.rows_rated", done=done, all=len(rows)))
     for question in asked:
         if question.row is None and judging.applies(question, trial.answers):
             text = _said(question, trial.answers.get(question.id), photo)
@@ -70,13 +70,13 @@ def _said(question: Question, value: int | None, photo: PlannedPhoto) -> str:
         return "–"
     match question.id:
         case judging.OUTPUT_CONFIDENCE | judging.DISTINCTION_CONFIDENCE:
-            text = tr("{value} of {last}", value=value, last=question.last)
+            text = tr("task.value_of_last", value=value, last=question.last)
         case judging.AGREEMENT:
             text = tr(AGREED[value])
         case judging.FIRST | judging.AFTER_ABSENT | judging.AFTER_PRESENT:
             text = tr(STEPS[value])
         case judging.FIRST_STEP if value > len(photo.rows):
-            text = tr("agrees with all")
+            text = tr("judging.agrees_with_all")
         case _:
             text = str(value)
     return marked(text, value, question.right)

@@ -25,20 +25,20 @@ class JudgingWords(PartWords[PlannedPart]):
     def subject(self, part: PlannedPart) -> str:
         if not isinstance(part, JudgingPart):
             return ""
-        return tr("{method}, set {number}", method=part.explained.method, number=part.set)
+        return tr("judging.set", method=part.explained.method, number=part.set)
 
     def facts(self, parts: Sequence[PlannedPart]) -> str:
         return "".join(facts_judged(part) for part in parts if isinstance(part, JudgingPart))
 
     def noun(self, part: PlannedPart, number: int) -> str:
         if isinstance(part, WarmUpPart):
-            return tr("Exercise {number}", number=number)
-        return tr("Photo {number}", number=number)
+            return tr("judging.exercise", number=number)
+        return tr("judging.photo", number=number)
 
     def place(self, part: PlannedPart, machine: PartMachine[Any], state: Any) -> str:
         place = super().place(part, machine, state)
         if isinstance(state, JudgingState) and state.description:
-            return tr("{place} · reads the description", place=place)
+            return tr("judging.reads_description", place=place)
         return place
 
     def beside(
@@ -50,7 +50,7 @@ class JudgingWords(PartWords[PlannedPart]):
             photo = part.photos[trial.number - 1]
             if part.task == "prototype-distinction":
                 name = answers.named(part, photo, photo.options[trial.option - 1])
-                yield Fact(tr("Looking at: {name}", name=name), "strong")
+                yield Fact(tr("judging.looking_at", name=name), "strong")
             for line in answers.truth_of(part, photo):
                 yield Fact(line, veiled=True)
             for line in answers.answers_of(part, photo, trial):
@@ -66,7 +66,7 @@ def of_exercise(part: WarmUpPart, trial: PhotoTrial) -> Iterator[Fact]:
     how it works, of the one that is worked already."""
     reads = trial.started_ns is None
     exercise = part.worked if reads else part.exercises[trial.number - 1]
-    head = tr("Reads how it works") if reads else tr("Exercise {number}", number=trial.number)
+    head = tr("judging.reads_method") if reads else tr("judging.exercise", number=trial.number)
     yield Fact(head, "strong")
     for line in truth_of(exercise):
         yield Fact(line, veiled=True)
@@ -74,56 +74,56 @@ def of_exercise(part: WarmUpPart, trial: PhotoTrial) -> Iterator[Fact]:
         yield Fact(line, "secondary")
     if trial.right is not None:
         right = all(trial.right.values())
-        text = tr("Handed in: right.") if right else tr("Handed in: not right.")
+        text = tr("judging.exercise_right") if right else tr("judging.exercise_wrong")
         yield Fact(text, "strong", "good" if right else "alarm")
 
 
 def facts_judged(part: JudgingPart) -> str:
     explained = part.explained
     facts = [
-        tr("stimulus set {id}", id=explained.stimuli),
-        tr("{n} photos", n=len(part.photos)),
-        tr("the model is right in {percent}", percent=wording.percent(explained.accuracy / 100)),
+        tr("task.stimulus_set", id=explained.stimuli),
+        tr("judging.photos", n=len(part.photos)),
+        tr("task.model_right_in", percent=wording.percent(explained.accuracy / 100)),
     ]
     if explained.colour_map:
-        facts.append(tr("colours: {name}", name=explained.colour_map))
+        facts.append(tr("judging.colours", name=explained.colour_map))
     if part.labels:
-        facts.append(tr("the true class is told"))
+        facts.append(tr("judging.class_told"))
     return "  ·  ".join(facts)
 
 
 QUESTIONS = {
-    judging.VERDICT: N_("The prediction is"),
+    judging.VERDICT: N_("judging.exercise.verdict"),
     judging.AGREEMENT: ASKED[judging.AGREEMENT],
-    judging.MISTAKE: N_("First mistake"),
+    judging.MISTAKE: N_("judging.exercise.mistake"),
 }
 """Questions as the moderator reads them."""
-VERDICTS = {judging.WRONG: N_("wrong"), judging.RIGHT: N_("right")}
+VERDICTS = {judging.WRONG: N_("task.wrong"), judging.RIGHT: N_("task.right")}
 WORDS = {
-    "colour": N_("colour"),
-    "count": N_("number"),
-    "shape": N_("shape"),
-    "colour_green": N_("green"),
-    "colour_red": N_("red"),
-    "colour_yellow": N_("yellow"),
-    "count_few": N_("at most 3"),
-    "count_many": N_("more than 3"),
-    "shape_round": N_("round"),
-    "shape_skinny": N_("skinny"),
+    "colour": N_("judging.node.colour"),
+    "count": N_("judging.node.count"),
+    "shape": N_("judging.node.shape"),
+    "colour_green": N_("judging.node.green"),
+    "colour_red": N_("judging.node.red"),
+    "colour_yellow": N_("judging.node.yellow"),
+    "count_few": N_("judging.node.few"),
+    "count_many": N_("judging.node.many"),
+    "shape_round": N_("judging.node.round"),
+    "shape_skinny": N_("judging.node.skinny"),
 }
 """Attributes and steps of the fruit decision tree."""
 
 
 def truth_of(exercise: Exercise) -> list[str]:
     """What is correct, what the model predicts, and by which steps."""
-    wrong = "" if exercise.first_wrong is None else tr(" (wrong)")
+    wrong = "" if exercise.first_wrong is None else tr("task.wrong_mark")
     lines = [
-        tr("Correct: {name}", name=tr("Fruit {letter}", letter=exercise.truth)),
-        tr("Predicted: {name}", name=tr("Fruit {letter}", letter=exercise.prediction)) + wrong,
-        tr("Steps: {steps}", steps=" → ".join(tr(WORDS[step]) for step in exercise.steps)),
+        tr("task.correct", name=tr("judging.fruit", letter=exercise.truth)),
+        tr("task.predicted", name=tr("judging.fruit", letter=exercise.prediction)) + wrong,
+        tr("judging.steps", steps=" → ".join(tr(WORDS[step]) for step in exercise.steps)),
     ]
     if exercise.first_wrong is not None:
-        lines.append(tr("First wrong step: {number}", number=exercise.first_wrong))
+        lines.append(tr("task.first_wrong_step", number=exercise.first_wrong))
     return lines
 
 
@@ -145,5 +145,5 @@ def _said(exercise: Exercise, question: Question, value: int | None) -> str:
         text = tr(AGREED[value])
     else:
         none = value == question.last
-        text = tr("there is none") if none else tr(WORDS[exercise.asked[value - 1]])
+        text = tr("judging.exercise.none") if none else tr(WORDS[exercise.asked[value - 1]])
     return marked(text, value, question.right)

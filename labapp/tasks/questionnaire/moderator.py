@@ -26,7 +26,9 @@ SHORT = 4
 
 class QuestionnaireWords(PartWords[QuestionnairePart]):
     def progress(self, part: QuestionnairePart, machine: PartMachine[Any], state: Any) -> str:
-        return part.instrument.upper() if len(part.instrument) <= SHORT else tr("asked")
+        return (
+            part.instrument.upper() if len(part.instrument) <= SHORT else tr("questionnaire.asked")
+        )
 
     def beside(
         self, part: QuestionnairePart, session: SessionView, console: ConsoleState
@@ -47,13 +49,13 @@ def sheet_lines(task: QuestionnaireTask, sheet: QuestionnaireState) -> list[str]
     asked = [item for item in task.instrument.items if item.id in ids]
     items = [item for item in task.instrument.pages[sheet.page] if item.id in ids]
     done = sum(item.answered(sheet.answers.get(item.id)) for item in asked)
-    head = tr("Answered: {done} of {all}", done=done, all=len(asked))
+    head = tr("questionnaire.answered", done=done, all=len(asked))
     if len(pages) > 1:
-        place = tr("page {number} of {all}", number=pages.index(sheet.page) + 1, all=len(pages))
+        place = tr("questionnaire.page", number=pages.index(sheet.page) + 1, all=len(pages))
         head = f"{head} · {place}"
     lines = [head]
     if any(item.withheld for item in items):
-        lines.append(tr("Answers that can tell who somebody is are not shown: ✓ is an answer."))
+        lines.append(tr("questionnaire.identifying_hidden"))
     return [*lines, *(f"{i.title}   {_said(i, sheet.answers.get(i.id))}" for i in items)]
 
 
@@ -65,9 +67,9 @@ def _said(item: Item, value: Any) -> str:
         return "✓"
     if isinstance(item, Rating):
         if item.first:
-            text = tr("{value} of {last}", value=value, last=item.last)
+            text = tr("task.value_of_last", value=value, last=item.last)
         else:
-            text = tr("{value} of 0 to {last}", value=value, last=item.last)
+            text = tr("questionnaire.value_of_range", value=value, last=item.last)
         return text.replace(" ", "\N{NO-BREAK SPACE}")
     text = " ".join(item.said(value).split())
     return text if len(text) <= SAID_CHARACTERS else f"{text[:SAID_CHARACTERS]}…"

@@ -39,7 +39,7 @@ class CurveView(Plot):
     """Time from 0 to the next round span, alignment from 0 to 100 %."""
 
     def __init__(self, palette: Palette, curve: Curve) -> None:
-        super().__init__(palette, tr("Alignment over this question"))
+        super().__init__(palette, tr("reconstruction.alignment_tip"))
         self._curve = curve
         self._colour = palette.accent
         self._target: float | None = None

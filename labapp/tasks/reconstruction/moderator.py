@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.state import MARKS, StageState
-from labapp.ui.language import N_, number, tr
+from labapp.ui.language import N_, number, tr, tr_known
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.part_words import Fact, PartWords
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState
     from labapp.ui.participant.view import SessionView
 
-ANSWERS = {"far": N_("Far away"), "close": N_("Close enough")}
+ANSWERS = {"far": N_("reconstruction.mark.far"), "close": N_("reconstruction.mark.close")}
 """Words for the marks of a calibration."""
 
 
@@ -28,7 +28,7 @@ class ReconstructionWords(PartWords[PlannedPart]):
         return part.model if isinstance(part, ReconstructionPart) else ""
 
     def mark(self, part: PlannedPart, payload: Mapping[str, Any]) -> str:
-        words = tr(ANSWERS.get(str(payload["mark"]), str(payload["mark"])))
+        words = tr_known(str(payload["mark"]), ANSWERS)
         return f"{words}: {wording.percent(float(payload['alignment']))}"
 
     def lanes(self, part: PlannedPart) -> frozenset[str]:
@@ -48,18 +48,18 @@ class ReconstructionWords(PartWords[PlannedPart]):
         trial = state.trial
         if trial is None:
             return
-        yield Fact(tr("Alignment, this question"), "secondary")
+        yield Fact(tr("reconstruction.alignment"), "secondary")
         goal = "" if part.marks else f" / {number(f'{part.target_alignment * 100:g}')} %"
         tone: Literal["", "good"] = "good" if trial.solved else ""
         yield Fact(f"{wording.percent(trial.alignment)}{goal}", "strong", tone)
         if trial.solved:
-            yield Fact(tr("✓ matched"), "", "good")
+            yield Fact(tr("reconstruction.matched"), "", "good")
         if part.marks:
             made = Counter(mark.mark for mark in trial.marks)
             counts = {name: made[name] for name in MARKS}
-            yield Fact(tr("marked: far away {far}, close enough {close}", **counts))
+            yield Fact(tr("reconstruction.marked", **counts))
         if trial.selected is not None:
             label = state.labels[trial.selected]
-            name = label or tr("Dial {number}", number=trial.selected + 1)
+            name = label or tr("task.dial", number=trial.selected + 1)
             value = number(f"{trial.z[trial.selected]:.2f}")
-            yield Fact(tr("In the hand: {dial}, {value}", dial=name, value=value), "secondary")
+            yield Fact(tr("reconstruction.in_hand", dial=name, value=value), "secondary")

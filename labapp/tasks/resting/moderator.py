@@ -24,11 +24,8 @@ class BreakWords(PartWords[BreakPart]):
     def beside(
         self, part: BreakPart, session: SessionView, console: ConsoleState
     ) -> Iterator[Fact]:
-        text = tr("The participant rests and goes on when ready. Continue ends the break.")
+        text = tr("resting.ready")
         if part.at_least_s:
             least = wording.short_time(round(part.at_least_s * NS))
-            text = tr(
-                "The participant rests and may go on after {least}. Continue ends it at once.",
-                least=least,
-            )
+            text = tr("resting.least", least=least)
         yield Fact(text)

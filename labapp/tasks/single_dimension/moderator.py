@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState
     from labapp.ui.participant.view import SessionView
 
-REGIME_WORDS = {"low": N_("Low"), "medium": N_("Medium"), "high": N_("High")}
+REGIME_WORDS = {
+    "low": N_("regime.low"),
+    "medium": N_("regime.medium"),
+    "high": N_("regime.high"),
+}
 
 
 class SingleDimensionWords(PartWords[PlannedPart]):
@@ -43,10 +47,10 @@ class SingleDimensionWords(PartWords[PlannedPart]):
 
         told = {None: "", True: " ✓", False: " ✗"}[question.right]
         sure, sense = (question.ratings.get(item, "–") for item in RATINGS)
-        yield Fact(tr("Dial {number}", number=question.dimension + 1), "strong")
-        yield Fact(tr("Right: {answer}", answer=named(question.correct)), veiled=True)
-        yield Fact(tr("Chosen: {answer}", answer=named(question.choice) + told))
-        yield Fact(tr("Confident: {points} of 5", points=sure), "secondary")
-        yield Fact(tr("Dial makes sense: {points} of 5", points=sense), "secondary")
+        yield Fact(tr("task.dial", number=question.dimension + 1), "strong")
+        yield Fact(tr("single.right", answer=named(question.correct)), veiled=True)
+        yield Fact(tr("single.chosen", answer=named(question.choice) + told))
+        yield Fact(tr("single.confident", points=sure), "secondary")
+        yield Fact(tr("single.dial_makes_sense", points=sense), "secondary")
         if question.resamples:
-            yield Fact(tr("Other examples: {times} ×", times=question.resamples), "secondary")
+            yield Fact(tr("single.other_examples", times=question.resamples), "secondary")

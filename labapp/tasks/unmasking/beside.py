@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 Mark = Literal["right", "wrong", "unsure", "current", "todo"]
 
 WORDS: dict[Mark, str] = {
-    "right": N_("right"),
-    "wrong": N_("wrong"),
-    "unsure": N_("don’t know"),
-    "current": N_("now"),
-    "todo": N_("to come"),
+    "right": N_("task.right"),
+    "wrong": N_("task.wrong"),
+    "unsure": N_("task.unsure"),
+    "current": N_("state.now"),
+    "todo": N_("state.to_come"),
 }
 ICONS: dict[Mark, str] = {"right": "ok", "wrong": "missing", "current": "current", "todo": "todo"}
 """States of `bits.paint_status`; what is unsure is a question mark."""

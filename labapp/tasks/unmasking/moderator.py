@@ -12,7 +12,7 @@ from labapp.study.plugins.stage import INTERRUPTED
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusShown
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.tasks.unmasking.state import ANSWERED, Reaction, UnmaskingState
-from labapp.ui.language import N_, number, tr
+from labapp.ui.language import N_, number, tr, tr_known
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.part_words import Fact, PartWords
 from labapp.ui.moderator.state.console import Fold, WorkTime
@@ -40,7 +40,7 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
         shared = part.unmasked
         methods = ", ".join(shared.methods.values())
         named = {"set": shared.stimuli, "number": shared.set, "methods": methods}
-        return tr("{set}, set {number}: {methods}", **named)
+        return tr("unmasking.set", **named)
 
     def detail(self, part: UnmaskingPart, *, blind: bool) -> str:
         """Which of the stage's pictures a block has: 101–200; nothing where it has all of them."""
@@ -61,28 +61,28 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
         }
         percents = ", ".join(number(f"{percent:g}") for percent in shared.percents)
         facts = [
-            tr("{n} images × {methods} methods × {masks} masks = {all} pictures", **made),
-            tr("{percents} % of the pixels shown", percents=percents),
+            tr("unmasking.design", **made),
+            tr("unmasking.percents", percents=percents),
             tr(FILLS[shared.fill]),
             tr(RANKED[shared.sign]),
-            tr("the model is right in {percent}", percent=wording.percent(shared.accuracy / 100)),
+            tr("task.model_right_in", percent=wording.percent(shared.accuracy / 100)),
         ]
         if first.blank_ms:
             time = wording.milliseconds(first.blank_ms * MS)
-            facts.append(tr("{time} of blank between two pictures", time=time))
+            facts.append(tr("unmasking.blank_time", time=time))
         if len(parts) > 1:
-            facts.append(tr("in {n} blocks", n=len(parts)))
+            facts.append(tr("unmasking.blocks", n=len(parts)))
         keys = [
-            f"{tr(button.key) if button.key in KEYS else button.key} "
+            f"{tr_known(button.key, KEYS)} "
             f"{answered(first, DONT_KNOW if button.of is None else place)}"
             for place, button in enumerate(first.buttons, start=1)
         ]
-        facts.append(tr("keys: {keys}", keys=", ".join(keys)))
+        facts.append(tr("unmasking.keys", keys=", ".join(keys)))
         return "  ·  ".join(facts)
 
     def trial(self, part: UnmaskingPart, number: int) -> str:
         sequence, _ = part.at(number)
-        return tr("Sequence {number} of {all}", number=sequence, all=len(part.sequences))
+        return tr("unmasking.sequence", number=sequence, all=len(part.sequences))
 
     def goes_on(self, part: UnmaskingPart, number: int, outcome: str) -> bool:
         sequence, mask = part.at(number)
@@ -91,7 +91,7 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
 
     def place(self, part: UnmaskingPart, machine: PartMachine[Any], state: Any) -> str:
         return tr(
-            "{part} · picture {number} of {all}",
+            "unmasking.picture_of",
             part=wording.part_title(part.title),
             number=self._number(part, machine, state),
             all=part.total,
@@ -108,34 +108,34 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
             return
         trial = state.trial
         sequence, mask = part.stimulus(trial.number)
-        now = tr("Blank")
+        now = tr("unmasking.blank")
         if trial.open:
-            now = tr("{percent} shown", percent=number(f"{mask.percent:g}\N{NO-BREAK SPACE}%"))
+            now = tr("unmasking.shown", percent=number(f"{mask.percent:g}\N{NO-BREAK SPACE}%"))
         elif trial.due and session.clock.now_ns() - trial.due_ns > LATE_NS:
-            now = tr("Not on the screen")
+            now = tr("unmasking.off_screen")
         yield Fact(now, "strong")
         names = {button.of: button.name for button in part.buttons}
         truth, prediction = (names.get(of) or of for of in (sequence.truth, sequence.prediction))
-        wrong = "" if sequence.truth == sequence.prediction else tr(" (wrong)")
+        wrong = "" if sequence.truth == sequence.prediction else tr("task.wrong_mark")
         method = part.unmasked.methods.get(sequence.method, sequence.method)
-        yield Fact(tr("Correct: {name}", name=truth), veiled=True)
-        yield Fact(tr("Predicted: {name}", name=prediction) + wrong, veiled=True)
-        yield Fact(tr("Picture: {id}", id=sequence.image), veiled=True)
-        yield Fact(tr("Method: {name}", name=method), veiled=True)
+        yield Fact(tr("task.correct", name=truth), veiled=True)
+        yield Fact(tr("task.predicted", name=prediction) + wrong, veiled=True)
+        yield Fact(tr("unmasking.picture", id=sequence.image), veiled=True)
+        yield Fact(tr("unmasking.method", name=method), veiled=True)
         yield Fact(last_of(part, console.fold(Stimuli)), "secondary")
 
 
 def last_of(part: UnmaskingPart, stimuli: Stimuli) -> str:
     """The newest answer of the part and its reaction time."""
     if stimuli.last is None or stimuli.last[0] != part.id:
-        return tr("No answer yet")
+        return tr("unmasking.no_answer")
     given = stimuli.responses[stimuli.last]
     sequence, _ = part.stimulus(stimuli.last[1])
     mark = ""
     if given.response != DONT_KNOW:
         mark = " ✓" if part.class_of(given.response) == sequence.truth else " ✗"
     return tr(
-        "Last answer: {answer}, after {time}",
+        "unmasking.last_answer",
         answer=answered(part, given.response) + mark,
         time=wording.milliseconds(given.reaction_ns),
     )
@@ -143,24 +143,30 @@ def last_of(part: UnmaskingPart, stimuli: Stimuli) -> str:
 
 def answered(part: UnmaskingPart, response: int) -> str:
     if response == DONT_KNOW:
-        return tr("don’t know")
+        return tr("task.unsure")
     button = part.buttons[response - 1]
     return button.name or str(button.of)
 
 
 FILLS = {
-    "mean": N_("the rest as light as the pictures on average"),
-    "black": N_("the rest black"),
-    "grey": N_("the rest grey"),
-    "white": N_("the rest white"),
+    "mean": N_("unmasking.fill.mean"),
+    "black": N_("unmasking.fill.black"),
+    "grey": N_("unmasking.fill.grey"),
+    "white": N_("unmasking.fill.white"),
 }
 RANKED = {
-    "signed": N_("pixels ranked by their score"),
-    "absolute": N_("pixels ranked by the size of their score, whatever its sign"),
+    "signed": N_("unmasking.ranked.signed"),
+    "absolute": N_("unmasking.ranked.absolute"),
 }
 
 
-KEYS = (N_("Space"), N_("Left"), N_("Right"), N_("Up"), N_("Down"))
+KEYS = {
+    "Space": N_("unmasking.key.space"),
+    "Left": N_("unmasking.key.left"),
+    "Right": N_("unmasking.key.right"),
+    "Up": N_("unmasking.key.up"),
+    "Down": N_("unmasking.key.down"),
+}
 """Keys of response buttons that have a name; the others are letters and digits."""
 
 

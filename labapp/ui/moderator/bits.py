@@ -47,7 +47,7 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.ui import theme
-from labapp.ui.language import N_, number, tr
+from labapp.ui.language import number, tr
 from labapp.ui.theme import Palette
 from labapp.ui.widgets import layouts
 from labapp.ui.widgets.controls import NOTE_LIMIT, Limit, PlainLabel
@@ -80,7 +80,7 @@ def label(text: str = "", role: str = "", *, wrap: bool = False, tone: str = "")
 
 def start_one() -> str:
     """What to do where there is no session."""
-    return tr("No session yet: start one on the page “{page}”.", page=tr("New session"))
+    return tr("sessions.start_on_page", page=tr("tab.new_session"))
 
 
 def readable(words: QLabel) -> QHBoxLayout:
@@ -91,8 +91,7 @@ def readable(words: QLabel) -> QHBoxLayout:
 
 def limit(field: QLineEdit | QPlainTextEdit, longest: int = NOTE_LIMIT) -> None:
     """Take so many characters and no more, and say so."""
-    words = N_("Only {n} characters fit here; what came after them was not taken.")
-    Limit(field, longest, tr(words, n=number(f"{longest:,}")))
+    Limit(field, longest, tr("field.too_long", n=number(f"{longest:,}")))
 
 
 class Card(QFrame):
@@ -545,7 +544,7 @@ class _Finder(QFrame):
     def __init__(self, palette: Palette) -> None:
         super().__init__(None, Qt.WindowType.Popup)
         self.setProperty("role", "card")
-        self.search = line_edit(tr("Search"), tr("Search"))
+        self.search = line_edit(tr("button.search"), tr("button.search"))
         self.list = QListWidget()
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setItemDelegate(_Entries(palette, self.list))

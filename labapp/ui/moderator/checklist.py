@@ -36,15 +36,15 @@ LSL = "lsl"
 OF_STUDY = ("microphone", "decoders", PICTURES, "consent", LSL)
 """The rows that say something of the chosen study."""
 NEEDED = {
-    "participant": N_("a participant"),
-    "plan": N_("a study that can be run"),
-    "microphone": N_("the microphone"),
-    "screen": N_("a screen for the participant"),
-    "decoders": N_("the models"),
-    "pictures": N_("the pictures"),
-    "disk": N_("room on the disk"),
-    "consent": N_("the consent text"),
-    LSL: N_("LSL"),
+    "participant": N_("checklist.needs.participant"),
+    "plan": N_("checklist.needs.study"),
+    "microphone": N_("checklist.needs.microphone"),
+    "screen": N_("checklist.needs.screen"),
+    "decoders": N_("checklist.needs.models"),
+    "pictures": N_("checklist.needs.pictures"),
+    "disk": N_("checklist.needs.disk"),
+    "consent": N_("checklist.needs.consent"),
+    LSL: N_("word.lsl"),
 }
 """How a row is called in the sentence beside Start."""
 
@@ -86,16 +86,16 @@ def readiness(rows: Sequence[Row]) -> Readiness:
         for busy in (False, True)
     )
     if needs:
-        return Readiness(False, tr("Start needs {needs}.", needs=wording.listed(needs)))
+        return Readiness(False, tr("checklist.needs", needs=wording.listed(needs)))
     if waits:
-        why = tr("One moment: still checking {rows}.", rows=wording.listed(waits))
+        why = tr("checklist.still_checking", rows=wording.listed(waits))
         return Readiness(False, why)
-    return Readiness(True, tr("Everything is ready."))
+    return Readiness(True, tr("checklist.ready"))
 
 
 def unknown(key: str) -> Row:
     """A row of a study that cannot be used, or has no plan: nothing can be said of it."""
-    text = "" if key in (PICTURES, LSL) else tr("Not known before the study can be used.")
+    text = "" if key in (PICTURES, LSL) else tr("checklist.study_first")
     return Row(key, "warn", text, required=False)
 
 
@@ -119,25 +119,24 @@ def participant_row(
     free = participants.next_free([*taken, *refused], pilot=pilot)
     example = participants.next_free((), pilot=pilot)
     if not label:
-        return Row(key, "missing", tr("Type an id like {example}.", example=example))
+        return Row(key, "missing", tr("checklist.participant.type", example=example))
     number = participants.number(label) if pilot else participants.own_number(label)
     if number is None or number < 1 or not LABEL.fullmatch(label):
-        return Row(key, "missing", tr("Ids of this study look like {example}.", example=example))
+        return Row(key, "missing", tr("checklist.participant.form", example=example))
     if not LABEL.fullmatch(session) or reserved(session):
-        return Row(key, "missing", tr("A session label is letters and digits, like 1."))
+        return Row(key, "missing", tr("checklist.participant.label"))
     known = taken.get(label, ())
     if (other := refused.get(label)) is not None:
-        withdrew = tr("{id} withdrew from this study.", id=label)
-        related = tr("{id} took part in {study}, which is related.", id=label, study=other)
+        withdrew = tr("checklist.participant.withdrew", id=label)
+        related = tr("checklist.participant.related", id=label, study=other)
         return Row(key, "missing", related if other else withdrew)
     if session in known:
-        text = tr("{id} is taken. The next free id is {free}.", id=label, free=free)
+        text = tr("checklist.participant.taken", id=label, free=free)
         return Row(key, "missing", text)
     if skipped := visits.skipped(session, known):
         text = counted(
             len(skipped),
-            "{id} has not had session {sessions} yet.",
-            "{id} has not had sessions {sessions} yet.",
+            "checklist.participant.not_yet",
             id=label,
             sessions=wording.listed(list(skipped)),
         )
@@ -146,13 +145,18 @@ def participant_row(
     if known:
         text = counted(
             len(known),
-            "{id} has had session {sessions} already.",
-            "{id} has had sessions {sessions} already.",
+            "checklist.participant.already",
             id=label,
             sessions=wording.listed(sorted(known)),
         )
         return Row(key, "ok", text)
-    return Row(key, "ok", tr("The next free id.") if label == free else tr("A free id."))
+    return Row(
+        key,
+        "ok",
+        tr("checklist.participant.next_free")
+        if label == free
+        else tr("checklist.participant.free"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,33 +176,33 @@ def microphone_row(policy: Literal["required", "optional", "off"], microphone: M
     """policy: the study's `recording.audio`."""
     key = "microphone"
     if policy == "off":
-        return Row(key, "ok", tr("This study records no sound."), required=False)
+        return Row(key, "ok", tr("checklist.microphone.not_recorded"), required=False)
     if microphone.state == "unknown":
-        return Row(key, "busy", tr("Checking …"))
+        return Row(key, "busy", tr("state.checking"))
     required = policy == "required"
     if microphone.device is None:
         problem = f"{translate_message(microphone.problem)} " if microphone.problem else ""
-        text = tr("The session will be recorded without sound.")
+        text = tr("checklist.microphone.none")
         if required:
-            text = tr("This study needs sound: plug in or choose a microphone.")
+            text = tr("checklist.microphone.missing")
         state: State = "missing" if required else "warn"
         return Row(key, state, f"{problem}{text}", required=required)
     if microphone.problem:
         return Row(key, "missing", translate_message(microphone.problem))
     # Once a voice came through, the microphone works: what it does now is worth a word, no more.
     if microphone.state == "zeros" and microphone.heard:
-        text = tr("You were heard. Exact silence now: a noise gate between words, or just muted.")
+        text = tr("checklist.microphone.gated")
         return Row(key, "warn", text, required=False)
     if microphone.state == "zeros":
-        text = tr("Exact silence: it is muted, or the system does not allow it.")
+        text = tr("checklist.microphone.zeros")
         return Row(key, "missing", text)
     if microphone.state == "clipping":
-        text = tr("Too loud: turn it down or move it away.")
+        text = tr("checklist.microphone.loud")
         return Row(key, "warn", text, required=not microphone.heard)
     if microphone.heard:
-        return Row(key, "ok", tr("You were heard."))
+        return Row(key, "ok", tr("checklist.microphone.heard"))
     state = "busy" if microphone.state == "starting" else "warn"
-    return Row(key, state, tr("Please say something now."))
+    return Row(key, state, tr("checklist.microphone.speak"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +221,7 @@ class ScreenChoice:
         text = f"{self.number} · {self.name} · {self.width} × {self.height}"
         if self.scale == 1:
             return text
-        return tr("{screen} at {percent}", screen=text, percent=f"{self.scale * 100:.0f} %")
+        return tr("checklist.screen.scale", screen=text, percent=f"{self.scale * 100:.0f} %")
 
 
 def screen_row(
@@ -227,26 +231,20 @@ def screen_row(
     size matters, see `PlannedPart.picture_px`."""
     names = [screen.name for screen in screens]
     if chosen not in names:
-        gone = tr("{screen} is not there any more.", screen=chosen)
-        text = gone if chosen else tr("No screen was found.")
+        gone = tr("checklist.screen.gone", screen=chosen)
+        text = gone if chosen else tr("checklist.screen.none")
         return Row("screen", "missing", text)
     if (small := _too_small(screens, chosen)) is not None:
         return small
     screen = next(screen for screen in screens if screen.name == chosen)
     width, height = screen.width / screen.scale, screen.height / screen.scale
     if picture_px is not None and not room.fits(width, height, room.for_picture(picture_px)):
-        text = tr(
-            "{screen} has too little room for pictures of {side} points: they would be smaller "
-            "than the study says, and every trial is marked. Choose another display, or a "
-            "smaller scale.",
-            screen=screen.name,
-            side=picture_px,
-        )
+        text = tr("checklist.screen.small_pictures", screen=screen.name, side=picture_px)
         return Row("screen", "warn", text, required=False)
     if len(screens) == 1:
-        text = tr("One screen: the console waits behind the participant’s window (Ctrl+Shift+M).")
+        text = tr("checklist.screen.single")
         return Row("screen", "ok", text)
-    return Row("screen", "ok", tr("The console goes to the other screen."))
+    return Row("screen", "ok", tr("checklist.screen.console"))
 
 
 def _too_small(screens: Sequence[ScreenChoice], chosen: str) -> Row | None:
@@ -258,8 +256,7 @@ def _too_small(screens: Sequence[ScreenChoice], chosen: str) -> Row | None:
         width, height = screen.width / screen.scale, screen.height / screen.scale
         if not room.fits(width, height, *windows):
             text = tr(
-                "{screen} has room for {size} points, and a window needs {needed}: buttons would "
-                "lie outside. Choose a smaller scale for the display.",
+                "checklist.screen.small_window",
                 screen=screen.name,
                 size=f"{width:.0f} × {height:.0f}",
                 needed=room.needed(*windows),
@@ -287,16 +284,16 @@ def decoder_row(needed: Sequence[str], warm: Sequence[Warm], problem: str = "") 
     ready = {decoder.model: decoder for decoder in warm}
     missing = [model for model in needed if model not in ready]
     if missing:
-        form, of = N_("Warming up {model} ({now} of {all}) …"), len(needed)
+        form, of = N_("checklist.models.warming"), len(needed)
         text = tr(form, model=missing[0], now=of - len(missing) + 1, all=of)
         return Row("decoders", "busy", text)
     if not needed:
-        return Row("decoders", "ok", tr("This study needs none."), required=False)
+        return Row("decoders", "ok", tr("checklist.models.unneeded"), required=False)
     used = [ready[model] for model in needed]
     devices = wording.listed(sorted({DEVICES.get(each.device, each.device) for each in used}))
     slowest = number(f"{max(1, *(ceil(warmed.p99_ms) for warmed in used)):,}")
     text = tr(
-        "{models} ready · {devices}, pictures within {time}",
+        "checklist.models.ready",
         models=", ".join(needed),
         devices=devices,
         time=f"{slowest}\N{NO-BREAK SPACE}ms",
@@ -311,10 +308,10 @@ def picture_row(done: int, of: int, problem: str = "") -> Row:
     if not of:
         return Row(PICTURES, "ok", "", required=False)
     if not done:  # of masked pictures the model is asked, and how far that is is not known
-        return Row(PICTURES, "busy", tr("They are being made ready …"))
+        return Row(PICTURES, "busy", tr("checklist.models.preparing"))
     if done < of:
-        return Row(PICTURES, "busy", tr("Painting them: {done} of {all} …", done=done, all=of))
-    text = counted(of, "{n} picture is there.", "{n} pictures are there.")
+        return Row(PICTURES, "busy", tr("checklist.pictures.painting", done=done, all=of))
+    text = counted(of, "checklist.pictures.ready")
     return Row(PICTURES, "ok", text)
 
 
@@ -326,21 +323,16 @@ def disk_row(
     if problem:
         return Row("disk", "missing", problem)
     if free_bytes is None:
-        return Row("disk", "busy", tr("Writing a test file …"))
+        return Row("disk", "busy", tr("checklist.disk.testing"))
     if free_bytes < LOW_DISK_BYTES:
         free, least = wording.size(free_bytes), wording.size(LOW_DISK_BYTES)
-        text = tr("{size} free; a session needs {least}.", size=free, least=least)
+        text = tr("checklist.disk.full", size=free, least=least)
         return Row("disk", "missing", text)
     if network:
         return Row("disk", "warn", translate_message(network_warning(network)), required=False)
     each = SESSION_BYTES_WITH_SOUND if sound else SESSION_BYTES_WITHOUT
     hours = max(1, (free_bytes - LOW_DISK_BYTES // 2) // each)
-    text = counted(
-        hours,
-        "{size} free, writable · room for about {n} session",
-        "{size} free, writable · room for about {n} sessions",
-        size=wording.size(free_bytes),
-    )
+    text = counted(hours, "checklist.disk.room", size=wording.size(free_bytes))
     return Row("disk", "ok", text)
 
 
@@ -348,11 +340,11 @@ def access_row(data: Path, private: Path) -> Row | None:
     """In the place of the disk's row, where others can read what they should not: no session starts
     while the private folder is open to them. None where all is as it should be."""
     if rights := access.wide(private, private=True):
-        form = N_("Others can read the private folder {path} ({rights}): {command}")
+        form = N_("checklist.disk.private_open")
         command = access.narrower(private, private=True)
         return Row("disk", "missing", tr(form, path=private, rights=rights, command=command))
     if rights := access.wide(data):
-        form = N_("Others can read the data folder {path} ({rights}): {command}")
+        form = N_("checklist.disk.data_open")
         text = tr(form, path=data, rights=rights, command=access.narrower(data))
         return Row("disk", "warn", text, required=False)
     return None
@@ -362,17 +354,17 @@ def consent_row(text: str | None, problem: str = "", named: str = "") -> Row:
     """text: the consent document as Markdown, None where the study's flow has no consent; problem:
     why what is signed could not be stored; named: its file, with its hash."""
     if text is None:
-        return Row("consent", "warn", tr("This study asks for no consent."), required=False)
+        return Row("consent", "warn", tr("checklist.consent.none"), required=False)
     if problem:
         return Row("consent", "missing", translate_message(problem))
     if not text.strip():
-        return Row("consent", "missing", tr("The consent text is empty."))
+        return Row("consent", "missing", tr("checklist.consent.empty"))
     if left := placeholders(text):
-        form = N_("Still the template: fill in {left}.")
+        form = N_("checklist.consent.template")
         if len(left) > 1:
-            form = N_("Still the template: fill in {left} and {more} more.")
+            form = N_("checklist.consent.template_more")
         return Row("consent", "missing", tr(form, left=left[0], more=len(left) - 1))
-    complete = tr("Complete: nothing is left to fill in.")
+    complete = tr("checklist.consent.complete")
     return Row("consent", "ok", f"{complete} {named}".strip())
 
 
@@ -386,16 +378,16 @@ def lsl_row(
         text = f"{translate_message(problem.what)} {problem.todo}".strip()
         required = policy == "required"
         return Row(LSL, "missing" if required else "warn", text, required=required)
-    text = tr("Events go into the local network, unencrypted: anybody there can receive them.")
+    text = tr("checklist.lsl.unencrypted")
     return Row(LSL, "ok", text)
 
 
 STATE_WORDS = {
-    "complete": N_("complete"),
-    "ended_early": N_("ended early"),
-    "interrupted": N_("interrupted"),
-    "running": N_("open now"),
-    "damaged": N_("damaged"),
+    "complete": N_("state.complete"),
+    "ended_early": N_("state.ended_early"),
+    "interrupted": N_("state.interrupted"),
+    "running": N_("state.open_now"),
+    "damaged": N_("state.damaged"),
 }
 
 
@@ -408,9 +400,9 @@ class StudyChoice:
 
 
 GROUPS = {
-    "own": N_("Your studies"),
-    "shipped": N_("Shipped studies"),
-    "published": N_("Published studies, repeated"),
+    "own": N_("studies.own"),
+    "shipped": N_("studies.shipped"),
+    "published": N_("studies.published"),
 }
 """Headings of the list of studies, by `StudyShelf.group`, in their order."""
 
@@ -422,7 +414,7 @@ def about(head: StudyHead) -> str:
 
 def lasts(head: StudyHead) -> str:
     """How long a session takes; empty where the study does not say."""
-    return tr("about {n} min", n=head.minutes) if head.minutes else ""
+    return tr("checklist.minutes", n=head.minutes) if head.minutes else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,25 +448,25 @@ def state_text(line: SessionSummary) -> str:
     """For example `complete, exported`."""
     state = tr(STATE_WORDS[line.state])
     if line.decision == "excluded":
-        state = tr("{state}, excluded", state=state)
+        state = tr("checklist.excluded", state=state)
     elif line.decision:
-        state = tr("{state}, included by hand", state=state)
+        state = tr("checklist.included", state=state)
     elif line.not_counted and line.state == "complete":
-        state = tr("{state}, does not count", state=state)
+        state = tr("checklist.not_counted", state=state)
     if line.pilot:
-        state = tr("{state}, pilot", state=state)
+        state = tr("checklist.pilot", state=state)
     if line.withdrawn:
-        state = tr("{state}, withdrawn", state=state)
-    return tr("{state}, exported", state=state) if line.exported else state
+        state = tr("checklist.withdrawn", state=state)
+    return tr("checklist.exported", state=state) if line.exported else state
 
 
 def voice_text(line: SessionSummary) -> str:
     """What there is of sound."""
     if not line.sound:
-        return tr("no sound")
+        return tr("state.no_sound")
     if not line.lost_s:
-        return tr("nothing lost")
-    return tr("{seconds} s lost", seconds=number(f"{line.lost_s:.1f}"))
+        return tr("checklist.nothing_lost")
+    return tr("checklist.sound_lost", seconds=number(f"{line.lost_s:.1f}"))
 
 
 def length_text(line: SessionSummary) -> str:

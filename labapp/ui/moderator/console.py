@@ -184,7 +184,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         self.voice.prompts.setVisible(talks)
         self.timeline = TimelinePanel(PALETTE, self.state.timeline)
         self.timeline.view.show_past(past_peaks)
-        self.setWindowTitle(f"labapp · {participant} · {tr('console')}")
+        self.setWindowTitle(f"labapp · {participant} · {tr('console.title')}")
         self.header.show_blind(blind)
         self._ground = self._body()
         self.setCentralWidget(self._ground)
@@ -202,7 +202,7 @@ class ConsoleWindow(Fitted, QMainWindow):
     def mark_pilot(self) -> None:
         """Say above everything that the session is a trial run."""
         self.pilot.show()
-        self.setWindowTitle(f"{tr('Pilot')} · {self.windowTitle()}")
+        self.setWindowTitle(f"{tr('state.pilot')} · {self.windowTitle()}")
 
     def _body(self) -> QWidget:
         body = QWidget()
@@ -210,7 +210,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         body.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         body.setStyleSheet(bits.stylesheet(PALETTE))
         outer = bits.column(body, 0)
-        self.pilot = bits.label(tr("Pilot: a trial run, kept apart and never analysed"), "pilot")
+        self.pilot = bits.label(tr("console.pilot_tip"), "pilot")
         self.pilot.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.pilot.hide()
         bits.fill(outer, self.pilot, self.header)
@@ -561,7 +561,7 @@ class _Line(QFrame):
 
 class _Chip(_Line):
     def __init__(self, palette: Palette) -> None:
-        super().__init__(palette, tr("Dismiss"))
+        super().__init__(palette, tr("button.dismiss"))
         self.key = ""
 
     def show_alarm(self, alarm: Alarm) -> None:
@@ -569,17 +569,17 @@ class _Chip(_Line):
         self.icon.set_state("missing" if alarm.severity == "alarm" else "warn")
         self.set_tone(alarm.severity)
         bits.set_text(self.text, alarm.sentence)
-        self.button.setAccessibleName(tr("Dismiss: {alarm}", alarm=alarm.sentence))
+        self.button.setAccessibleName(tr("console.dismiss", alarm=alarm.sentence))
 
 
 KEYBOARD: dict[str, str] = {
-    "waiting": N_("The participant gets the keyboard once all keys are released."),
-    "writing": N_("You have the keyboard, not the participant. Enter saves, Esc gives it back."),
-    "asking": N_("You have the keyboard until you answer or close the question (Esc)."),
-    "front": N_("The participant has neither view nor keyboard. Ctrl+Shift+M gives both back."),
-    "console": N_("The participant has no keyboard."),
-    "refused": N_("The system keeps the keyboard here: click into the participant’s window."),
-    "elsewhere": N_("Another program has the keyboard: click into the participant’s window."),
+    "waiting": N_("console.keyboard.released"),
+    "writing": N_("console.keyboard.note"),
+    "asking": N_("console.keyboard.question"),
+    "front": N_("console.keyboard.hidden"),
+    "console": N_("console.keyboard.none"),
+    "refused": N_("console.keyboard.system"),
+    "elsewhere": N_("console.keyboard.other"),
 }
 """What is said of the keyboard by where it is (`labapp.ui.keyboard.Standing`)."""
 
@@ -603,10 +603,10 @@ class AlarmBar(QWidget):
         self.well = QWidget()
         calm = bits.row(self.well, theme.SPACE_S, (theme.SPACE_M, 0, 0, 0))
         calm.addWidget(bits.StatusIcon(palette, "ok", ICON_PX))
-        calm.addWidget(bits.label(tr("All is well"), "secondary"))
+        calm.addWidget(bits.label(tr("console.all_well"), "secondary"))
         calm.addStretch(1)
         self._lines = bits.column(self, theme.SPACE_XS)
-        self.keyboard = _Line(palette, tr("Give back"))
+        self.keyboard = _Line(palette, tr("console.give_back"))
         self.keyboard.set_tone("warn")
         self.keyboard.button.clicked.connect(self.keyboard_back)
         self.keyboard.hide()
@@ -657,7 +657,7 @@ class AlarmBar(QWidget):
         hidden = len(self._alarms) - len(shown)
         self._all &= len(self._alarms) > MOST
         self.more.setVisible(bool(hidden))
-        self.more.setText(tr("and {n} more", n=hidden))
+        self.more.setText(tr("console.more", n=hidden))
         self._fit()
 
     def _show_all(self) -> None:
@@ -675,10 +675,10 @@ ROW_PX = 32
 MOST_ROWS = 9
 FEWEST_ROWS = 4
 STATES = {
-    "todo": N_("to come"),
-    "current": N_("now"),
-    "done": N_("done"),
-    "skipped": N_("skipped"),
+    "todo": N_("state.to_come"),
+    "current": N_("state.now"),
+    "done": N_("outcome.done"),
+    "skipped": N_("outcome.skipped"),
 }
 
 
@@ -795,7 +795,7 @@ class PlanPanel(bits.Card):
         super().__init__("", theme.SPACE_XS, around)
         self.list = PlanList(palette)
         self._area = bits.Scrolling(self.list)
-        title = bits.label(tr("PLAN"), "section")
+        title = bits.label(tr("console.plan"), "section")
         title.setContentsMargins(theme.SPACE_S, 0, 0, 0)
         bits.fill(self.body, title, self._area)
         self._current = -1

@@ -43,7 +43,7 @@ from labapp.session.runner import Runner
 from labapp.study.plugins.part import section_of
 from labapp.ui import theme
 from labapp.ui.keyboard import PURPOSE
-from labapp.ui.language import N_, tr, translate_message
+from labapp.ui.language import ENDED, N_, WITHDREW, tr, translate_message
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.part_words import contents_of, section_title, title_of
 from labapp.ui.moderator.state.console import ConsoleState
@@ -78,21 +78,16 @@ class ConsoleHeader(QFrame):
         self.setFixedHeight(HEIGHT)
         self.elapsed = bits.label("00:00:00", "clock")
         self.recording = bits.label(role="state")
-        self.pause = Button(tr("Pause"))
-        self.blind = Button(tr("Blind"), "quiet")
-        self.blind.setToolTip(
-            tr(
-                "The console names no representation. Press to have them named: that is recorded "
-                "and cannot be taken back"
-            )
-        )
+        self.pause = Button(tr("button.pause"))
+        self.blind = Button(tr("console.blind"), "quiet")
+        self.blind.setToolTip(tr("console.blind_tip"))
         self.blind.hide()
-        self.skip = Button(tr("Skip…"))
-        self.jump = Button(tr("Continue at…"))
-        self.jump.setToolTip(tr("Skip everything up to a later part of the plan"))
-        self.end = Button(tr("End…"))
-        self.reopen = Button(tr("Take the end back"))
-        self.done = Button(tr("Back to start"), "primary")
+        self.skip = Button(tr("console.skip"))
+        self.jump = Button(tr("console.continue_at"))
+        self.jump.setToolTip(tr("console.continue_at_tip"))
+        self.end = Button(tr("console.end"))
+        self.reopen = Button(tr("console.take_end_back"))
+        self.done = Button(tr("console.back_to_start"), "primary")
         self.reopen.hide()
         self.done.hide()
         self.study = bits.ElidedLabel(study, "secondary")
@@ -307,9 +302,9 @@ class ConsoleHeader(QFrame):
         bits.set_text(self.elapsed, wording.long_time(state.work.working_ns(now_ns)))
         text, tone = self._recording(state, paused, ended, now_ns)
         bits.set_text(self.recording, text, tone)
-        bits.set_text(self.pause, tr("Continue") if paused else tr("Pause"))
+        bits.set_text(self.pause, tr("button.continue") if paused else tr("button.pause"))
         bits.set_property(self.pause, "role", "primary" if paused else "")
-        tip = N_("{key} continues") if paused else N_("{key} pauses at once and then asks why")
+        tip = N_("console.continue_tip") if paused else N_("console.pause_tip")
         self.pause.setToolTip(tr(tip, key=PAUSE_KEY))
         if not self.reasons.isHidden() and (ended or not paused):
             self._back()
@@ -331,8 +326,10 @@ class ConsoleHeader(QFrame):
         parts, index = self._runner.machine.parts, self._runner.state.index
         title = section_title(parts, index, blind=True)
         short = len(title) <= LONGEST_CAPTION and self.width() >= WIDE
-        bits.set_text(self.skip, tr("Skip “{part}”…", part=title) if short else tr("Skip…"))
-        self.skip.setToolTip(tr("Skip “{part}”?", part=title))
+        bits.set_text(
+            self.skip, tr("console.skip_part", part=title) if short else tr("console.skip")
+        )
+        self.skip.setToolTip(tr("console.skip_question", part=title))
 
     def _show_skipping(self, now_ns: int) -> None:
         """While a part is being skipped, say so in place of what could be done to it."""
@@ -378,40 +375,40 @@ class ConsoleHeader(QFrame):
         if state.withdrawal:
             return tr(wording.WITHDRAWN[state.withdrawal]), "warn"
         if ended and how != "completed":
-            return tr("■ ended: {reason}", reason=translate_message(how or "")), "warn"
+            return tr("console.ended", reason=translate_message(how or "")), "warn"
         if ended and state.not_counted:
             why = ", ".join(map(wording.not_counted, state.not_counted))
-            return tr("■ complete, does not count: {why}", why=why), "warn"
+            return tr("console.not_counted", why=why), "warn"
         if ended:
-            return tr("✓ complete"), "good"
+            return tr("console.complete"), "good"
         if self._runner.stalled:
-            return tr("! waiting for the disk"), "alarm"
+            return tr("console.waiting_for_disk"), "alarm"
         if paused:
             return self._paused(state, now_ns), "warn"
         if self._runner.state.pauses.leaving:
-            return tr("‖ asked whether to stop"), "warn"
+            return tr("console.asked_to_stop"), "warn"
         return {
-            "off": (tr("○ running, no sound"), "warn"),
-            "stopped": (tr("○ running, no sound"), "warn"),
-            "lost": (tr("! no microphone"), "alarm"),
-            "waiting": (tr("○ sound begins with consent"), "warn"),
-            "on": (tr("● recording"), "alarm"),
+            "off": (tr("console.silent"), "warn"),
+            "stopped": (tr("console.silent"), "warn"),
+            "lost": (tr("console.no_microphone"), "alarm"),
+            "waiting": (tr("console.awaits_consent"), "warn"),
+            "on": (tr("console.recording"), "alarm"),
         }[self._runner.sound]
 
     def _paused(self, state: ConsoleState, now_ns: int) -> str:
         """Why and how long, and whether one is heard meanwhile."""
         since_ns = self._runner.state.pauses.open_since_ns
         assert since_ns is not None
-        name = pause_reason(state.pause_reason) or tr("paused")
+        name = pause_reason(state.pause_reason) or tr("console.paused")
         text = f"‖ {name}, {wording.short_time(now_ns - since_ns)}"
         part = self._runner.part
         if part is not None and part.rests and part.lasts_s:
             least = wording.short_time(round(part.lasts_s * NS))
-            text = tr("{time} of {least}", time=text, least=least)
+            text = tr("console.time_of_least", time=text, least=least)
         sound = self._runner.sound
         if sound == "stopped":
-            return tr("{paused}, sound has stopped", paused=text)
-        return tr("{paused}, sound goes on", paused=text) if sound == "on" else text
+            return tr("console.paused_silent", paused=text)
+        return tr("console.paused_recording", paused=text) if sound == "on" else text
 
 
 REASON_LEAST, REASON_WIDTH = 140, 168
@@ -456,21 +453,21 @@ class Reasons(Asking):
 
     def __init__(self) -> None:
         super().__init__()
-        self.typed = bits.line_edit(tr("Reason of the pause"), tr("Why? Enter saves it"))
+        self.typed = bits.line_edit(tr("console.pause_reason"), tr("console.pause_reason_hint"))
         self.typed.setFixedWidth(REASON_WIDTH)
         self.typed.setProperty(PURPOSE, "reason")
         self.typed.returnPressed.connect(self.choose)
         self.buttons: list[Button] = []
         row = bits.row(self, theme.SPACE_XS, (0, 0, 0, theme.SPACE_XS))
         row.addStretch(1)
-        row.addWidget(bits.label(tr("Why?"), "strong"))
+        row.addWidget(bits.label(tr("console.why"), "strong"))
         for reason, text in wording.PAUSE_REASONS.items():
             self.buttons.append(Button(tr(text), "compact"))
             self.buttons[-1].clicked.connect(lambda _=False, why=reason: self.chosen.emit(why))
-        self.buttons.append(Button(tr("Other…"), "compact"))
+        self.buttons.append(Button(tr("console.other_reason"), "compact"))
         self.buttons[-1].clicked.connect(self._ask)
-        self.no = Button(tr("Cancel"), "compact")
-        self.no.setToolTip(tr("Takes the pause back: the session continues"))
+        self.no = Button(tr("button.cancel"), "compact")
+        self.no.setToolTip(tr("console.cancel_pause"))
         self.no.clicked.connect(self.cancelled)
         bits.fill(row, *self.buttons, self.typed, self.no)
         self.typed.hide()
@@ -510,7 +507,7 @@ class SkipLine(Asking):
     def __init__(self) -> None:
         super().__init__()
         self.text = bits.label(role="strong")
-        self.back = Button(tr("Take back"))
+        self.back = Button(tr("console.take_back"))
         self.back.clicked.connect(self.left)
         bits.fill(
             bits.row(self, theme.SPACE_S), 1, self.text, (self.back, Qt.AlignmentFlag.AlignVCenter)
@@ -518,9 +515,9 @@ class SkipLine(Asking):
 
     def show_left(self, part: str, seconds: int, to: str = "") -> None:
         """Say what is skipped, or to what the session skips, and in how many seconds."""
-        text = tr("Skipping “{part}” in {seconds} s", part=part, seconds=seconds)
+        text = tr("console.skipping", part=part, seconds=seconds)
         if to:
-            text = tr("Continuing at “{part}” in {seconds} s", part=to, seconds=seconds)
+            text = tr("console.continuing", part=to, seconds=seconds)
         bits.set_text(self.text, text)
 
 
@@ -540,11 +537,11 @@ class Questions(Asking):
         self._answers: Sequence[_Answer] = ()
         self.question = bits.label(role="strong")
         self.detail = bits.label(role="caption", wrap=True)
-        self.reason = bits.line_edit(tr("Reason"), tr("Reason, if any"))
+        self.reason = bits.line_edit(tr("word.reason"), tr("word.reason_if_any"))
         self.reason.setMinimumWidth(REASON_LEAST)
         self.reason.setMaximumWidth(REASON_WIDTH)
         self.reason.setProperty(PURPOSE, "reason")
-        self.debrief = QCheckBox(tr("Show the debriefing"))
+        self.debrief = QCheckBox(tr("console.show_debriefing"))
         self.debriefs: Callable[[], bool] = lambda: False
         self.yes, self.other, self.no = Button(), Button(), Button()
         self._words = QWidget()
@@ -599,19 +596,19 @@ class Questions(Asking):
     def ask_skip(self, title: str, skip: SkipStage, contents: str = "") -> None:
         """Whether to skip a stage or another part; contents: what is left out with it."""
         self._ask(
-            tr("Skip “{part}”?", part=title),
-            _Answer(tr("Skip it"), skip),
-            detail=tr("Left out: {what}.", what=contents) if contents else "",
-            no=tr("Don’t skip"),
+            tr("console.skip_question", part=title),
+            _Answer(tr("console.skip_yes"), skip),
+            detail=tr("console.left_out", what=contents) if contents else "",
+            no=tr("console.skip_no"),
         )
 
     def ask_unblind(self) -> None:
         """Whether the representations are to be named from now on."""
         self._ask(
-            tr("Name the representations from now on?"),
-            _Answer(tr("Name them"), Unblind()),
-            detail=tr("The session records when; it cannot be taken back."),
-            no=tr("Stay blind"),
+            tr("console.unblind_question"),
+            _Answer(tr("console.unblind_yes"), Unblind()),
+            detail=tr("console.unblind_note"),
+            no=tr("console.unblind_no"),
         )
 
     def ask_end(self) -> None:
@@ -619,36 +616,31 @@ class Questions(Asking):
         self.reason.clear()
         self.debrief.setChecked(True)
         self._ask(
-            tr("End the session?"),
-            _Answer(tr("End early, keep the data"), EndSession(wording.ENDED)),
-            _Answer(tr("Participant withdraws…"), self._ask_withdrawal),
+            tr("console.end_question"),
+            _Answer(tr("console.end_keep"), EndSession(ENDED)),
+            _Answer(tr("console.end_withdraw"), self._ask_withdrawal),
             reason=True,
         )
 
     def _ask_withdrawal(self) -> None:
         self._ask(
-            tr("What should happen to the data?"),
-            _Answer(tr("Keep the data"), EndSession(wording.WITHDREW, "keep")),
-            _Answer(tr("Delete the data…"), self._ask_deletion),
-            detail=tr("{id} withdraws from the study.", id=self._participant),
+            tr("console.data_question"),
+            _Answer(tr("console.data_keep"), EndSession(WITHDREW, "keep")),
+            _Answer(tr("console.data_delete"), self._ask_deletion),
+            detail=tr("console.withdraws", id=self._participant),
         )
 
     def _ask_deletion(self) -> None:
         self._ask(
-            tr("Delete the data?"),
-            _Answer(tr("Delete all of it"), EndSession(wording.WITHDREW, "delete")),
-            detail=tr(
-                "This deletes the folder {folder} with sound and answers, and the name or "
-                "signature. Only a note remains that {id} withdrew, and when.",
-                folder=self._folder,
-                id=self._participant,
-            ),
+            tr("console.delete_question"),
+            _Answer(tr("console.delete_yes"), EndSession(WITHDREW, "delete")),
+            detail=tr("console.delete_note", folder=self._folder, id=self._participant),
         )
 
     def _ask(
         self, question: str, *answers: _Answer, detail: str = "", reason: bool = False, no: str = ""
     ) -> None:
-        self.no.setText(no or tr("Don’t end"))
+        self.no.setText(no or tr("console.end_no"))
         self._answers = answers
         bits.set_text(self.question, question)
         bits.set_text(self.detail, detail)
@@ -697,13 +689,13 @@ class ContinueAt(Asking):
         self._contents: Callable[[int], str] = str
         self._index = 0
         self.list = QListWidget()
-        self.list.setAccessibleName(tr("Continue at…"))
+        self.list.setAccessibleName(tr("console.continue_at"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setFixedHeight(ROW_PX * ROWS)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.detail = bits.label(role="caption", wrap=True)
-        self.cancel = Button(tr("Don’t skip"))
-        self.go = Button(tr("Continue there"))
+        self.cancel = Button(tr("console.skip_no"))
+        self.go = Button(tr("console.continue_there"))
         right = Qt.AlignmentFlag.AlignRight
         answers = bits.column(None, theme.SPACE_XS)
         bits.fill(answers, (self.cancel, right), (self.detail, 1), (self.go, right))
@@ -736,9 +728,9 @@ class ContinueAt(Asking):
     def _chosen(self) -> None:
         self.go.setEnabled(self.place is not None)
         self.list.scrollToItem(self.list.currentItem())
-        text = tr("Click the part to continue at. Everything before it is left out.")
+        text = tr("console.choose_part")
         if self.place is not None:
-            text = tr("Left out: {what}.", what=self._contents(self.place))
+            text = tr("console.left_out", what=self._contents(self.place))
         bits.set_text(self.detail, text)
 
     def _answer(self) -> None:

@@ -63,7 +63,13 @@ LEAST_HEIGHT = 240
 NOBODY: Mapping[PersonState, int] = {}
 NEW, SESSIONS, STUDY, RESULTS, CODING, READER = range(6)
 HELP_KEY = "F1"
-TABS = (N_("New session"), N_("Sessions"), N_("Study"), N_("Results"), N_("Coding"))
+TABS = (
+    N_("tab.new_session"),
+    N_("tab.sessions"),
+    N_("tab.study"),
+    N_("tab.results"),
+    N_("tab.coding"),
+)
 MOST_HEIGHT, ANY_HEIGHT = 800, 16_777_215
 """On a tall screen the page stays together: Start belongs near its checklist. The study's page
 scrolls, and takes what there is (Qt's QWIDGETSIZE_MAX)."""
@@ -97,14 +103,14 @@ class HomeView(QWidget):
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setStyleSheet(bits.stylesheet(PALETTE))
-        self._rows = {key: Row(key, "busy", tr("Checking …")) for key in ORDER}
+        self._rows = {key: Row(key, "busy", tr("state.checking")) for key in ORDER}
         self._starting = False
         self.session = SessionCard(PALETTE)
         self.ready = ReadyCard(PALETTE)
         self.interrupted = InterruptedBanner(PALETTE)
         self.error = ErrorBanner(PALETTE)
         self.so_far = SessionTable(PALETTE, wide=False)
-        self.none_yet = bits.label(tr("Checking …"), "secondary")
+        self.none_yet = bits.label(tr("state.checking"), "secondary")
         self.people = bits.label("", "secondary")
         self.sessions_page = SessionsPage(PALETTE)
         self.reader = MarkdownView()
@@ -142,9 +148,9 @@ class HomeView(QWidget):
         for tab in self.tabs:
             row.addWidget(tab)
         bits.turn_pages(self.tabs, self.pages.setCurrentIndex)
-        self.help = Button(tr("Help"))
+        self.help = Button(tr("button.help"))
         self.help.setShortcut(HELP_KEY)
-        self.help.setToolTip(tr("The documentation, in the browser (F1)"))
+        self.help.setToolTip(tr("home.help_tip"))
         self.data = bits.ElidedLabel(role="secondary")
         self.data.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         bits.fill(row, (self.data, 1), self.help)
@@ -156,7 +162,7 @@ class HomeView(QWidget):
         chosen = QWidget()
         self._left = left = bits.column(chosen, theme.SPACE_L)
         left.addWidget(self.session)
-        self._so_far = so_far = bits.Card(tr("This study so far"))
+        self._so_far = so_far = bits.Card(tr("home.so_far"))
         bits.fill(so_far.body, self.none_yet, self.people, self.so_far)
         bits.fill(left, (so_far, 1), 0)
         bits.fill(row, (bits.Scrolling(chosen, LEAST_HEIGHT), 1), (self.ready, 1))
@@ -168,8 +174,8 @@ class HomeView(QWidget):
         page = bits.Card()
         head = QHBoxLayout()
         self.reader_title = bits.label(role="title")
-        self.reader_back = Button(tr("Back"))
-        self.reader_pdf = Button(tr("Save as PDF…"))
+        self.reader_back = Button(tr("button.back"))
+        self.reader_pdf = Button(tr("home.save_pdf"))
         bits.fill(head, (self.reader_title, 1), self.reader_pdf, self.reader_back)
         bits.fill(page.body, head, bits.hairline(), (self.reader, 1), 0)
         return page
@@ -190,7 +196,7 @@ class HomeView(QWidget):
         """Data folder and its free space, for the header."""
         text = str(folder)
         if free_bytes is not None:
-            text += "  ·  " + tr("{size} free", size=wording.size(free_bytes))
+            text += "  ·  " + tr("word.free", size=wording.size(free_bytes))
         self.data.set_full(text)
 
     @property
@@ -212,7 +218,7 @@ class HomeView(QWidget):
         """The chosen study cannot be used: nothing that is shown is of another one."""
         self.study.set_no_study()
         self.set_plan((), why)
-        self.set_consent(tr("Consent text"), None)
+        self.set_consent(tr("home.consent_text"), None)
         self.set_checklist([checklist.unknown(key) for key in checklist.OF_STUDY])
 
     @property
@@ -264,8 +270,8 @@ class HomeView(QWidget):
         self._judge()
 
     def _choose_pdf(self) -> None:
-        title = tr("Save the consent form")
-        if chosen := bits.ask_new_path(self, title, tr("consent form.pdf"), "PDF (*.pdf)"):
+        title = tr("home.consent_save")
+        if chosen := bits.ask_new_path(self, title, tr("home.consent_file"), "PDF (*.pdf)"):
             pdf = chosen.suffix.casefold() == ".pdf"
             self.consent_pdf_wanted.emit(chosen if pdf else chosen.with_name(f"{chosen.name}.pdf"))
 
@@ -274,7 +280,7 @@ class HomeView(QWidget):
         self.reader_title.setText(title)
         self.ready.read.setVisible(markdown is not None)
         self.reader.show_text(markdown or "")
-        self.reader.setAccessibleName(tr("Consent text"))  # not the study's own heading
+        self.reader.setAccessibleName(tr("home.consent_text"))  # not the study's own heading
         if markdown is None and self.pages.currentIndex() == READER:
             self._close_reader()
 
@@ -292,7 +298,7 @@ class HomeView(QWidget):
         self.so_far.set_lines(lines)
         self.so_far.setVisible(bool(lines))
         self.none_yet.setVisible(not lines)
-        bits.set_text(self.none_yet, tr("No session yet.") if whole else tr("Checking …"))
+        bits.set_text(self.none_yet, tr("sessions.none_yet") if whole else tr("state.checking"))
 
     def set_starting(self, starting: bool, step: str = "") -> None:
         """A session is being opened; Start waits until it is, or failed.
@@ -397,11 +403,8 @@ class _Band(QFrame):
         self.hide()
 
 
-INTERRUPTED = N_("{study} · everything up to then is on disk. You can resume it now or later.")
-FORBIDDEN = N_(
-    "{study} · this study does not allow sessions to be resumed. Everything up to then is on disk "
-    "and can be exported; its place is free for another participant."
-)
+INTERRUPTED = N_("home.interrupted")
+FORBIDDEN = N_("home.not_resumable")
 
 
 class InterruptedBanner(_Band):
@@ -413,8 +416,8 @@ class InterruptedBanner(_Band):
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette, "warn", "warn")
         self.lines: list[Interrupted] = []
-        self.leave = Button(tr("Leave as it is"))
-        self.resume = Button(tr("Recover and resume"), "primary")
+        self.leave = Button(tr("home.leave"))
+        self.resume = Button(tr("button.resume"), "primary")
         bits.fill(self.row, self.leave, self.resume)
         self.leave.clicked.connect(self._left)
         self.resume.clicked.connect(lambda: self.resume_requested.emit(self.lines[0].path))
@@ -435,7 +438,7 @@ class InterruptedBanner(_Band):
             return
         line = self.lines[0]
         title = tr(
-            "Session {participant} was interrupted, {when}",
+            "home.interrupted_title",
             participant=line.participant,
             when=wording.local_time(line.last_utc),
         )
@@ -443,7 +446,7 @@ class InterruptedBanner(_Band):
         text = tr(FORBIDDEN if line.forbidden else INTERRUPTED, study=line.study)
         self.resume.setVisible(not line.forbidden)
         if more := len(self.lines) - 1:
-            text += " " + tr("{n} more after this one.", n=more)
+            text += " " + tr("home.more_interrupted", n=more)
         bits.set_text(self.text, text)
 
 
@@ -452,7 +455,7 @@ class ErrorBanner(_Band):
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette, "missing", "alarm")
-        self.dismiss = Button(tr("Dismiss"))
+        self.dismiss = Button(tr("button.dismiss"))
         self.row.addWidget(self.dismiss)
         self.dismiss.clicked.connect(self.hide)
 
@@ -467,7 +470,7 @@ class OpeningCard(bits.Card):
     """Over the home while a session is opened: what is done now."""
 
     def __init__(self, over: QWidget) -> None:
-        super().__init__(tr("Opening the session."), theme.SPACE_S)
+        super().__init__(tr("home.opening"), theme.SPACE_S)
         self.setParent(over)
         self._over = over
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -486,13 +489,13 @@ class OpeningCard(bits.Card):
 
 
 TITLES = {
-    "microphone": N_("Microphone"),
-    "screen": N_("Participant’s screen"),
-    "decoders": N_("Models"),
-    PICTURES: N_("Pictures"),
-    "disk": N_("Disk"),
-    "consent": N_("Consent text"),
-    LSL: N_("LSL"),
+    "microphone": N_("word.microphone"),
+    "screen": N_("home.row.screen"),
+    "decoders": N_("home.row.models"),
+    PICTURES: N_("home.row.pictures"),
+    "disk": N_("word.disk"),
+    "consent": N_("home.consent_text"),
+    LSL: N_("word.lsl"),
 }
 TITLE_WIDTH, NARROW_WIDTH, CARD_HEIGHT = 116, 420, 120
 TONES = {"ok": "", "warn": "warn", "missing": "alarm", "busy": ""}
@@ -568,17 +571,17 @@ class ReadyCard(bits.Card):
     start = Signal()
 
     def __init__(self, palette: Palette) -> None:
-        super().__init__(tr("Ready?"), 0)
-        self.device = Combo(palette, tr("Microphone"))
+        super().__init__(tr("home.ready_question"), 0)
+        self.device = Combo(palette, tr("word.microphone"))
         self.bars = LevelBars(palette, 16, QSize(72, 24))
         self.bars.setFixedWidth(72)
-        self.screen_choice = Combo(palette, tr("Participant’s screen"))
-        self.cards = Button(tr("Show numbers"), "link")
-        self.cards.setToolTip(tr("Show a number on each screen for a few seconds"))
-        self.read = Button(tr("Read"), "link")
-        self.read.setAccessibleName(tr("Read the consent text"))
+        self.screen_choice = Combo(palette, tr("home.row.screen"))
+        self.cards = Button(tr("home.show_numbers"), "link")
+        self.cards.setToolTip(tr("home.show_numbers_tip"))
+        self.read = Button(tr("home.read"), "link")
+        self.read.setAccessibleName(tr("home.read_tip"))
         self.why = bits.label(role="secondary", wrap=True)
-        self.start_button = Button(tr("Start session"), "primary")
+        self.start_button = Button(tr("home.start"), "primary")
         self.start_button.setMinimumHeight(44)
         self.start_button.setMinimumWidth(150)
         controls = {
@@ -625,11 +628,11 @@ class ReadyCard(bits.Card):
         if policy != "off":
             choices = [(f"{d.label} · {d.host_api}", d.spec) for d in devices or ()]
         if devices is None:
-            choices = [(tr("Checking …"), None)]
+            choices = [(tr("state.checking"), None)]
         elif policy != "required":
-            choices.append((tr("Off: record without sound"), None))
+            choices.append((tr("home.sound_off"), None))
         elif not choices:
-            choices.append((tr("No microphone was found"), None))
+            choices.append((tr("home.no_microphone"), None))
         self.device.set_choices(choices, current)
         self.device.setVisible(policy != "off")
         self.bars.setVisible(policy != "off" and current is not None)
@@ -654,5 +657,5 @@ class ReadyCard(bits.Card):
     def set_readiness(self, verdict: Readiness, *, starting: bool) -> None:
         """starting: the session is being opened; Start waits."""
         self.start_button.setEnabled(verdict.ready and not starting)
-        self.start_button.setText(tr("Starting …") if starting else tr("Start session"))
-        bits.set_text(self.why, tr("Opening the session.") if starting else verdict.why)
+        self.start_button.setText(tr("home.starting") if starting else tr("home.start"))
+        bits.set_text(self.why, tr("home.opening") if starting else verdict.why)

@@ -50,7 +50,7 @@ class ScreenMirror(QWidget):
         self._size = QSize()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(160, 90)
-        self.setAccessibleName(tr("The participant’s screen"))
+        self.setAccessibleName(tr("mirror.screen"))
 
     def follow(self) -> None:
         """Draw the session as it is now."""
@@ -129,7 +129,7 @@ class MirrorPanel(bits.Card):
         self.stack = QStackedWidget()
         self.stack.addWidget(self._front)
         head = QHBoxLayout()
-        bits.fill(head, bits.label(tr("PARTICIPANT’S VIEW"), "section"), (self.title, 1))
+        bits.fill(head, bits.label(tr("mirror.view"), "section"), (self.title, 1))
         bits.fill(self.body, head, (self.stack, 1))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -206,24 +206,24 @@ def why_covered(session: SessionView) -> list[Fact]:
     """Why the participant has a quiet page on the screen; nothing where there is none."""
     state, part = session.source.state, session.part
     if session.finished:
-        data = tr("Everything that was recorded is kept.")
+        data = tr("mirror.kept")
         if state.withdrawal == "delete":
-            data = tr("Nothing that was recorded is kept once the console is closed.")
-        return [Fact(tr("The session is over"), "strong"), Fact(data)]
+            data = tr("mirror.not_kept")
+        return [Fact(tr("mirror.over"), "strong"), Fact(data)]
     if part is not None and part.rests:
         return []
     if session.takes_back:
-        text = tr("The participant skipped the question, and can take that back.")
-        return [Fact(tr("Skipped"), "strong"), Fact(text)]
+        text = tr("mirror.skipped")
+        return [Fact(tr("mirror.skipped_title"), "strong"), Fact(text)]
     if state.pending is not None:
-        text = tr("The participant sees a quiet screen until the part is skipped.")
-        return [Fact(tr("Skipped"), "strong"), Fact(text)]
+        text = tr("mirror.quiet_until_skipped")
+        return [Fact(tr("mirror.skipped_title"), "strong"), Fact(text)]
     if state.pauses.paused:
-        text = tr("The participant sees a quiet screen. Continue goes on where it was.")
-        return [Fact(tr("Paused"), "strong"), Fact(text)]
+        text = tr("mirror.quiet_until_continued")
+        return [Fact(tr("state.paused"), "strong"), Fact(text)]
     if part is None or not session.ready:
-        text = tr("The next part is being made ready.")
-        return [Fact(tr("One moment"), "strong"), Fact(text)]
+        text = tr("mirror.preparing")
+        return [Fact(tr("mirror.moment"), "strong"), Fact(text)]
     return []
 
 

@@ -122,9 +122,9 @@ def text_of(note: Note) -> str:
         case "flag":
             return f"⚑ {note.number} {text}"
         case "prompt":
-            return tr("Prompted: “{prompt}”", prompt=text)
+            return tr("notes.prompted", prompt=text)
         case "question":  # the guide has all of it
-            return tr("Asked: {question}", question=shorten(text, SHORT, placeholder=" …"))
+            return tr("interview.asked", question=shorten(text, SHORT, placeholder=" …"))
     return f"{text} ✎" if note.text and note.corrected else text
 
 
@@ -141,22 +141,25 @@ class NotesPanel(bits.Card):
     ) -> None:
         around = (theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_M)
         super().__init__("", theme.SPACE_S, around)
-        self.input = NoteInput(now_ns, tr("Note"), tr("Note: Ctrl+N, then Enter"))
-        self.list = TimedList(palette, tr("Notes and flags"))
-        self.deviation = NoteInput(now_ns, tr("Deviation"), tr("What was different?"))
-        self.deviations = TimedList(palette, tr("Deviations"))
-        self.correction = Correction(NoteInput(now_ns, tr("Correction"), ""), now_ns)
+        self.input = NoteInput(now_ns, tr("notes.note"), tr("notes.note_hint"))
+        self.list = TimedList(palette, tr("notes.title"))
+        self.deviation = NoteInput(now_ns, tr("notes.deviation"), tr("notes.deviation_hint"))
+        self.deviations = TimedList(palette, tr("notes.deviations"))
+        self.correction = Correction(NoteInput(now_ns, tr("notes.correction"), ""), now_ns)
         self.correction.field.setProperty(PURPOSE, "correction")
         self._lines: tuple[list[Correctable | None], list[Correctable | None]] = ([], [])
         self.input.setProperty(PURPOSE, "note")
         self.deviation.setProperty(PURPOSE, "deviation")
-        self.tabs = [Button(tr("Notes"), "page-tab"), Button(tr("Deviations"), "page-tab")]
+        self.tabs = [
+            Button(tr("notes.notes"), "page-tab"),
+            Button(tr("notes.deviations"), "page-tab"),
+        ]
         self.stack = QStackedWidget()
         head = bits.row(None, theme.SPACE_S)
         pages = ((self.input, self.list), (self.deviation, self.deviations))
         for tab, (field, view) in zip(self.tabs, pages, strict=True):
             view.chosen.connect(self.correct)
-            view.setToolTip(tr("A double click on a line corrects it; {key} the newest", key=KEY))
+            view.setToolTip(tr("notes.correct_tip", key=KEY))
             head.addWidget(tab)
             page = QWidget()
             bits.fill(bits.column(page, theme.SPACE_S), field, (view, 1))
@@ -177,7 +180,7 @@ class NotesPanel(bits.Card):
         self.buttons = {}
         for place, (number, meaning) in enumerate(sorted(flags.items())):
             button = ElidedButton(f"{number}  {meaning}", "flag")
-            button.setToolTip(tr("Flag “{meaning}”: Ctrl+{number}", meaning=meaning, number=number))
+            button.setToolTip(tr("notes.flag_tip", meaning=meaning, number=number))
             button.clicked.connect(lambda _=False, number=number: self.flag_set.emit(number))
             grid.addWidget(button, place // columns, place % columns)
             self.buttons[number] = button
@@ -202,7 +205,7 @@ class NotesPanel(bits.Card):
     def say_unfinished(self) -> None:
         """Say what the keys do, or that something begun waits in a field without the keyboard."""
         waits = any(field.begun and not field.hasFocus() for field in self._fields)
-        text = N_("Not kept yet: Ctrl+N goes on") if waits else N_("Ctrl + number sets a flag")
+        text = N_("notes.unsaved") if waits else N_("notes.flag_keys")
         bits.set_text(self.legend, tr(text), "warn" if waits else "")
 
     def show_notes(self, notes: Sequence[Note]) -> None:
@@ -243,7 +246,7 @@ class NotesPanel(bits.Card):
     def show_deviations(self, log: DeviationLog, work: WorkTime) -> None:
         """Newest first, and how many."""
         deviations = log.lines()
-        self.tabs[DEVIATIONS].setText(f"{tr('Deviations')} {len(deviations) or ''}".rstrip())
+        self.tabs[DEVIATIONS].setText(f"{tr('notes.deviations')} {len(deviations) or ''}".rstrip())
         lines, correctable = [], []
         for deviation, words in deviations:
             at_ns = work.working_ns(round(deviation.session_s * NS))
@@ -356,7 +359,7 @@ class TimedList(QListWidget):
             item = self.item(place)
             if item.data(LINE_ROLE) != line:
                 item.setData(LINE_ROLE, line)
-                text = tr("taken back: {text}", text=line.text) if line.struck else line.text
+                text = tr("notes.taken_back", text=line.text) if line.struck else line.text
                 item.setData(Qt.ItemDataRole.AccessibleTextRole, text)
         self.scrollToTop()
 
@@ -410,8 +413,8 @@ class Correction(QFrame):
         self.field = field
         self.title = bits.label("", "secondary")
         self.words = bits.label("", "", wrap=True)
-        self.take_back = Button(tr("Take it back"), "compact")
-        self.leave = Button(tr("Leave it"), "compact")
+        self.take_back = Button(tr("notes.take_back"), "compact")
+        self.leave = Button(tr("notes.leave"), "compact")
         buttons = bits.fill(bits.row(None, theme.SPACE_XS), self.take_back, self.leave, 1)
         layout = bits.column(self, theme.SPACE_XS, (0, 0, 0, theme.SPACE_S))
         bits.fill(layout, self.title, self.words, field, buttons)
@@ -433,10 +436,10 @@ class Correction(QFrame):
         time = wording.short_time(line.working_ns)
         self.field.setVisible(line.own_words)
         self.words.setVisible(not line.own_words)
-        bits.set_text(self.words, tr("“{words}”", words=line.first))
-        text = tr("Corrects {time}; Enter keeps it", time=time)
-        bits.set_text(self.title, text if line.own_words else tr("Set at {time}", time=time))
-        self.take_back.setText(tr("Take it back") if line.text else tr("Set again"))
+        bits.set_text(self.words, tr("notes.quoted", words=line.first))
+        text = tr("notes.corrects", time=time)
+        bits.set_text(self.title, text if line.own_words else tr("notes.set_at", time=time))
+        self.take_back.setText(tr("notes.take_back") if line.text else tr("notes.set_again"))
         self.field.begin_with((line.text or line.first) if line.own_words else "")
         self.show()
         if line.own_words:

@@ -51,8 +51,8 @@ class PartWords(Generic[P]):
             trial = machine.trial(state)
             return f"{1 if trial is None else trial[0]} / {part.trial_count()}"
         if (pages := machine.page_count()) > 1:
-            return tr("page {number} / {all}", number=machine.page(state) + 1, all=pages)
-        return tr("reading")
+            return tr("progress.page", number=machine.page(state) + 1, all=pages)
+        return tr("progress.reading")
 
     def subject(self, part: P) -> str:
         """What a stage is about, such as its model: hidden while the session is blind."""
@@ -70,11 +70,11 @@ class PartWords(Generic[P]):
         """A trial in the timeline, as a block of its own or, where `goes_on` joins several, as
         theirs."""
         of = part.trial_count() or number
-        return tr("{question} of {all}", question=self.noun(part, number), all=of)
+        return tr("progress.question_of", question=self.noun(part, number), all=of)
 
     def noun(self, part: P, number: int) -> str:
         """What a trial is called, with its number."""
-        return tr("Question {number}", number=number)
+        return tr("progress.question", number=number)
 
     def place(self, part: P, machine: PartMachine[Any], state: Any) -> str:
         """Where the participant is, over the mirror."""
@@ -89,11 +89,11 @@ class PartWords(Generic[P]):
         """
         progress = self.progress(part, session.task, session.part_state)
         if part.consents:
-            yield Fact(tr("The participant reads and signs the consent form."))
-        elif progress == tr("reading"):
-            yield Fact(tr("The participant reads a text."))
+            yield Fact(tr("progress.consent"))
+        elif progress == tr("progress.reading"):
+            yield Fact(tr("progress.text"))
         elif progress:
-            yield Fact(tr("On the screen: {progress}.", progress=progress))
+            yield Fact(tr("progress.on_screen", progress=progress))
 
     fold: ClassVar[str] = ""
     """Where that is which these lines and the widget read of the events so far, as `module:Class`
@@ -130,7 +130,7 @@ class PartWords(Generic[P]):
 
     def moved(self, part: P, numbers: Sequence[int]) -> str:
         """What was moved, by the numbers of `Payload.moved_dial`, from 0, in their order."""
-        return tr("Dial {number}", number=", ".join(str(number + 1) for number in numbers))
+        return tr("task.dial", number=", ".join(str(number + 1) for number in numbers))
 
     def lanes(self, part: P) -> frozenset[str]:
         """The marks that the timeline names in its legend because of a part."""
@@ -166,13 +166,13 @@ def contents_of(parts: Sequence[PlannedPart], places: Iterable[int], asked: int 
     rests = sum(part.rests for part in others)
     talks = sum(part.talks for part in others)
     counts = (
-        (len(others) - asks - rests - talks, N_("1 text"), N_("{n} texts")),
-        (questions, N_("1 question"), N_("{n} questions")),
-        (asks, N_("1 questionnaire"), N_("{n} questionnaires")),
-        (rests, N_("1 break"), N_("{n} breaks")),
-        (talks, N_("1 interview"), N_("{n} interviews")),
+        (len(others) - asks - rests - talks, N_("progress.texts")),
+        (questions, N_("progress.questions")),
+        (asks, N_("progress.questionnaires")),
+        (rests, N_("progress.breaks")),
+        (talks, N_("progress.interviews")),
     )
-    told = [counted(n, singular, many) for n, singular, many in counts if n > 0]
+    told = [counted(n, key) for n, key in counts if n > 0]
     return wording.listed(told) if told else ""
 
 

@@ -147,15 +147,19 @@ def _state_tone(line: SessionSummary) -> str:
     return "warn" if _tells_not_counted(line) else TONES.get(line.state, "")
 
 
-STUDY = Column(N_("Study"), lambda line: line.study, wide=True)
-ID = Column(N_("Id"), label_text, lambda line: natural(f"{line.participant} {line.session}"))
-STATE = Column(N_("State"), _state, tone=_state_tone)
-STARTED = Column(
-    N_("Started"), lambda line: wording.local_time(line.started), lambda line: line.started
+STUDY = Column(N_("tab.study"), lambda line: line.study, wide=True)
+ID = Column(
+    N_("sessions.column.id"), label_text, lambda line: natural(f"{line.participant} {line.session}")
 )
-LENGTH = Column(N_("Length"), length_text, lambda line: line.length_s)
+STATE = Column(N_("sessions.column.state"), _state, tone=_state_tone)
+STARTED = Column(
+    N_("sessions.column.started"),
+    lambda line: wording.local_time(line.started),
+    lambda line: line.started,
+)
+LENGTH = Column(N_("sessions.column.length"), length_text, lambda line: line.length_s)
 VOICE = Column(
-    N_("Voice"),
+    N_("sessions.column.voice"),
     voice_text,
     lambda line: (line.sound, -line.lost_s),
     lambda line: "warn" if line.lost_s > 0 else "",
@@ -240,14 +244,14 @@ class SessionTable(SessionView):
     """wide: with study and start, for all sessions; narrow: those of one study."""
 
     def __init__(self, palette: Palette, *, wide: bool, more: Sequence[Column] = ()) -> None:
-        super().__init__((*(WIDE if wide else NARROW), *more), tr("Sessions"), palette)
+        super().__init__((*(WIDE if wide else NARROW), *more), tr("tab.sessions"), palette)
 
 
 SEARCH_WIDTH = 240
 
 
 REMARK = Column(
-    N_("Remark"),
+    N_("sessions.column.remark"),
     lambda line: " · ".join(reversed(line.comments)).replace("\n", " "),
     tip=lambda line: "\n".join(line.comments),
     wide=True,
@@ -262,7 +266,7 @@ class _QuestionLine(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.text = bits.label(role="strong", wrap=True)
-        self.cancel = Button(tr("Cancel"))
+        self.cancel = Button(tr("button.cancel"))
         self.cancel.clicked.connect(self.left)
 
     def place(self, *answers: layouts.Item) -> None:
@@ -285,21 +289,17 @@ class WithdrawLine(_QuestionLine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.keep = Button(tr("Withdraw, keep the data"))
-        self.delete = Button(tr("Withdraw, delete the data"), "danger")
+        self.keep = Button(tr("sessions.withdraw_keep"))
+        self.delete = Button(tr("sessions.withdraw_delete"), "danger")
         self.place(1, self.cancel, self.keep, self.delete)
         self.keep.clicked.connect(lambda: self.answered.emit(False))
         self.delete.clicked.connect(lambda: self.answered.emit(True))
 
     def ask(self, line: SessionSummary) -> None:
         """Ask about a session."""
-        text = tr(
-            "{id} ({study}) withdraws. Keep the data, or delete them for good?",
-            id=label_text(line),
-            study=line.study,
-        )
+        text = tr("sessions.withdraw_question", id=label_text(line), study=line.study)
         if line.exported:
-            text += " " + tr("Bundles that were exported are not touched.")
+            text += " " + tr("sessions.bundles_untouched")
         bits.set_text(self.text, text)
         self.show()
         self.cancel.setFocus()
@@ -325,26 +325,19 @@ class DecisionLine(_QuestionLine):
     def ask(self, line: SessionSummary, exclude: bool) -> None:
         """Ask about a session; exclude: whether it is to be excluded."""
         self._needed = exclude  # a reason
-        told = (
-            tr("{id} ({study}) is left out of the analysis. Its data stay. Why?")
-            if exclude
-            else tr("{id} ({study}) counts in the analysis, whatever the rules say. Why?")
-        )
-        self._ask(line, told, tr("Exclude") if exclude else tr("Include"))
+        asked = N_("sessions.exclude_question") if exclude else N_("sessions.include_question")
+        self._ask(line, asked, tr("sessions.exclude") if exclude else tr("sessions.include"))
 
     def ask_move(self, line: SessionSummary) -> None:
         """Ask why a pilot is moved into the study, or back."""
         self._needed = True
-        told = (
-            tr("{id} ({study}) was a pilot. It counts in the study from now on. Why?")
-            if line.pilot
-            else tr("{id} ({study}) becomes a pilot again and counts nowhere. Why?")
-        )
-        self._ask(line, told, tr("Move"))
+        back = N_("sessions.into_pilots_question")
+        asked = N_("sessions.into_study_question") if line.pilot else back
+        self._ask(line, asked, tr("sessions.move"))
 
-    def _ask(self, line: SessionSummary, told: str, decide: str) -> None:
-        bits.set_text(self.text, told.format(id=label_text(line), study=line.study))
-        placeholder = tr("Reason") if self._needed else tr("Reason, if any")
+    def _ask(self, line: SessionSummary, asked: str, decide: str) -> None:
+        bits.set_text(self.text, tr(asked, id=label_text(line), study=line.study))
+        placeholder = tr("word.reason") if self._needed else tr("word.reason_if_any")
         self.reason.setPlaceholderText(placeholder)
         self.reason.setAccessibleName(placeholder)
         self.reason.clear()
@@ -361,7 +354,7 @@ class DecisionLine(_QuestionLine):
             self.answered.emit(self.reason.text().strip())
 
 
-CHOOSE = N_("Choose a session to replay or resume it, to remark on it or open its folder.")
+CHOOSE = N_("sessions.choose")
 
 
 class SessionsPage(bits.Card):
@@ -389,22 +382,22 @@ class SessionsPage(bits.Card):
         self.table = SessionTable(palette, wide=True, more=(REMARK,))
         header = self.table.horizontalHeader()
         header.setSortIndicator(WIDE.index(STARTED), Qt.SortOrder.DescendingOrder)
-        self.search = QLineEdit(placeholderText=tr("Search"), clearButtonEnabled=True)
-        self.search.setAccessibleName(tr("Search sessions"))
+        self.search = QLineEdit(placeholderText=tr("button.search"), clearButtonEnabled=True)
+        self.search.setAccessibleName(tr("sessions.search"))
         self.search.setFixedWidth(SEARCH_WIDTH)
         self.count = bits.label(role="secondary")
         self.about = bits.label(role="secondary", wrap=True)
-        self.remark = bits.line_edit(tr("Remark"), tr("Remark on this session, Enter keeps it"))
-        self.replay = Button(tr("Replay"))
-        self.folder = Button(tr("Open folder"))
-        self.exclude = Button(tr("Exclude…"))
-        self.move_ = Button(tr("Move into the study…"))
-        self.withdraw = Button(tr("Withdraw…"))
-        self.resume = Button(tr("Recover and resume"))
+        self.remark = bits.line_edit(tr("sessions.column.remark"), tr("sessions.remark_tip"))
+        self.replay = Button(tr("button.replay"))
+        self.folder = Button(tr("button.open_folder"))
+        self.exclude = Button(tr("sessions.exclude_ask"))
+        self.move_ = Button(tr("sessions.into_study_ask"))
+        self.withdraw = Button(tr("sessions.withdraw_ask"))
+        self.resume = Button(tr("button.resume"))
         self.asking = WithdrawLine()
         self.deciding = DecisionLine()
         head = QHBoxLayout()
-        bits.fill(head, bits.label(tr("Sessions"), "title"), (self.count, 1), self.search)
+        bits.fill(head, bits.label(tr("tab.sessions"), "title"), (self.count, 1), self.search)
         self._foot = QWidget()
         foot = bits.fill(bits.column(self._foot, theme.SPACE_S), self.remark)
         self.buttons = (
@@ -460,7 +453,7 @@ class SessionsPage(bits.Card):
 
     def _count(self) -> None:
         shown, of = len(self.table.sessions.rows), len(self.table.lines)
-        text = tr("{n} of {of}", n=shown, of=of) if shown != of else str(of)
+        text = tr("word.n_of", n=shown, of=of) if shown != of else str(of)
         bits.set_text(self.count, text if of else "")
 
     def _search(self, text: str) -> None:
@@ -478,12 +471,14 @@ class SessionsPage(bits.Card):
         self.withdraw.setEnabled(over or (line is not None and line.withdrawn == "delete"))
         self.exclude.setEnabled(over and state != "damaged")
         counts = line is None or _counts(line)
-        self.exclude.setText(tr("Exclude…") if counts else tr("Include…"))
+        self.exclude.setText(tr("sessions.exclude_ask") if counts else tr("sessions.include_ask"))
         # Only what was recorded as a pilot is ever moved.
         self.move_.setVisible(line is not None and (line.pilot or bool(line.moved)))
         self.move_.setEnabled(self.exclude.isEnabled())
         into = line is None or line.pilot
-        self.move_.setText(tr("Move into the study…") if into else tr("Move to the pilots…"))
+        self.move_.setText(
+            tr("sessions.into_study_ask") if into else tr("sessions.into_pilots_ask")
+        )
         self.folder.setEnabled(line is not None)
         self.replay.setEnabled(replayable(line))
         self.remark.setEnabled(line is not None)
@@ -492,7 +487,7 @@ class SessionsPage(bits.Card):
         if line is None:
             text = self._hint()
         elif forbidden:
-            text = tr("Its study does not allow it to be resumed: {path}", path=line.path)
+            text = tr("sessions.not_resumable", path=line.path)
         else:
             text = "\n".join((*_decision(line), *line.comments, str(line.path)))
         bits.set_text(self.about, self._said or text)
@@ -500,13 +495,13 @@ class SessionsPage(bits.Card):
     def _hint(self) -> str:
         if self.table.lines:
             return tr(CHOOSE)
-        return bits.start_one() if self._whole else tr("Checking …")
+        return bits.start_one() if self._whole else tr("state.checking")
 
     def _open(self, line: SessionSummary) -> None:
         if replayable(line):
             self.replay_requested.emit(line.path)
         else:
-            self.say(tr("{id} withdrew: the session is not replayed.", id=label_text(line)))
+            self.say(tr("sessions.withdrawn", id=label_text(line)))
 
     def _open_menu(self, place: QPoint) -> None:
         """What can be done with the session that the pointer, or else the selection, is on."""
@@ -567,14 +562,14 @@ def _decision(line: SessionSummary) -> list[str]:
     """What was decided by hand, and why; or the rules for which a session does not count."""
     lines = []
     if line.moved:
-        where = tr("Moved to the pilots") if line.pilot else tr("Moved into the study")
+        where = tr("sessions.moved_to_pilots") if line.pilot else tr("sessions.moved_to_study")
         lines.append(f"{where}: {line.moved}")
     if line.decision:
         excluded = line.decision == "excluded"
-        told = tr("Excluded by hand") if excluded else tr("Included by hand")
+        told = tr("sessions.excluded") if excluded else tr("sessions.included")
         lines.append(": ".join(filter(None, (told, line.decision_reason))))
     elif rules := ", ".join(map(wording.not_counted, line.not_counted)):
-        lines.append(tr("Does not count: {why}", why=rules))
+        lines.append(tr("sessions.not_counted", why=rules))
     return lines
 
 
@@ -589,7 +584,7 @@ class SessionCard(bits.Card):
     participant_changed = Signal(str, str)
 
     def __init__(self, palette: Palette) -> None:
-        super().__init__(tr("Session"), theme.SPACE_L)
+        super().__init__(tr("word.session"), theme.SPACE_L)
         self._participants = Participants()
         self._taken: Mapping[str, Sequence[str]] = {}
         self._refused: Mapping[str, str] = {}
@@ -600,41 +595,39 @@ class SessionCard(bits.Card):
         self._proposed = ""
         self._pilots = False
 
-        self.study = FindingCombo(palette, tr("Study"))
+        self.study = FindingCombo(palette, tr("tab.study"))
         self.study.setMinimumContentsLength(4)
-        self.open_file = Button(tr("Open file…"))
+        self.open_file = Button(tr("sessions.open_file"))
         self.about = bits.label(role="secondary", wrap=True)
         self.study_note = bits.label(role="secondary", wrap=True)
         self.study_note.hide()
-        self.participant = bits.line_edit(tr("Participant"), longest=40)
-        self.session = bits.line_edit(tr("Session label"), longest=20)
+        self.participant = bits.line_edit(tr("word.participant"), longest=40)
+        self.session = bits.line_edit(tr("sessions.label"), longest=20)
         self.session.setText("1")
         self.session.setFixedWidth(72)
         self.verdict = bits.label(role="secondary", wrap=True)
         self.order = bits.label(wrap=True)
-        self.blind = QCheckBox(tr("Blind: do not name the models"))
-        self.pilot = QCheckBox(tr("Pilot"))
-        self.pilot.setToolTip(
-            tr("A trial run, kept apart from the study. It is off again for the next session.")
-        )
+        self.blind = QCheckBox(tr("sessions.blind"))
+        self.pilot = QCheckBox(tr("state.pilot"))
+        self.pilot.setToolTip(tr("sessions.pilot_tip"))
 
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.SPACE_M)
         grid.setVerticalSpacing(theme.SPACE_M)
         grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         grid.setColumnStretch(1, 1)
-        grid.addWidget(self._name(tr("Study"), self.study), 0, 0)
+        grid.addWidget(self._name(tr("tab.study"), self.study), 0, 0)
         grid.addWidget(self.study, 0, 1)
         left = Qt.AlignmentFlag.AlignLeft
         below = bits.column(None, theme.SPACE_XS)
         bits.fill(below, self.about, self.study_note, (self.open_file, left))
         grid.addLayout(below, 1, 1)
-        grid.addWidget(self._name(tr("Participant"), self.participant), 2, 0)
-        which = self._name(tr("Session"), self.session)
+        grid.addWidget(self._name(tr("word.participant"), self.participant), 2, 0)
+        which = self._name(tr("word.session"), self.session)
         who = bits.fill(bits.row(None, theme.SPACE_M), (self.participant, 1), which, self.session)
         grid.addLayout(who, 2, 1)
         grid.addWidget(self.verdict, 3, 1)
-        grid.addWidget(self._name(tr("Order")), 4, 0, Qt.AlignmentFlag.AlignTop)
+        grid.addWidget(self._name(tr("sessions.order")), 4, 0, Qt.AlignmentFlag.AlignTop)
         grid.addWidget(self.order, 4, 1)
         grid.addWidget(self.blind, 5, 1)
         grid.addWidget(self.pilot, 6, 1)
@@ -709,7 +702,7 @@ class SessionCard(bits.Card):
     def plan_row(self) -> Row:
         """Whether the study can be run for this participant."""
         if self._problem or not self._parts:
-            return Row("plan", "missing", self._problem or tr("No study is chosen."))
+            return Row("plan", "missing", self._problem or tr("sessions.no_study"))
         return Row("plan", "ok", "")
 
     @property
@@ -717,8 +710,8 @@ class SessionCard(bits.Card):
         return self.session.text().strip()
 
     def _choose_file(self) -> None:
-        kinds = f"{tr('Studies')} (*.yaml *.yml)"
-        title, home = tr("Open a study file"), str(Path.home())
+        kinds = f"{tr('sessions.studies')} (*.yaml *.yml)"
+        title, home = tr("sessions.open_file_title"), str(Path.home())
         if path := QFileDialog.getOpenFileName(self, title, home, kinds)[0]:
             self.choose_file(Path(path))
 
@@ -747,15 +740,11 @@ class SessionCard(bits.Card):
         # The blocks of a stage are one.
         stages = {number: blocks[-1] for number, blocks in stages_of(self._parts).items()}
         if self.blind.isChecked():
-            single, many = N_("{n} stage, hidden while blind"), N_("{n} stages, hidden while blind")
-            text = counted(len(stages), single, many)
+            text = counted(len(stages), "sessions.stages_hidden")
         else:
             text = "  →  ".join(
                 f"{part.number}{NO_BREAK}{words_of(part).subject(part)}" for part in stages.values()
             )
             if self._drawn:
-                text += "\n" + tr(
-                    "Drawn for now: {conditions}. A session that starts first may change that.",
-                    conditions=", ".join(self._drawn),
-                )
-        bits.set_text(self.order, text or tr("No stages"))
+                text += "\n" + tr("sessions.drawn", conditions=", ".join(self._drawn))
+        bits.set_text(self.order, text or tr("sessions.no_stages"))

@@ -39,7 +39,7 @@ from labapp.study.plugins.part import PlannedPart, with_trials
 from labapp.study.plugins.part import stages_of as blocks_by_stage
 from labapp.study.schema import Study
 from labapp.ui import theme
-from labapp.ui.language import N_, counted, number, tr
+from labapp.ui.language import N_, counted, number, tr, tr_known
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.bits import Combo
 from labapp.ui.moderator.checklist import StudyChoice
@@ -50,19 +50,15 @@ from labapp.ui.widgets.controls import Button
 from labapp.ui.widgets.painting import brush, color, equip, font, metrics, pen, smooth
 
 SOUND = {
-    "required": N_("sound required"),
-    "optional": N_("sound optional"),
-    "off": N_("no sound"),
+    "required": N_("study.sound_required"),
+    "optional": N_("study.sound_optional"),
+    "off": N_("state.no_sound"),
 }
-UNBLINDS = N_(
-    "This session is to be blind, and the preview shows what is hidden then: which representations "
-    "and explanations the participant gets."
-)
-BLIND = N_(
-    "Hidden while the session is blind: the pictures would tell which representation is on the "
-    "participant’s screen."
-)
-SOURCES = {"prior": N_("the prior"), "sample": N_("the held-out sample")}
+UNBLINDS = N_("study.blind_note")
+BLIND = N_("study.blind_hidden")
+MARKS = {"Low": N_("regime.low"), "Medium": N_("regime.medium"), "High": N_("regime.high")}
+"""What a sheet writes above the columns, where it has words."""
+SOURCES = {"prior": N_("study.source.prior"), "sample": N_("study.source.sample")}
 
 
 def models_shown(parts: Sequence[PlannedPart]) -> list[str]:
@@ -90,10 +86,10 @@ def facts_of(card: ModelCard) -> str:
     if error is None or error.as_published is None:
         return card.title
     ours = number(f"{error.as_published:.3g}")
-    text = tr("held-out error {error}", error=ours)
+    text = tr("study.error", error=ours)
     if error.published is not None:
         paper = number(f"{error.published:g}")
-        text = tr("held-out error {error} (in the paper {paper})", error=ours, paper=paper)
+        text = tr("study.error_in_paper", error=ours, paper=paper)
     return f"{card.title}  ·  {text}"
 
 
@@ -101,14 +97,13 @@ def about(sheet: TraversalSheet, states: int) -> str:
     """What a drawing of a sheet shows that has room for so many states."""
     text = counted(
         states,
-        "Each row turns one dial and leaves the others, at {n} state drawn from {source}.",
-        "Each row turns one dial and leaves the others, at {n} states drawn from {source}.",
+        "study.rows_note",
         source=tr(SOURCES["prior" if sheet.sampling == "prior" else "sample"]),
     )
     if sheet.display != "series":
         return text
     low, high = (number(brief(value)) for value in sheet.chart)
-    return f"{text} {tr('Charts: y from {low} to {high}.', low=low, high=high)}"
+    return f"{text} {tr('study.charts_range', low=low, high=high)}"
 
 
 class SheetCard(bits.Card):
@@ -119,7 +114,7 @@ class SheetCard(bits.Card):
         self._palette = palette
         self.sheet: TraversalView | None = None
         self.facts = bits.label(role="secondary", wrap=True)
-        self.note = bits.label(tr("Its pictures are being made …"), "secondary", wrap=True)
+        self.note = bits.label(tr("study.pictures_busy"), "secondary", wrap=True)
         bits.fill(self.body, self.facts, self.note)
         self.facts.hide()
 
@@ -177,12 +172,12 @@ class StudyPage(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName(tr("The study and its models"))
+        self.setAccessibleName(tr("study.title"))
         about = bits.Card(spacing=theme.SPACE_S)
         self.title = bits.label(role="title", wrap=True)
         self.facts = bits.label(role="secondary", wrap=True)
         self.flow = bits.label(wrap=True)
-        self.preview = Button(tr("Preview"))
+        self.preview = Button(tr("study.preview"))
         self.preview.setEnabled(False)
         self.preview.clicked.connect(self._ask_preview)
         top = bits.fill(QHBoxLayout(), (self.title, 1), (self.preview, Qt.AlignmentFlag.AlignTop))
@@ -191,7 +186,7 @@ class StudyPage(QScrollArea):
         question = QHBoxLayout(self.unblinds)
         question.setContentsMargins(0, 0, 0, 0)
         question.addWidget(bits.label(tr(UNBLINDS), wrap=True), 1)
-        self.all_the_same = Button(tr("Show it all the same"))
+        self.all_the_same = Button(tr("study.show_anyway"))
         self.all_the_same.clicked.connect(self._preview)
         question.addWidget(self.all_the_same)
         about.body.addWidget(self.unblinds)
@@ -214,7 +209,7 @@ class StudyPage(QScrollArea):
 
     def set_study(self, study: Study) -> None:
         bits.set_text(self.title, study.title)
-        version = tr("{study}, version {version}", study=study.id, version=study.version)
+        version = tr("study.version", study=study.id, version=study.version)
         facts = [version, tr(SOUND[study.recording.audio])]
         bits.set_text(self.facts, "  ·  ".join(facts))
 
@@ -277,7 +272,7 @@ class StudyPage(QScrollArea):
         """Whether a preview is open: there is one at a time."""
         self._previewing = previewing
         self.preview.setEnabled(self._planned and not previewing)
-        self.preview.setText(tr("Preview started …") if previewing else tr("Preview"))
+        self.preview.setText(tr("study.preview_started") if previewing else tr("study.preview"))
 
     def _ask_preview(self) -> None:
         if self._is_blind:
@@ -311,7 +306,7 @@ class TraversalView(QWidget):
         self.layout_shown = lay_out(sheet, self._measures)  # in the widget's pixels
         self._images: dict[int, QImage] = {}
         self.setMinimumWidth(round(lay_out(sheet, self._measures, room=0).width))
-        self.setAccessibleName(tr("What each dial of {model} does", model=sheet.model))
+        self.setAccessibleName(tr("study.dials_note", model=sheet.model))
         self._place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -336,7 +331,7 @@ class TraversalView(QWidget):
         painter.setPen(color(p.secondary))
         for mark in self.layout_shown.marks:
             box = QRectF(mark.x - m.cell_width, mark.y, 2 * m.cell_width, m.marks)
-            painter.drawText(box, top | middle, tr(mark.text))
+            painter.drawText(box, top | middle, tr_known(mark.text, MARKS))
         for y, row in self.layout_shown.labels:
             box = QRectF(0, y + (m.cell_height - 2 * LINE) / 2, LABEL - theme.SPACE_S, LINE)
             painter.setFont(font(theme.SECONDARY_PX, bold=True))
@@ -384,7 +379,7 @@ class TraversalView(QWidget):
 
 def _limits(dimension: Dimension) -> str:
     if isinstance(dimension, Discrete):
-        return counted(dimension.k, "{n} value", "{n} values")
+        return counted(dimension.k, "study.values")
     return number(limits(dimension))
 
 
@@ -437,10 +432,10 @@ class StudyMaking(bits.Card):
 
     def __init__(self, palette: theme.Palette) -> None:
         super().__init__(spacing=theme.SPACE_S, margins=theme.SPACE_L)
-        self.new = Button(tr("New study…"))
-        self.copy = Button(tr("Duplicate…"))
-        self.check = Button(tr("Check"))
-        self.folder = Button(tr("Open folder"))
+        self.new = Button(tr("study.new"))
+        self.copy = Button(tr("study.duplicate"))
+        self.check = Button(tr("study.check"))
+        self.folder = Button(tr("button.open_folder"))
         self.check_result = bits.label(wrap=True)
         self.check_result.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.check_result.hide()
@@ -461,13 +456,13 @@ class StudyMaking(bits.Card):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setColumnStretch(1, 1)
         self.name, self.language, self.where = QLineEdit(), QLineEdit(), QLineEdit()
-        self.language.setPlaceholderText(tr("Such as fr; empty: that of the study it is made of"))
-        self.source = Combo(palette, tr("Made of"))
+        self.language.setPlaceholderText(tr("study.language_hint"))
+        self.source = Combo(palette, tr("study.made_of"))
         fields = (
-            (tr("Name of the study"), self.name),
-            (tr("Made of"), self.source),
-            (tr("Language"), self.language),
-            (tr("Folder"), self.where),
+            (tr("study.name"), self.name),
+            (tr("study.made_of"), self.source),
+            (tr("study.language"), self.language),
+            (tr("study.folder"), self.where),
         )
         for place, (text, field) in enumerate(fields):
             field.setAccessibleName(text)
@@ -477,11 +472,11 @@ class StudyMaking(bits.Card):
             label.setBuddy(field)
             grid.addWidget(label, place, 0)
             grid.addWidget(field, place, 1)
-        self.browse = Button(tr("Choose…"))
+        self.browse = Button(tr("button.choose"))
         self.browse.clicked.connect(self._browse)
         grid.addWidget(self.browse, 3, 2)
         row = bits.row(None, theme.SPACE_S)
-        self.make, self.cancel = Button(tr("Write the study")), Button(tr("Cancel"))
+        self.make, self.cancel = Button(tr("study.write")), Button(tr("button.cancel"))
         self.make.clicked.connect(self._make)
         self.cancel.clicked.connect(self.form.hide)
         bits.fill(row, self.make, self.cancel, 1)
@@ -505,7 +500,7 @@ class StudyMaking(bits.Card):
     def set_checking(self, checking: bool) -> None:
         """Whether a check is under way: there is one at a time."""
         self.check.setEnabled(bool(self._chosen) and not checking)
-        self.check.setText(tr("Checking …") if checking else tr("Check"))
+        self.check.setText(tr("state.checking") if checking else tr("study.check"))
         if checking:
             self.show_faults(())
 
@@ -534,7 +529,7 @@ class StudyMaking(bits.Card):
         self.opened.emit(self.form)
 
     def _browse(self) -> None:
-        if chosen := QFileDialog.getExistingDirectory(self, tr("Folder"), self.where.text()):
+        if chosen := QFileDialog.getExistingDirectory(self, tr("study.folder"), self.where.text()):
             self.where.setText(chosen)
 
     def _make(self) -> None:

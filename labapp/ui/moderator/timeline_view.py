@@ -48,7 +48,7 @@ class TimelineView(Plot):
     zoomed view that shows now goes on with it; End goes there."""
 
     def __init__(self, palette: Palette, timeline: Timeline) -> None:
-        super().__init__(palette, tr("Timeline"), grid=True)
+        super().__init__(palette, tr("timeline.title"), grid=True)
         self._timeline = timeline
         self._version = -1
         self._now_ns = self._shown_ns = 0
@@ -179,7 +179,8 @@ class TimelineView(Plot):
         return "\n".join((wording.short_time(t_ns), *lines))
 
     def _block_text(self, block: Block) -> str:
-        how = "" if block.outcome is None else f", {tr(wording.OUTCOMES.get(block.outcome, ''))}"
+        ended = wording.OUTCOMES.get(block.outcome or "")
+        how = f", {tr(ended)}" if ended else ""
         length = wording.short_time(block.end_or(self._now_ns) - block.start_ns)
         return f"{block.label}: {length}{how}"
 
@@ -230,21 +231,24 @@ class TimelinePanel(bits.Card):
         around = (theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_XS)
         super().__init__("", theme.SPACE_XS, around)
         self.view = TimelineView(palette, timeline)
-        head = bits.fill(QHBoxLayout(), bits.label(tr("TIMELINE"), "section"), 1)
-        signs = tr("● note   ▶ flag   ■ prompt   ◆ deviation   ▲ alarm   ‖ pause")
+        head = bits.fill(QHBoxLayout(), bits.label(tr("timeline.heading"), "section"), 1)
+        signs = tr("timeline.legend")
         if timeline.answers:  # only a calibration has any
-            signs = f"{tr('⬢ answer')}   {signs}"
+            signs = f"{tr('timeline.answers')}   {signs}"
         if timeline.asks:
-            signs = f"{tr('⬟ question')}   {signs}"
+            signs = f"{tr('timeline.questions')}   {signs}"
         self.signs = bits.label(signs, "secondary")
         head.addWidget(self.signs)
         head.addSpacing(theme.SPACE_M)
         # What the signs mean is needed first; this takes the room that is left.
-        self.hint = bits.ElidedLabel(tr("wheel zooms, drag moves"), "secondary")
+        self.hint = bits.ElidedLabel(tr("timeline.keys"), "secondary")
         whole = metrics(theme.SECONDARY_PX).horizontalAdvance(self.hint.full())
         self.hint.setMaximumWidth(ceil(whole) + 1)
         head.addWidget(self.hint, 100)
-        for text, act in ((tr("Now"), self.view.show_newest), (tr("Show all"), self.view.show_all)):
+        for text, act in (
+            (tr("timeline.now"), self.view.show_newest),
+            (tr("timeline.show_all"), self.view.show_all),
+        ):
             button = Button(text, "chip")
             button.clicked.connect(act)
             head.addWidget(button)

@@ -55,10 +55,8 @@ class PromptBox(QWidget):
         for place, prompt in enumerate(prompts):
             button = Button("", "chip")
             button.setFixedHeight(ROW_PX)
-            button.setToolTip(
-                tr("{key} records that you said: {prompt}", key=key_of(place), prompt=prompt)
-            )
-            button.setAccessibleName(tr("Said: {prompt}", prompt=prompt))
+            button.setToolTip(tr("voice.prompt_tip", key=key_of(place), prompt=prompt))
+            button.setAccessibleName(tr("voice.said", prompt=prompt))
             inside = QHBoxLayout(button)
             inside.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, 0)
             key = bits.label(key_of(place), "caption")
@@ -71,15 +69,15 @@ class PromptBox(QWidget):
             self.buttons.append(button)
         area = bits.Scrolling(rows)
         area.setFixedHeight(ROW_PX * min(MOST_ROWS, len(prompts)))
-        head = bits.fill(QHBoxLayout(), (bits.label(tr("Prompts"), "caption"), 1), self.last)
+        head = bits.fill(QHBoxLayout(), (bits.label(tr("voice.prompts"), "caption"), 1), self.last)
         bits.fill(bits.column(self, 2), head, area)
 
     def show_last(self, notes: Sequence[Note], now_ns: int) -> None:
         """How long ago (session time) the last prompt was given."""
         last = next((note for note in reversed(notes) if note.kind == "prompt" and note.text), None)
-        text = tr("none yet")
+        text = tr("voice.none_yet")
         if last is not None:
-            text = tr("last {time} ago", time=wording.short_time(now_ns - last.t_ns))
+            text = tr("voice.last_ago", time=wording.short_time(now_ns - last.t_ns))
         bits.set_text(self.last, text)
 
 
@@ -89,14 +87,14 @@ MOST_BARS_HEIGHT = 120
 SAVED_LATE_S = 2.0
 QUIET_S = 2.0
 """Pauses between words are shorter."""
-FACTS = (
-    N_("Microphone"),
-    N_("Lost sound"),
-    N_("Saved"),
-    N_("Disk"),
-    N_("Slowest pictures"),
-    N_("LSL"),
-)
+FACTS = {
+    "microphone": N_("word.microphone"),
+    "lost": N_("voice.lost"),
+    "saved": N_("voice.saved"),
+    "disk": N_("word.disk"),
+    "slowest": N_("voice.slowest"),
+    "lsl": N_("word.lsl"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,33 +118,33 @@ def hearing_of(
     """
     if sound.off is not None:
         why = translate_message(sound.off)
-        return Hearing(tr("No sound"), tr("Recorded without sound: {why}", why=why), "warn")
+        return Hearing(tr("voice.no_sound"), tr("voice.recorded_without", why=why), "warn")
     if level is None:
         # Without a device yet it is to come; with one it is over.
-        coming = "" if sound.device else tr("Sound is recorded once consent is given.")
-        return Hearing(tr("Not recording"), coming, "")
+        coming = "" if sound.device else tr("voice.awaits_consent")
+        return Hearing(tr("voice.not_recording"), coming, "")
     if sound.lost or level.state == "lost":
         problem = translate_message(level.problem)
-        return Hearing(tr("Microphone gone"), problem or tr("Looking for it …"), "alarm")
+        return Hearing(tr("deviation.microphone_lost"), problem or tr("voice.looking"), "alarm")
     match level.state:
         case "zeros" if sound.heard:
-            return Hearing(tr("Exact zeros"), tr("A noise gate between words, or muted."), "warn")
+            return Hearing(tr("voice.zeros"), tr("voice.gated_why"), "warn")
         case "zeros":
-            return Hearing(tr("Exact zeros"), tr("Muted, or not allowed by the system."), "alarm")
+            return Hearing(tr("voice.zeros"), tr("voice.zeros_why"), "alarm")
         case "clipping":
-            return Hearing(tr("Too loud"), tr("The sound is cut off at full scale."), "warn")
+            return Hearing(tr("alarm.clipping"), tr("voice.clipping_why"), "warn")
         case "starting":
-            return Hearing(tr("Listening …"), "", "")
+            return Hearing(tr("voice.listening"), "", "")
         case "stopped":
-            return Hearing(tr("Stopped"), translate_message(level.problem), "")
+            return Hearing(tr("voice.stopped"), translate_message(level.problem), "")
     if level.problem:
-        return Hearing(tr("Sound is not written"), translate_message(level.problem), "alarm")
+        return Hearing(tr("voice.unwritten"), translate_message(level.problem), "alarm")
     if level.silent_for_s < QUIET_S:
-        return Hearing(tr("Voice heard"), "", "good")
+        return Hearing(tr("voice.heard"), "", "good")
     if expected_s is None:
-        return Hearing(tr("Silent"), tr("Nobody has to speak now."), "")
+        return Hearing(tr("voice.silent"), tr("voice.need_not_speak"), "")
     silent_s = min(level.silent_for_s, expected_s)
-    text = tr("Silent for {seconds} s", seconds=f"{silent_s:.0f}")
+    text = tr("voice.silent_for", seconds=f"{silent_s:.0f}")
     due = silent_s >= prompt_after_s
     return Hearing(text, "", "warn" if due else "", prompt=due)
 
@@ -166,7 +164,7 @@ class VoicePanel(bits.Card):
         super().__init__("", theme.SPACE_S, around)
         self._prompt_after_s = prompt_after_s
         self.bars = LevelBars(palette, BARS, QSize(200, 48))
-        self.clip = bits.label(tr("CLIP"), "clip", tone="alarm")
+        self.clip = bits.label(tr("voice.clip"), "clip", tone="alarm")
         keeps = self.clip.sizePolicy()  # nothing moves when it comes
         keeps.setRetainSizeWhenHidden(True)
         self.clip.setSizePolicy(keeps)
@@ -174,18 +172,16 @@ class VoicePanel(bits.Card):
         self.headline = bits.label(role="title")
         self.detail = bits.label(role="secondary", wrap=True)
         self.detail.setAlignment(Qt.AlignmentFlag.AlignTop)
-        say = tr(
-            "Say: “{prompt}”\n{key} records that you said it", prompt=prompts[0], key=FIRST_KEY
-        )
+        say = tr("voice.say", prompt=prompts[0], key=FIRST_KEY)
         self.prompt = Button(say, "prompt")
         self.prompt.clicked.connect(lambda: self.prompt_given.emit(0))
-        self.offer = Button(tr("A microphone is there now:\nRecord with it"), "prompt")
+        self.offer = Button(tr("voice.record_with"), "prompt")
         self.offer.clicked.connect(self.microphone_taken)
         self.offer.hide()
         self.prompts = PromptBox(prompts)
         self.prompts.given.connect(self.prompt_given)
 
-        head = bits.fill(QHBoxLayout(), (bits.label(tr("VOICE"), "section"), 1), self.clip)
+        head = bits.fill(QHBoxLayout(), (bits.label(tr("voice.heading"), "section"), 1), self.clip)
         self.bars.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.bars.setMaximumHeight(MOST_BARS_HEIGHT)
         # The prompt and an explanation take turns in one place: nothing moves when either comes.
@@ -199,10 +195,10 @@ class VoicePanel(bits.Card):
         grid.setColumnStretch(1, 1)
         self.facts: dict[str, bits.ElidedLabel] = {}
         self._titles: dict[str, QLabel] = {}
-        for row, name in enumerate(FACTS):
+        for row, (name, key) in enumerate(FACTS.items()):
             value = bits.ElidedLabel(role="fact")
             value.setAlignment(Qt.AlignmentFlag.AlignRight)
-            title = bits.label(tr(name), "secondary")
+            title = bits.label(tr(key), "secondary")
             grid.addWidget(title, row, 0)
             grid.addWidget(value, row, 1)
             self.facts[name] = value
@@ -244,37 +240,37 @@ class VoicePanel(bits.Card):
         has decoders."""
         rate = sound.rate or (level.rate if level else 0)
         khz = f" · {number(f'{rate / 1000:g}')} kHz" if rate else ""
-        absent = tr("none") if sound.off is not None else tr("not open yet")
-        self._fact("Microphone", f"{sound.device}{khz}" if sound.device else absent, False)
+        absent = tr("voice.none") if sound.off is not None else tr("voice.unopened")
+        self._fact("microphone", f"{sound.device}{khz}" if sound.device else absent, False)
         # The recorder's count is of now, the journal's includes gaps it has not heard of yet.
         lost = max(sound.lost_frames, level.lost_frames if level else 0)
-        self._fact("Lost sound", wording.sound_length(lost, rate), lost > 0)
+        self._fact("lost", wording.sound_length(lost, rate), lost > 0)
         late = saved_ago_s > SAVED_LATE_S
-        self._fact("Saved", tr("{seconds} s ago", seconds=number(f"{saved_ago_s:.1f}")), late)
+        self._fact("saved", tr("voice.seconds_ago", seconds=number(f"{saved_ago_s:.1f}")), late)
         if free_bytes is None:
-            self._fact("Disk", "…", False)
+            self._fact("disk", "…", False)
         else:
-            free = tr("{size} free", size=wording.size(free_bytes))
-            self._fact("Disk", free, free_bytes < LOW_DISK_BYTES)
+            free = tr("word.free", size=wording.size(free_bytes))
+            self._fact("disk", free, free_bytes < LOW_DISK_BYTES)
         if p99_ms is None:
-            self._fact("Slowest pictures", "…" if decodes else tr("none"), False)
+            self._fact("slowest", "…" if decodes else tr("voice.none"), False)
         else:
-            self._fact("Slowest pictures", number(f"{p99_ms:.1f} ms"), p99_ms > SLOW_MS)
+            self._fact("slowest", number(f"{p99_ms:.1f} ms"), p99_ms > SLOW_MS)
 
     def show_lsl(self, problem: str | None, *, received: bool) -> None:
         """problem: why events are not sent, empty where they are; None where nobody asked for it.
         received: whether anybody receives them."""
-        for widget in (self._titles["LSL"], self.facts["LSL"]):
+        for widget in (self._titles["lsl"], self.facts["lsl"]):
             widget.setVisible(problem is not None)
         if problem is None:
             return
         if problem:
-            self._fact("LSL", translate_message(problem), True)
+            self._fact("lsl", translate_message(problem), True)
         elif received:
-            self._fact("LSL", tr("received"), False)
+            self._fact("lsl", tr("voice.lsl_received"), False)
         else:
-            self._fact("LSL", tr("nobody receives"), True)
-        bits.set_text(self._titles["LSL"], tr("LSL") if problem else tr("LSL, unencrypted"))
+            self._fact("lsl", tr("voice.lsl_unreceived"), True)
+        bits.set_text(self._titles["lsl"], tr("word.lsl") if problem else tr("voice.lsl_title"))
 
     def _fact(self, name: str, text: str, wrong: bool) -> None:
         label = self.facts[name]

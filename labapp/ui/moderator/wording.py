@@ -18,17 +18,18 @@ from labapp.ui.language import (
     number,
     phrases,
     tr,
+    tr_known,
     translate_message,
     translate_phrase,
 )
 
 GAPS = {
-    "overflow": N_("the computer was too slow"),
-    "queue": N_("the computer was too slow"),
-    "stalled": N_("the sound stood still"),
-    "write_failed": N_("it could not be written"),
-    "device_lost": N_("the microphone was gone"),
-    "reopened": N_("the microphone was opened anew"),
+    "overflow": N_("gap.slow"),
+    "queue": N_("gap.slow"),
+    "stalled": N_("gap.stalled"),
+    "write_failed": N_("gap.unwritten"),
+    "device_lost": N_("gap.microphone"),
+    "reopened": N_("gap.reopened"),
 }
 
 
@@ -44,19 +45,19 @@ def pause_reason(reason: str) -> str:
     """Why a session paused; empty where nobody said."""
     if reason in PAUSE_REASONS:
         return tr(PAUSE_REASONS[reason])
-    return "" if reason == PAUSED else tr(reason)
+    return "" if reason == PAUSED else translate_message(reason)
 
 
 def gap(cause: str) -> str:
     """Why sound was lost."""
-    return tr(GAPS.get(cause, cause))
+    return tr_known(cause, GAPS)
 
 
 STOOD_STILL = {
-    "program": N_("The program stood still for {time}"),
-    "computer": N_("The computer stood still for {time}"),
-    "asleep": N_("The computer slept for {time}"),
-    "recorder": N_("The sound recorder stood still for {time}"),
+    "program": N_("stalled.program"),
+    "computer": N_("stalled.computer"),
+    "asleep": N_("stalled.asleep"),
+    "recorder": N_("stalled.recorder"),
 }
 
 
@@ -73,10 +74,10 @@ def clock_changed(payload: Mapping[str, Any]) -> str:
     """By how much the computer's clock was set, and what that means."""
     by_s = float(payload["by_s"])
     time = short_time(round(abs(by_s) * NS))
-    by = tr("forward by {time}", time=time) if by_s > 0 else tr("back by {time}", time=time)
+    by = tr("clock.forward", time=time) if by_s > 0 else tr("clock.back", time=time)
     if payload.get("certain", True):
-        return tr("{by}; times in this session do not follow it", by=by)
-    return tr("{by} or more; how long the interruption lasted is not known", by=by)
+        return tr("clock.certain", by=by)
+    return tr("clock.uncertain", by=by)
 
 
 def alarm_text(kind: str, payload: Mapping[str, Any]) -> str | None:
@@ -85,135 +86,109 @@ def alarm_text(kind: str, payload: Mapping[str, Any]) -> str | None:
         case "alarm.raised":
             return detail_of(payload)
         case "audio.device_lost":
-            return tr("The microphone was gone")
+            return tr("timeline.microphone_gone")
         case "screen.changed" if payload["change"] == "removed":
-            return tr("Screen {name} was gone", name=payload["screen"])
+            return tr("timeline.screen_gone", name=payload["screen"])
         case "close.requested":
-            return tr("The participant wanted to stop")
+            return tr("timeline.leaving")
         case "session.reopened":
-            return tr("The end was taken back")
+            return tr("timeline.end_taken_back")
         case "program.stalled":
             return stalled(payload)
         case "clock.changed":
-            return tr("The computer’s clock was changed")
+            return tr("alarm.clock_changed")
     return None
 
 
 def paused(reason: str) -> str:
     """That a session was paused, and why, where somebody said."""
     why = pause_reason(reason)
-    return tr("Paused: {reason}", reason=why) if why else tr("Paused")
+    return tr("timeline.paused", reason=why) if why else tr("state.paused")
 
 
 OUTCOMES = {
-    "completed": N_("done"),
-    "time_expired": N_("time is up"),
-    "skipped": N_("skipped"),
-    "declined": N_("declined"),
-    "solved": N_("solved"),
-    "marked": N_("marked"),
-    "stage_skipped": N_("stage skipped"),
-    "judged": N_("judged"),
-    "answered": N_("answered"),
-    "done": N_("done"),
-    "gave_up": N_("given up"),
+    "completed": N_("outcome.done"),
+    "time_expired": N_("outcome.time_expired"),
+    "skipped": N_("outcome.skipped"),
+    "declined": N_("outcome.declined"),
+    "solved": N_("outcome.solved"),
+    "marked": N_("outcome.marked"),
+    "stage_skipped": N_("outcome.stage_skipped"),
+    "judged": N_("outcome.judged"),
+    "answered": N_("outcome.answered"),
+    "done": N_("outcome.done"),
+    "gave_up": N_("outcome.gave_up"),
 }
 
 PAUSED = "moderator"
 """The reason of a pause for which none was given."""
 PAUSE_REASONS = {
-    "break": N_("Break"),
-    "technical problem": N_("Technical problem"),
-    "participant asks": N_("Participant has a question"),
+    "break": N_("part.break"),
+    "technical problem": N_("reason.technical"),
+    "participant asks": N_("reason.question"),
 }
 """Reasons as they are stored, and as they are read."""
-ENDED, WITHDREW = N_("ended by the moderator"), N_("the participant withdrew")
-"""Reasons of an end for which none was typed."""
-ENDS = (ENDED, WITHDREW, N_("consent declined"))
 NOT_COUNTED = {
-    "completed": N_("a stage was skipped"),
-    "practice_correct": N_("a practice question was answered wrongly"),
-    "min_solved": N_("too few questions were solved"),
-    "withdrawn": N_("the participant withdrew"),
-    "by_hand": N_("excluded by hand"),
-    "sessions": N_("too few sessions were completed"),
+    "completed": N_("not_counted.stage_skipped"),
+    "practice_correct": N_("not_counted.practice"),
+    "min_solved": N_("not_counted.few_solved"),
+    "withdrawn": N_("reason.withdrew"),
+    "by_hand": N_("not_counted.by_hand"),
+    "sessions": N_("not_counted.few_sessions"),
 }
 """Why a session that came to its end does not count in the analysis, by the study's rule."""
 
 
 def not_counted(rule: str) -> str:
     """Why a session does not count; a rule of the study's own by its name."""
-    return tr(NOT_COUNTED[rule]) if rule in NOT_COUNTED else tr("rule {rule}", rule=rule)
+    return tr(NOT_COUNTED[rule]) if rule in NOT_COUNTED else tr("not_counted.rule", rule=rule)
 
 
 PEOPLE: Mapping[PersonState, str] = {
-    "included": N_("included"),
-    "running": N_("running"),
-    "awaited": N_("still to come"),
-    "missed": N_("missed a session"),
-    "excluded": N_("excluded"),
-    "ended": N_("ended early"),
-    "withdrawn": N_("withdrawn"),
-    "declined": N_("declined"),
-    "gone": N_("gone"),
+    "included": N_("people.included"),
+    "running": N_("people.running"),
+    "awaited": N_("people.awaited"),
+    "missed": N_("people.missed"),
+    "excluded": N_("people.excluded"),
+    "ended": N_("state.ended_early"),
+    "withdrawn": N_("people.withdrawn"),
+    "declined": N_("outcome.declined"),
+    "gone": N_("people.gone"),
 }
 """What became of people, as `labapp.study.people` counts them."""
 
 
 def people_text(people: Mapping[PersonState, int]) -> str:
     """How many people took part, such as `7 participants: 5 included, 2 withdrawn`."""
-    single, many = N_("{n} participant: {states}"), N_("{n} participants: {states}")
     states = ", ".join(f"{n} {tr(PEOPLE[state])}" for state, n in people.items())
-    return counted(sum(people.values()), single, many, states=states)
+    return counted(sum(people.values()), "people.count", states=states)
 
 
 WITHDRAWN = {
-    "keep": N_("■ withdrawn, the data are kept"),
-    "delete": N_("■ withdrawn, the data are deleted at closing"),
+    "keep": N_("console.withdrawn_kept"),
+    "delete": N_("console.withdrawn_deleted"),
 }
 
 # As a plan names its parts; questionnaires bring their own titles.
-PART_TITLES = (
-    N_("Consent"),
-    N_("Payment"),
-    N_("Tutorial"),
-    N_("Before practice"),
-    N_("Practice"),
-    N_("Before stage {number}"),
-    N_("Stage {number}, block {block}"),
-    N_("Stage {number}, grid"),
-    N_("Stage {number}"),
-    N_("Break"),
-    N_("Text"),
-    N_("Interview"),
-    N_("Debrief"),
-    N_("Method"),
-    N_("Warm-up"),
-    N_("Before the example"),
-    N_("Example"),
-)
-
-# Journals and the recorder say the same in English whoever sits at the console, so that the data of
-# one study read alike. Sentences with values are messages (`labapp.base.messages`); those without
-# any stand here. Any other text is shown as it came.
-REASONS = (
-    *ENDS,
-    N_("consent not stored"),
-    N_("the end was taken back"),
-    N_("the microphone could not be opened"),
-    N_("the study records no sound"),
-    N_("the session began without sound"),
-    N_("the session clock does not run at the speed of sound (--speed)"),
-    N_("switched off (--audio off)"),
-    N_("the participant did not agree to a sound recording"),
-    N_("the disk does not answer"),
-    N_("the device ended the recording"),
-    N_("the sound recorder stood still and is started again"),
-    N_("the sound server no longer knows our recording"),
-    N_("The signed consent was deleted."),
-)
-"""Why a session paused or ended, or has no sound, and what else lower layers say without a value.
-"""
+PART_TITLES = {
+    "Consent": N_("part.consent"),
+    "Payment": N_("part.payment"),
+    "Tutorial": N_("part.tutorial"),
+    "Before practice": N_("part.before_practice"),
+    "Practice": N_("part.practice"),
+    "Before stage {number}": N_("part.before_stage"),
+    "Stage {number}, block {block}": N_("part.stage_block"),
+    "Stage {number}, grid": N_("part.stage_grid"),
+    "Stage {number}": N_("part.stage"),
+    "Break": N_("part.break"),
+    "Text": N_("part.text"),
+    "Interview": N_("part.interview"),
+    "Debrief": N_("part.debrief"),
+    "Method": N_("part.method"),
+    "Warm-up": N_("part.warm_up"),
+    "Before the example": N_("part.before_example"),
+    "Example": N_("part.example"),
+}
 
 
 def part_title(title: str) -> str:
@@ -282,7 +257,7 @@ def listed(names: list[str]) -> str:
     """a, b and c."""
     if len(names) == 1:
         return names[0]
-    return tr("{first} and {last}", first=", ".join(names[:-1]), last=names[-1])
+    return tr("word.and", first=", ".join(names[:-1]), last=names[-1])
 
 
 def local_time(utc: str, now: datetime | None = None) -> str:
@@ -295,5 +270,5 @@ def local_time(utc: str, now: datetime | None = None) -> str:
     except (ValueError, OverflowError):
         return "–"
     today = (now or datetime.now(moment.tzinfo)).date()
-    day = tr("today") if moment.date() == today else moment.date().isoformat()
+    day = tr("word.today") if moment.date() == today else moment.date().isoformat()
     return f"{day} {moment:%H:%M}"

@@ -72,7 +72,7 @@ class Coding(CodingState):
             codes = [code for code in (self.codebook.by_key(t, key) for t in tiers) if code]
             code = codes[0] if len(codes) == 1 else None
         if code is None:
-            text = tr("No code of {tier} has the key {key}.", tier=self.active.title, key=key)
+            text = tr("coding.no_code_of_key", tier=self.active.title, key=key)
             self.said.emit(text)
             return False
         return self.give(code.id)
@@ -129,16 +129,16 @@ class Coding(CodingState):
 
     def _why_no_unit(self, unit: Unit | None) -> str:
         if not self.units:
-            return tr("There are no units yet: make them first, then freeze them.")
+            return tr("coding.no_units")
         if unit is None:
-            return tr("No unit is chosen.")
-        return tr("The units are not frozen yet: freeze them before coding.")
+            return tr("coding.no_unit")
+        return tr("coding.unfrozen")
 
     def _give_value(self, value: int) -> bool:
         tier = self.active
         if value not in tier.values:
             values = ", ".join(map(str, tier.values))
-            self.said.emit(tr("{tier} takes {values}.", tier=tier.title, values=values))
+            self.said.emit(tr("coding.tier_takes", tier=tier.title, values=values))
             return False
         codes = self.codebook.given(tier.name)
         own = self.marks.of_unit(self._current or "")
@@ -147,7 +147,7 @@ class Coding(CodingState):
             code_id = codes[0].id
         code = self.codebook.code(code_id)
         if code is None or tier.on != "units":
-            self.said.emit(tr("Give a code first, then its value."))
+            self.said.emit(tr("coding.code_before_value"))
             return False
         if not self._may_code():
             return False
@@ -194,11 +194,7 @@ class Coding(CodingState):
     def _may_code(self) -> bool:
         if self.status == "draft":
             return True
-        text = (
-            tr("This coding is locked: agreement was computed from it.")
-            if self.status == "locked"
-            else tr("This coding is done: go on with it before you change it.")
-        )
+        text = tr("coding.locked") if self.status == "locked" else tr("coding.done_already")
         self.said.emit(text)
         return False
 
@@ -239,7 +235,7 @@ class Coding(CodingState):
 
     def _look_saved(self) -> None:
         if self.files.problem:
-            self.said.emit(tr("Not saved: {why}", why=self.files.problem))
+            self.said.emit(tr("coding.unsaved", why=self.files.problem))
         if self.files.saved:
             self._saved.stop()
             self.agreement = self.files.agreement()
@@ -259,7 +255,7 @@ class Coding(CodingState):
             return
         if (self.files.units, self.files.frozen) != (self.units, frozen):
             self.refresh()
-            self.said.emit(tr("The units were changed elsewhere; they are shown as they are now."))
+            self.said.emit(tr("coding.units_changed"))
         texts = self.files.texts
         units = {
             unit for unit in before.keys() | texts.keys() if before.get(unit) != texts.get(unit)
@@ -269,7 +265,7 @@ class Coding(CodingState):
         self.rows_changed.emit(frozenset(units))
         if not self._told_of_words:
             self._told_of_words = True
-            self.said.emit(tr("Words are coming in; what you type is saved beside them."))
+            self.said.emit(tr("coding.words_coming"))
 
     def take_last(self) -> None:
         """Take back the code that was given last, of those that are still there."""
@@ -280,7 +276,7 @@ class Coding(CodingState):
         own = [mark.id for mark in self.marks.of_unit(self._current or "")]
         last = self._last.pop() if self._last else (own[-1] if own else "")
         if not last:
-            self.said.emit(tr("There is no code to take away here."))
+            self.said.emit(tr("coding.nothing_to_take"))
             return
         self._remove(last)
 
@@ -302,12 +298,14 @@ class Coding(CodingState):
             return
         self._saved.start()  # words that were looked at are let go again
         if which is None:
-            self.said.emit(tr("Nothing to undo.") if how == "undo" else tr("Nothing to redo."))
+            self.said.emit(
+                tr("coding.nothing_to_undo") if how == "undo" else tr("coding.nothing_to_redo")
+            )
             return
         if which == "marks" and not self._may_code():
             return
         if not turned:
-            self.said.emit(tr("Somebody else wrote these words since: they stay."))
+            self.said.emit(tr("coding.words_of_other"))
         units = frozenset(unit.id for unit in self.units) if which == "texts" else frozenset()
         if which == "marks":
             units = self.marks.become(self.files.own)
@@ -353,7 +351,7 @@ class Coding(CodingState):
         code = next(code for code in made.codes if code.id not in known)
         self.focus(code.id)
         key = code.key.upper()
-        self.said.emit(tr("{code} has the key {key}.", code=code.name, key=key or "/"))
+        self.said.emit(tr("coding.key_taken", code=code.name, key=key or "/"))
         return code
 
     def outdated(self) -> tuple[Outdated, ...]:
@@ -406,17 +404,10 @@ class Coding(CodingState):
         for tier in tiers:
             without = sum(not self.marks.coded(unit.id, tier.name) for unit in own)
             if without:
-                parts.append(
-                    counted(
-                        without,
-                        "{n} unit has no code of {tier}.",
-                        "{n} units have no code of {tier}.",
-                        tier=tier.title,
-                    )
-                )
+                parts.append(counted(without, "coding.units_uncoded", tier=tier.title))
         if spans:
             names = ", ".join(code_name(self.codebook, code) for code in spans)
-            parts.append(tr("Still open: {codes}.", codes=names))
+            parts.append(tr("coding.still_open", codes=names))
         return " ".join(parts)
 
     def set_done(self, done: bool) -> bool:
@@ -467,9 +458,7 @@ def path_of(study: Path, codebook: Codebook) -> Path:
         for path in sorted(study.glob(pattern)):
             if codebooks.read(path).id == codebook.id:
                 return path
-    raise AnnotationError(
-        tr("The codebook {name} is not in {study} any more.", name=repr(codebook.id), study=study)
-    )
+    raise AnnotationError(tr("coding.codebook_gone", name=repr(codebook.id), study=study))
 
 
 def with_code(study: Path, codebook: Codebook, tier: str, name: str) -> Codebook:
@@ -492,13 +481,13 @@ def with_code(study: Path, codebook: Codebook, tier: str, name: str) -> Codebook
         code_id = f"code_{code_id}"
     if codebook.code(code_id) is not None:
         raise AnnotationError(
-            tr("There is a code {code} already.", code=code_id),
-            todo=tr("Find it with /, or take another name."),
+            tr("coding.code_there", code=code_id),
+            todo=tr("coding.find_or_rename"),
         )
     try:
         content = files.content(path, codebooks.LARGEST).decode()
     except (OSError, UnicodeDecodeError) as error:
-        raise AnnotationError(tr("{path} cannot be read ({why}).", path=path, why=error)) from error
+        raise AnnotationError(tr("coding.unreadable", path=path, why=error)) from error
     taken = [code.colour for code in codebook.codes if code.tier == tier]
     colour = str(min(COLOURS, key=taken.count))
     letters = [letter for letter in name.casefold() if letter in ascii_lowercase]
@@ -517,8 +506,8 @@ def with_code(study: Path, codebook: Codebook, tier: str, name: str) -> Codebook
     made = codebooks.parse(changed.encode(), path)
     if made.code(code_id) is None or len(made.codes) != len(codebook.codes) + 1:
         raise AnnotationError(
-            tr("The codebook cannot take a code in this way."),
-            todo=tr("Add it by hand to {path}.", path=path),
+            tr("coding.code_refused"),
+            todo=tr("coding.add_by_hand", path=path),
         )
     codebooks.store_version(study, codebook)
     _replace(path, changed.encode())
@@ -553,6 +542,6 @@ def _replace(path: Path, content: bytes) -> None:
         durable.sync_folder(path.parent)
     except OSError as error:
         raise AnnotationError(
-            tr("{path} could not be changed ({why}).", path=path, why=error.strerror or error),
-            todo=tr("Make room, or see that you may write there."),
+            tr("coding.unchanged", path=path, why=error.strerror or error),
+            todo=tr("message.make_room_or_rights"),
         ) from error

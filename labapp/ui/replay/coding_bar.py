@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from labapp.coding.annotations.reliability.so_far import SoFar
 
 ROUND_NAMES = {
-    "training": N_("training round"),
-    "independent": N_("independent round"),
-    "reconciled": N_("reconciling round"),
+    "training": N_("coding.round.training"),
+    "independent": N_("coding.round.independent"),
+    "reconciled": N_("coding.round.reconciled"),
 }
 BLINDING_NAMES = {
-    "names": N_("names"),
-    "outcomes": N_("outcomes"),
-    "future": N_("what is to come"),
-    "screen": N_("the screen"),
+    "names": N_("coding.hides.names"),
+    "outcomes": N_("coding.hides.outcomes"),
+    "future": N_("coding.hides.future"),
+    "screen": N_("coding.hides.screen"),
 }
 
 
@@ -49,9 +49,9 @@ class CodingBar(QWidget):
             Chip("") for _ in range(6)
         )
         self.saved = bits.label(role="caption")
-        self.search = Button(tr("Find"), "chip")
-        self.exchange = Button(tr("Exchange…"), "chip")
-        self.done = Button(tr("Done…"), "compact")
+        self.search = Button(tr("button.find"), "chip")
+        self.exchange = Button(tr("button.exchange"), "chip")
+        self.done = Button(tr("coding.finish_ask"), "compact")
         row = bits.row(self, theme.SPACE_S)
         chips = (self.rater, self.mode, self.hidden, self.codebook, self.progress, self.agreement)
         for chip in chips:
@@ -80,31 +80,31 @@ class CodingBar(QWidget):
         self.rater.set_full(f"{request.rater} · {tr(ROUND_NAMES[request.round])}")
         self.hidden.set_full(hidden_text(coding.blind))
         names = [tr(text) for name, text in BLINDING_NAMES.items() if name in coding.blind]
-        self.hidden.setToolTip(tr("Hidden: {what}", what=", ".join(names)) if names else "")
-        self.codebook.set_full(tr("codebook {n}", n=coding.codebook.version))
+        self.hidden.setToolTip(tr("coding.hidden", what=", ".join(names)) if names else "")
+        self.codebook.set_full(tr("coding.codebook_version", n=coding.codebook.version))
         self.codebook.setToolTip(f"{coding.codebook.title} · {coding.codebook.sha256[:12]}")
         coded, of = coding.progress()
-        self.progress.set_full(tr("{n} of {of} units", n=coded, of=of))
+        self.progress.set_full(tr("coding.units_of", n=coded, of=of))
         self.mode.set_full(self._mode())
         self.mode.setVisible(bool(self.mode.full()))
         self._show_agreement()
         bits.set_text(self.saved, self._saved())
         bits.set_property(self.saved, "tone", "alarm" if coding.files.problem else "")
         draft = coding.status == "draft"
-        self.done.setText(tr("Done…") if draft else tr("Go on coding"))
+        self.done.setText(tr("coding.finish_ask") if draft else tr("coding.go_on"))
         self.done.setVisible(coding.status != "locked" and coding.files.marks is not None)
 
     def _mode(self) -> str:
         coding = self._coding
         if coding.mode == "segment":
             begun = coding.segmenting.begun_ns is not None
-            return tr("a unit has begun") if begun else tr("segmenting")
+            return tr("coding.unit_begun") if begun else tr("coding.segmenting")
         if coding.queue is not None and not coding.recoding:
-            return tr("assigned units alone")
+            return tr("coding.assigned_alone")
         if coding.queue is not None:
-            return counted(len(coding.queue), "{n} unit to recode", "{n} units to recode")
+            return counted(len(coding.queue), "coding.units_to_recode")
         if n := len(coding.files.segmentation.proposals):
-            return counted(n, "{n} change proposed", "{n} changes proposed")
+            return counted(n, "coding.changes_proposed")
         return ""
 
     def _show_agreement(self) -> None:
@@ -113,11 +113,11 @@ class CodingBar(QWidget):
         here = next((each for each in coding.agreement if each.tier.name == coding.tier), None)
         self.agreement.setVisible(here is not None)
         if here is not None:
-            self.agreement.set_full(tr("{value} agreement so far", value=_value(here)))
-        lines = [tr("For learning the codebook, not to be reported.")]
+            self.agreement.set_full(tr("coding.agreement", value=_value(here)))
+        lines = [tr("coding.training_note")]
         lines += [
             tr(
-                "{tier}: {measure} {value}, {n} compared, {raters}",
+                "coding.agreement_tip",
                 tier=each.tier.title,
                 measure=each.result.measure,
                 value=_value(each),
@@ -132,9 +132,11 @@ class CodingBar(QWidget):
     def _saved(self) -> str:
         coding = self._coding
         if coding.files.problem:
-            return tr("not saved")
-        state = {"draft": "", "done": tr("done"), "locked": tr("locked")}[coding.status]
-        saved = tr("saved") if coding.files.saved else tr("saving …")
+            return tr("coding.state.unsaved")
+        state = {"draft": "", "done": tr("outcome.done"), "locked": tr("coding.state.locked")}[
+            coding.status
+        ]
+        saved = tr("coding.state.saved") if coding.files.saved else tr("coding.state.saving")
         return " · ".join(filter(None, (state, saved)))
 
 
@@ -142,10 +144,10 @@ def hidden_text(blind: frozenset[str]) -> str:
     """What a rater is not shown, as a chip: the screen itself may tell the condition, so that it is
     not called blind before the screen is hidden, too."""
     if not blind:
-        return tr("nothing hidden")
+        return tr("coding.blind.nothing")
     if "screen" in blind:
-        return tr("blind, screen hidden")
-    return tr("names veiled") if "names" in blind else tr("partly veiled")
+        return tr("coding.blind.screen")
+    return tr("coding.blind.names") if "names" in blind else tr("coding.blind.partly")
 
 
 def _value(agreement: SoFar) -> str:

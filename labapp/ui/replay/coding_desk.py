@@ -152,10 +152,10 @@ class CodingDesk(QObject):
         coding = self.coding
         self.palette.set_codebook(coding.codebook)
         if coding.queue is not None:
-            none = tr("No unit is left in this queue.")
+            none = tr("coding.queue_empty")
         else:
             none = tr(
-                "There are no units yet. {key} begins segmenting: {enter} begins and ends a unit.",
+                "coding.begin_segmenting",
                 key=self._key("segmenting") or "Ctrl+U",
                 enter=self._key("repeat_unit") or "Enter",
             )
@@ -296,25 +296,25 @@ class CodingDesk(QObject):
         else:
             self.coding.enter_segmenting()
             enter = self._key("repeat_unit") or "Enter"
-            self.notice.emit(tr("{key} begins and ends a unit; P, M, O say who speaks.", key=enter))
+            self.notice.emit(tr("coding.segmenting_keys", key=enter))
 
     def _switch_advance(self) -> None:
         settings = self.coding.settings
         settings.advance = not settings.advance
-        on = tr("A code goes on to the next unit once this one was heard.")
-        self.notice.emit(on if settings.advance else tr("A code stays on its unit."))
+        on = tr("coding.advance_on")
+        self.notice.emit(on if settings.advance else tr("coding.advance_off"))
 
     def _switch_hold(self) -> None:
         settings = self.coding.settings
         settings.hold = not settings.hold
-        held = tr("Spans last while their key is held.")
-        self.notice.emit(held if settings.hold else tr("Spans begin and end by the same key."))
+        held = tr("coding.hold_on")
+        self.notice.emit(held if settings.hold else tr("coding.hold_off"))
 
     def _switch_old(self) -> None:
         settings = self.coding.settings
         settings.show_old = not settings.show_old
-        shown = tr("In recoding, old codes are shown.")
-        self.notice.emit(shown if settings.show_old else tr("In recoding, old codes are hidden."))
+        shown = tr("coding.old_shown")
+        self.notice.emit(shown if settings.show_old else tr("coding.old_hidden"))
         self.show_all()
 
     def _back(self) -> None:
@@ -326,12 +326,10 @@ class CodingDesk(QObject):
         """Let the words of the current unit be typed."""
         current = self.coding.current
         if current is None or not self.units.edit(current.id):
-            self.notice.emit(tr("There is no unit whose words could be typed."))
+            self.notice.emit(tr("coding.no_words_to_type"))
 
     def _tell_of_others(self) -> None:
-        self.notice.emit(
-            tr("Other words came for this unit. What you type stays; they are in the history.")
-        )
+        self.notice.emit(tr("coding.other_words"))
 
     def _edit_next(self, step: int) -> None:
         current = self.coding.current if self.coding.step(step) else None
@@ -357,7 +355,7 @@ class CodingDesk(QObject):
             self.coding.give(codes[chosen].id)
             return True
 
-        self.field.ask(Question(tr("Give which code?"), done, answers=answers))
+        self.field.ask(Question(tr("coding.which_code"), done, answers=answers))
 
     def find(self) -> None:
         """Search words, notes and memos; Enter goes to what is chosen."""
@@ -380,8 +378,8 @@ class CodingDesk(QObject):
                 coding.seek(match.t_ns)
             return True
 
-        hint = tr("Words, notes and memos; what is hidden is not searched.")
-        self.field.ask(Question(tr("Find"), done, answers=answers, hint=hint))
+        hint = tr("coding.search_note")
+        self.field.ask(Question(tr("button.find"), done, answers=answers, hint=hint))
 
     # --- memos ------------------------------------------------------------------------------------
 
@@ -389,9 +387,9 @@ class CodingDesk(QObject):
         """Ask for a remark on the code that was given last on the current unit."""
         mark = self.coding.memo_mark()
         if mark is None:
-            self.notice.emit(tr("Give a code first: a memo stands on a code."))
+            self.notice.emit(tr("coding.code_before_memo"))
             return
-        title = tr("Memo on {code}", code=code_name(self.coding.codebook, mark.code))
+        title = tr("coding.memo_on_code", code=code_name(self.coding.codebook, mark.code))
         self.field.ask(
             Question(title, lambda text, _: self.coding.set_memo(mark.id, text), mark.memo)
         )
@@ -400,13 +398,13 @@ class CodingDesk(QObject):
         """Ask for a remark on the focused code itself."""
         code = self.coding.codebook.code(self.coding.focused)
         if code is None:
-            self.notice.emit(tr("Give or find a code first: the memo is about it."))
+            self.notice.emit(tr("coding.code_for_memo"))
             return
-        self._memo_of(f"code:{code.id}", tr("Memo on the code {code}", code=code.name))
+        self._memo_of(f"code:{code.id}", tr("coding.memo_on_the_code", code=code.name))
 
     def memo_session(self) -> None:
         """Ask for a remark on the whole session."""
-        self._memo_of("session", tr("Memo on this session"))
+        self._memo_of("session", tr("coding.memo_on_session"))
 
     def _memo_of(self, about: str, title: str) -> None:
         text = self.coding.memo_of(about)
@@ -421,8 +419,8 @@ class CodingDesk(QObject):
         def done(text: str, _: int) -> bool:
             return bool(text) and coding.attempt(lambda: coding.add_code(text))
 
-        hint = tr("It comes to the codebook’s next version; its definition is written there later.")
-        title = tr("New code of {tier}", tier=coding.active.title)
+        hint = tr("coding.new_code_note")
+        title = tr("coding.new_code_of", tier=coding.active.title)
         self.field.ask(Question(title, done, hint=hint))
 
     def recode(self) -> None:
@@ -435,7 +433,7 @@ class CodingDesk(QObject):
         outdated = coding.outdated()
         units = frozenset(unit for old in outdated for unit in old.units)
         if not units:
-            self.notice.emit(tr("No unit was coded under an older definition."))
+            self.notice.emit(tr("coding.none_to_recode"))
             return
         replaced: dict[str, list[Mark]] = {}
         for old in outdated:
@@ -456,16 +454,12 @@ class CodingDesk(QObject):
         key = self._key("speaker") or "Alt+P"
         self.field.ask(
             Question(
-                tr("Does the participant alone speak in all units?"),
+                tr("coding.alone_question"),
                 lambda *_: segmenting.freeze(confirmed=True),
                 typed=False,
                 careful=True,
-                yes=tr("Yes, freeze them"),
-                hint=tr(
-                    "Nobody has said who speaks. If somebody else speaks in some units, press "
-                    "Escape, and {key} in each of them.",
-                    key=key,
-                ),
+                yes=tr("coding.freeze_yes"),
+                hint=tr("coding.speakers_unsaid", key=key),
             )
         )
 
@@ -474,21 +468,17 @@ class CodingDesk(QObject):
         unit = self.coding.current
         stretch = self.selection() or (None if unit is None else (unit.t0_ns, unit.t1_ns))
         if stretch is None:
-            self.notice.emit(tr("Select a stretch on the timeline first, or go to a unit."))
+            self.notice.emit(tr("coding.select_first"))
             return
         begin, end = stretch
         self.field.ask(
             Question(
-                tr("Redact {begin} to {end}?", begin=shown_time(begin), end=shown_time(end)),
+                tr("coding.redact_question", begin=shown_time(begin), end=shown_time(end)),
                 lambda *_: self.coding.redact(begin, end),
                 typed=False,
                 careful=True,
-                yes=tr("Redact it"),
-                hint=tr(
-                    "Its words and the remarks on it are deleted for good. It is silent here, and "
-                    "in every bundle, pack and clip that is made from now on. The recording in the "
-                    "session’s folder stays. This cannot be undone."
-                ),
+                yes=tr("coding.redact_yes"),
+                hint=tr("coding.redact_note"),
             )
         )
 
@@ -499,20 +489,20 @@ class CodingDesk(QObject):
             coding.set_done(False)
             return
         if coding.files.marks is None:
-            self.notice.emit(tr("Nothing is coded yet."))
+            self.notice.emit(tr("coding.nothing_coded"))
             return
         if coding.open_spans():
             self.notice.emit(coding.missing())
             return
-        missing = coding.missing() or tr("Every unit has its codes.")
+        missing = coding.missing() or tr("coding.all_coded")
         coded, of = coding.progress()
-        counts = counted(of, "{coded} of {n} unit", "{coded} of {n} units", coded=coded)
+        counts = counted(of, "coding.coded_units", coded=coded)
         self.field.ask(
             Question(
-                tr("Is this coding done?"),
+                tr("coding.done_question"),
                 lambda *_: coding.set_done(True),
                 typed=False,
-                yes=tr("Done"),
+                yes=tr("coding.done"),
                 hint=f"{counts}. {missing}",
             )
         )
@@ -521,11 +511,11 @@ class CodingDesk(QObject):
         """Go to the next unit that another rater coded otherwise."""
         coding = self.coding
         if coding.status == "draft":
-            self.notice.emit(tr("Other raters are shown once your own coding is done."))
+            self.notice.emit(tr("coding.others_after_done"))
             return
         units = coding.disagreements()
         if not units:
-            self.notice.emit(tr("No other rater who is done coded a unit otherwise."))
+            self.notice.emit(tr("coding.no_disagreement"))
             return
         order = [unit.id for unit in coding.units]
         here = -1 if coding.current is None else order.index(coding.current.id)
@@ -678,11 +668,11 @@ class CodingField(QFrame):
         bits.limit(self.line)
         self.answers = QListWidget()
         self.answers.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.answers.setAccessibleName(tr("Matches"))
+        self.answers.setAccessibleName(tr("coding.matches"))
         self.answers.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.hint = bits.label(role="caption", wrap=True)
         self.yes = Button("", "compact")
-        self.no = Button(tr("Not now"), "compact")
+        self.no = Button(tr("button.not_now"), "compact")
         column = bits.column(self, theme.SPACE_XS, (theme.SPACE_M, theme.SPACE_S) * 2)
         column.addWidget(self.title)
         column.addWidget(self.line)

@@ -138,8 +138,8 @@ class CodingFiles:
         """Write the words of units. Raises AnnotationError."""
         if not self.may_write:
             raise AnnotationError(
-                tr("The participant did not agree that what was said is written down."),
-                todo=tr("Code what you hear."),
+                tr("coding.no_consent_to_text"),
+                todo=tr("coding.by_ear"),
             )
         self.texts_file.put_all(texts)
         self._shown = None
@@ -353,19 +353,19 @@ def chosen_codebook(study: Path, wanted: str) -> Codebook:
     books = codebooks.codebooks_of(study)
     if not books:
         raise AnnotationError(
-            tr("{study} has no codebook.", study=study),
-            todo=tr("Write codebook.yaml there; `labapp code schema` prints what it may hold."),
+            tr("coding.no_codebook", study=study),
+            todo=tr("coding.write_codebook"),
         )
     names = ", ".join(book.id for book in books)
     if not wanted and len(books) > 1:
         raise AnnotationError(
-            tr("This study has several codebooks: {names}.", names=names),
-            todo=tr("Name one with --codebook."),
+            tr("coding.several_codebooks", names=names),
+            todo=tr("coding.name_codebook"),
         )
     named = [book for book in books if not wanted or book.id == wanted]
     if not named:
         raise AnnotationError(
-            tr("There is no codebook {name}.", name=repr(wanted)),
-            todo=tr("Take one of these: {names}.", names=names),
+            tr("coding.unknown_codebook", name=repr(wanted)),
+            todo=tr("coding.take_codebook", names=names),
         )
     return named[0]

@@ -179,10 +179,10 @@ class CodingState(QObject):
             moved = sorted(set(steps))
             dials = ", ".join(str(dial + 1) for dial in moved)
             several = len(moved) > 1
-            parts.append(tr("dials {dials}", dials=dials) if several else tr("dial {n}", n=dials))
-            parts.append(counted(len(steps), "{n} step", "{n} steps"))
+            parts.append(tr("coding.dials", dials=dials) if several else tr("coding.dial", n=dials))
+            parts.append(counted(len(steps), "coding.steps"))
         elif self.moves.times:
-            parts.append(tr("no dial moved"))
+            parts.append(tr("coding.no_dial"))
         doubt = "" if self.veiled(unit) else warning(self.text(unit.id))
         return " · ".join(filter(None, (*parts, doubt)))
 
@@ -313,7 +313,7 @@ class CodingState(QObject):
         """Change the reaction time that is taken off, within 0 and 500 ms."""
         ms = min(max(self.settings.reaction_ms + by_ms, 0), MOST_REACTION_MS)
         self.settings.reaction_ms = ms
-        self.said.emit(tr("{ms} ms are taken off for the reaction time.", ms=ms))
+        self.said.emit(tr("coding.reaction_time", ms=ms))
         self.state_changed.emit()
 
     def set_queue(self, units: frozenset[str] | None, *, recoding: bool = False) -> None:
@@ -520,9 +520,9 @@ class MarkIndex:
 
 
 DOUBTS: Mapping[Doubt, str] = {
-    "repeated": N_("the same again and again"),
-    "unsure": N_("half of the words are unsure"),
-    "quiet": N_("words where nobody is heard"),
+    "repeated": N_("coding.doubt.repeated"),
+    "unsure": N_("coding.doubt.unsure"),
+    "quiet": N_("coding.doubt.quiet"),
 }
 DOUBTFUL = 0.5
 """Words of which a recogniser was less sure are dotted."""
@@ -573,7 +573,7 @@ def warning(text: Text | None) -> str:
     """Why the text of a unit may be invented; empty where nothing says so, or a person read it."""
     if text is None or not text.doubts or text.reviewed:
         return ""
-    return tr("perhaps invented: {why}", why=", ".join(tr(DOUBTS[why]) for why in text.doubts))
+    return tr("coding.doubt", why=", ".join(tr(DOUBTS[why]) for why in text.doubts))
 
 
 def code_name(codebook: Codebook | None, code_id: str, value: int | None = None) -> str:

@@ -68,13 +68,7 @@ class CodingWindow(QObject):
         self._show_marks()
         coding.set_transport(window.controller)
         if coding.units and not coding.files.segmentation.speakers_said:
-            window.add_notice(
-                tr(
-                    "Nobody has said who speaks: all units count as the participant’s, the "
-                    "moderator’s sentences included. {key} says it for a unit.",
-                    key=window.keys.key_text("speaker"),
-                )
-            )
+            window.add_notice(tr("coding.all_participant", key=window.keys.key_text("speaker")))
 
     def _show_view(self) -> None:
         """Show so much of the timeline that units can be told apart, from the current one on."""
@@ -84,7 +78,7 @@ class CodingWindow(QObject):
 
     def _place(self) -> None:
         window, desk = self.window, self.desk
-        before = window.side.set_text(tr("Said"), desk.said)
+        before = window.side.set_text(tr("coding.said"), desk.said)
         before.deleteLater()
         self._codes_are: Place | None = None
         self._band = QFrame()
@@ -103,7 +97,7 @@ class CodingWindow(QObject):
         key = window.keys.key_text
         window.transport.set_hint(
             tr(
-                "{unit} unit · {again} again · {find} find a code · {undo} undo · {words} words",
+                "coding.keys",
                 unit=f"{key('previous_unit')} {key('next_unit')}",
                 again=key("repeat_unit"),
                 find=key("find_code"),
@@ -171,7 +165,7 @@ class CodingWindow(QObject):
         self._codes_are = place
         self._band.setVisible(place != "beside")
         if place == "beside":
-            window.side.set_panels([(tr("Code list"), palette)])
+            window.side.set_panels([(tr("coding.code_list"), palette)])
             return
         window.side.set_panels([])
         self._banded.addWidget(palette)
@@ -252,19 +246,11 @@ class CodingWindow(QObject):
         stretch = report.redaction
         self.window.withhold(stretch)
         begin, end = shown_time(stretch.t0_ns), shown_time(stretch.t1_ns)
-        told = [tr("Redacted from {begin} to {end}.", begin=begin, end=end)]
+        told = [tr("coding.redacted", begin=begin, end=end)]
         if report.notes:
-            told.append(
-                counted(
-                    report.notes,
-                    "{n} note of the moderator from that time stays in the journal; a "
-                    "de-identified copy withholds it.",
-                    "{n} notes of the moderator from that time stay in the journal; a "
-                    "de-identified copy withholds them.",
-                )
-            )
+            told.append(counted(report.notes, "coding.notes_kept"))
         if made := [*report.exported, *(str(entry.file) for entry in report.handed_out)]:
-            told.append(tr("Made before, and not changed: {files}", files=", ".join(made)))
+            told.append(tr("coding.made_before", files=", ".join(made)))
         self.window.add_notice(" ".join(told))
 
     def _show_marks(self) -> None:
@@ -272,8 +258,8 @@ class CodingWindow(QObject):
 
     def _show_remark(self) -> None:
         begun = self.coding.segmenting.begun_ns
-        remark = tr("segmenting") if self.coding.mode == "segment" else ""
-        self.window.side.text.set_remark(tr("a unit has begun") if begun is not None else remark)
+        remark = tr("coding.segmenting") if self.coding.mode == "segment" else ""
+        self.window.side.text.set_remark(tr("coding.unit_begun") if begun is not None else remark)
 
 
 def open_coding_window(path: Path, request: CodingRequest) -> CodingWindow:

@@ -45,11 +45,11 @@ Find = Callable[[str, int, bool], int | None]
 """The session time of the next (True) or previous thing of a kind, seen from a time."""
 
 NONE_THERE: dict[str, str] = {
-    "trial": N_("There is no other question in this direction."),
-    "note": N_("There is no other note in this direction."),
-    "flag": N_("There is no other flag in this direction."),
-    "silence": N_("There is no other silence in this direction."),
-    "dial": N_("There is no other move of a dial in this direction."),
+    "trial": N_("replay.none.trial"),
+    "note": N_("replay.none.note"),
+    "flag": N_("replay.none.flag"),
+    "silence": N_("replay.none.silence"),
+    "dial": N_("replay.none.dial"),
 }
 """What is said where a jump finds nothing."""
 
@@ -257,9 +257,9 @@ class ReplayController(QObject):
         back = bisect_left(begins, self._before) - 1
         at = bisect_right(begins, self._now) if forward else back
         if not self._units:
-            self.notice.emit(tr("This session has no units yet."))
+            self.notice.emit(tr("replay.no_units"))
         elif not 0 <= at < len(begins):
-            self.notice.emit(tr("There is no other unit in this direction."))
+            self.notice.emit(tr("replay.none.unit"))
         else:
             self.seek(begins[at])
 
@@ -294,7 +294,7 @@ class ReplayController(QObject):
         """Play the unit at the playhead from its beginning."""
         unit = self.unit
         if unit is None:
-            self.notice.emit(tr("There is no unit here."))
+            self.notice.emit(tr("replay.no_unit_here"))
             return
         self.seek_and_play(unit.t0_ns)
 
@@ -321,7 +321,7 @@ class ReplayController(QObject):
         unit = self.unit
         stretch = self.selection or (None if unit is None else (unit.t0_ns, unit.t1_ns))
         if stretch is None:
-            self.notice.emit(tr("Select a stretch on the timeline first, or go to a unit."))
+            self.notice.emit(tr("coding.select_first"))
             return
         self.set_loop(stretch)
         if not stretch[0] <= self._now < stretch[1]:

@@ -30,7 +30,7 @@ from labapp.coding.exchange.model import Format
 from labapp.coding.exchange.plan import Plan, Step
 from labapp.record.journal.opening import open_record
 from labapp.ui import theme
-from labapp.ui.language import N_, counted, in_words, tr, translate_message
+from labapp.ui.language import N_, counted, in_words, tr, tr_known, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.bits import Combo
 from labapp.ui.replay.controller import shown_time
@@ -44,21 +44,21 @@ if TYPE_CHECKING:
 
 
 TITLES = {
-    "vtt": N_("WebVTT captions"),
-    "srt": N_("SubRip captions"),
-    "audacity": N_("Audacity’s labels"),
-    "qdpx": N_("a project of NVivo, MAXQDA, ATLAS.ti or QualCoder"),
-    "csv": N_("a table"),
+    "vtt": N_("exchange.format.vtt"),
+    "srt": N_("exchange.format.srt"),
+    "audacity": N_("exchange.format.audacity"),
+    "qdpx": N_("exchange.format.qdpx"),
+    "csv": N_("exchange.format.csv"),
 }
 """Of formats that are called otherwise in other languages."""
 SOUNDS = {
-    "linked": N_("Sound linked"),
-    "copied": N_("Sound copied"),
-    "joined": N_("Sound as one file"),
-    "none": N_("Without sound"),
+    "linked": N_("exchange.sound.linked"),
+    "copied": N_("exchange.sound.copied"),
+    "joined": N_("exchange.sound.joined"),
+    "none": N_("deviation.no_sound"),
 }
 """What becomes of the sound, by the names in `ExportWanted`."""
-INSIDE = {"linked": N_("Sound inside"), "joined": SOUNDS["joined"], "none": SOUNDS["none"]}
+INSIDE = {"linked": N_("exchange.sound.inside"), "joined": SOUNDS["joined"], "none": SOUNDS["none"]}
 """The same of files that hold the sound."""
 ROW_PX = 26
 LINES_PX = 96
@@ -118,7 +118,9 @@ class Lines(RowModel[Line]):
     """What would be changed, or what was left out."""
 
     def __init__(self, palette: Palette) -> None:
-        super().__init__((N_("What"), N_("When"), N_("About")))
+        super().__init__(
+            (N_("exchange.column.what"), N_("exchange.column.when"), N_("exchange.column.about"))
+        )
         self._palette = palette
 
     def cell(self, row: Line, column: int, role: int) -> Any:
@@ -156,31 +158,25 @@ class ExchangePanel(QFrame):
         self._file: Path | None = None
         self._names: Path | None = None
         self.setProperty("role", "sheet")
-        self.setAccessibleName(tr("Exchange with other tools"))
-        self.format = Combo(palette, tr("Format"))
-        self.sound = Combo(palette, tr("Sound"))
-        self.on_transcript = QCheckBox(tr("Codes of units on the transcript"))
-        self.on_transcript.setToolTip(
-            tr("Instead of on words beside it; some tools shift them by a character.")
-        )
-        self.time = Combo(palette, tr("Whose time the file has"))
-        self.go_out = Button(tr("Export…"), "compact")
-        self.come_in = Button(tr("Choose a file…"), "compact")
-        self.names = Button(tr("Names…"), "compact")
-        self.names.setToolTip(
-            tr("A table tier,code,to_tier,to_code: what the file’s tiers and codes are called here")
-        )
-        self.words_only = QCheckBox(tr("Words into units"))
-        self.words_only.setToolTip(
-            tr("Puts the file’s words into the units that are here and that they overlap most.")
-        )
+        self.setAccessibleName(tr("exchange.title"))
+        self.format = Combo(palette, tr("exchange.format"))
+        self.sound = Combo(palette, tr("exchange.sound"))
+        self.on_transcript = QCheckBox(tr("exchange.on_transcript"))
+        self.on_transcript.setToolTip(tr("exchange.on_transcript_tip"))
+        self.time = Combo(palette, tr("exchange.time_tip"))
+        self.go_out = Button(tr("exchange.export_ask"), "compact")
+        self.come_in = Button(tr("exchange.choose_file"), "compact")
+        self.names = Button(tr("exchange.names"), "compact")
+        self.names.setToolTip(tr("exchange.names_tip"))
+        self.words_only = QCheckBox(tr("exchange.into_units"))
+        self.words_only.setToolTip(tr("exchange.into_units_tip"))
         self.state = bits.label(role="secondary", wrap=True)
         self.model = Lines(palette)
-        self.lines = RowTable(self.model, tr("What is changed"), ROW_PX, (2,))
-        self.accept_ = Button(tr("Bring in"), "primary")
+        self.lines = RowTable(self.model, tr("exchange.changes_title"), ROW_PX, (2,))
+        self.accept_ = Button(tr("exchange.bring_in"), "primary")
         self.accept_.setMinimumHeight(theme.TARGET_HEIGHT + theme.SPACE_S)  # the dots of an Ü
-        self.away = Button(tr("Not now"), "compact")
-        self.close_ = Button(tr("Close"), "compact")
+        self.away = Button(tr("button.not_now"), "compact")
+        self.close_ = Button(tr("button.close"), "compact")
         choices = [
             (f"{tr(TITLES[name]) if name in TITLES else form.title} ({form.suffix})", name)
             for name, form in FORMATS.items()
@@ -206,15 +202,15 @@ class ExchangePanel(QFrame):
     def _build(self) -> None:
         column = self._column = bits.column(self, theme.SPACE_S, theme.SPACE_M)
         head = bits.row(None, theme.SPACE_S)
-        head.addWidget(bits.label(tr("Exchange with other tools"), "section"), 1)
+        head.addWidget(bits.label(tr("exchange.title"), "section"), 1)
         head.addWidget(self.close_)
         column.addLayout(head)
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.SPACE_S)
         grid.setVerticalSpacing(theme.SPACE_XS)
         rows = (
-            (tr("Export"), self.format, self.sound, self.go_out),
-            (tr("Import"), self.come_in, self.time, self.names),
+            (tr("exchange.export"), self.format, self.sound, self.go_out),
+            (tr("exchange.import"), self.come_in, self.time, self.names),
         )
         grid.addWidget(self.on_transcript, 1, 1, 1, 3)
         grid.addWidget(self.words_only, 3, 1, 1, 3)
@@ -241,8 +237,8 @@ class ExchangePanel(QFrame):
         """The names of the session's sound files."""
         self._several = len(files) > 1
         current = self.time.currentData()
-        choices = [(tr("Its own time"), ""), (tr("Time of the session"), "session")]
-        choices += [(tr("Time of {file}", file=file), file) for file in files]
+        choices = [(tr("exchange.time.own"), ""), (tr("exchange.time.session"), "session")]
+        choices += [(tr("exchange.time.file", file=file), file) for file in files]
         known = [value for _, value in choices]
         self.time.set_choices(choices, current if current in known else "")
 
@@ -272,7 +268,7 @@ class ExchangePanel(QFrame):
     def forget(self) -> None:
         """Do nothing of what was told."""
         self._file = None
-        self.set_lines((), tr("Nothing was changed."))
+        self.set_lines((), tr("message.nothing_changed"))
 
     def place_in(self, room: QRect) -> None:
         """Lie over a window: at the top left of the room there is, no larger than it needs."""
@@ -319,7 +315,7 @@ class ExchangePanel(QFrame):
         form, sound = self.chosen, self.sound.currentData()
         each = self._several and not form.many and form.name != "csv"
         folder = each and sound in ("linked", "copied")
-        title = tr("A new folder, with a file for each sound file") if folder else tr("A new file")
+        title = tr("exchange.new_folder") if folder else tr("exchange.new_file")
         name = self.name if folder else f"{self.name}{form.suffix}"
         if path := bits.ask_new_path(self, title, name):
             if not folder and path.suffix.casefold() != form.suffix.casefold():
@@ -331,9 +327,9 @@ class ExchangePanel(QFrame):
         ends = " ".join(f"*{form.suffix}" for form in FORMATS.values() if form.read is not None)
         path, _ = QFileDialog.getOpenFileName(
             self,
-            tr("A file of another tool"),
+            tr("exchange.file_of_other"),
             str(Path.home()),
-            f"{tr('Files of other tools')} ({ends});;{tr('All files')} (*)",
+            f"{tr('exchange.files_of_others')} ({ends});;{tr('exchange.all_files')} (*)",
         )
         if path:
             self._file = Path(path)
@@ -342,10 +338,10 @@ class ExchangePanel(QFrame):
     def _ask_names(self) -> None:
         path = ""
         if self._names is None:
-            title = tr("A table of what tiers and codes are called here")
+            title = tr("exchange.names_table")
             path, _ = QFileDialog.getOpenFileName(self, title, str(Path.home()), "CSV (*.csv)")
         self._names = Path(path) if path else None
-        self.names.setText(tr("Without names") if path else tr("Names…"))
+        self.names.setText(tr("exchange.no_names") if path else tr("exchange.names"))
         self._again()
 
     def _again(self) -> None:
@@ -356,17 +352,17 @@ class ExchangePanel(QFrame):
 
 
 WHATS = {
-    "mark added": N_("code added"),
-    "mark moved": N_("code moved"),
-    "mark recoded": N_("other code"),
-    "mark changed": N_("code changed"),
-    "mark removed": N_("code removed"),
-    "mark cut": N_("code cut"),
-    "unit made": N_("unit made"),
-    "unit changed": N_("unit changed"),
-    "unit removed": N_("unit removed"),
-    "unit proposed": N_("unit proposed"),
-    "text written": N_("words written"),
+    "mark added": N_("exchange.step.mark_added"),
+    "mark moved": N_("exchange.step.mark_moved"),
+    "mark recoded": N_("exchange.step.mark_recoded"),
+    "mark changed": N_("exchange.step.mark_changed"),
+    "mark removed": N_("exchange.step.mark_removed"),
+    "mark cut": N_("exchange.step.mark_cut"),
+    "unit made": N_("exchange.step.unit_made"),
+    "unit changed": N_("exchange.step.unit_changed"),
+    "unit removed": N_("exchange.step.unit_removed"),
+    "unit proposed": N_("exchange.step.unit_proposed"),
+    "text written": N_("exchange.step.text_written"),
 }
 """What a step of a plan is called, by `labapp.coding.exchange.plan.What`."""
 
@@ -448,14 +444,14 @@ class ExchangeWork(QObject):
         """Write a coding for another tool."""
         bench = self._bench()
         if bench is not None:
-            self._begin(lambda: _export(bench, wanted), self._exported, tr("It is being written …"))
+            self._begin(lambda: _export(bench, wanted), self._exported, tr("exchange.writing"))
 
     def _exported(self, exported: Exported) -> None:
-        lines = _warnings(tr("not in it"), exported.lost)
-        lines += [Line(tr("file"), "", str(path)) for path in exported.files]
-        marks = counted(exported.marks, "{n} code", "{n} codes")
-        units = counted(exported.units, "{n} unit", "{n} units")
-        self.panel.set_lines(lines, tr("Written: {marks}, {units}.", marks=marks, units=units))
+        lines = _warnings(tr("exchange.missing"), exported.lost)
+        lines += [Line(tr("exchange.file"), "", str(path)) for path in exported.files]
+        marks = counted(exported.marks, "exchange.codes")
+        units = counted(exported.units, "exchange.units")
+        self.panel.set_lines(lines, tr("exchange.written", marks=marks, units=units))
 
     # --- coming in --------------------------------------------------------------------------------
 
@@ -472,43 +468,30 @@ class ExchangeWork(QObject):
     def _read(self, then: Callable[[Plan], None]) -> None:
         bench, wanted = self._bench(), self._wanted
         if bench is not None and wanted is not None:
-            self._begin(lambda: _plan(bench, wanted), then, tr("The file is being read …"))
+            self._begin(lambda: _plan(bench, wanted), then, tr("exchange.reading"))
 
     def _show_plan(self, plan: Plan) -> None:
         self._plan = plan
         told = [translate_message(why) for why in plan.times]
         if plan.new_codebook:
             codes = ", ".join(code.id for code in plan.codebook.codes)
-            told.append(
-                tr("The study has no codebook: one is made of the codes {codes}.", codes=codes)
-            )
+            told.append(tr("exchange.codebook_made", codes=codes))
         if plan.freeze:
-            told.append(tr("The units are frozen: codes are given to them."))
-        same = counted(
-            plan.unchanged, "{n} code is as it is here", "{n} codes are as they are here"
-        )
+            told.append(tr("exchange.units_frozen"))
+        same = counted(plan.unchanged, "exchange.same")
         if plan.empty:
-            told.append(tr("{file} changes nothing; {same}.", file=plan.file, same=same))
+            told.append(tr("exchange.no_change", file=plan.file, same=same))
         else:
-            many = counted(len(plan.steps), "{n} change", "{n} changes")
-            told.append(
-                tr(
-                    "{file} would make {changes}; {same}. Nothing is changed yet.",
-                    file=plan.file,
-                    changes=many,
-                    same=same,
-                )
-            )
-        lines = [*map(_line, plan.steps), *_warnings(tr("not brought over"), plan.lost)]
+            many = counted(len(plan.steps), "exchange.changes")
+            told.append(tr("exchange.plan", file=plan.file, changes=many, same=same))
+        lines = [*map(_line, plan.steps), *_warnings(tr("exchange.not_brought"), plan.lost)]
         self.panel.set_lines(lines, " ".join(told), can_accept=not plan.empty)
 
     def _take_plan(self, plan: Plan) -> None:
         before = self._plan
         if before is None or _told(before) != _told(plan):
             self._show_plan(plan)
-            self.panel.set_state(
-                tr("Something was changed here since: look at what the file would do now."), "warn"
-            )
+            self.panel.set_state(tr("exchange.changed_since"), "warn")
             return
         try:
             self._take(plan)
@@ -516,9 +499,9 @@ class ExchangeWork(QObject):
             self.panel.set_state(in_words(error), "alarm")
             return
         self._plan = None
-        done = counted(len(plan.steps), "{n} change was made", "{n} changes were made")
-        lost = _warnings(tr("not brought over"), plan.lost)
-        self.panel.set_lines(lost, tr("Brought in from {file}: {done}.", file=plan.file, done=done))
+        done = counted(len(plan.steps), "exchange.done")
+        lost = _warnings(tr("exchange.not_brought"), plan.lost)
+        self.panel.set_lines(lost, tr("exchange.brought_in", file=plan.file, done=done))
         self.changed.emit()
 
     def _take_in(self, plan: Plan) -> None:
@@ -560,13 +543,13 @@ def taker_of(coding: Coding) -> Callable[[Plan], None]:
     def take(plan: Plan) -> None:
         if coding.status != "draft" and (plan.put or plan.removed):
             raise AnnotationError(
-                tr("This coding is done: go on with it before you change it."),
-                todo=tr("Press Go on coding first."),
+                tr("coding.done_already"),
+                todo=tr("exchange.press_go_on"),
             )
         if plan.codebook.sha256 != coding.codebook.sha256 and plan.put:
             raise AnnotationError(
-                tr("The codebook was changed since this window was opened."),
-                todo=tr("Close the window and open it again."),
+                tr("exchange.codebook_changed"),
+                todo=tr("exchange.open_again"),
             )
         for which in coding.files.bring_in(plan):
             coding.drawn(which, frozenset())
@@ -617,6 +600,6 @@ def _line(step: Step) -> Line:
     if step.t1_ns > step.t0_ns:
         when += f"–{shown_time(step.t1_ns, 1)}"
     was = translate_message(step.before) if isinstance(step.before, Message) else step.before
-    before = f" ({tr('was {before}', before=was)})" if step.before else ""
+    before = f" ({tr('exchange.before', before=was)})" if step.before else ""
     about = tr(SPEAKER_NAMES[step.about]) if step.what.startswith("unit") else step.about
-    return Line(tr(WHATS.get(step.what, step.what)), when, f"{about}{before}", step.t0_ns)
+    return Line(tr_known(step.what, WHATS), when, f"{about}{before}", step.t0_ns)

@@ -50,10 +50,10 @@ class _Line:
 def how(tier: Tier) -> str:
     """How codes of a tier are given, in words."""
     if tier.values:
-        return tr("A DIGIT A UNIT") if tier.on == "units" else tr("A DIGIT")
+        return tr("palette.digit_a_unit") if tier.on == "units" else tr("palette.digit")
     if tier.on == "spans":
-        return tr("PRESS, PRESS AGAIN")
-    return tr("ONE A UNIT") if tier.exclusive else tr("SEVERAL A UNIT")
+        return tr("palette.spans")
+    return tr("palette.one_a_unit") if tier.exclusive else tr("palette.several_a_unit")
 
 
 class CodeRows(QWidget):
@@ -84,7 +84,7 @@ class CodeRows(QWidget):
         self._open: frozenset[str] = frozenset()
         self._most_rows = 0
         self.setMouseTracking(True)
-        self.setAccessibleName(tr("Codes of this codebook"))
+        self.setAccessibleName(tr("palette.title"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def set_codebook(self, codebook: Codebook) -> None:
@@ -307,7 +307,7 @@ class CodePalette(QWidget):
         self._focused = ""
         self.rows = CodeRows(palette)
         self._scroll = bits.Scrolling(self.rows, ROW_PX)
-        self.unit_head = bits.label(tr("This unit").upper(), "section")
+        self.unit_head = bits.label(tr("palette.this_unit").upper(), "section")
         self.facts = bits.label(role="secondary", wrap=True)
         self.code_head = bits.ElidedLabel(role="section")
         self.definition = bits.label(role="fact", wrap=True)
@@ -381,7 +381,7 @@ def definition(code: Code) -> str:
     """When a code is given, when not, and examples."""
     lines = [code.when] if code.when else []
     if code.not_:
-        lines.append(tr("Not: {when}", when=code.not_))
+        lines.append(tr("palette.not_when", when=code.not_))
     if any(code.examples):
         lines.append(" · ".join(f"“{text}”" for text in code.examples))
-    return "\n".join(lines) or tr("It has no definition yet.")
+    return "\n".join(lines) or tr("palette.no_definition")

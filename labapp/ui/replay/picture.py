@@ -164,13 +164,13 @@ class PastWindow:
             self._give_up(translate_message(error.what))
         except Exception as error:  # noqa: BLE001 (the same, or a task's screen with a fault)
             why = f"{type(error).__name__}: {error}"
-            self._give_up(tr("The model, the task or the record does not fit: {why}", why=why))
+            self._give_up(tr("replay.misfit", why=why))
 
     def _give_up(self, why: str) -> None:
         """Say in the place of the screen why it cannot be shown."""
         self.problem = why
         self.picture.renew()
-        self.picture.show_cover(Cover(tr("This screen cannot be shown"), why))
+        self.picture.show_cover(Cover(tr("replay.screen_unshown"), why))
 
     def draw(self, room: QSize, ratio: float, *, trails: bool = False) -> QPixmap:
         """The window in a room of so many logical pixels, on a display of so many pixels each.
@@ -240,7 +240,7 @@ class ReplayPicture(QWidget):
         self._ahead.timeout.connect(self._fold_ahead)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(160, 90)
-        self.setAccessibleName(tr("The participant’s screen"))
+        self.setAccessibleName(tr("mirror.screen"))
 
     def begin(self) -> None:
         """Load networks and fold ahead: once the window is there, which needs the processor for
@@ -311,7 +311,7 @@ class ReplayPicture(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         if self._pixmap is None:
-            loading = tr("Loading the models …") if self._history.decoders else ""
+            loading = tr("starting.models") if self._history.decoders else ""
             problem = translate_message(self._history.problem)
             why = self.hidden_because or problem or loading
             painter.drawText(
@@ -430,7 +430,7 @@ class VideoScreen(QWidget):
         self._came.connect(self._take, Qt.ConnectionType.QueuedConnection)
         self.setMinimumSize(*LEAST)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAccessibleName(tr("Video of the participant"))
+        self.setAccessibleName(tr("replay.video_title"))
 
     def sizeHint(self) -> QSize:
         return QSize(320, 180)
@@ -462,7 +462,7 @@ class VideoScreen(QWidget):
             self._say(why)
             return
         if self.shown is None:
-            self._say(self._failure or tr("Loading the video …"))
+            self._say(self._failure or tr("replay.video_loading"))
         ratio = self.devicePixelRatioF()
         width, height = (
             max(ROOM_STEP, -(-round(side * ratio) // ROOM_STEP) * ROOM_STEP)
@@ -473,14 +473,14 @@ class VideoScreen(QWidget):
     def _why_not(self, t_ns: int) -> str:
         """Why nothing is shown at a time; empty where the video is."""
         if not decoding.installed():
-            told = tr("Videos cannot be shown: PyAV is not installed.")
-            return f"{told} {tr('Get it by: {command}', command=decoding.INSTALL)}"
+            told = tr("replay.no_pyav")
+            return f"{told} {tr('replay.get_by', command=decoding.INSTALL)}"
         if is_redacted(t_ns, t_ns, self._redactions):
-            return tr("Redacted: the video is not shown here.")
+            return tr("replay.video_redacted")
         if not self.placed.covers(t_ns):
             begins, ends = self.placed.stretch_ns
             return tr(
-                "No video at this time: it goes from {begin} to {end}.",
+                "replay.no_video_now",
                 begin=shown_time(round(begins, -TENTH), 0),
                 end=shown_time(round(ends, -TENTH), 0),
             )
@@ -501,7 +501,7 @@ class VideoScreen(QWidget):
         self._failure = ""
         if is_redacted(shown.begins_ns, shown.begins_ns, self._redactions):
             self._drop()
-            self._say(tr("Redacted: the video is not shown here."))
+            self._say(tr("replay.video_redacted"))
             return
         pixels = shown.picture.pixels
         height, width, _ = pixels.shape
@@ -549,29 +549,29 @@ class VideoScreen(QWidget):
 
 
 TITLES: Mapping[str, str] = {
-    "sound": N_("Voice"),
-    "screen": N_("Screen"),
-    "dials": N_("Dial moves"),
-    "alignment": N_("Alignment"),
-    "notes": N_("Notes"),
+    "sound": N_("sessions.column.voice"),
+    "screen": N_("deviation.screen"),
+    "dials": N_("replay.lane.dials"),
+    "alignment": N_("replay.lane.alignment"),
+    "notes": N_("notes.notes"),
 }
 HELD: Mapping[str, str] = {
-    "break": N_("Break"),
-    "gap": N_("Gap: the program was not running"),
-    "skip": N_("A skip could be taken back"),
-    "leave": N_("The participant was asked whether to leave"),
-    "end": N_("The session had ended"),
+    "break": N_("part.break"),
+    "gap": N_("timeline.gap"),
+    "skip": N_("replay.skip_taken_back"),
+    "leave": N_("replay.leave_asked"),
+    "end": N_("replay.session_ended"),
 }
 HEARD: Mapping[str, str] = {
-    "silent": N_("silence"),
-    "zeros": N_("no signal at all"),
-    "clipping": N_("too loud"),
+    "silent": N_("replay.heard.silent"),
+    "zeros": N_("replay.heard.zeros"),
+    "clipping": N_("replay.heard.clipping"),
 }
 ABSENT: Mapping[str, str] = {
-    "missing": N_("its file is missing"),
-    "unreadable": N_("its file cannot be read"),
-    "other_file": N_("its file is another than was recorded"),
-    "cut_off": N_("its file ends too early"),
+    "missing": N_("replay.absent.missing"),
+    "unreadable": N_("replay.absent.unreadable"),
+    "other_file": N_("replay.absent.other_file"),
+    "cut_off": N_("replay.absent.cut_off"),
 }
 """Why there is no sound, besides what happened while it was recorded."""
 
@@ -596,21 +596,21 @@ def _label(item: LaneItem, parts: Parts, *, outcomes: bool) -> str:
             label = screen_label(item, parts)
             return f"{label} · {tr(ended)}" if ended else label
         case "lost":
-            return tr("sound lost")
+            return tr("replay.sound_lost")
         case "unrecorded":
-            return tr("not recorded")
+            return tr("replay.not_recorded")
         case "flag.added":
-            return tr("Flag {number} {meaning}", number=item.payload["number"], meaning=item.text)
+            return tr("timeline.flag", number=item.payload["number"], meaning=item.text)
         case "deviation.noted":
-            return tr("Deviation: {said}", said=item.text)
+            return tr("deviation.noted", said=item.text)
         case "pause":
             return wording.paused(str(item.payload.get("reason", "")))
         case "stall":
             return wording.stalled(item.payload)
         case "skip.taken_back":
-            return tr("A skip was taken back")
+            return tr("timeline.skip_taken_back")
         case "audio.gap":
-            return tr("Sound was lost: {cause}", cause=wording.gap(str(item.payload["cause"])))
+            return tr("replay.sound_lost_why", cause=wording.gap(str(item.payload["cause"])))
         case kind if item.payload and (text := wording.alarm_text(kind, item.payload)):
             return text
         case kind if kind in HELD:
@@ -632,7 +632,7 @@ def item_tip(item: LaneItem, parts: Parts) -> str:
     """The same in full, where a pointer rests on it."""
     if item.kind == "lost":
         cause = tr(ABSENT[item.text]) if item.text in ABSENT else wording.gap(item.text)
-        return tr("Sound was lost: {cause}", cause=cause)
+        return tr("replay.sound_lost_why", cause=cause)
     return item_label(item, parts)
 
 

@@ -31,7 +31,7 @@ from labapp.record.journal.record import Record
 from labapp.session.replay.history import History
 from labapp.session.replay.retrieval import CodedStretch, Retrieved, retrieve
 from labapp.ui import mistakes, theme
-from labapp.ui.language import N_, counted, tr, translate_message
+from labapp.ui.language import N_, counted, tr, tr_known, translate_message
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.bits import Combo
 from labapp.ui.moderator.wording import short_time
@@ -51,12 +51,12 @@ TICK_MS = 30
 AROUND_NS = 300_000_000
 """So much is played before and behind what was coded."""
 COLUMNS = (
-    N_("Participant"),
-    N_("Time"),
-    N_("Given code"),
-    N_("Words"),
-    N_("Outcome"),
-    N_("Raters"),
+    N_("word.participant"),
+    N_("find.time"),
+    N_("find.code"),
+    N_("word.words"),
+    N_("find.outcome"),
+    N_("word.raters"),
 )
 WORDS = 3
 WIDTHS = {0: 90, 1: 64, 2: 160, 4: 110, 5: 100}
@@ -91,7 +91,7 @@ class StretchModel(RowModel[CodedStretch]):
                 row.participant,
                 short_time(row.t0_ns),
                 code_name(self.codebook, row.code, row.value),
-                f"{row.text} {tr('(not checked)')}" if row.unread else row.text,
+                f"{row.text} {tr('find.unchecked')}" if row.unread else row.text,
                 outcome_name(row.outcome),
                 ", ".join(row.raters),
             )[column]
@@ -108,7 +108,7 @@ class StretchTable(RowTable):
     """Coded stretches; one is picked by a click, Enter or Space."""
 
     def __init__(self, model: StretchModel) -> None:
-        super().__init__(model, tr("Coded units"), ROW_PX, [WORDS], by_one_click=True)
+        super().__init__(model, tr("find.coded_units"), ROW_PX, [WORDS], by_one_click=True)
         header = self.horizontalHeader()
         for place, width in WIDTHS.items():
             header.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
@@ -146,11 +146,12 @@ class RetrievalView(QWidget):
         self._pool: ThreadPoolExecutor | None = None
         self._stop = threading.Event()
         self.code, self.condition, self.outcome = (
-            Combo(palette, name) for name in (tr("Given code"), tr("Condition"), tr("Outcome"))
+            Combo(palette, name)
+            for name in (tr("find.code"), tr("find.condition"), tr("find.outcome"))
         )
         self.words = QLineEdit()
-        self.words.setPlaceholderText(tr("Find words and memos"))
-        self.words.setAccessibleName(tr("Find words and memos"))
+        self.words.setPlaceholderText(tr("find.hint"))
+        self.words.setAccessibleName(tr("find.hint"))
         self.words.setClearButtonEnabled(True)
         bits.limit(self.words, LONGEST)
         self.words.textChanged.connect(self._filter)
@@ -179,7 +180,7 @@ class RetrievalView(QWidget):
         """Read a study's codes, in a thread, and show them."""
         self.rest()
         self._study, self.model.codebook = study, codebook
-        bits.set_text(self.about, tr("Reading …"))
+        bits.set_text(self.about, tr("find.reading"))
         if self._pool is None:
             self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="retrieval")
         done = self._pool.submit(retrieve, study)
@@ -189,7 +190,7 @@ class RetrievalView(QWidget):
     def _show_read(self, done: Future[Retrieved]) -> None:
         if self._pool is None:
             return
-        with mistakes.caught(self.failed.emit, tr("The codes could not be read.")):
+        with mistakes.caught(self.failed.emit, tr("find.unreadable")):
             self.show_stretches(done.result())
 
     def show_stretches(self, retrieved: Retrieved) -> None:
@@ -202,10 +203,12 @@ class RetrievalView(QWidget):
         )
         outcomes = sorted({stretch.outcome for stretch in self._all} - {""})
         if any(stretch.code == NO_CODE for stretch in self._all):
-            named.append((tr("Not coded"), UNCODED))
-        _fill(self.code, tr("All codes"), named)
-        _fill(self.condition, tr("All conditions"), [(text, text) for text in conditions])
-        _fill(self.outcome, tr("All outcomes"), [(outcome_name(text), text) for text in outcomes])
+            named.append((tr("find.not_coded"), UNCODED))
+        _fill(self.code, tr("find.all_codes"), named)
+        _fill(self.condition, tr("find.all_conditions"), [(text, text) for text in conditions])
+        _fill(
+            self.outcome, tr("find.all_outcomes"), [(outcome_name(text), text) for text in outcomes]
+        )
         self._filter()
         if retrieved.problems:
             bits.set_text(self.about, "\n".join(retrieved.problems[:3]))
@@ -229,14 +232,14 @@ class RetrievalView(QWidget):
         self.model.set_rows(shown)
         people = len({stretch.participant for stretch in shown})
         if not any(stretch.code for stretch in self._all) and not shown:
-            bits.set_text(self.about, tr("Nothing of this study is coded yet."))
+            bits.set_text(self.about, tr("find.nothing"))
             return
         if words or code == UNCODED:
-            text = counted(len(shown), "{n} unit", "{n} units")
+            text = counted(len(shown), "exchange.units")
         else:
-            text = counted(len(shown), "{n} coded unit", "{n} coded units")
-        who = counted(people, "of {n} participant", "of {n} participants")
-        bits.set_text(self.about, f"{text} {who}. {tr('A click plays it, another one stops.')}")
+            text = counted(len(shown), "find.n_coded_units")
+        who = counted(people, "find.of_participants")
+        bits.set_text(self.about, f"{text} {who}. {tr('find.play_tip')}")
 
     # --- playing ----------------------------------------------------------------------------------
 
@@ -296,7 +299,7 @@ def _has_code(stretch: CodedStretch, wanted: str, finding: bool) -> bool:
 
 def outcome_name(outcome: str) -> str:
     """How a question ended; as a task calls it where that is not known here."""
-    return tr(wording.OUTCOMES.get(outcome, outcome)) if outcome else ""
+    return tr_known(outcome, wording.OUTCOMES)
 
 
 def _fill(combo: Combo, all_: str, choices: Sequence[tuple[str, str]]) -> None:

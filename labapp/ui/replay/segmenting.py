@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 Boundary = Literal["begin", "end"]
 NUDGE_NS = 50 * MS
 SPEAKER_NAMES = {
-    "participant": N_("Participant"),
-    "moderator": N_("Moderator"),
-    "other": N_("Somebody else"),
+    "participant": N_("word.participant"),
+    "moderator": N_("word.moderator"),
+    "other": N_("word.somebody_else"),
 }
 
 
@@ -46,13 +46,13 @@ class Segmenting(QObject):
         now = max(0, coding.now_ns())
         if self.begun_ns is None:
             self.begun_ns = now
-            coding.said.emit(tr("A unit begins here; Enter ends it."))
+            coding.said.emit(tr("segmenting.begun"))
             coding.state_changed.emit()
             return
         t0, t1 = sorted((self.begun_ns, now))
         self.begun_ns = None
         if t0 == t1:
-            coding.said.emit(tr("A unit needs a length: nothing was made."))
+            coding.said.emit(tr("segmenting.no_length"))
             coding.state_changed.emit()
             return
         reaction = coding.settings.reaction_ms if coding.playing else 0
@@ -84,7 +84,7 @@ class Segmenting(QObject):
         later = units[units.index(unit) + 1 :]
         following = next((other for other in later if other.speaker == unit.speaker), None)
         if following is None:
-            self._coding.said.emit(tr("There is no unit behind this one."))
+            self._coding.said.emit(tr("segmenting.no_next"))
             return
         made = self._change(lambda file: file.merge(unit.id, following.id))
         if isinstance(made, Unit):
@@ -135,13 +135,13 @@ class Segmenting(QObject):
         if unit is not None and unit.speaker != speaker and self.begun_ns is None:
             changed = replace(unit, speaker=speaker)
             self._change(lambda file: file.put(changed))
-        coding.said.emit(tr("Speaker: {who}", who=tr(SPEAKER_NAMES[speaker])))
+        coding.said.emit(tr("segmenting.speaker", who=tr(SPEAKER_NAMES[speaker])))
 
     def freeze(self, *, confirmed: bool = False) -> None:
         """Let the units be coded; confirmed: whether all of them have the right speaker."""
         coding = self._coding
         if coding.files.frozen:
-            coding.said.emit(tr("The units are frozen: changes of them are proposals."))
+            coding.said.emit(tr("segmenting.proposals"))
             return
         try:
             if confirmed:
@@ -152,7 +152,7 @@ class Segmenting(QObject):
             coding.problem.emit(error)
             return
         coding.leave_segmenting()
-        coding.said.emit(tr("The units are frozen: they can be coded."))
+        coding.said.emit(tr("segmenting.frozen"))
 
     def settle(self, accept: bool) -> None:
         """Accept or decline the oldest proposal."""
@@ -160,7 +160,7 @@ class Segmenting(QObject):
         try:
             file = coding.files.units_file
             if not file.proposals:
-                coding.said.emit(tr("No change of the units is proposed."))
+                coding.said.emit(tr("segmenting.none_proposed"))
                 return
             file.settle(file.proposals[0].id, accept)
             coding.files.open_marks()
@@ -181,6 +181,6 @@ class Segmenting(QObject):
         coding.drawn("units", frozenset())
         if frozen:
             by = coding.files.segmentation.by
-            coding.said.emit(tr("Proposed to {who}, who froze the units.", who=by))
+            coding.said.emit(tr("segmenting.proposed_to", who=by))
             return None
         return made if made is not None else True

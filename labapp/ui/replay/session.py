@@ -82,11 +82,7 @@ class OpenedSession:
     def title(self) -> str:
         """Participant and session."""
         record = self.record
-        return tr(
-            "{participant} · session {session}",
-            participant=record.participant,
-            session=record.session,
-        )
+        return tr("replay.head", participant=record.participant, session=record.session)
 
     def close(self) -> None:
         self.player.close()
@@ -103,12 +99,9 @@ def readable_record(path: Path) -> Record:
     record = open_record(path)
     if record.withdrawn:
         raise RecordError(
-            tr(
-                "{participant} withdrew: this session is not replayed.",
-                participant=record.participant,
-            ),
-            safe=tr("Nothing of it was shown."),
-            todo=tr("The page Sessions shows what is left of it."),
+            tr("replay.withdrew", participant=record.participant),
+            safe=tr("replay.nothing_shown"),
+            todo=tr("replay.see_sessions"),
         )
     return record
 
@@ -151,11 +144,11 @@ def open_session(path: Path) -> OpenedSession:
     player = SoundPlayer(sound, DEFAULT if sound.spans else None)
     chips = [record.study]
     if record.state in ("running", "interrupted"):
-        chips.append(tr("still running") if record.state == "running" else tr("interrupted"))
+        chips.append(tr("replay.running") if record.state == "running" else tr("state.interrupted"))
     if not sound.spans:
-        chips.append(tr("no sound"))
+        chips.append(tr("state.no_sound"))
     if record.redacted:
-        chips.append(tr("de-identified"))
+        chips.append(tr("replay.deidentified"))
     videos, problem = _videos(record)
     if problem:
         notices.append(problem)
@@ -173,7 +166,7 @@ def _videos(record: Record) -> tuple[Sequence[tuple[PlacedVideo, OpenVideo]], st
     except LabappError as error:
         return (), in_words(error)
     if videos and isinstance(tree, ZipTree):
-        return (), tr("The video is in an archive: unpack the bundle to see it.")
+        return (), tr("replay.video_in_archive")
     return [(placed, partial(tree.open, placed.video.file)) for placed in videos], ""
 
 
@@ -181,23 +174,11 @@ def _states(record: Record, history: History) -> list[str]:
     """What is to be known of a session before it is looked at, a sentence each."""
     result = []
     if record.state == "running":
-        result.append(
-            tr(
-                "This session is still running. It is shown as it was when opened, up to {time}.",
-                time=shown_time(history.end_ns),
-            )
-        )
+        result.append(tr("replay.running_notice", time=shown_time(history.end_ns)))
     if not history.shown_windows and not history.simulated:
-        result.append(
-            tr(
-                "This session did not note its window’s size, nor what was scrolled or enlarged: "
-                "screens are shown in a usual window, from their top."
-            )
-        )
+        result.append(tr("replay.no_sizes"))
     if record.redacted:
-        result.append(
-            tr("This is a de-identified copy: what people wrote is left out, and sound if it was.")
-        )
+        result.append(tr("replay.deidentified_notice"))
     return result
 
 

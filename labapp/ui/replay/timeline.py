@@ -110,7 +110,7 @@ class Timeline(QWidget):
         self._hand = Hand(self)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName(tr("Timeline"))
+        self.setAccessibleName(tr("timeline.title"))
         self._arrange()
 
     # What it shows
@@ -254,7 +254,11 @@ class Timeline(QWidget):
 
     def _arrange(self) -> None:
         small = metrics(drawing.SMALL_PX)
-        titles = [tr("Session"), title("sound"), *(f"{r.title}   {r.total}" for r in self._rows)]
+        titles = [
+            tr("word.session"),
+            title("sound"),
+            *(f"{r.title}   {r.total}" for r in self._rows),
+        ]
         least, most = GUTTER_PX
         wanted = max(small.horizontalAdvance(text) for text in titles) + LEFT_PX + 14
         gutter = -(-int(min(max(wanted, least), most, self.width() / 3)) // 4) * 4
@@ -288,7 +292,7 @@ class Timeline(QWidget):
     def _describe(self) -> None:
         scale = self.scale
         words = tr(
-            "{begin} to {end} of {all}; playhead at {now}",
+            "replay.position",
             begin=exact_time(int(scale.left_ns)),
             end=exact_time(int(scale.right_ns)),
             all=exact_time(scale.end_ns),
@@ -296,7 +300,7 @@ class Timeline(QWidget):
         )
         if self.selection is not None:
             begin, end = map(exact_time, self.selection)
-            words = f"{words}; {tr('selected: {begin} to {end}', begin=begin, end=end)}"
+            words = f"{words}; {tr('replay.selected', begin=begin, end=end)}"
         self.setAccessibleDescription(words)
 
     # Painting
@@ -320,7 +324,7 @@ class Timeline(QWidget):
         view = View(scale, p, ratio)
         self._paint_axis(painter)
         strip, voice, rows = self.strip_rect(), self.voice_rect(), self.rows_rect()
-        self._paint_gutter(painter, tr("Session"), strip)
+        self._paint_gutter(painter, tr("word.session"), strip)
         self.voice.paint_strip(painter, strip, view)
         self._paint_gutter(painter, title("sound"), voice)
         painter.setClipRect(voice)
@@ -799,7 +803,7 @@ class Voice:
             self._paint_wave(painter, band, view, self._columns)
         elif not any(item.kind in ABSENT for item in self._items):
             room = QRectF(scale.x0 + drawing.TEXT_PX, top, scale.width, height / 2)
-            words = tr("No sound was recorded.")
+            words = tr("replay.no_sound")
             drawing.draw_label(painter, room, words, p.color("secondary"))
         for item in self._seen(scale):
             words = item_label(item, {})

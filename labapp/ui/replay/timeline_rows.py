@@ -239,7 +239,7 @@ class MoveRow(Row):
             return ""
         dials = sorted({int(dial) for dial in self._dials[first:last].tolist()})
         which = moved_label(dials, self._part_at(int(self._times[first])))
-        return f"{which} · {counted(last - first, '{n} move', '{n} moves')}"
+        return f"{which} · {counted(last - first, 'replay.moves')}"
 
     def _part_at(self, t_ns: int) -> PlannedPart | None:
         shown = (item for item in self._on_screen if item.t0_ns <= t_ns <= item.t1_ns)

@@ -74,13 +74,13 @@ class Transport(QFrame):
         self._hint_text = ""
         self.setProperty("role", "foot")
         self.play = Button("")
-        self.play.setAccessibleName(tr("Play or pause"))
+        self.play.setAccessibleName(tr("key.play"))
         self.time = bits.label("", "clock")
         self.time.setCursor(Qt.CursorShape.PointingHandCursor)
         self.time.mousePressEvent = lambda event: self.ask_time()  # type: ignore[method-assign]
         self.field = TimeField()
         bits.limit(self.field, LONGEST)
-        self.field.setAccessibleName(tr("Time to go to, such as 12:34.5"))
+        self.field.setAccessibleName(tr("replay.go_to_hint"))
         self.field.setPlaceholderText("12:34.5")
         self.times = QStackedWidget()
         self.times.addWidget(self.time)
@@ -103,8 +103,8 @@ class Transport(QFrame):
         row.addWidget(self.all_keys)
         widest = self.time.fontMetrics().horizontalAdvance(WIDEST_TIME)
         self.times.setFixedWidth(max(TIME_WIDTH, widest))
-        self.total.setText(tr("of {time}", time=shown_time(end_ns, 0)))
-        self.all_keys.setText(tr("{key} all keys", key=keys.key_text("keys")))
+        self.total.setText(tr("replay.of_time", time=shown_time(end_ns, 0)))
+        self.all_keys.setText(tr("replay.all_keys_button", key=keys.key_text("keys")))
         self._notice = QTimer(self)
         self._notice.setSingleShot(True)
         self._notice.timeout.connect(self._show_hint)
@@ -143,15 +143,15 @@ class Transport(QFrame):
 
     def set_speed(self, speed: float) -> None:
         """Show how many times as quick it plays."""
-        self.speed.setText(tr("{speed}×", speed=number(f"{speed:g}")))
-        self.speed.setAccessibleName(tr("Speed"))
+        self.speed.setText(tr("replay.speed_value", speed=number(f"{speed:g}")))
+        self.speed.setAccessibleName(tr("replay.speed"))
 
     def set_back(self, seconds: float) -> None:
         """Show how far resuming goes back."""
-        self.back.setText(tr("back {n} s on play", n=number(f"{seconds:g}")))
+        self.back.setText(tr("replay.back_on_play", n=number(f"{seconds:g}")))
 
     def set_loop(self, on: bool) -> None:
-        self.loop.setText(tr("looping") if on else tr("loop"))
+        self.loop.setText(tr("replay.looping") if on else tr("replay.loop"))
         self.loop.setChecked(on)
 
     def set_hint(self, text: str) -> None:
@@ -215,7 +215,7 @@ class Transport(QFrame):
         try:
             t_ns = time_ns(self.field.text())
         except UsageError:
-            self.tell(tr("A time is written as 12:34.5, or in seconds."))
+            self.tell(tr("replay.time_format"))
             self.field.selectAll()
             return
         self.leave_time()
@@ -250,79 +250,79 @@ SECTIONS = ("replay", "code", "text")
 
 ACTIONS: dict[str, dict[str, str]] = {
     "replay": {
-        "play": N_("Play or pause"),
-        "play_from_here": N_("Play exactly from here"),
-        "backwards": N_("Play backwards; again: faster"),
-        "back": N_("Back 1 s"),
-        "forward": N_("Forward 1 s"),
-        "back_a_little": N_("Back 0.1 s"),
-        "forward_a_little": N_("Forward 0.1 s"),
-        "slower": N_("Slower"),
-        "faster": N_("Faster"),
-        "usual_speed": N_("Speed 1×"),
-        "previous_unit": N_("Previous unit"),
-        "next_unit": N_("Next unit"),
-        "repeat_unit": N_("Play the unit again"),
-        "repeat_slowly": N_("Repeat the last 3 s at 0.75×"),
-        "loop": N_("Loop the selection, or else the unit"),
-        "go_to": N_("Go to a time"),
-        "to_begin": N_("To the beginning"),
-        "to_end": N_("To the end"),
-        "next_trial": N_("Next question"),
-        "previous_trial": N_("Previous question"),
-        "next_note": N_("Next note"),
-        "previous_note": N_("Previous note"),
-        "next_flag": N_("Next flag"),
-        "previous_flag": N_("Previous flag"),
-        "next_silence": N_("Next silence"),
-        "previous_silence": N_("Previous silence"),
-        "next_dial": N_("Next move of a dial"),
-        "previous_dial": N_("Previous move of a dial"),
-        "video": N_("Show or hide the video"),
-        "zoom_in": N_("Zoom in"),
-        "zoom_out": N_("Zoom out"),
-        "less_back": N_("Less back on play"),
-        "more_back": N_("More back on play"),
-        "keys": N_("Show or hide all keys"),
-        "leave": N_("Leave what is open"),
-        "close": N_("Close the window"),
+        "play": N_("key.play"),
+        "play_from_here": N_("key.play_from_here"),
+        "backwards": N_("key.backwards"),
+        "back": N_("key.back"),
+        "forward": N_("key.forward"),
+        "back_a_little": N_("key.back_a_little"),
+        "forward_a_little": N_("key.forward_a_little"),
+        "slower": N_("key.slower"),
+        "faster": N_("key.faster"),
+        "usual_speed": N_("key.usual_speed"),
+        "previous_unit": N_("key.previous_unit"),
+        "next_unit": N_("key.next_unit"),
+        "repeat_unit": N_("key.repeat_unit"),
+        "repeat_slowly": N_("key.repeat_slowly"),
+        "loop": N_("key.loop"),
+        "go_to": N_("key.go_to"),
+        "to_begin": N_("key.to_begin"),
+        "to_end": N_("key.to_end"),
+        "next_trial": N_("key.next_trial"),
+        "previous_trial": N_("key.previous_trial"),
+        "next_note": N_("key.next_note"),
+        "previous_note": N_("key.previous_note"),
+        "next_flag": N_("key.next_flag"),
+        "previous_flag": N_("key.previous_flag"),
+        "next_silence": N_("key.next_silence"),
+        "previous_silence": N_("key.previous_silence"),
+        "next_dial": N_("key.next_dial"),
+        "previous_dial": N_("key.previous_dial"),
+        "video": N_("key.video"),
+        "zoom_in": N_("key.zoom_in"),
+        "zoom_out": N_("key.zoom_out"),
+        "less_back": N_("key.less_back"),
+        "more_back": N_("key.more_back"),
+        "keys": N_("key.keys"),
+        "leave": N_("key.leave"),
+        "close": N_("key.close"),
     },
     "code": {
-        "tier_up": N_("Previous tier"),
-        "tier_down": N_("Next tier"),
-        "take_last": N_("Take the last code away; in segmenting, the unit"),
-        "undo": N_("Undo"),
-        "redo": N_("Do again"),
-        "find_code": N_("Find a code and give it"),
-        "find": N_("Find in words, notes and memos"),
-        "edit_text": N_("Type the words of the unit"),
-        "memo": N_("Memo on the last code"),
-        "memo_code": N_("Memo on the code itself"),
-        "memo_session": N_("Memo on the session"),
-        "new_code": N_("New code…"),
-        "recode": N_("Units of an older definition"),
-        "show_old": N_("In recoding, show or hide the old codes"),
-        "next_disagreement": N_("Next disagreement"),
-        "exchange": N_("Exchange with other tools"),
-        "done": N_("Done, or go on coding"),
-        "advance": N_("Go on by itself after a code, or stay"),
-        "hold": N_("Spans last while their key is held, or press and press again"),
-        "segmenting": N_("Make units by hand, or code again"),
-        "split": N_("Split the unit at the playhead"),
-        "merge": N_("Merge the unit with the next one"),
-        "begin_here": N_("The unit begins at the playhead"),
-        "end_here": N_("The unit ends at the playhead"),
-        "begin_earlier": N_("The unit begins 50 ms earlier"),
-        "begin_later": N_("The unit begins 50 ms later"),
-        "end_earlier": N_("The unit ends 50 ms earlier"),
-        "end_later": N_("The unit ends 50 ms later"),
-        "speaker": N_("Somebody else speaks in the unit"),
-        "freeze": N_("Freeze the units"),
-        "redact": N_("Redact the selection, or else the unit"),
-        "accept_change": N_("Accept the proposed change of units"),
-        "decline_change": N_("Decline the proposed change of units"),
-        "less_reaction": N_("Less reaction time taken off"),
-        "more_reaction": N_("More reaction time taken off"),
+        "tier_up": N_("key.tier_up"),
+        "tier_down": N_("key.tier_down"),
+        "take_last": N_("key.take_last"),
+        "undo": N_("key.undo"),
+        "redo": N_("key.redo"),
+        "find_code": N_("key.find_code"),
+        "find": N_("key.find"),
+        "edit_text": N_("key.edit_text"),
+        "memo": N_("key.memo"),
+        "memo_code": N_("key.memo_code"),
+        "memo_session": N_("key.memo_session"),
+        "new_code": N_("key.new_code"),
+        "recode": N_("key.recode"),
+        "show_old": N_("key.show_old"),
+        "next_disagreement": N_("key.next_disagreement"),
+        "exchange": N_("exchange.title"),
+        "done": N_("key.done"),
+        "advance": N_("key.advance"),
+        "hold": N_("key.hold"),
+        "segmenting": N_("key.segmenting"),
+        "split": N_("key.split"),
+        "merge": N_("key.merge"),
+        "begin_here": N_("key.begin_here"),
+        "end_here": N_("key.end_here"),
+        "begin_earlier": N_("key.begin_earlier"),
+        "begin_later": N_("key.begin_later"),
+        "end_earlier": N_("key.end_earlier"),
+        "end_later": N_("key.end_later"),
+        "speaker": N_("key.speaker"),
+        "freeze": N_("key.freeze"),
+        "redact": N_("key.redact"),
+        "accept_change": N_("key.accept_change"),
+        "decline_change": N_("key.decline_change"),
+        "less_reaction": N_("key.less_reaction"),
+        "more_reaction": N_("key.more_reaction"),
     },
     "text": {},
 }
@@ -655,8 +655,8 @@ class Chip(bits.ElidedLabel):
 
 def without_sound(why: str) -> str:
     """What is told where no loudspeaker is open, in the language that is spoken."""
-    safe = tr("The replay goes on by the computer’s clock, without sound.")
-    todo = tr("Plug in a loudspeaker or choose one in the system’s sound settings, then try again.")
+    safe = tr("replay.sound_safe")
+    todo = tr("replay.sound_todo")
     return f"{why} {safe} {todo}"
 
 
@@ -678,14 +678,14 @@ class Notices(QFrame):
         self.setProperty("tone", "warn")
         self.text = bits.label(role="secondary", wrap=True)
         self.line = bits.ElidedLabel(role="secondary")
-        self.again = Button(tr("Try again"), "compact")
+        self.again = Button(tr("replay.try_again"), "compact")
         self.again.hide()
         self._trying = QTimer(self)
         self._trying.setSingleShot(True)
         self._trying.setInterval(TRYING_MS)
-        self.more = Button(tr("More"), "compact")
+        self.more = Button(tr("replay.more"), "compact")
         self.more.setCheckable(True)
-        self.away = Button(tr("Hide"), "compact")
+        self.away = Button(tr("button.hide"), "compact")
         self._row = bits.row(self, theme.SPACE_M)
         self._row.addWidget(self.text, 1)
         self._row.addWidget(self.line, 1)
@@ -721,7 +721,7 @@ class Notices(QFrame):
         self.line.setVisible(folded)
         self.text.setVisible(not folded)
         self.more.setVisible(self._low)
-        self.more.setText(tr("Less") if self.more.isChecked() else tr("More"))
+        self.more.setText(tr("replay.less") if self.more.isChecked() else tr("replay.more"))
         edge = 0 if self._low else theme.SPACE_XS
         self._row.setContentsMargins(theme.SPACE_M, edge, theme.SPACE_M if edge else 0, edge)
 
@@ -775,7 +775,7 @@ class Side(QWidget):
 
     def __init__(self, text: QWidget) -> None:
         super().__init__()
-        self.text = Card(tr("Said"), text)
+        self.text = Card(tr("coding.said"), text)
         self._panels: list[tuple[str, QWidget]] = []
         self._cards: list[Card] = []
         self.wide: bool | None = None

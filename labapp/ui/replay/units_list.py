@@ -59,7 +59,7 @@ class UnitEditor(QPlainTextEdit):
         super().__init__(parent)
         self.setTabChangesFocus(False)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName(tr("Words of this unit"))
+        self.setAccessibleName(tr("replay.unit_words"))
         self.setFont(font(TEXT_PX))
         # As close as the words of the list, so that they hardly move when they are typed.
         self.setStyleSheet(f"padding: 0 {theme.SPACE_XS}px; min-height: 0; font-size: {TEXT_PX}px;")
@@ -127,7 +127,7 @@ class UnitsList(QAbstractScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName(tr("Units"))
+        self.setAccessibleName(tr("word.units"))
         self.setMinimumHeight(LEAST_HEIGHT)
         self.viewport().setAutoFillBackground(False)
         self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)

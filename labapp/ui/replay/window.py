@@ -149,7 +149,7 @@ class ReplayWindow(Fitted, QWidget):
         self.units = UnitsList(self.palette_)
         self.events = EventsList()
         self.side = Side(self.units)
-        self.side.set_panels([(tr("What happened"), self.events)])
+        self.side.set_panels([(tr("replay.events"), self.events)])
         self.timeline = Timeline(self.palette_)
         self.transport = Transport(self.keys, history.end_ns)
         self.sheet = KeySheet(self, self.keys)
@@ -169,20 +169,20 @@ class ReplayWindow(Fitted, QWidget):
     # --- making it ----------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self.setWindowTitle(tr("Replay: {session}", session=self.session.title))
+        self.setWindowTitle(tr("replay.title", session=self.session.title))
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setStyleSheet(bits.stylesheet(self.palette_))
         self.setMinimumSize(*LEAST_SIZE)
-        self.seen = Card(tr("What the participant saw"), self.picture)
+        self.seen = Card(tr("replay.what_was_seen"), self.picture)
         self.shown = _splitter(Qt.Orientation.Horizontal, self.seen)
         if self.video is not None:
-            self.filmed = Card(tr("Filmed"), self.video)
+            self.filmed = Card(tr("replay.filmed"), self.video)
             self.shown.addWidget(self.filmed)
             self.shown.setSizes([PICTURE_SHARE, VIDEO_SHARE])
             self.filmed.setVisible(self.choices.video)
-        self.timeline_card = Card(tr("Timeline"), self.timeline)
-        self.timeline_card.set_remark(tr("Wheel zooms · drag moves · click plays"))
+        self.timeline_card = Card(tr("timeline.title"), self.timeline)
+        self.timeline_card.set_remark(tr("replay.timeline_keys"))
         self.columns = _splitter(Qt.Orientation.Horizontal, self.shown, self.side)
         self.columns.setSizes([PICTURE_SHARE, SIDE_SHARE])
         upper = QWidget()
@@ -199,7 +199,7 @@ class ReplayWindow(Fitted, QWidget):
         whole.addWidget(self.transport)
         self.transport.set_hint(
             tr(
-                "{unit} unit · {again} again · {step} step · {speed} speed",
+                "replay.keys",
                 unit=f"{self.keys.key_text('previous_unit')} {self.keys.key_text('next_unit')}",
                 again=self.keys.key_text("repeat_unit"),
                 step=f"{self.keys.key_text('back')} {self.keys.key_text('forward')}",
@@ -292,11 +292,7 @@ class ReplayWindow(Fitted, QWidget):
             )
             for unit in units
         ]
-        none = (
-            tr("No units yet. Find units on the page Coding makes them from the sound.")
-            if session.sound.spans
-            else tr("This session has no sound. What happened in it is listed, and can be clicked.")
-        )
+        none = tr("replay.no_units_todo") if session.sound.spans else tr("replay.silent_notice")
         self.units.set_rows(rows, none)
         machine = session.history.machine
         self._parts = {} if machine is None else {part.id: part for part in machine.parts}
@@ -391,9 +387,9 @@ class ReplayWindow(Fitted, QWidget):
 
     def _toggle_video(self) -> None:
         if self.video is None:
-            self.transport.tell(tr("This session has no video."))
+            self.transport.tell(tr("replay.no_video"))
         elif self.shown.isHidden():
-            self.transport.tell(tr("The video is hidden with the participant’s screen."))
+            self.transport.tell(tr("replay.video_hidden"))
         else:
             self.filmed.setVisible(self.filmed.isHidden())
 
@@ -600,7 +596,7 @@ def unpacked(text: str) -> QByteArray:
         return QByteArray()
 
 
-TITLES = {"replay": N_("Replay"), "code": N_("Coding"), "text": N_("Words")}
+TITLES = {"replay": N_("button.replay"), "code": N_("tab.coding"), "text": N_("word.words")}
 COLUMN_WIDTH = 330
 """Logical pixels of a column of keys."""
 MARGIN = theme.SPACE_XL
@@ -617,11 +613,11 @@ class KeySheet(QFrame):
         self._keys = keys
         self._coding = False
         self.setProperty("role", "sheet")
-        self.setAccessibleName(tr("All keys"))
+        self.setAccessibleName(tr("replay.all_keys"))
         layout = bits.column(self, theme.SPACE_M, theme.SPACE_L)
         head = bits.row(None, theme.SPACE_M)
-        head.addWidget(bits.label(tr("All keys"), "title"), 1)
-        self.leave = Button(tr("Close"), "compact")
+        head.addWidget(bits.label(tr("replay.all_keys"), "title"), 1)
+        self.leave = Button(tr("button.close"), "compact")
         self.leave.clicked.connect(self.hide)
         head.addWidget(self.leave)
         layout.addLayout(head)
@@ -833,7 +829,7 @@ class EventsList(QListWidget):
         super().__init__()
         self._times: list[int] = []
         self.setProperty("role", "fine")
-        self.setAccessibleName(tr("What happened"))
+        self.setAccessibleName(tr("replay.events"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setUniformItemSizes(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -41,12 +41,12 @@ LEAST_OPENED_PX = 140
 """Of what is opened below the sessions; where there is less room than it needs, it scrolls."""
 FIELD_WIDTH = 200
 COLUMNS = (
-    N_("Session"),
-    N_("Units"),
-    N_("Words"),
-    N_("Coded by"),
-    N_("Second"),
-    N_("Adjudicated"),
+    N_("word.session"),
+    N_("word.units"),
+    N_("word.words"),
+    N_("coding_page.column.coded_by"),
+    N_("coding_page.column.second"),
+    N_("coding_page.column.adjudicated"),
 )
 WIDE = (0, 3)
 """The columns that take the room that is left."""
@@ -94,7 +94,7 @@ class Draw:
 def _share(part: int, of: int) -> str:
     if not of:
         return "–"
-    return tr("all {n}", n=of) if part >= of else tr("{n} of {of}", n=part, of=of)
+    return tr("coding_page.all", n=of) if part >= of else tr("word.n_of", n=part, of=of)
 
 
 def cells(row: SessionProgress) -> tuple[str, ...]:
@@ -103,11 +103,15 @@ def cells(row: SessionProgress) -> tuple[str, ...]:
         return (row.session, "?", "?", "?", "?", "?")
     units = "–"
     if row.units:
-        units = tr("{n} frozen", n=row.units) if row.frozen else tr("{n} open", n=row.units)
+        units = (
+            tr("coding_page.frozen", n=row.units)
+            if row.frozen
+            else tr("coding_page.open", n=row.units)
+        )
     if not row.speakers_said:
-        units += " · " + tr("speakers not said")
+        units += " · " + tr("coding_page.no_speakers")
     if row.proposals:
-        units += " · " + counted(row.proposals, "{n} change proposed", "{n} changes proposed")
+        units += " · " + counted(row.proposals, "coding.changes_proposed")
     coded = ", ".join(
         f"{rater.rater} {rater.units}/{row.units}{STATUS_SIGNS[rater.status]}"
         for rater in row.raters
@@ -170,30 +174,33 @@ class CodingPage(QWidget):
         super().__init__()
         self._working = False
         self._shown = ("", "")
-        self.study = Combo(palette, tr("Study"))
-        self.rater = bits.line_edit(tr("Rater"), tr("Your name as a rater"), LONGEST)
-        self.round = Combo(palette, tr("Round"))
+        self.study = Combo(palette, tr("tab.study"))
+        self.rater = bits.line_edit(tr("coding_page.rater"), tr("coding_page.rater_hint"), LONGEST)
+        self.round = Combo(palette, tr("coding_page.round"))
         self.round.set_choices([(tr(ROUND_NAMES[name]), name) for name in ROUNDS], ROUNDS[1])
-        self.codebook = Combo(palette, tr("Codebook"))
+        self.codebook = Combo(palette, tr("coding_page.codebook"))
         self.codebook.hide()
         self.model = ProgressModel(palette)
-        self.table = RowTable(self.model, tr("Sessions to code"), ROW_PX, WIDE)
+        self.table = RowTable(self.model, tr("coding_page.sessions"), ROW_PX, WIDE)
         self.units = RetrievalView(palette)
         self.about = bits.label(role="secondary", wrap=True)
-        self.open = Button(tr("Code this session"), "primary")
-        self.segment = Button(tr("Find units"))
-        self.freeze = Button(tr("Freeze units"))
-        self.assign = Button(tr("Assign…"))
-        self.pack = Button(tr("Pack…"))
-        self.receive = Button(tr("Receive…"))
-        self.agreement = Button(tr("Agreement…"))
-        self.transcribe = Button(tr("Transcribe…"))
+        self.open = Button(tr("coding_page.code"), "primary")
+        self.segment = Button(tr("coding_page.find_units"))
+        self.freeze = Button(tr("coding_page.freeze_units"))
+        self.assign = Button(tr("coding_page.assign_ask"))
+        self.pack = Button(tr("coding_page.pack_ask"))
+        self.receive = Button(tr("coding_page.receive_ask"))
+        self.agreement = Button(tr("coding_page.agreement_ask"))
+        self.transcribe = Button(tr("coding_page.transcribe_ask"))
         self.drawing = self._drawing_line()
         self.speech = SpeechPanel(palette)
-        self.exchange = Button(tr("Exchange…"))
+        self.exchange = Button(tr("button.exchange"))
         self.panel = ExchangePanel(palette)
         self.pages = QStackedWidget()
-        self.tabs = [Button(tr("Sessions"), "page-tab"), Button(tr("Coded units"), "page-tab")]
+        self.tabs = [
+            Button(tr("tab.sessions"), "page-tab"),
+            Button(tr("find.coded_units"), "page-tab"),
+        ]
         self._build()
         self._connect()
         self._selected()
@@ -201,7 +208,7 @@ class CodingPage(QWidget):
     def _build(self) -> None:
         card = bits.Card()
         body = card.body
-        head = bits.fill(bits.row(None, theme.SPACE_M), bits.label(tr("Coding"), "title"))
+        head = bits.fill(bits.row(None, theme.SPACE_M), bits.label(tr("tab.coding"), "title"))
         for tab in self.tabs:
             tab.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             head.addWidget(tab)
@@ -235,15 +242,18 @@ class CodingPage(QWidget):
 
     def _drawing_line(self) -> QWidget:
         line = QWidget()
-        self.raters = bits.line_edit(tr("Raters"), tr("Raters, such as anna,ben"), LONGEST)
-        self.both = bits.line_edit(tr("Share that is coded twice"), longest=LONGEST)
-        self.seed = bits.line_edit(tr("Seed"), longest=LONGEST)
+        self.raters = bits.line_edit(tr("word.raters"), tr("coding_page.raters_hint"), LONGEST)
+        self.both = bits.line_edit(tr("coding_page.share"), longest=LONGEST)
+        self.seed = bits.line_edit(tr("coding_page.seed"), longest=LONGEST)
         for field, usual in ((self.both, DEFAULT_BOTH), (self.seed, DEFAULT_SEED)):
             field.setText(usual)
             field.setMaximumWidth(72)
-        self.draw = Button(tr("Assign"), "compact")
-        self.leave = Button(tr("Not now"), "compact")
-        twice, seed = (bits.label(text, "secondary") for text in (tr("twice"), tr("seed")))
+        self.draw = Button(tr("coding_page.assign"), "compact")
+        self.leave = Button(tr("button.not_now"), "compact")
+        twice, seed = (
+            bits.label(text, "secondary")
+            for text in (tr("coding_page.share_unit"), tr("coding_page.seed_unit"))
+        )
         fields = ((self.raters, 1), twice, self.both, seed, self.seed)
         bits.fill(bits.row(line, theme.SPACE_S), *fields, self.draw, self.leave)
         line.hide()
@@ -350,7 +360,7 @@ class CodingPage(QWidget):
             button.setEnabled(any_)
         self.pack.setEnabled(any_ and named)
         self.receive.setEnabled(can)
-        nameless = tr("Type your name as a rater to code: letters and digits, as anna.")
+        nameless = tr("coding_page.type_name")
         if not named:
             self.set_about(nameless)
         elif self.about.text() == nameless:
@@ -430,19 +440,17 @@ class CodingPage(QWidget):
 
     def _pack(self) -> None:
         name = f"{self.study.currentData()}-{self.rater_name}.zip"
-        if path := bits.ask_new_path(self, tr("A file for this rater’s computer"), name):
+        if path := bits.ask_new_path(self, tr("coding_page.pack_file"), name):
             self.pack_requested.emit(self.rater_name, path)
 
     def _receive(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(
-            self, tr("A file that came back from a rater"), str(Path.home())
-        )
+        path, _ = QFileDialog.getOpenFileName(self, tr("coding_page.pack_title"), str(Path.home()))
         if path:
             self.receive_requested.emit(Path(path))
 
     def _agreement(self) -> None:
         name = f"{self.study.currentData()}-agreement"
-        title = tr("A new folder for tables and figures of agreement")
+        title = tr("coding_page.agreement_folder")
         if path := bits.ask_new_path(self, title, name):
             self.agreement_requested.emit(path)
 
@@ -490,25 +498,25 @@ class SpeechPanel(QWidget):
         self._pending: tuple[str, ...] = ()
         self._working = False
         self.state = bits.label(role="secondary", wrap=True)
-        self.model = Combo(palette, tr("Speech model"))
-        self.file = Button(tr("Model file…"), "compact")
-        self.folder = Button(tr("Model folder…"), "compact")
+        self.model = Combo(palette, tr("coding_page.speech_model"))
+        self.file = Button(tr("coding_page.model_file"), "compact")
+        self.folder = Button(tr("coding_page.model_folder"), "compact")
         spoken, expected = (
-            tr("Language that was spoken, such as de"),
-            tr("File with words to expect"),
+            tr("coding_page.language_hint"),
+            tr("coding_page.expected_words"),
         )
-        self.language = bits.line_edit(spoken, tr("Language as the study"), LONGEST)
+        self.language = bits.line_edit(spoken, tr("coding_page.study_language"), LONGEST)
         self.words = bits.line_edit(expected, expected, LONGEST)
-        self.find_words = Button(tr("Choose…"), "compact")
+        self.find_words = Button(tr("button.choose"), "compact")
         self.bar = QProgressBar()
         self.bar.setRange(0, STEPS)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(tr("How much of the voice is written down"))
-        self.single = Button(tr("This session"), "compact")
-        self.all = Button(tr("All that are pending"), "compact")
-        self.stop = Button(tr("Stop"), "compact")
-        self.leave = Button(tr("Not now"), "compact")
-        self.hide_ = Button(tr("Hide"), "compact")
+        self.bar.setAccessibleName(tr("coding_page.written_tip"))
+        self.single = Button(tr("coding_page.this_session"), "compact")
+        self.all = Button(tr("coding_page.all_pending"), "compact")
+        self.stop = Button(tr("button.stop"), "compact")
+        self.leave = Button(tr("button.not_now"), "compact")
+        self.hide_ = Button(tr("button.hide"), "compact")
         self._build()
         self.model.activated.connect(lambda at: self._choose(self.model.itemData(at)))
         self.file.clicked.connect(self._ask_file)
@@ -556,7 +564,7 @@ class SpeechPanel(QWidget):
     def set_sessions(self, session: str, pending: Sequence[str]) -> None:
         """The session that is selected, empty for none; and those that are not written down."""
         self._session, self._pending = session, tuple(pending)
-        self.all.setText(tr("All pending ({n})", n=len(pending)))
+        self.all.setText(tr("coding_page.all_pending_n", n=len(pending)))
         self._look()
 
     def set_working(self, working: bool) -> None:
@@ -585,18 +593,18 @@ class SpeechPanel(QWidget):
         self.model_chosen.emit(path)
 
     def _ask_file(self) -> None:
-        title = tr("A speech model of whisper.cpp, such as ggml-small.bin")
+        title = tr("coding_page.model_file_title")
         path, _ = QFileDialog.getOpenFileName(self, title, self._at())
         if path:
             self._choose(path)
 
     def _ask_folder(self) -> None:
-        title = tr("The folder of a speech model for faster-whisper or Vosk")
+        title = tr("coding_page.model_folder_title")
         if path := QFileDialog.getExistingDirectory(self, title, self._at()):
             self._choose(path)
 
     def _ask_words(self) -> None:
-        title = tr("A text file with words that may come up, a line each")
+        title = tr("coding_page.expected_words_title")
         path, _ = QFileDialog.getOpenFileName(self, title, str(Path.home()))
         if path:
             self.words.setText(path)

@@ -140,16 +140,12 @@ class Researcher(QObject):
                 self.page.set_about("\n".join(result[:3]), "alarm")
             else:
                 self.page.set_about(
-                    counted(
-                        len(paths),
-                        "{n} session verified: as it was written.",
-                        "{n} sessions verified: all as they were written.",
-                    ),
+                    counted(len(paths), "researcher.verified"),
                     "good",
                 )
 
         def one() -> None:
-            at = tr("Verifying {n} of {of} …", n=len(paths) - len(left) + 1, of=len(paths))
+            at = tr("researcher.verifying", n=len(paths) - len(left) + 1, of=len(paths))
             self._do(["sessions", "verify", str(left[0]), "--json"], at, following)
 
         if left and not self._work.running:
@@ -170,11 +166,11 @@ class Researcher(QObject):
 
         def told(ended: Ended) -> None:
             if ended.ok:
-                self.page.set_about(tr("Exported to {path}", path=ended.after("bundle")), "good")
+                self.page.set_about(tr("researcher.exported", path=ended.after("bundle")), "good")
             else:
                 self.page.set_about(_said(ended), "alarm")
 
-        doing = counted(len(paths), "Exporting {n} session …", "Exporting {n} sessions …")
+        doing = counted(len(paths), "researcher.exporting")
         self._do(["export", *paths, "--out", str(request.out), *options], doing, told)
 
     def keep(self, out: Path) -> None:
@@ -184,12 +180,12 @@ class Researcher(QObject):
         try:
             shutil.copytree(results.folder, out)
         except FileExistsError:
-            self.page.set_state(tr("{path} exists already; nothing was changed.", path=out), "warn")
+            self.page.set_state(tr("researcher.target_exists", path=out), "warn")
         except (OSError, shutil.Error) as error:
-            text = tr("The results cannot be written to {path}: {error}", path=out, error=error)
+            text = tr("researcher.results_unwritten", path=out, error=error)
             self.page.set_state(text, "alarm")
         else:
-            self.page.set_state(tr("Saved in {path}", path=out), "good")
+            self.page.set_state(tr("researcher.saved", path=out), "good")
 
     def _open_report(self) -> None:
         if (results := self._earlier(self._study)) is not None:
@@ -203,7 +199,9 @@ class Researcher(QObject):
         if self._analysis.running:
             self._analysis.stop()
             study, stand = self._of
-            self._done[study] = _Done(stand, self._earlier(study), tr("Stopped."), failed=True)
+            self._done[study] = _Done(
+                stand, self._earlier(study), tr("researcher.stopped"), failed=True
+            )
         else:
             self._analyse()
         self._show()
@@ -235,11 +233,11 @@ class Researcher(QObject):
         results = self._earlier(study)
         if ended.ok:
             try:
-                with mistakes.worded(tr("The results cannot be shown.")):
+                with mistakes.worded(tr("researcher.results_unshown")):
                     results = read_results(self._out)
             except LabappError as error:
                 problem = str(error)
-        state = problem or tr("As of {time}", time=f"{datetime.now():%H:%M}")
+        state = problem or tr("researcher.as_of", time=f"{datetime.now():%H:%M}")
         self._done[study] = _Done(stand, results, state, failed=bool(problem))
         self._show()
 
@@ -259,15 +257,15 @@ class Researcher(QObject):
         quality = {} if results is None else results.quality
         own = self._own
         counts = sum(facts.counts for key, facts in quality.items() if key[0] == self._study)
-        none = tr("No session yet.") if self._whole else tr("Checking …")
-        text = counted(len(own), "{n} session", "{n} sessions") if own else none
+        none = tr("sessions.none_yet") if self._whole else tr("state.checking")
+        text = counted(len(own), "researcher.sessions") if own else none
         if quality:
-            text = tr("{sessions}, {n} count", sessions=text, n=counts)
+            text = tr("researcher.sessions_count", sessions=text, n=counts)
         self.page.set_sessions(own, quality, text)
         state = "" if done is None else done.state
         if running and self._of[0] == self._study:
             n = len(self._of[1])
-            state = counted(n, "Analysing {n} session …", "Analysing {n} sessions …")
+            state = counted(n, "researcher.analysing")
         self.page.set_results(results, self._study, state)
         failed = done is not None and done.failed and not running
         self.page.set_state(state, "warn" if failed else "")
@@ -293,7 +291,7 @@ class Researcher(QObject):
 
 
 def _said(ended: Ended) -> str:
-    return ended.error.strip() or tr("It was ended from outside.")
+    return ended.error.strip() or tr("researcher.ended_outside")
 
 
 def _problems(path: Path, ended: Ended) -> list[str]:
@@ -438,7 +436,7 @@ class CodingWork(QObject):
         job.ended.connect(partial(self._coded, key))
         arguments = ["code", "open", str(path), "--rater", wanted.rater, "--round", wanted.round]
         job.start([*arguments, *(["--codebook", wanted.codebook] if wanted.codebook else [])])
-        self.page.set_about(tr("{session} is being opened …", session=wanted.session))
+        self.page.set_about(tr("researcher.opening", session=wanted.session))
 
     def _bench(self) -> Bench | None:
         wanted = self.page.wanted
@@ -451,7 +449,7 @@ class CodingWork(QObject):
         path = self._path(session)
         if path is not None:
             arguments = ["code", "segment", str(path), "--by", rater]
-            doing = tr("Units are being frozen …") if freeze else tr("Speech is being found …")
+            doing = tr("researcher.freezing") if freeze else tr("researcher.segmenting")
             self._do([*arguments, "--freeze"] if freeze else arguments, doing)
 
     def assign(self, wanted: Draw) -> None:
@@ -459,30 +457,30 @@ class CodingWork(QObject):
         if (folder := self._folder()) is not None:
             how = ("--raters", wanted.raters, "--both", wanted.both, "--seed", wanted.seed)
             arguments = ["code", "assign", str(folder), *how]
-            self._do(arguments, tr("Sessions are being assigned …"))
+            self._do(arguments, tr("researcher.assigning"))
 
     def pack(self, rater: str, out: Path) -> None:
         """Pack what a rater codes on another computer."""
         if (folder := self._folder()) is not None:
             arguments = ["code", "pack", str(folder), "--rater", rater, "--out", str(out)]
-            self._do(arguments, tr("A pack is being written …"))
+            self._do(arguments, tr("researcher.writing_pack"))
 
     def receive(self, file: Path) -> None:
         """Take in what came back from another computer."""
-        self._do(["code", "receive", str(file)], tr("A pack is being read …"))
+        self._do(["code", "receive", str(file)], tr("researcher.reading_pack"))
 
     def agree(self, out: Path) -> None:
         """Work out how far raters agree, and show the folder."""
         if (folder := self._folder()) is not None:
             self._out = out
             arguments = ["code", "agree", str(folder), "--out", str(out)]
-            self._do(arguments, tr("Agreement is being computed …"))
+            self._do(arguments, tr("researcher.agreement"))
 
     # --- what came of it --------------------------------------------------------------------------
 
     def _do(self, arguments: Sequence[str], doing: str) -> None:
         if self._work.running:
-            self.page.set_about(tr("Wait until what is being done has ended."), "warn")
+            self.page.set_about(tr("researcher.wait"), "warn")
             return
         self.page.set_about(doing)
         self.page.set_working(True)
@@ -511,7 +509,7 @@ class CodingWork(QObject):
             try:
                 self.page.set_sessions([_progress(row) for row in json_value(ended.output)])
             except (ValueError, TypeError, KeyError) as error:
-                self.page.set_about(tr("How far sessions are cannot be read: {why}", why=error))
+                self.page.set_about(tr("researcher.progress_unread", why=error))
         else:
             self.page.set_about(ended.error.strip(), "alarm")
         if self._again:
@@ -596,8 +594,7 @@ class SpeechWork(QObject):
             self.panel.set_state(missing(tools), "warn")
             return
         text = tr(
-            "{model} by {engine}, on this computer: nothing is sent or fetched. Texts that are "
-            "there stay.",
+            "transcribing.model",
             model=model.name,
             engine=f"{model.engine.package} {model.engine.version}",
         )
@@ -622,7 +619,7 @@ class SpeechWork(QObject):
         self._at = ""
         self.panel.set_working(True)
         self.panel.set_share(None)
-        self.panel.set_state(tr("The speech model is being opened …"))
+        self.panel.set_state(tr("transcribing.opening"))
         self._job.start(arguments)
 
     def stop(self) -> None:
@@ -641,9 +638,9 @@ class SpeechWork(QObject):
         if not progress.share:
             return
         percent = number(f"{100 * progress.share:.0f}")
-        form, left = N_("{percent} % written down · {what}"), ""
+        form, left = N_("transcribing.progress"), ""
         if progress.left_s is not None:
-            form = N_("{percent} % written down · about {left} left · {what}")
+            form = N_("transcribing.progress_left")
             left = duration(progress.left_s)
         self.panel.set_state(tr(form, percent=percent, left=left, what=progress.what))
         session = progress.what.partition(",")[0]
@@ -658,24 +655,24 @@ class SpeechWork(QObject):
         else:
             told = [*summary(ended.output), *ended.error.strip().splitlines()]
             if ended.status is None:
-                told.append(tr("It was ended from outside."))
+                told.append(tr("researcher.ended_outside"))
             self.panel.set_state("\n".join(told), "" if ended.ok else "alarm")
         self.changed.emit()
 
 
 def stopped() -> str:
     """What is told where the work was stopped."""
-    return tr("Stopped. What was written down is stored; begun again, it goes on from there.")
+    return tr("transcribing.stopped")
 
 
 def missing(tools: SpeechTools) -> str:
     """What to get so that something can be written down, in words."""
     lines = []
     if not tools.models:
-        none = tr("There is no speech model in {folder}: choose one below.", folder=tools.folder)
+        none = tr("transcribing.no_model", folder=tools.folder)
         models = [
             tr(
-                "{engine}: {model}; to be had as {get}.",
+                "transcribing.to_get",
                 engine=engine.package,
                 model=translate_message(engine.model),
                 get=translate_message(engine.get),
@@ -685,17 +682,17 @@ def missing(tools: SpeechTools) -> str:
         lines = [none, *models, translate_message(WHICH)]
     if (engine := tools.missing) is not None:
         name, command = engine.package, engine.install
-        lines.append(tr("Install {engine}: {command}", engine=name, command=command))
+        lines.append(tr("transcribing.install", engine=name, command=command))
     return "\n".join(lines)
 
 
 def duration(seconds: float) -> str:
     """About how long, in words."""
     if seconds < 60:
-        return counted(max(1, round(seconds)), "{n} second", "{n} seconds")
+        return counted(max(1, round(seconds)), "transcribing.seconds")
     if seconds < 5400:
-        return counted(round(seconds / 60), "{n} minute", "{n} minutes")
-    return tr("{n} hours", n=number(f"{seconds / 3600:.1f}"))
+        return counted(round(seconds / 60), "transcribing.minutes")
+    return tr("transcribing.hours", n=number(f"{seconds / 3600:.1f}"))
 
 
 def summary(output: str) -> list[str]:
@@ -704,16 +701,16 @@ def summary(output: str) -> list[str]:
         rows = json_value(output) if output.strip() else []
         return [_line(row) for row in rows]
     except (ValueError, TypeError, KeyError) as error:
-        return [tr("What was written down cannot be told: {why}", why=error)]
+        return [tr("transcribing.untold", why=error)]
 
 
 def _line(row: dict[str, object]) -> str:
     counts = {name: value for name, value in row.items() if isinstance(value, int)}
-    parts = [tr("{n} of {of} units written down", n=row["written"], of=row["units"])]
+    parts = [tr("transcribing.units", n=row["written"], of=row["units"])]
     if n := counts["doubtful"]:
-        parts.append(tr("{n} perhaps invented", n=n))
+        parts.append(tr("transcribing.invented", n=n))
     if n := counts["kept"] + counts["overtaken"]:
-        parts.append(tr("{n} had text", n=n))
+        parts.append(tr("transcribing.had_text", n=n))
     if n := counts["silent"]:
-        parts.append(tr("{n} without a voice", n=n))
+        parts.append(tr("transcribing.silent", n=n))
     return f"{row['session']}: {', '.join(parts)}."

@@ -39,7 +39,7 @@ from labapp.base.reading import files
 from labapp.base.text_tables import original
 from labapp.record.journal.sessions import SessionSummary
 from labapp.ui import theme
-from labapp.ui.language import N_, Phrases, counted, number, phrases, tr, translate_phrase
+from labapp.ui.language import N_, Phrases, counted, number, phrases, tr, tr_known, translate_phrase
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.bits import Combo
 from labapp.ui.moderator.sessions_page import ID, LENGTH, STATE, Column, SessionView
@@ -98,32 +98,35 @@ class ResearcherPage(QWidget):
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
-        self.study = Combo(palette, tr("Study"))
+        self.study = Combo(palette, tr("tab.study"))
         self.count = bits.label(role="secondary")
         self.sessions = SessionList(palette)
         self.about = bits.label(role="secondary", wrap=True)
-        self.replay = Button(tr("Replay"))
-        self.verify = Button(tr("Verify"))
-        self.export = Button(tr("Export…"))
-        self.deidentify = QCheckBox(tr("De-identified"))
-        self.audio = QCheckBox(tr("With sound"))
+        self.replay = Button(tr("button.replay"))
+        self.verify = Button(tr("results.verify"))
+        self.export = Button(tr("exchange.export_ask"))
+        self.deidentify = QCheckBox(tr("results.deidentified"))
+        self.audio = QCheckBox(tr("results.with_sound"))
         self.deidentify.setChecked(True)
-        self.zipped = QCheckBox(tr("As one file"))
+        self.zipped = QCheckBox(tr("results.as_one_file"))
         self.results = ResultsView()
         self.figures = FiguresView()
         self.pages = QStackedWidget()
-        self.tabs = [Button(tr("Numbers"), "page-tab"), Button(tr("Figures"), "page-tab")]
+        self.tabs = [
+            Button(tr("results.numbers"), "page-tab"),
+            Button(tr("results.figures"), "page-tab"),
+        ]
         self._results: tuple[object, str] = (object(), "")
         self.state = bits.label(role="secondary", wrap=True)
-        self.analyse = Button(tr("Stop"))
+        self.analyse = Button(tr("button.stop"))
         stop = self.analyse.sizeHint().width()
-        self.analyse.setText(tr("Analyse"))
+        self.analyse.setText(tr("results.analyse"))
         self.analyse.setMinimumWidth(max(stop, self.analyse.sizeHint().width()))
-        self.report = Button(tr("Open report"))
-        self.keep = Button(tr("Save a copy…"))
+        self.report = Button(tr("results.open_report"))
+        self.keep = Button(tr("results.save_copy"))
 
         layout = bits.fill(bits.row(self, theme.SPACE_L), (self._left(), 1), (self._right(), 1))
-        self.beside = bits.Card(tr("Figures"))
+        self.beside = bits.Card(tr("results.figures"))
         layout.addWidget(self.beside, 1)
         self.beside.hide()
         # What identifies people is a choice of its own, and so is their voice.
@@ -145,7 +148,7 @@ class ResearcherPage(QWidget):
         self._selected()
 
     def _left(self) -> QWidget:
-        card = bits.Card(tr("Sessions"))
+        card = bits.Card(tr("tab.sessions"))
         head = bits.fill(QHBoxLayout(), (self.study, 1), self.count)
         bits.fill(card.body, head, (self.sessions, 1), self.about)
         boxes, buttons = (
@@ -160,7 +163,7 @@ class ResearcherPage(QWidget):
         card = bits.Card()
         head = bits.row(None, theme.SPACE_S)
         # At the top, where the other card has its title: the tabs are taller.
-        title = bits.ElidedLabel(tr("Results so far"), "title")
+        title = bits.ElidedLabel(tr("results.so_far"), "title")
         head.addWidget(title, 1, Qt.AlignmentFlag.AlignTop)
         for tab, page in zip(self.tabs, (self.results, self.figures), strict=True):
             tab.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -206,7 +209,7 @@ class ResearcherPage(QWidget):
             return  # to build them anew would scroll back
         self._results = (results, study)  # kept, for another one could come to have its id
         if results is None:
-            self.results.show_text(tr("There are no results yet.") if study else bits.start_one())
+            self.results.show_text(tr("results.none") if study else bits.start_one())
         else:
             self.results.show_results(results, study)
         drawn = () if results is None else results.figures
@@ -222,7 +225,7 @@ class ResearcherPage(QWidget):
     def set_busy(self, *, analysing: bool, working: bool, can: bool) -> None:
         """analysing: results are being computed; working: sessions are verified or exported; can:
         there are sessions that can be analysed."""
-        self.analyse.setText(tr("Stop") if analysing else tr("Analyse"))
+        self.analyse.setText(tr("button.stop") if analysing else tr("results.analyse"))
         self.analyse.setEnabled(analysing or can)
         for button in (self.verify, self.export):
             button.setEnabled(not working and bool(self.sessions.lines))
@@ -239,8 +242,8 @@ class ResearcherPage(QWidget):
     def _selected(self) -> None:
         n = len(self.sessions.selected_lines())
         any_ = bool(self.sessions.lines)
-        self.verify.setText(tr("Verify {n}", n=n) if n else tr("Verify all"))
-        self.export.setText(tr("Export {n}…", n=n) if n else tr("Export all…"))
+        self.verify.setText(tr("results.verify_n", n=n) if n else tr("results.verify_all"))
+        self.export.setText(tr("results.export_n", n=n) if n else tr("results.export_all"))
         self.verify.setEnabled(any_)
         self.export.setEnabled(any_)
         self.replay.setEnabled(n == 1 and replayable(self.sessions.selected()))
@@ -255,8 +258,8 @@ class ResearcherPage(QWidget):
             menu_of(self.sessions.viewport(), place, (self.replay, self.verify, self.export))
 
     def _voices(self) -> None:
-        voices = tr("The voices identify the people who speak.")
-        names = tr("The bundle identifies people, for your own lab alone.")
+        voices = tr("results.voices_identify")
+        names = tr("results.bundle_identifies")
         if self.audio.isChecked() or not self.deidentify.isChecked():
             self.set_about(voices if self.deidentify.isChecked() else names, "warn")
         elif self.about.text() in (voices, names):
@@ -265,7 +268,7 @@ class ResearcherPage(QWidget):
     def _export(self) -> None:
         ending = ".zip" if self.zipped.isChecked() else ""
         name = f"{self.study.currentData()}-bundle{ending}"
-        if path := bits.ask_new_path(self, tr("A new folder or file for the bundle"), name):
+        if path := bits.ask_new_path(self, tr("results.bundle_title"), name):
             self.export_to(path)
 
     def export_to(self, out: Path) -> None:
@@ -275,12 +278,12 @@ class ResearcherPage(QWidget):
 
     def _keep(self) -> None:
         name = f"{self.study.currentData()}-results"
-        title = tr("A new folder for tables, figures and report")
+        title = tr("results.folder_title")
         if path := bits.ask_new_path(self, title, name):
             self.keep_requested.emit(path)
 
 
-HEADINGS = (N_("Of"), "n", N_("Mean ± sd"), N_("Median"))
+HEADINGS = (N_("results.column.of"), "n", N_("results.column.mean"), N_("results.column.median"))
 DECIMALS = ((100, 0), (10, 1), (1, 2))
 """So many decimals from such a size on; 3 below."""
 WIDTHS = (theme.SPACE_XXL, 3 * theme.SPACE_XXXL - theme.SPACE_S, theme.SPACE_XXXL + theme.SPACE_L)
@@ -309,7 +312,7 @@ class ResultsView(Scrolled):
     """Means by measure."""
 
     def __init__(self) -> None:
-        super().__init__(tr("Results so far"))
+        super().__init__(tr("results.so_far"))
         self.show_text("")
 
     def show_text(self, text: str) -> None:
@@ -321,7 +324,7 @@ class ResultsView(Scrolled):
         """The means of a study."""
         lines = [line for line in results.lines if study in line.study.split(" + ")]
         if not lines:
-            self.show_text(tr("No session counts yet, or none asked a question."))
+            self.show_text(tr("results.none_counted"))
             return
         layout = self.begin()
         # Where nothing has a median (of judged and masked pictures) there is no column for it.
@@ -344,7 +347,7 @@ def _measure(quantity: str, unit: str, lines: Sequence[Line], columns: int) -> Q
     grid.setColumnStretch(0, 1)
     for column, width in enumerate(WIDTHS[:columns], start=1):
         grid.setColumnMinimumWidth(column, width)
-    phrase = tr(unit) if unit in UNITS else unit  # a sign is the same everywhere
+    phrase = tr_known(unit, UNITS)  # a sign is the same everywhere
     wide = 1 if len(phrase) > SHORT else columns  # of the title; the unit has the rest
     grid.addWidget(bits.label(title(quantity), "strong", wrap=True), 0, 0, 1, wide)
     right = _right(bits.label(phrase, "secondary", wrap=True))
@@ -353,7 +356,7 @@ def _measure(quantity: str, unit: str, lines: Sequence[Line], columns: int) -> Q
         head = bits.label(text if text == "n" else tr(text), "caption")
         grid.addWidget(head if column == 0 else _right(head), 1, column)
     for row, line in enumerate(lines, start=2):
-        grid.addWidget(bits.ElidedLabel(line.of or tr("all")), row, 0)
+        grid.addWidget(bits.ElidedLabel(line.of or tr("results.all")), row, 0)
         numbers = (str(line.n), spread(line), value(line.median))
         for column, text in enumerate(numbers[:columns], start=1):
             grid.addWidget(_right(bits.label(text)), row, column)
@@ -366,97 +369,118 @@ def _right(label: QLabel) -> QLabel:
 
 
 TITLES = {
-    "completion_rate": N_("Completion rate"),
-    "response_time_s": N_("Response time"),
-    "slide_distance": N_("Slide distance"),
-    "error_auc_sum": N_("Error AUC, sum"),
-    "error_auc_mean": N_("Error AUC, mean"),
-    "seq": N_("Difficulty (SEQ)"),
-    "correctness_rate": N_("Correctness"),
-    "confidence": N_("Confidence"),
-    "understanding": N_("Dial makes sense"),
-    "post_quiz_difficulty": N_("Difficulty (after the quiz)"),
-    "mental_demand": N_("Mental demand"),
-    "physical_demand": N_("Physical demand"),
-    "temporal_demand": N_("Temporal demand"),
-    "performance": N_("Performance"),
-    "effort": N_("Effort"),
-    "frustration": N_("Frustration"),
-    "raw_tlx": N_("Raw TLX"),
-    "weighted_tlx": N_("Weighted TLX"),
-    "systematic_plan": N_("Had a systematic plan"),
-    "random_experimenting": N_("Experimented at random"),
-    "understood_dimensions": N_("Understood the dimensions"),
+    "completion_rate": N_("quantity.completion"),
+    "response_time_s": N_("quantity.response_time"),
+    "slide_distance": N_("quantity.slide_distance"),
+    "error_auc_sum": N_("quantity.error_auc_sum"),
+    "error_auc_mean": N_("quantity.error_auc_mean"),
+    "seq": N_("quantity.difficulty_seq"),
+    "correctness_rate": N_("quantity.correctness"),
+    "confidence": N_("quantity.confidence"),
+    "understanding": N_("quantity.dial_makes_sense"),
+    "post_quiz_difficulty": N_("quantity.difficulty_quiz"),
+    "mental_demand": N_("quantity.mental_demand"),
+    "physical_demand": N_("quantity.physical_demand"),
+    "temporal_demand": N_("quantity.temporal_demand"),
+    "performance": N_("quantity.performance"),
+    "effort": N_("quantity.effort"),
+    "frustration": N_("quantity.frustration"),
+    "raw_tlx": N_("quantity.raw_tlx"),
+    "weighted_tlx": N_("quantity.weighted_tlx"),
+    "systematic_plan": N_("quantity.had_plan"),
+    "random_experimenting": N_("quantity.at_random"),
+    "understood_dimensions": N_("quantity.understood"),
 }
 """Titles of the metrics of stages, by their columns."""
-QUANTITIES = (
-    N_("distinction"),
-    N_("output prediction"),
-    N_("agreement"),
-    N_("warm-up, prediction rightly judged"),
-    N_("warm-up, first mistake found"),
-    N_("first step disagreed with, {photos}: {error}"),
-    N_("similarity, chosen"),
-    N_("similarity, others"),
-    N_("rating at rank {rank}"),
-    N_("photos rightly assigned, as told"),
-    N_("photos rightly assigned, mean over all ways to break the ties"),
-    N_("photos among which the lot decided"),
-    N_("least accuracy, {risk} risk, not answered"),
-    N_("least accuracy, {risk} risk"),
-    N_("understanding after intro"),
-    N_("understanding after task"),
-    N_("understanding after results"),
-    N_("confidence, {question}, answered rightly"),
-    N_("confidence, {question}, answered wrongly"),
-    N_("confidence, {question}"),
-    N_("duration"),
-    N_("gender: {who}"),
-    N_("race: {who}"),
-    N_("experience with ML"),
-    N_("reaction time, wrong prediction of the {which} image: {answer}"),
-    N_("reaction time"),
-    N_("model's cross-entropy, masked images"),
-    N_("rank by {whom}, 1 is best"),
-)
-"""Quantities that the analysis writes in words, of judged explanations and masked pictures."""
-GAPS: Mapping[str, Sequence[str]] = {
-    "photos": (N_("all photos"), N_("model wrong"), N_("model right")),
-    "error": (N_("exact"), N_("too early"), N_("too late")),
-    "rank": tuple(map(str, range(1, 51))),
-    "risk": (N_("low"), N_("medium"), N_("high")),
-    "question": (N_("distinction"), N_("output prediction"), N_("agreement")),
-    "who": (
-        N_("woman"),
-        N_("man"),
-        N_("non binary"),
-        N_("self described"),
-        N_("not reported"),
-        N_("white"),
-        N_("black"),
-        N_("asian"),
-        N_("american indian"),
-        N_("pacific islander"),
-        N_("hispanic"),
+QUANTITIES = {
+    "distinction": N_("quantity.distinction"),
+    "output prediction": N_("quantity.output_prediction"),
+    "agreement": N_("quantity.agreement"),
+    "warm-up, prediction rightly judged": N_("quantity.warm_up_judged"),
+    "warm-up, first mistake found": N_("quantity.warm_up_mistake"),
+    "first step disagreed with, {photos}: {error}": N_("quantity.first_step"),
+    "similarity, chosen": N_("quantity.similarity_chosen"),
+    "similarity, others": N_("quantity.similarity_others"),
+    "rating at rank {rank}": N_("quantity.rating_at_rank"),
+    "photos rightly assigned, as told": N_("quantity.assigned"),
+    "photos rightly assigned, mean over all ways to break the ties": N_("quantity.assigned_ties"),
+    "photos among which the lot decided": N_("quantity.assigned_by_lot"),
+    "least accuracy, {risk} risk, not answered": N_("quantity.least_accuracy_unanswered"),
+    "least accuracy, {risk} risk": N_("quantity.least_accuracy"),
+    "understanding after intro": N_("quantity.understanding_intro"),
+    "understanding after task": N_("quantity.understanding_task"),
+    "understanding after results": N_("quantity.understanding_results"),
+    "confidence, {question}, answered rightly": N_("quantity.confidence_right"),
+    "confidence, {question}, answered wrongly": N_("quantity.confidence_wrong"),
+    "confidence, {question}": N_("quantity.confidence_in"),
+    "duration": N_("quantity.duration"),
+    "gender: {who}": N_("quantity.gender"),
+    "race: {who}": N_("quantity.race"),
+    "experience with ML": N_("quantity.experience"),
+    "reaction time, wrong prediction of the {which} image: {answer}": N_(
+        "quantity.reaction_time_wrong"
     ),
-    "which": (N_("whole"), N_("masked")),
-    "answer": (N_("agreed"), N_("other label"), N_("don't know")),
-    "whom": (N_("people"), N_("model")),
+    "reaction time": N_("quantity.reaction_time"),
+    "model's cross-entropy, masked images": N_("quantity.cross_entropy"),
+    "rank by {whom}, 1 is best": N_("quantity.rank_by"),
+}
+"""Quantities that the analysis writes in words, of judged explanations and masked pictures."""
+GAPS: Mapping[str, Mapping[str, str] | range] = {
+    "photos": {
+        "all photos": N_("value.all_photos"),
+        "model wrong": N_("value.model_wrong"),
+        "model right": N_("value.model_right"),
+    },
+    "error": {
+        "exact": N_("value.exact"),
+        "too early": N_("value.early"),
+        "too late": N_("value.late"),
+    },
+    "rank": range(1, 51),
+    "risk": {"low": N_("value.low"), "medium": N_("value.medium"), "high": N_("value.high")},
+    "question": {
+        "distinction": N_("quantity.distinction"),
+        "output prediction": N_("quantity.output_prediction"),
+        "agreement": N_("quantity.agreement"),
+    },
+    "who": {
+        "woman": N_("value.woman"),
+        "man": N_("value.man"),
+        "non binary": N_("value.non_binary"),
+        "self described": N_("value.self_described"),
+        "not reported": N_("value.not_reported"),
+        "white": N_("value.white"),
+        "black": N_("value.black"),
+        "asian": N_("value.asian"),
+        "american indian": N_("value.american_indian"),
+        "pacific islander": N_("value.pacific_islander"),
+        "hispanic": N_("value.hispanic"),
+    },
+    "which": {"whole": N_("value.whole"), "masked": N_("value.masked")},
+    "answer": {
+        "agreed": N_("value.agreed"),
+        "other label": N_("value.other_label"),
+        "don't know": N_("value.dont_know"),
+    },
+    "whom": {"people": N_("value.people"), "model": N_("value.model")},
 }
 """What stands in their gaps."""
-GROUPS = (N_("reconstruction, {of}"), N_("single-dimension, {of}"))
+GROUPS = {
+    "reconstruction, {of}": N_("group.reconstruction"),
+    "single-dimension, {of}": N_("group.single"),
+}
 """Groups of stages: the task, and behind it models and data sets."""
-UNITS = (
-    N_("% of questions"),
-    N_("s a question"),
-    N_("slider widths a question"),
-    N_("sum of squares × s, a stage"),
-    N_("mean of squares × s, a stage"),
-    N_("1 very easy – 7 very difficult"),
-    N_("0 perfect – 100 failure"),
-    N_("photos"),
-    N_("rank"),
-)
+UNITS = {
+    "% of questions": N_("unit.percent_of_questions"),
+    "s a question": N_("unit.seconds_a_question"),
+    "slider widths a question": N_("unit.widths_a_question"),
+    "sum of squares × s, a stage": N_("unit.sum_of_squares"),
+    "mean of squares × s, a stage": N_("unit.mean_of_squares"),
+    "1 very easy – 7 very difficult": N_("unit.seq"),
+    "0 perfect – 100 failure": N_("unit.tlx"),
+    "photos": N_("unit.photos"),
+    "rank": N_("unit.rank"),
+}
 """Their units, where these have words."""
 
 
@@ -470,7 +494,7 @@ def group_text(group: str) -> str:
     """Which stages were counted together."""
     task, comma, models = group.partition(", ")
     phrase = f"{task}, {{of}}"
-    return tr(phrase, of=models) if comma and phrase in GROUPS else tr(group)
+    return tr(GROUPS[phrase], of=models) if comma and phrase in GROUPS else group
 
 
 @cache
@@ -532,7 +556,7 @@ class FiguresView(Scrolled):
     unopened = Signal(str)
 
     def __init__(self) -> None:
-        super().__init__(tr("Figures"))
+        super().__init__(tr("results.figures"))
         # A bar that comes and goes would change the width, and with it the height of the figures,
         # and so whether there is a bar: without end.
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
@@ -545,7 +569,7 @@ class FiguresView(Scrolled):
             picture.unopened.connect(self.unopened)
             layout.addWidget(picture)
         if len(paths) > MOST_FIGURES:
-            more = tr("More figures are in the report.")
+            more = tr("results.more_figures")
             layout.addWidget(bits.label(more, "secondary", wrap=True))
         layout.addStretch(1)
 
@@ -566,40 +590,40 @@ def marks(line: SessionSummary, quality: Quality | None) -> tuple[str, str]:
         return (_lost(line.lost_s), "warn") if line.lost_s else ("", "")
     result = []
     if not quality.counts:
-        result.append(tr("does not count"))
+        result.append(tr("results.not_counted"))
     if quality.simulated:
-        result.append(tr("simulated"))
+        result.append(tr("results.simulated"))
     if quality.lost_s:
         result.append(_lost(quality.lost_s))
     elif not quality.sound_s:
-        result.append(tr("no sound"))
+        result.append(tr("state.no_sound"))
     if quality.gaps:
-        result.append(counted(quality.gaps, "{n} interruption", "{n} interruptions"))
+        result.append(counted(quality.gaps, "results.interruptions"))
     if quality.deviations:
-        result.append(counted(quality.deviations, "{n} deviation", "{n} deviations"))
+        result.append(counted(quality.deviations, "results.deviations"))
     poor = not quality.counts or quality.lost_s > 0 or quality.gaps > 0
     if not result:
-        return tr("nothing amiss"), "good"
+        return tr("results.nothing_amiss"), "good"
     return " · ".join(result), "warn" if poor else ""
 
 
 def details(line: SessionSummary, quality: Quality | None) -> str:
     """All of it, with reasons and places, for the tool tip: a narrow column cuts the marks off."""
-    lines = [f"{line.id}", f"{tr('Started')}: {wording.local_time(line.started)}"]
+    lines = [f"{line.id}", f"{tr('sessions.column.started')}: {wording.local_time(line.started)}"]
     if known := marks(line, quality)[0]:
         lines.append(known)
     if quality is not None and quality.excluded_because:
-        lines.append(tr("Does not count: {why}", why=quality.excluded_because))
+        lines.append(tr("sessions.not_counted", why=quality.excluded_because))
     if quality is not None and quality.gaps:
         seconds = number(f"{quality.gap_s:.0f}")
-        lines.append(tr("Interrupted for {seconds} s in all", seconds=seconds))
+        lines.append(tr("results.interrupted_for", seconds=seconds))
     if line.exported:
-        lines.append(tr("Exported to {path}", path=", ".join(line.exported)))
+        lines.append(tr("researcher.exported", path=", ".join(line.exported)))
     return "\n".join(lines)
 
 
 def _lost(seconds: float) -> str:
-    return tr("{seconds} s of sound lost", seconds=number(f"{seconds:.1f}"))
+    return tr("results.sound_lost", seconds=number(f"{seconds:.1f}"))
 
 
 class SessionList(SessionView):
@@ -608,14 +632,14 @@ class SessionList(SessionView):
     def __init__(self, palette: Palette) -> None:
         self._quality: Mapping[Key, Quality] = {}
         quality = Column(
-            N_("Quality"),
+            N_("results.column.quality"),
             lambda line: marks(line, self._of(line))[0],
             tone=lambda line: marks(line, self._of(line))[1],
             tip=lambda line: details(line, self._of(line)),
             wide=True,
         )
         columns = (ID, STATE, LENGTH, quality)
-        super().__init__(columns, tr("Sessions of the study"), palette)
+        super().__init__(columns, tr("results.sessions"), palette)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
 
     def _of(self, line: SessionSummary) -> Quality | None:

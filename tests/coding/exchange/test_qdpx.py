@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from labapp.base import resources, translations
 from labapp.base.errors import ExchangeError, LabappError
-from labapp.base.messages import Message
+from labapp.base.messages import Message, form
 from labapp.coding.annotations.store import annotations_of
 from labapp.coding.exchange.coming_in import bring_in, plan_import
 from labapp.coding.exchange.formats import FORMATS, ON_TRANSCRIPT
@@ -406,9 +405,8 @@ def test_what_is_left_out_is_counted_in_words_that_fit_the_number(
     counted = ["a text, notes", "2 cases", "1 variable", "1 link", "1 note"]
     assert [why for why in lost if why in counted] == counted
     assert not any(re.search(r"\b0 ", why) for why in lost)
-    path = resources.assets() / "texts" / "de" / "moderator.yaml"
-    german = translations.load(path, "the windows", "")
-    forms = [german[why.form] for why in lost if why in counted and isinstance(why, Message)]
+    said = [why for why in lost if why in counted and isinstance(why, Message)]
+    forms = [form(why.code, why.values, "de") for why in said]
     assert forms == [
         "{what}, {name}", "{n} Fälle", "{n} Variable", "{n} Verknüpfung", "{n} Notiz",
     ]  # fmt: skip

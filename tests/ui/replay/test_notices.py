@@ -46,9 +46,7 @@ def test_no_window_sends_anybody_to_a_terminal(tmp_path: Path, qtbot: QtBot, spo
         window = ReplayWindow(open_session(session))
         window.open(0)
         qtbot.waitUntil(lambda: window.filled)
-        assert window.units.empty.text() == tr(
-            "This session has no sound. What happened in it is listed, and can be clicked."
-        )
+        assert window.units.empty.text() == tr("replay.silent_notice")
         advice = [text for text in texts_of(window) if re.search(r"labapp \w|`", text)]
         window.close()
         window.deleteLater()

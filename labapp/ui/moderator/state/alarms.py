@@ -14,7 +14,7 @@ from labapp.base.messages import Message, coded
 from labapp.record.events import Event, Payload
 from labapp.record.events.lifecycle import AlarmCleared, AlarmRaised
 from labapp.session.folder import LOW_DISK_BYTES
-from labapp.ui.language import N_, counted, tr
+from labapp.ui.language import N_, counted, tr, tr_known
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.wording import detail_of, gap
 
@@ -64,58 +64,58 @@ Severity = Literal["alarm", "warn"]
 SILENT = "audio_silent"
 
 RAISED: dict[str, tuple[Severity, str]] = {
-    "journal_stalled": ("alarm", N_("The disk does not take events: the session waits")),
-    "sound_disk_low": ("warn", N_("Disk almost full")),
+    "journal_stalled": ("alarm", N_("alarm.journal_stalled")),
+    "sound_disk_low": ("warn", N_("alarm.disk_low")),
     "sound_write_failed": ("alarm", ""),
-    "disk_low": ("warn", N_("Disk almost full")),
+    "disk_low": ("warn", N_("alarm.disk_low")),
     "network_drive": ("warn", ""),
-    "microphone_failed": ("alarm", N_("Microphone failed")),
-    "lsl_failed": ("alarm", N_("LSL failed")),
-    "consent_not_stored": ("alarm", N_("Consent not stored")),
-    "program_error": ("alarm", N_("Program error")),
+    "microphone_failed": ("alarm", N_("alarm.microphone_failed")),
+    "lsl_failed": ("alarm", N_("alarm.lsl_failed")),
+    "consent_not_stored": ("alarm", N_("alarm.consent_not_stored")),
+    "program_error": ("alarm", N_("alarm.program_error")),
     "exclusion_undecided": (
         "warn",
-        N_("Whether a rule of the study excludes the participant is not known yet"),
+        N_("alarm.exclusion_undecided"),
     ),
-    "decoder_slow": ("warn", N_("Pictures follow the dials slowly")),
+    "decoder_slow": ("warn", N_("alarm.decoder_slow")),
 }
 """Severity and words of the codes of alarm.raised; empty where the detail says it all. Any other
 code is an alarm with its detail."""
 
 AUDIO_STATES: dict[str, tuple[Severity, str, str]] = {
-    "silent": ("warn", N_("Nobody speaks"), ""),
+    "silent": ("warn", N_("alarm.silent"), ""),
     "zeros": (
         "alarm",
-        N_("The microphone gives exact silence"),
-        N_("muted, or not allowed by the system"),
+        N_("alarm.zeros"),
+        N_("alarm.zeros_why"),
     ),
     "gated": (
         "warn",
-        N_("The microphone gives exact silence between words"),
-        N_("a noise gate, or just muted"),
+        N_("alarm.gated"),
+        N_("alarm.gated_why"),
     ),
     "clipping": (
         "warn",
-        N_("Too loud"),
-        N_("the sound is cut off; move the microphone or lower its level"),
+        N_("alarm.clipping"),
+        N_("alarm.clipping_why"),
     ),
 }
 TODO: dict[str, str] = {
-    "journal_stalled": N_("Make room on the disk: the session then continues by itself."),
-    "sound_disk_low": N_("Make room on the disk: when it is full, sound is lost."),
-    "sound_write_failed": N_("Check the disk. The session continues, and sound is missing."),
-    "disk_low": N_("Make room on the disk: when it is full, the session waits."),
-    "microphone_failed": N_("Check its cable, and close other programs that use it."),
-    "lsl_failed": N_("The session continues. Check the other devices of the lab."),
-    "program_error": N_("The session continues. Note what you did, and report it afterwards."),
-    "exclusion_undecided": N_("There is nothing to do now: the analysis decides it."),
-    "decoder_slow": N_("Close other programs on this computer."),
-    "audio_silent": N_("Ask the participant to keep talking, and record the prompt."),
-    "audio_zeros": N_("Unmute it, or allow labapp to use it in the system’s settings."),
-    "audio_gated": N_("Switch off its noise gate, or unmute it."),
-    "gap": N_("If it happens again, close other programs on this computer."),
-    "device": N_("Plug it in again."),
-    "screen": N_("Plug it in again: the windows go back to where they were."),
+    "journal_stalled": N_("alarm.todo.journal_stalled"),
+    "sound_disk_low": N_("alarm.todo.sound_disk_low"),
+    "sound_write_failed": N_("alarm.todo.sound_write_failed"),
+    "disk_low": N_("alarm.todo.disk_low"),
+    "microphone_failed": N_("alarm.todo.microphone_failed"),
+    "lsl_failed": N_("alarm.todo.lsl_failed"),
+    "program_error": N_("alarm.todo.program_error"),
+    "exclusion_undecided": N_("alarm.todo.exclusion_undecided"),
+    "decoder_slow": N_("alarm.todo.decoder_slow"),
+    "audio_silent": N_("alarm.todo.audio_silent"),
+    "audio_zeros": N_("alarm.todo.audio_zeros"),
+    "audio_gated": N_("alarm.todo.audio_gated"),
+    "gap": N_("alarm.todo.gap"),
+    "device": N_("alarm.todo.device"),
+    "screen": N_("alarm.todo.screen"),
 }
 """What to do, by the key of an alarm; nothing where its words say that themselves."""
 SAYS_WHAT_TO_DO = frozenset({"audio_clipping", "close", "consent_not_stored", "network_drive"})
@@ -127,16 +127,16 @@ DURING = SOUND | {"device", "close"}
 """Keys of the alarms that ask for what only a running session needs."""
 
 TOLD = {
-    "recorder": N_("the voice of that time is missing"),
-    "kept": N_("that time counts. Tell the participant that the computer was at fault"),
-    "left_out": N_("that time is left out. Tell the participant that the computer was at fault"),
+    "recorder": N_("alarm.stalled.recorder"),
+    "kept": N_("alarm.stalled.kept"),
+    "left_out": N_("alarm.stalled.left_out"),
 }
 """What follows from a standstill, and what to do."""
 
 
 LEAVING = {
-    "escape": N_("pressed Escape; ask, then Pause or End"),
-    "close": N_("tried to close the window; ask, then Pause or End"),
+    "escape": N_("alarm.leaving.escape"),
+    "close": N_("alarm.leaving.close"),
 }
 """Words for the ways of close.requested."""
 
@@ -158,15 +158,17 @@ class Alarm:
     def sentence(self) -> str:
         """What happened, and what to do."""
         what = ": ".join(part for part in (self.text, self.detail) if part)
-        todo = tr(TODO.get(self.key.split()[0], ""))
-        if not todo:
+        todo = TODO.get(self.key.split()[0])
+        if todo is None:
             return what
-        return f"{what}{'' if what.endswith(('.', '!', '?')) else '.'} {todo}"
+        return f"{what}{'' if what.endswith(('.', '!', '?')) else '.'} {tr(todo)}"
 
 
 def raised(code: str) -> tuple[Severity, str]:
     """Severity and words of an alarm."""
-    severity, text = RAISED.get(code, ("alarm", code.replace("_", " ").capitalize()))
+    if code not in RAISED:
+        return "alarm", code.replace("_", " ").capitalize()
+    severity, text = RAISED[code]
     return severity, tr(text)
 
 
@@ -213,15 +215,12 @@ class Alarms:
                 return self._stalled(event)
             case "clock.changed":
                 detail = wording.clock_changed(p)
-                text = tr("The computer’s clock was changed")
+                text = tr("alarm.clock_changed")
                 return self._raise(event, "clock", "warn", text, detail, lasting=False)
             case "audio.device_lost":
                 self._heard = False
-                text = tr("The microphone is gone")
-                detail = tr(
-                    "{what}; when it is back, recording goes on by itself",
-                    what=detail_of(p) or str(p["device"]),
-                )
+                text = tr("alarm.microphone_gone")
+                detail = tr("alarm.device_why", what=detail_of(p) or str(p["device"]))
                 return self._raise(event, "device", "alarm", text, detail, lasting=True)
             case "audio.started":
                 return self._clear("device", "microphone_failed")
@@ -234,8 +233,8 @@ class Alarms:
             case "screen.changed":
                 return self._screen(event)
             case "close.requested":
-                text = tr("The participant wants to stop")
-                how = tr(LEAVING.get(str(p["how"]), str(p["how"])))
+                text = tr("alarm.leaving")
+                how = tr_known(str(p["how"]), LEAVING)
                 return self._raise(event, "close", "alarm", text, how, lasting=event.v >= 2)
             case "close.withdrawn" | "session.paused" | "session.resumed":
                 return self._clear("close")
@@ -251,12 +250,9 @@ class Alarms:
         if event.payload["cause"] in ("device_lost", "reopened"):
             return False  # the lost microphone is an alarm of its own
         detail = counted(
-            int(event.payload["frames"]),
-            "{n} frame, filled with silence ({cause})",
-            "{n} frames, filled with silence ({cause})",
-            cause=gap(str(event.payload["cause"])),
+            int(event.payload["frames"]), "alarm.frames", cause=gap(str(event.payload["cause"]))
         )
-        return self._raise(event, "gap", "warn", tr("Sound was lost"), detail, lasting=False)
+        return self._raise(event, "gap", "warn", tr("alarm.sound_lost"), detail, lasting=False)
 
     def _audio_state(self, event: Event) -> bool:
         state = str(event.payload["state"])
@@ -267,15 +263,16 @@ class Alarms:
         changed = self._clear(*(SOUND - {key}))
         if state in AUDIO_STATES:
             severity, text, detail = AUDIO_STATES[state]
-            changed |= self._raise(event, key, severity, tr(text), tr(detail), lasting=True)
+            why = tr(detail) if detail else ""
+            changed |= self._raise(event, key, severity, tr(text), why, lasting=True)
         return changed
 
     def _screen(self, event: Event) -> bool:
         name, left = str(event.payload["screen"]), int(event.payload["screens_left"])
         if event.payload["change"] != "removed":
             return self._clear(f"screen {name}")
-        text = tr("Screen {name} is gone", name=name)
-        detail = counted(left, "one screen is left", "{n} screens are left")
+        text = tr("alarm.screen_gone", name=name)
+        detail = counted(left, "alarm.screens_left")
         return self._raise(event, f"screen {name}", "alarm", text, detail, lasting=True)
 
     def _raise(

@@ -22,7 +22,16 @@ from labapp.record.events.durations import Pauses
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart, introduces
-from labapp.ui.language import N_, counted, number, tr, without_names
+from labapp.ui.language import (
+    N_,
+    WITHDREW,
+    counted,
+    number,
+    tr,
+    tr_known,
+    translate_message,
+    without_names,
+)
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.part_words import every_mark, words_of
 from labapp.ui.moderator.state.alarms import Alarms, raised
@@ -222,34 +231,34 @@ FREQUENT = frozenset({"dial.moved", "picture.decoded", "audio.block"})
 
 AWAY = "focus_lost"
 WORDS = {
-    "paused": N_("Paused"),
-    "interrupted": N_("The program was not running"),
+    "paused": N_("state.paused"),
+    "interrupted": N_("deviation.interrupted"),
     "stalled": "",
-    "clock_changed": N_("The computer’s clock was changed"),
-    "stage_restarted": N_("Stage began again"),
-    "part_skipped": N_("Part skipped"),
-    "skip_taken_back": N_("Skip taken back"),
-    "ended_early": N_("Ended early"),
-    "withdrawn": N_("Withdrew"),
-    "unfinished": N_("No end is recorded"),
-    "attempt_interrupted": N_("Attempt without an end"),
+    "clock_changed": N_("alarm.clock_changed"),
+    "stage_restarted": N_("deviation.stage_restarted"),
+    "part_skipped": N_("deviation.part_skipped"),
+    "skip_taken_back": N_("deviation.skip_taken_back"),
+    "ended_early": N_("deviation.ended_early"),
+    "withdrawn": N_("deviation.withdrew"),
+    "unfinished": N_("deviation.unfinished"),
+    "attempt_interrupted": N_("deviation.attempt_interrupted"),
     "noted": "",
-    "noted_taken_back": N_("Deviation taken back"),
-    "unblinded": N_("Moderator unblinded"),
-    "aligned_at_start": N_("Target and start agreed already"),
-    "no_sound": N_("Without sound"),
-    "sound_lost": N_("Sound lost"),
-    "microphone_lost": N_("Microphone gone"),
-    "sound_zeros": N_("Exact silence"),
-    "sound_clipping": N_("Too loud"),
-    "screen_changed": N_("Screen"),
-    AWAY: N_("Participant’s window without keyboard"),
-    "close_requested": N_("Participant wanted to stop"),
+    "noted_taken_back": N_("deviation.taken_back"),
+    "unblinded": N_("deviation.unblinded"),
+    "aligned_at_start": N_("deviation.aligned_at_start"),
+    "no_sound": N_("deviation.no_sound"),
+    "sound_lost": N_("deviation.sound_lost"),
+    "microphone_lost": N_("deviation.microphone_lost"),
+    "sound_zeros": N_("deviation.zeros"),
+    "sound_clipping": N_("alarm.clipping"),
+    "screen_changed": N_("deviation.screen"),
+    AWAY: N_("deviation.keyboard_away"),
+    "close_requested": N_("deviation.close_requested"),
 }
-KEPT_DATA = {"keep": N_("the data are kept"), "delete": N_("the data are deleted")}
-SKIPPED = {"trial": N_("a question"), "part": N_("the rest of a part")}
-ADDED, REMOVED = N_("{screen} added"), N_("{screen} removed")
-WAYS = {"escape": N_("pressed Escape"), "close": N_("tried to close the window")}
+KEPT_DATA = {"keep": N_("deviation.data_kept"), "delete": N_("deviation.data_deleted")}
+SKIPPED = {"trial": N_("deviation.skipped_question"), "part": N_("deviation.skipped_part")}
+ADDED, REMOVED = N_("deviation.screen_added"), N_("deviation.screen_removed")
+WAYS = {"escape": N_("deviation.by_escape"), "close": N_("deviation.by_close")}
 
 
 class DeviationLog:
@@ -288,7 +297,7 @@ class DeviationLog:
             return self.words_of(away[0])
         in_all = sum(deviation.duration_s or 0.0 for deviation in away)
         return tr(
-            "{what}: {n} times, {time} in all",
+            "deviation.times",
             what=tr(WORDS[AWAY]),
             n=len(away),
             time=wording.short_time(round(in_all * NS)),
@@ -300,13 +309,13 @@ def _detail(event: Event) -> str:
     payload = event.payload
     match event.kind:
         case "segment.started":
-            return tr("segment {number} began", number=payload["segment"])
+            return tr("deviation.segment", number=payload["segment"])
         case "program.stalled":
             return wording.stalled(payload)
         case "clock.changed":
             return wording.clock_changed(payload)
         case "part.restarted":
-            return tr("attempt {number}", number=payload["attempt"])
+            return tr("deviation.attempt", number=payload["attempt"])
         case "screen.changed" if payload["change"] in ("added", "removed"):
             form = ADDED if payload["change"] == "added" else REMOVED
             return tr(form, screen=payload["screen"])
@@ -320,7 +329,7 @@ def _detail(event: Event) -> str:
 def _words(deviation: Deviation, told: str | None) -> str:
     """told: the detail in the language of the console, where its event says it."""
     kind = deviation.kind
-    text = tr(WORDS.get(kind, kind.replace("_", " ").capitalize()))
+    text = tr(WORDS[kind]) if kind in WORDS else kind.replace("_", " ").capitalize()
     head, _, rest = deviation.detail.partition(": ")
     match kind:
         case "noted" | "noted_taken_back":
@@ -330,16 +339,16 @@ def _words(deviation: Deviation, told: str | None) -> str:
         case "alarm":
             text, detail = raised(head)[1], rest if told is None else told
         case "withdrawn":
-            reason = "" if rest == wording.WITHDREW else tr(rest)
-            detail = ": ".join(part for part in (tr(KEPT_DATA.get(head, head)), reason) if part)
+            reason = "" if rest == WITHDREW else translate_message(rest)
+            detail = ": ".join(part for part in (tr_known(head, KEPT_DATA), reason) if part)
         case "sound_lost":
             detail = gap(deviation.detail)
         case "skip_taken_back":
-            detail = tr(SKIPPED.get(deviation.detail, deviation.detail))
+            detail = tr_known(deviation.detail, SKIPPED)
         case "close_requested":
-            detail = tr(WAYS.get(deviation.detail, deviation.detail))
+            detail = tr_known(deviation.detail, WAYS)
         case _:
-            detail = tr(deviation.detail) if told is None else told
+            detail = translate_message(deviation.detail) if told is None else told
     line = ": ".join(part for part in (text, detail) if part)
     if deviation.duration_s is None or (kind == "stalled" and told is not None):
         return line  # of a standstill its words say how long it lasted
@@ -467,14 +476,14 @@ class Timeline:
             case "session.resumed":
                 self._resumed(work)
             case "segment.started" if p["gap_from_ns"] is not None:
-                self.marks.append(Mark(at, "gap", tr("Gap: the program was not running")))
+                self.marks.append(Mark(at, "gap", tr("timeline.gap")))
             case "audio.state":
                 since = work.working_ns(int(p["since_ns"]))
                 self.hearing.append(Hearing(since, str(p["state"])))
             case kind if (text := wording.alarm_text(kind, p)) is not None:
                 self.marks.append(Mark(at, "alarm", text))
             case "skip.taken_back":
-                self.marks.append(Mark(at, "deviation", tr("A skip was taken back")))
+                self.marks.append(Mark(at, "deviation", tr("timeline.skip_taken_back")))
             case kind if (words := every_mark().get(kind)) is not None and self.parts:
                 said = words.mark(self._plan[self.parts[-1].of], p)
                 self.marks.append(Mark(at, cast(MarkKind, words.marks[kind]), said))
@@ -484,12 +493,7 @@ class Timeline:
             case "note.corrected":
                 return self._corrected(int(p["seq"]), str(p["text"]))
             case "audio.gap":
-                lost = counted(
-                    int(p["frames"]),
-                    "{n} frame of sound lost ({cause})",
-                    "{n} frames of sound lost ({cause})",
-                    cause=gap(str(p["cause"])),
-                )
+                lost = counted(int(p["frames"]), "deviation.frames", cause=gap(str(p["cause"])))
                 self.marks.append(Mark(at, "alarm", lost))
             case _:
                 return self._note(event, work)
@@ -522,11 +526,11 @@ class Timeline:
             return False
         match note.kind:
             case "flag":
-                text = tr("Flag {number} {meaning}", number=note.number, meaning=note.text)
+                text = tr("timeline.flag", number=note.number, meaning=note.text)
             case "prompt":
-                text = tr("Prompt given: {prompt}", prompt=note.text)
+                text = tr("timeline.prompt", prompt=note.text)
             case "question":
-                text = tr("Asked: {question}", question=note.text)
+                text = tr("interview.asked", question=note.text)
             case _:
                 text = note.text
         self._noted(Mark(note.working_ns, note.kind, text, event.seq))
@@ -572,7 +576,7 @@ class Timeline:
 def _worded(mark: Mark) -> Mark:
     if mark.kind != "deviation":
         return mark
-    return replace(mark, text=tr("Deviation: {said}", said=mark.text))
+    return replace(mark, text=tr("deviation.noted", said=mark.text))
 
 
 def _close(blocks: list[Block], at: int, outcome: str | None) -> None:
@@ -653,7 +657,7 @@ def view_of(
         progress = progress_of(machine, state) if standing == "current" else ""
         if standing == "skipped":
             wrong = (o for o in outcomes if o not in ("completed", "time_expired"))
-            progress = tr(wording.OUTCOMES.get(next(wrong) or "", N_("not finished")))
+            progress = tr(wording.OUTCOMES.get(next(wrong) or "", N_("outcome.unfinished")))
         views.append(PlanView(row, standing, progress, length))
     return tuple(views)
 
