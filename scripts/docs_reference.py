@@ -121,10 +121,11 @@ def examples(files: Sequence[tuple[str, BaseModel]]) -> Examples:
         if isinstance(value, BaseModel):
             for key in value.model_fields_set:
                 content = getattr(value, key)
-                short = flow(content)
                 place = (type(value).__name__, key)
-                if place not in known or (len(known[place][0]) > LONGEST > len(short)):
-                    known[place] = (short, file)
+                if place not in known or len(known[place][0]) > LONGEST:
+                    short = flow(content)
+                    if place not in known or len(short) < LONGEST:
+                        known[place] = (short, file)
                 walk(content, file)
         elif isinstance(value, Mapping):
             for content in value.values():

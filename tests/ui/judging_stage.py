@@ -19,13 +19,16 @@ def consoles() -> list[ConsoleWindow]:
 
 
 @pytest.fixture
-def stage(open_room, open_window, qapp, tmp_path, consoles):
+def stage(open_room, open_window, qapp, tmp_path, request):
     """A room and its window, on a small screen, at the first photo of a small set; its console is
-    `consoles[0]`."""
+    `consoles[0]`, in tests that ask for `consoles`."""
+    watched = "consoles" in request.fixturenames
+    consoles = request.getfixturevalue("consoles") if watched else []
 
     def open_one(name: str, **more):
         room = open_room(write_judging_study(tmp_path, name, **more))
-        consoles.append(ConsoleWindow(room.bridge, room.loaded, "P01", lambda: None))
+        if watched:
+            consoles.append(ConsoleWindow(room.bridge, room.loaded, "P01", lambda: None))
         window = open_window(room)
         window.showNormal()
         window.resize(*SMALL)

@@ -15,7 +15,6 @@ from labapp.base.errors import AnnotationsBusy, LabappError, ModelError
 from labapp.base.messages import Message
 from labapp.session.replay import history
 from labapp.session.replay.lanes import Lane, LaneItem
-from labapp.session.simulation.simulation_job import simulate_study
 from labapp.ui import language
 from labapp.ui.language import ENGLISH, speak
 from labapp.ui.replay.coding_state import CodingRequest
@@ -27,12 +26,6 @@ TEXTS = (
     "text", "toolTip", "statusTip", "whatsThis", "accessibleName", "accessibleDescription",
     "windowTitle", "placeholderText", "full", "toPlainText",
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("blind") / "data"
-    return simulate_study("quickstart", 1, "understanding", out, 1, lambda label: None)[0]
 
 
 @pytest.fixture
@@ -150,7 +143,7 @@ def test_a_blind_rater_reads_no_name(opened: Callable[..., CodingWindow], spoken
             QApplication.processEvents()
             told = texts_of(coding.window)
             line = coding.window.timeline
-            told += [line.describe(x, y) for x in range(0, 1300, 20) for y in range(0, 320, 12)]
+            told += [line.describe(x, y) for x in range(0, 1300, 40) for y in range(0, 320, 20)]
             past = coding.window.picture._past
             told.append("" if past is None else past.problem)
             named = re.compile(rf"(?<!\w)({'|'.join(hidden)})(?!\w)", re.IGNORECASE)

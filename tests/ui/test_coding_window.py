@@ -16,7 +16,6 @@ from pytestqt.qtbot import QtBot
 from labapp.base import resources
 from labapp.coding.annotations.store import annotations_of
 from labapp.record.journal.opening import open_record
-from labapp.session.simulation.simulation_job import simulate_study
 from labapp.ui.language import ENGLISH, speak
 from labapp.ui.replay import window as remembered
 from labapp.ui.replay.coding_desk import WHILE_TYPING
@@ -30,13 +29,6 @@ from tests.helpers.reach import out_of_reach
 
 CODE = sorted(ACTIONS["code"])
 Open = Callable[..., CodingWindow]
-
-
-@pytest.fixture(scope="module")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A session of the study quickstart."""
-    out = tmp_path_factory.mktemp("coded") / "data"
-    return simulate_study("quickstart", 1, "understanding", out, 1, lambda label: None)[0]
 
 
 @pytest.fixture

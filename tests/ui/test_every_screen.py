@@ -251,6 +251,11 @@ def in_english() -> tuple[list[str], list[str]]:
     return faults_of("en", STUDIES)
 
 
+def test_the_focus_is_right_and_everything_is_told_on_a_studys_screens(qapp: QApplication) -> None:
+    faults, _ = faults_of("en", ["quickstart"])
+    assert not faults, "\n".join(faults)
+
+
 def test_the_focus_is_right_and_everything_is_told_on_every_screen(qapp: QApplication) -> None:
     faults, needed = in_english()
     assert not faults, "\n".join(faults)

@@ -18,7 +18,6 @@ from tests.helpers.rooms import skip_to
 from tests.helpers.studies import write_study
 from tests.helpers.unmasking import made, write_unmasking_study
 from tests.tasks.screens.test_method import opened as opened
-from tests.ui.judging_stage import consoles as consoles
 from tests.ui.judging_stage import stage as stage
 
 KINDS = ("window.shown", "screen.page", "screen.scrolled", "screen.enlarged")

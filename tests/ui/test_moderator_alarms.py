@@ -227,7 +227,7 @@ def test_the_decoder_is_slow(open_room: OpenRoom) -> None:
         for decoder in slow.values():
             decoder.takes_s = takes_s
         for step in range(times):
-            desk.wait(0.1)
+            clock.advance(0.1)
             desk.runner.send(MoveDial(0, (step % 20) / 100, "mouse"))
         for _ in range(DISK_EVERY_TICKS):
             desk.console.refresh()

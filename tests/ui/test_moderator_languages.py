@@ -132,12 +132,17 @@ class Asked:
 
 
 @cache
+def calls(path: Path) -> list[ast.Call]:
+    """All calls in a module."""
+    return [n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Call)]
+
+
 def asked() -> tuple[Asked, ...]:
     """All sentences that the windows' code names by their ids."""
     found = []
     for path in (*sorted(UI.rglob("*.py")), *sorted((UI.parent / "tasks").rglob("*.py"))):
-        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
-            name = getattr(call.func, "id", "") if isinstance(call, ast.Call) else ""
+        for call in calls(path):
+            name = getattr(call.func, "id", "")
             if name in ASKED and len(call.args) > ASKED[name]:
                 key = call.args[ASKED[name]]
                 where = f"{path.relative_to(UI.parent)}, line {key.lineno}"
@@ -217,9 +222,7 @@ def test_no_words_go_to_the_screen_untranslated() -> None:
     loose = set()
     tasks = sorted((UI.parent / "tasks").rglob("*.py"))
     for path in (*sorted((UI / "moderator").rglob("*.py")), *tasks):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if not isinstance(node, ast.Call):
-                continue
+        for node in calls(path):
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
             shown = [node.args[at] for at in SHOWN.get(name, []) if at < len(node.args)]
             for one in shown:
@@ -373,8 +376,8 @@ def test_all_that_an_exchange_leaves_out_can_be_told_in_german() -> None:
     """What windows list of it is a message, and no sentence that is made where it happens."""
     loose, many = [], 0
     for path in sorted((UI.parent / "coding" / "exchange").glob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        for node in calls(path):
+            if not isinstance(node.func, ast.Attribute):
                 continue
             name = getattr(node.func.value, "id", getattr(node.func.value, "attr", ""))
             if node.func.attr == "append" and name.lstrip("_") == "lost":
@@ -472,7 +475,8 @@ def test_what_a_withdrawal_did_is_told_in_german(speaks) -> None:
 
 
 def said_elsewhere() -> Iterator[str]:
-    """The texts in the code of the other layers, with a 7 for each value."""
+    """The texts of a line in the code of the other layers, with a 7 for each value. Found by their
+    quotes: to parse all modules takes seconds."""
     for path in sorted(UI.parent.rglob("*.py")):
         if path.name in ("wording.py", "language.py"):
             continue
@@ -500,12 +504,8 @@ def test_every_sentence_with_values_of_an_alarm_is_a_message() -> None:
     kinds = ("AlarmRaised", "AudioOff", "AudioDeviceLost")
     for path in sorted(UI.parent.rglob("*.py")):
         source = path.read_text("utf-8")
-        if not any(kind in source for kind in kinds):
-            continue
-        for node in ast.walk(ast.parse(source)):
-            name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
-            if name in kinds:
-                assert isinstance(node, ast.Call)
+        for node in calls(path) if any(kind in source for kind in kinds) else ():
+            if getattr(node.func, "id", "") in kinds:
                 texts = [one for one in node.args if isinstance(one, ast.JoinedStr)]
                 where = f"{path}, line {node.lineno}"
                 assert not texts or "error.todo" in ast.unparse(texts[0]), where

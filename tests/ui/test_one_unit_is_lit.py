@@ -12,7 +12,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from labapp.session.simulation.simulation_job import simulate_study
 from labapp.ui.replay.coding_state import CodingRequest
 from labapp.ui.replay.coding_window import CodingWindow, open_coding_window
 from labapp.ui.replay.transport import ACTIONS, parse_stroke
@@ -20,12 +19,6 @@ from tests.helpers.coded_session import SECOND, add_codebook, add_units
 
 WAYS: dict[str, Callable[[CodingWindow], None]] = {}
 Way = Callable[[CodingWindow], None]
-
-
-@pytest.fixture(scope="module")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("lit") / "data"
-    return simulate_study("quickstart", 1, "understanding", out, 1, lambda label: None)[0]
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +13,6 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QLabel, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
-from labapp.session.simulation.simulation_job import simulate_study
 from labapp.ui import language, theme
 from labapp.ui.moderator.console import LINES
 from labapp.ui.moderator.home import CODING, NEW, RESULTS, SESSIONS, STUDY, HomeWindow
@@ -115,10 +115,9 @@ def test_figures_that_only_just_fit_are_drawn_once(home: HomeWindow) -> None:
         assert results.figures.widget().width() == results.figures.viewport().width()
 
 
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("regions") / "data"
-    path = simulate_study("quickstart", 1, "understanding", out, 1, lambda label: None)[0]
+@pytest.fixture
+def recorded(simulated: Path, tmp_path: Path) -> Path:
+    path = Path(shutil.copytree(simulated, tmp_path / "quickstart" / simulated.name))
     add_codebook(path.parent)
     add_units(path, 10)
     return path

@@ -72,6 +72,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def few(simulated: Path) -> Path:
+    """The same folder with one session, for what is stopped before anything is computed."""
+    return simulated.parents[1]
+
+
+@pytest.fixture
 def researcher(qtbot: QtBot) -> Iterator[Researcher]:
     page = ResearcherPage(theme.LIGHT)
     page.resize(1100, 640)
@@ -275,21 +281,21 @@ def test_an_analysis_that_fails_takes_no_results_away(
 
 
 def test_a_stopped_analysis_does_not_begin_again_by_itself(
-    researcher: Researcher, data: Path
+    researcher: Researcher, few: Path
 ) -> None:
-    researcher.set_sessions(list_sessions(data))
+    researcher.set_sessions(list_sessions(few))
     researcher.set_shown(True)
     researcher.page.analyse.click()
-    researcher.set_sessions(list_sessions(data))
+    researcher.set_sessions(list_sessions(few))
     assert researcher.page.analyse.text() == "Analyse"
     assert researcher.page.state.text() == "Stopped."
 
 
-def test_a_session_that_starts_ends_what_is_computed(researcher: Researcher, data: Path) -> None:
-    researcher.set_sessions(list_sessions(data))
+def test_a_session_that_starts_ends_what_is_computed(researcher: Researcher, few: Path) -> None:
+    researcher.set_sessions(list_sessions(few))
     researcher.set_shown(True)
     researcher.stop()
-    researcher.set_sessions(list_sessions(data))
+    researcher.set_sessions(list_sessions(few))
     assert researcher.page.analyse.text() == "Analyse"
 
 
@@ -319,7 +325,7 @@ def test_the_chosen_session_is_verified_and_exported(
 
 
 def test_what_is_damaged_is_left_out_and_told(
-    researcher: Researcher, data: Path, qtbot: QtBot, tmp_path: Path
+    researcher: Researcher, qtbot: QtBot, tmp_path: Path
 ) -> None:
     folder = tmp_path / "data" / "quickstart" / "sub-P03_ses-1_20260102T030405Z"
     folder.mkdir(parents=True)

@@ -188,6 +188,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         self.header.show_blind(blind)
         self._ground = self._body()
         self.setCentralWidget(self._ground)
+        self._ground.setStyleSheet(bits.stylesheet(PALETTE))  # last: whatever moves is styled again
         leave_focus_to_fields(self)
         self.leave_field()
         self.setMinimumSize(*room.CONSOLE)
@@ -208,7 +209,6 @@ class ConsoleWindow(Fitted, QMainWindow):
         body = QWidget()
         body.setProperty("role", "ground")
         body.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        body.setStyleSheet(bits.stylesheet(PALETTE))
         outer = bits.column(body, 0)
         self.pilot = bits.label(tr("console.pilot_tip"), "pilot")
         self.pilot.setAlignment(Qt.AlignmentFlag.AlignCenter)

@@ -102,7 +102,6 @@ class HomeView(QWidget):
         super().__init__()
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setStyleSheet(bits.stylesheet(PALETTE))
         self._rows = {key: Row(key, "busy", tr("state.checking")) for key in ORDER}
         self._starting = False
         self.session = SessionCard(PALETTE)
@@ -378,6 +377,7 @@ class HomeWindow(Fitted, QMainWindow):
         self.setWindowTitle("labapp")
         self.view = HomeView()
         self.setCentralWidget(self.view)
+        self.view.setStyleSheet(bits.stylesheet(PALETTE))  # last: whatever moves is styled again
         self.view.session.participant.setFocus()
         self.setMinimumSize(*room.HOME)
         self.resize(1280, 720)

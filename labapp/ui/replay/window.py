@@ -172,7 +172,6 @@ class ReplayWindow(Fitted, QWidget):
         self.setWindowTitle(tr("replay.title", session=self.session.title))
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setStyleSheet(bits.stylesheet(self.palette_))
         self.setMinimumSize(*LEAST_SIZE)
         self.seen = Card(tr("replay.what_was_seen"), self.picture)
         self.shown = _splitter(Qt.Orientation.Horizontal, self.seen)
@@ -206,6 +205,7 @@ class ReplayWindow(Fitted, QWidget):
                 speed=f"{self.keys.key_text('slower')} {self.keys.key_text('faster')}",
             )
         )
+        self.setStyleSheet(bits.stylesheet(self.palette_))  # last: whatever moves is styled again
 
     def _connect(self) -> None:
         controller, transport, timeline = self.controller, self.transport, self.timeline

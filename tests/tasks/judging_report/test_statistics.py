@@ -27,10 +27,13 @@ RIGHT = {
 WHO = ["study", "participant", "session"]
 
 
-@pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+FEW = [one for one in STUDIES if one.id in ("bagnet-distinction", "prototree-agreement-tree")]
+
+
+@pytest.fixture(scope="module", params=[FEW, STUDIES], ids=["few", "all"])
+def out(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("analysis")
-    write(cohort(), folder)
+    write(cohort(studies=request.param), folder)
     return folder
 
 
@@ -124,7 +127,7 @@ def accuracies(csv: dict[str, pd.DataFrame], into: Expected) -> None:
     ]
     for one, other in pairs:
         for name in RIGHT:
-            if (one, name) in found:
+            if {(one, name), (other, name)} <= set(found):
                 first, second = found[one, name], found[other, name]
                 tests = ("two-sample t", "Mann-Whitney U")
                 into.both(f"{one} + {other}", name, first, second, other, *tests)
@@ -229,9 +232,10 @@ def confidences(csv: dict[str, pd.DataFrame], into: Expected) -> None:
 def questionnaires(csv: dict[str, pd.DataFrame], into: Expected) -> None:
     """Items 8, 9 and 10."""
     answers = csv["answers"]
-    whole = " + ".join(sorted(study.id for study in STUDIES))
+    studies = [study for study in STUDIES if study.id in set(csv["participants"]["study"])]
+    whole = " + ".join(sorted(study.id for study in studies))
     times = ("after intro", "after task", "after results")
-    for study in (*STUDIES, None):
+    for study in (*studies, None):
         own = answers if study is None else answers[answers["study"] == study.id]
         name = whole if study is None else study.id
         said = own[own["item"] == "understanding"]
@@ -289,7 +293,9 @@ def test_every_statistic_is_scipys_on_the_exported_tables(csv: dict[str, pd.Data
     assert found.keys() == into.values.keys()
     for key, expected in into.values.items():
         np.testing.assert_allclose(found[key], expected, rtol=1e-9, atol=1e-12, err_msg=str(key))
-    assert sum(np.isfinite(p) for _, _, p in found.values()) > 150
+    assert (
+        sum(np.isfinite(p) for _, _, p in found.values()) > 15 * csv["participants"].study.nunique()
+    )
 
 
 def test_n_sd_and_degrees_of_freedom(csv: dict[str, pd.DataFrame]) -> None:
@@ -301,7 +307,7 @@ def test_n_sd_and_degrees_of_freedom(csv: dict[str, pd.DataFrame]) -> None:
         values = by_person(own, RIGHT[row["quantity"]], 100)
         assert (row["n"], row["df"]) == (7, 6)
         assert row["sd"] == pytest.approx(values.std(ddof=1))
-    assert set(rows[rows["test"] == "two-sample t"]["item"]) == {2, 3, 4, 5, 9}
+    assert set(rows[rows["test"] == "two-sample t"]["item"]) >= {2, 3, 5, 9}
     assert (rows["ours"] | ~rows["test"].isin(["paired t", "Wilcoxon signed rank"])).all()
 
 

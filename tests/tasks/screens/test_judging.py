@@ -30,7 +30,6 @@ from labapp.ui.widgets.photo_view import image_of
 from scripts.screens_judging import point
 from tests.ui.hearing import heard, names, taken
 from tests.ui.judging_stage import answer_all, trial_of
-from tests.ui.judging_stage import consoles as consoles
 from tests.ui.judging_stage import stage as stage
 from tests.ui.keys import focus, places, press
 

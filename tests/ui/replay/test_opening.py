@@ -12,25 +12,15 @@ from pytestqt.qtbot import QtBot
 from labapp.base.clock import NS
 from labapp.session.replay.history import MANY
 from labapp.session.replay.lanes import lanes_of
-from labapp.session.simulation.simulation_job import simulate_study
 from labapp.ui.moderator.part_words import every_mark
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.window import ReplayWindow
 
 
-@pytest.fixture(scope="module")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A session of the study quickstart whose participant thinks aloud."""
-    out = tmp_path_factory.mktemp("replayed") / "data"
-    return simulate_study(
-        "quickstart", 1, "understanding", out, 1, lambda label: None, thinks_aloud=True
-    )[0]
-
-
 @pytest.fixture
-def recorded(simulated: Path, tmp_path: Path) -> Path:
+def recorded(thinking_aloud: Path, tmp_path: Path) -> Path:
     """A copy of its own for each test."""
-    return Path(shutil.copytree(simulated, tmp_path / "quickstart" / simulated.name))
+    return Path(shutil.copytree(thinking_aloud, tmp_path / "quickstart" / thinking_aloud.name))
 
 
 def test_the_screen_is_there_before_all_of_the_journal_is_read(
