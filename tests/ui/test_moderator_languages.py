@@ -137,6 +137,7 @@ def calls(path: Path) -> list[ast.Call]:
     return [n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Call)]
 
 
+@cache
 def asked() -> tuple[Asked, ...]:
     """All sentences that the windows' code names by their ids."""
     found = []
