@@ -1,7 +1,8 @@
-"""Mixed models are fitted roughly, a tenth of the time, where their last digits are not the point.
+"""Mixed models are fitted roughly, a tenth of the time, and intervals drawn 200 times, where their
+last digits are not the point.
 
-`make nightly` fits them fully; tests/analysis/test_mixed_logistic.py always does. A conftest.py
-imports the fixture for its folder.
+`make nightly` fits them fully and draws 2,000 times; tests/analysis/test_mixed_logistic.py always
+does. A conftest.py imports the fixtures for its folder, or a module for itself.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from functools import partial
 
 import pytest
 
-from labapp.analysis import mixed_logistic
+from labapp.analysis import bootstrap, mixed_logistic
 from tests.helpers.nightly import EVERYTHING
 
 
@@ -20,4 +21,12 @@ def rough_fits() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if not EVERYTHING:
             patch.setattr(mixed_logistic, "fit", partial(mixed_logistic.fit, rough=True))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_draws() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        if not EVERYTHING:
+            patch.setattr(bootstrap.weights, "__defaults__", (200, bootstrap.SEED))
         yield

@@ -90,20 +90,27 @@ def test_all_actions_of_coding_do_something(opened: Open) -> None:
     assert not coding.window.findChildren(QMenu)
 
 
-@pytest.mark.parametrize("mode", ["code", "segment", "button"])
-def test_every_key_of_coding_is_taken(opened: Open, mode: str) -> None:
+def test_every_key_of_coding_is_taken(opened: Open) -> None:
+    """While codes are given, while units are made, and with the focus on a button."""
     coding = opened()
-    if mode == "segment":
-        keys(coding, "Ctrl+U")
-        assert coding.coding.mode == "segment"
-    if mode == "button":
-        coding.desk.bar.done.setFocus()
-    done = watched(coding)
-    for action in CODE:
-        for stroke in coding.window.keys.keys(action):
-            done.clear()
-            press(coding, stroke)
-            assert done == [action], stroke.text()
+    asked = dict(coding.window.router.commands)
+
+    def assert_all_are_taken() -> None:
+        done = watched(coding)
+        for action in CODE:
+            for stroke in coding.window.keys.keys(action):
+                done.clear()
+                press(coding, stroke)
+                assert done == [action], stroke.text()
+        coding.window.router.commands.update(asked)
+
+    assert_all_are_taken()
+    keys(coding, "Ctrl+U")
+    assert coding.coding.mode == "segment"
+    assert_all_are_taken()
+    keys(coding, "Ctrl+U")
+    coding.desk.bar.done.setFocus()
+    assert_all_are_taken()
 
 
 @pytest.mark.parametrize("field", ["words", "find", "time"])

@@ -4,8 +4,10 @@ import pandas as pd
 import pytest
 
 from labapp.analysis import Tables
+from labapp.tasks.unmasking.report import curves
 from labapp.tasks.unmasking.report.contents import findings, groups_of
-from tests.helpers.observers import World, observed
+from labapp.tasks.unmasking.report.curves import Cells
+from tests.helpers.observers import World, group_of, observed
 
 SMALL = World(images=4, percents=(5.0, 8.0, 15.0, 26.0, 60.0))
 
@@ -89,13 +91,13 @@ def test_a_participant_of_two_sessions_is_one() -> None:
     one = observed(3, SMALL)
     again = one.annotations.assign(session="2")
     twice = one.by_name() | {"annotations": pd.concat([one.annotations, again])}
-    (found,) = findings(Tables.of(twice, twice["snapshots"]))
-    (alone,) = findings(one)
-    assert found.group.participants == 3
-    assert (found.accuracy["n"] == 2 * alone.accuracy["n"]).all()
+    group = group_of(Tables.of(twice, twice["snapshots"]))
+    assert group.participants == 3
+    found, alone = (curves.accuracy(Cells.of(each)) for each in (group, group_of(one)))
+    assert (found["n"] == 2 * alone["n"]).all()
     # Nothing new was learnt of any participant: the intervals are the same.
     ends = ["share", "low", "high"]
-    assert found.accuracy[ends].to_numpy() == pytest.approx(alone.accuracy[ends].to_numpy())
+    assert found[ends].to_numpy() == pytest.approx(alone[ends].to_numpy())
 
 
 def test_no_unmasking_no_groups() -> None:
