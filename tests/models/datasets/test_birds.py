@@ -36,7 +36,6 @@ from labapp.models.datasets.split import PARTS
 from tests.helpers import bird_sheet
 from tests.helpers.sample import EVERYTHING
 
-
 MANY = 4000 if EVERYTHING else 1000
 
 
