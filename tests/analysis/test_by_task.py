@@ -8,6 +8,8 @@ import pytest
 from labapp.analysis.by_task import by_model
 from labapp.tasks.reconstruction.report.contents import CALIBRATION_METRICS, METRICS
 
+DRAWN = True
+
 
 @pytest.mark.parametrize(
     ("models", "axes"),

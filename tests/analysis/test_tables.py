@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from labapp.analysis import load
+from labapp.analysis import Tables, load
 from labapp.analysis.analyze import DICTIONARY, derived_columns, file_names, write
 from labapp.analysis.columns import table_columns
 from labapp.analysis.tables import frames
@@ -195,34 +195,39 @@ def test_the_columns_that_scripts_rely_on() -> None:
     }
 
 
-def test_parquet_gives_the_tables_back(golden: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def written(golden: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Tables, list[Path]]:
+    """The tables of a session, and their files in a folder that was not there."""
     tables = load(golden)
-    written = write(tables, tmp_path / "new" / "out")
-    assert {path.name for path in written} == set(file_names())
+    return tables, write(tables, tmp_path_factory.mktemp("written") / "new" / "out")
+
+
+def test_parquet_gives_the_tables_back(written: tuple[Tables, list[Path]]) -> None:
+    tables, paths = written
+    assert {path.name for path in paths} == set(file_names())
     for name, frame in tables.by_name().items():
-        back = pd.read_parquet(tmp_path / "new" / "out" / f"{name}.parquet")
+        back = pd.read_parquet(paths[0].parent / f"{name}.parquet")
         assert list(back.columns) == list(frame.columns)
         assert len(back) == len(frame)
         assert back.notna().sum().tolist() == frame.notna().sum().tolist()
-    schema = pq.read_schema(tmp_path / "new" / "out" / "trials.parquet")
+    schema = pq.read_schema(paths[0].parent / "trials.parquet")
     assert str(schema.field("duration_s").type) == "double"
     assert str(schema.field("trial").type) == "int64"
     assert str(schema.field("excluded").type) == "bool"
     assert str(schema.field("z_start").type).startswith("list<")
 
 
-def test_csv_gives_the_numbers_back(golden: Path, tmp_path: Path) -> None:
-    tables = load(golden)
-    write(tables, tmp_path)
-    back = pd.read_csv(tmp_path / "trials.csv")
+def test_csv_gives_the_numbers_back(written: tuple[Tables, list[Path]]) -> None:
+    tables, folder = written[0], written[1][0].parent
+    back = pd.read_csv(folder / "trials.csv")
     assert back["error_auc_sum"].tolist() == tables.trials["error_auc_sum"].tolist()
     assert [json.loads(cell) for cell in back["z_start"]] == tables.trials["z_start"].tolist()
     because = tables.trials["excluded_because"]
     assert back["excluded_because"].isna().tolist() == because.isna().tolist()
     assert back["excluded_because"].dropna().tolist() == because.dropna().tolist()
     assert because.isna().any(), "an empty cell is a missing value, not a text"
-    assert b"\r" not in (tmp_path / "trials.csv").read_bytes()
-    dictionary = pd.read_csv(tmp_path / DICTIONARY)
+    assert b"\r" not in (folder / "trials.csv").read_bytes()
+    dictionary = pd.read_csv(folder / DICTIONARY)
     assert len(dictionary) == sum(map(len, {**table_columns(), **derived_columns()}.values()))
 
 

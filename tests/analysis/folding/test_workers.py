@@ -90,21 +90,16 @@ def test_the_files_are_the_same_to_the_byte(
             assert path.read_bytes() == (tmp_path / "dask" / path.name).read_bytes(), path.name
 
 
-@pytest.mark.parametrize("others", ["processes", "cluster"])
 def test_a_broken_journal_is_the_same_clear_error_everywhere(
-    sessions: list[Path], others: str, request: pytest.FixtureRequest, tmp_path: Path
+    sessions: list[Path], dask: str, tmp_path: Path
 ) -> None:
     given = [*sessions[1:], broken(sessions[0], tmp_path)]
-    cluster = others == "cluster"
     said = []
-    for how in (
-        {"workers": 1},
-        {"dask": request.getfixturevalue("dask")} if cluster else {"workers": 2},
-    ):
+    for how in ({"workers": 1}, {"workers": 2}, {"dask": dask}):
         with pytest.raises(RecordError, match="not what was written") as raised:
-            load(given, **how)
+            load(given, **how)  # type: ignore[arg-type]
         said.append(str(raised.value))
-    assert said[0] == said[1]
+    assert len(set(said)) == 1
     assert "labapp sessions verify" in said[0]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
 from labapp.base.report import kit
 from labapp.base.report.drawing import INTERVAL, finish
-from labapp.base.report.listing import FOLDED_FROM, SHOWN_ROWS, limited
+from labapp.base.report.listing import FOLDED_FROM, SHOWN_ROWS, limited, records
 
 
 def _heads(figure: Figure) -> list[tuple[str, float, float]]:
@@ -73,3 +74,23 @@ def test_long_lists_are_folded_away() -> None:
     long = listed(SHOWN_ROWS + 7)
     assert "7 more rows are in the tables beside this page." in long
     assert long.index("<details>") < long.index("7 more rows")
+
+
+def test_rows_of_a_table_are_plain_values_and_none() -> None:
+    frame = pd.DataFrame(
+        {
+            "n": pd.array([1, None], "Int64"),
+            "share": [0.5, np.nan],
+            "yes": pd.array([None, True], "boolean"),
+            "any": pd.Series([np.float64(2), [1, 2]], dtype=object),
+            3: ["a", None],
+        }
+    )
+    rows = records(frame)
+    assert rows == [
+        {"n": 1, "share": 0.5, "yes": None, "any": 2.0, "3": "a"},
+        {"n": None, "share": None, "yes": True, "any": [1, 2], "3": None},
+    ]
+    kinds = [type(value) for value in rows[0].values()]
+    assert kinds == [int, float, type(None), float, str]
+    assert records(frame[:0]) == []

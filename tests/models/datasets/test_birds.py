@@ -34,6 +34,9 @@ from labapp.models.datasets.birds.dataset import (
 )
 from labapp.models.datasets.split import PARTS
 from tests.helpers import bird_sheet
+from tests.helpers.sample import EVERYTHING
+
+MANY = 4000 if EVERYTHING else 1000
 
 
 def digest(one: Bird) -> str:
@@ -106,10 +109,10 @@ def test_more_pictures_leave_the_first_ones_as_they_were() -> None:
 
 
 def test_leaves_come_as_often_as_asked_for() -> None:
-    drawn = [bird(1, "train", i % 20, i // 20) for i in range(4000)]
+    drawn = [bird(1, "train", i % 20, i // 20) for i in range(MANY)]
     over = Counter(leaf.over for one in drawn for leaf in one.leaves)
     for mark in FieldMark:  # 4.5 standard errors of a share of .05
-        assert over[mark] / 4000 == pytest.approx(0.05, abs=0.0155)
+        assert over[mark] / MANY == pytest.approx(0.05, abs=0.98 / MANY**0.5)
     assert not any(bird(1, "train", 0, i, occlusion=0.0).leaves for i in range(50))
     assert all(len(bird(1, "train", 0, i, occlusion=1.0).leaves) == 6 for i in range(50))
 
@@ -118,10 +121,10 @@ def test_leaves_come_as_often_as_asked_for() -> None:
 def test_the_tint_of_the_belly_hints_weakly_and_in_two_genera_only(
     genus: int, expected: float
 ) -> None:
-    drawn = [bird(2, "train", 4 * genus + i % 4, i // 4) for i in range(4000)]
+    drawn = [bird(2, "train", 4 * genus + i % 4, i // 4) for i in range(MANY)]
     hinted = GENERA[genus].tinted or 0
     pairs = np.array([(one.species % 4 == hinted, one.plumage.tinted) for one in drawn], float)
-    assert np.corrcoef(pairs.T)[0, 1] == pytest.approx(expected, abs=0.06)
+    assert np.corrcoef(pairs.T)[0, 1] == pytest.approx(expected, abs=3.8 / MANY**0.5)
     assert pairs[:, 1].mean() == pytest.approx(0.5, abs=0.04)
 
 

@@ -3,12 +3,16 @@ the point. Each is a decorator."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from unittest.mock import patch
 
+import pytest
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
 from labapp.models.metrics import nis, r4, regressors
+from tests.helpers.sample import EVERYTHING
 
 TREES = 10
 few_trees_of_r4 = patch.multiple(
@@ -21,5 +25,17 @@ few_trees_of_dci = patch.object(
     "GradientBoostingRegressor",
     partial(GradientBoostingRegressor, n_estimators=2 * TREES),
 )
+
+
+@contextmanager
+def few_trees() -> Iterator[None]:
+    """The same for a fixture, in which others may be within it; `make nightly` grows them all."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not EVERYTHING:
+            few = partial(GradientBoostingRegressor, n_estimators=TREES)
+            patch.setattr(regressors, "GradientBoostingRegressor", few)
+        yield
+
+
 few_depths_of_forests = patch.object(regressors, "DEPTHS", range(3, 5))
 few_epochs_of_nis = patch.object(nis, "EPOCHS", 100)

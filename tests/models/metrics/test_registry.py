@@ -53,6 +53,7 @@ def test_every_metric_is_called_alike(metric: Metric) -> None:
 
 
 @few_trees_of_r4
+@few_trees_of_dci
 @few_epochs_of_nis
 @pytest.mark.parametrize("as_published", [False, True])
 @pytest.mark.parametrize("metric", METRICS.values(), ids=lambda metric: metric.name)

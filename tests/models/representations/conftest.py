@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from labapp.models.representations import training
+from tests.models.metrics.brief import few_trees
 
 RECIPE = """\
 id: tiny/vae
@@ -32,7 +33,8 @@ def recipe_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def _trained(recipe_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("models")
-    training.train(recipe_path, out=root, device="cpu")
+    with few_trees():
+        training.train(recipe_path, out=root, device="cpu")
     return root
 
 

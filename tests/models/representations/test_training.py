@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +24,16 @@ from labapp.models import catalog as models_catalog
 from labapp.models.representations import card, measuring, package, recipe, training
 from labapp.models.training import loop
 from labapp.models.training.loop import Progress, Run
+from tests.models.metrics.brief import few_trees
 
 FILES = ("decoder.safetensors", "latents.npz")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_trees() -> Iterator[None]:
+    """Training and evaluating end with scores, most of whose time DCI's trees take."""
+    with few_trees():
+        yield
 
 
 class Interrupted(Exception):

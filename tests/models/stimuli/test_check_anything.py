@@ -71,7 +71,7 @@ def changed(value: Any, odd: Any, random: Random) -> Any:
         return value
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=NAMES, odd=ODD, seed=st.integers(0, 10**6))
 def test_an_odd_manifest_is_told_or_taken(root: Path, name: str, odd: Any, seed: int) -> None:
     folder = root / f"tiny-{name}"
