@@ -110,9 +110,9 @@ def record(copy: Path, within: Path, test: str) -> dict[str, Any]:
             ran[path] = [name for place, name in enumerate(names, at + 1) if marks[place]]
         at += len(names) + 1
     # Names below a folder that is open are not told apart from those below the current one.
-    opened = set((folder / "opened").read_text("utf-8").splitlines()) - {test}
+    lines = os.fsdecode((folder / "opened").read_bytes()).splitlines()
+    opened = {path for path in {*lines} - {test} if (copy / path).exists()}
     opened = {path for path in opened if (copy / path).is_dir() == path.endswith("/")}
-    opened = {path for path in opened if (copy / path).exists()}
     status = running.returncode
     print(f"{seconds:7.1f} s {test}{'' if status in FINE else output}", flush=True)
     return {"test": test, "status": status, "seconds": seconds, "opened": [*opened], "ran": ran}

@@ -30,12 +30,17 @@ class Outer:
 
 def never(): ...
 '''
-STARTS_ANOTHER = """
+STARTS_ANOTHER = r"""
 import os, subprocess, sys
 import module
 open("read.txt").close()
+open("odd\udcff", "w").close()
 if len(sys.argv) == 1:
     subprocess.run([sys.executable, __file__, "child"])
+    os.mkdir("gone")
+    os.chdir("gone")
+    os.rmdir("../gone")
+    os.listdir(".")
 else:
     module.Outer().value = 3
     os.kill(os.getpid(), 9)
