@@ -260,15 +260,20 @@ def killed(copied: Path, tests: Sequence[tuple[str, float]], **more: str) -> str
 
 
 def judge(mutant: Mutant, copied: Path, recorded: dict[str, dict[str, Any]], most: int) -> None:
-    """Put the fault into the copy, run the tests, and take it out again."""
+    """Put the fault into the copy, run the tests, and take it out again. One that some of the test
+    files let pass survives only when all have run."""
     every = tests_of(mutant, recorded)
     # What was killed once is asked of all of them, before it is said to survive.
     tests = every[:most] if most and mutant.first in ("", "survived") else every
+    files = f"{len(tests)} of {len(every)}"
+    if mutant.files == files and not mutant.now:
+        return
+    mutant.files, mutant.by = files, ""
+    mutant.now = "survived" if tests == every else ""
     path = copied / mutant.module
     source, stat = path.read_bytes(), path.stat()
     Path(cache_from_source(str(path))).unlink(missing_ok=True)
     path.write_bytes(mutated(mutant, source))
-    mutant.by, mutant.now = "", "survived"
     nightly = {entry.file for entry in entries()}
     left = [test for test in tests if test[0] in nightly]
     try:
@@ -280,7 +285,6 @@ def judge(mutant: Mutant, copied: Path, recorded: dict[str, dict[str, Any]], mos
         path.write_bytes(source)
         os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
         Path(cache_from_source(str(path))).unlink(missing_ok=True)
-    mutant.files = f"{len(tests)} of {len(every)}"
     mutant.first = mutant.first or mutant.now
 
 
@@ -337,9 +341,9 @@ def main() -> int:
                 continue
             judge(row, copied, recorded, given.files)
             write(moved, here + lost)
-            print(f"{row.now} {row.by} ({row.files}): {row.module} {row.function}"
+            print(f"{row.now or 'open'} {row.by} ({row.files}): {row.module} {row.function}"
                   f" {row.before!r} -> {row.after!r}", flush=True)  # fmt: skip
-    print(Counter(row.now or "not run yet" for row in here), *broken(here), sep="\n")
+    print(Counter(row.now or "open" for row in here), *broken(here), sep="\n")
     return 1 if lost or broken(here) else 0
 
 

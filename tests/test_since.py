@@ -69,7 +69,7 @@ def test_a_process_that_is_killed_has_said_what_it_executed(tmp_path: Path) -> N
     )
     # The module, no getter, the setter and what is in it, and not what is never called.
     assert [*(tmp_path / "all/one/marks").read_bytes()] == [0, 0, 1, 0, 1, 1, 0, 0]
-    assert "read.txt" in (tmp_path / "all/one/opened").read_text().splitlines()
+    assert b"read.txt" in (tmp_path / "all/one/opened").read_bytes().splitlines()
     assert not [*tmp_path.glob("__pycache__/module*")]
 
 
