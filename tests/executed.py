@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.helpers.marking.labapp_marks import functions
+from tests.helpers.nightly import EVERYTHING
 from tests.helpers.parts import SECONDS, in_order
 
 ROOT = Path(__file__).parents[1]
@@ -115,7 +116,14 @@ def record(copy: Path, within: Path, test: str) -> dict[str, Any]:
     opened = {path for path in opened if (copy / path).is_dir() == path.endswith("/")}
     status = running.returncode
     print(f"{seconds:7.1f} s {test}{'' if status in FINE else output}", flush=True)
-    return {"test": test, "status": status, "seconds": seconds, "opened": [*opened], "ran": ran}
+    return {
+        "test": test,
+        "status": status,
+        "seconds": seconds,
+        "everything": EVERYTHING,
+        "opened": [*opened],
+        "ran": ran,
+    }
 
 
 def place(test: str) -> Path:
