@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.helpers.marking.labapp_marks import functions
+from tests.helpers.nightly import EVERYTHING
 from tests.helpers.parts import SECONDS, in_order
 
 ROOT = Path(__file__).parents[1]
@@ -110,12 +111,19 @@ def record(copy: Path, within: Path, test: str) -> dict[str, Any]:
             ran[path] = [name for place, name in enumerate(names, at + 1) if marks[place]]
         at += len(names) + 1
     # Names below a folder that is open are not told apart from those below the current one.
-    opened = set((folder / "opened").read_text("utf-8").splitlines()) - {test}
+    lines = os.fsdecode((folder / "opened").read_bytes()).splitlines()
+    opened = {path for path in {*lines} - {test} if (copy / path).exists()}
     opened = {path for path in opened if (copy / path).is_dir() == path.endswith("/")}
-    opened = {path for path in opened if (copy / path).exists()}
     status = running.returncode
     print(f"{seconds:7.1f} s {test}{'' if status in FINE else output}", flush=True)
-    return {"test": test, "status": status, "seconds": seconds, "opened": [*opened], "ran": ran}
+    return {
+        "test": test,
+        "status": status,
+        "seconds": seconds,
+        "everything": EVERYTHING,
+        "opened": [*opened],
+        "ran": ran,
+    }
 
 
 def place(test: str) -> Path:

@@ -30,12 +30,17 @@ class Outer:
 
 def never(): ...
 '''
-STARTS_ANOTHER = """
+STARTS_ANOTHER = r"""
 import os, subprocess, sys
 import module
 open("read.txt").close()
+open("odd\udcff", "w").close()
 if len(sys.argv) == 1:
     subprocess.run([sys.executable, __file__, "child"])
+    os.mkdir("gone")
+    os.chdir("gone")
+    os.rmdir("../gone")
+    os.listdir(".")
 else:
     module.Outer().value = 3
     os.kill(os.getpid(), 9)
@@ -64,7 +69,7 @@ def test_a_process_that_is_killed_has_said_what_it_executed(tmp_path: Path) -> N
     )
     # The module, no getter, the setter and what is in it, and not what is never called.
     assert [*(tmp_path / "all/one/marks").read_bytes()] == [0, 0, 1, 0, 1, 1, 0, 0]
-    assert "read.txt" in (tmp_path / "all/one/opened").read_text().splitlines()
+    assert b"read.txt" in (tmp_path / "all/one/opened").read_bytes().splitlines()
     assert not [*tmp_path.glob("__pycache__/module*")]
 
 

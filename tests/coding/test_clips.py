@@ -41,6 +41,15 @@ def test_a_clip_is_what_was_recorded(session: Path, tmp_path: Path) -> None:
     assert (made.kind, made.file, made.sessions) == ("clip", str(out), (session.name,))
 
 
+def test_a_clip_longer_than_what_is_written_at_once_is_in_order(tmp_path: Path) -> None:
+    """Written 30 s at a time, and each at its own place."""
+    samples = np.random.default_rng(7).integers(1, 9000, 70 * RATE).astype(np.int16)
+    session = sounding_session(tmp_path / "data", Take(samples, start_s=0.0), end_s=75)
+    write_clip(open_record(session), 2 * NS, 67 * NS, tmp_path / "clip.wav")
+    written, _ = soundfile.read(tmp_path / "clip.wav", dtype="int16")
+    assert np.array_equal(written, samples[2 * RATE : 67 * RATE])
+
+
 def test_silence_in_it_is_told(session: Path, tmp_path: Path) -> None:
     clip = write_clip(open_record(session), NS, 30 * NS, tmp_path / "clip.wav")
     assert clip.lines()[1:] == [

@@ -16,7 +16,7 @@ from labapp.coding.annotations.final import final_marks
 from labapp.coding.annotations.model import Assignment, Mark, Segmentation, SessionAnnotations, Unit
 from labapp.coding.annotations.rounds import adjudicated, close, settle, study_disagreements
 from labapp.coding.annotations.settlements import disagreements
-from labapp.coding.annotations.store import annotations_of, open_marks, open_units
+from labapp.coding.annotations.store import annotations_of, open_marks, open_settlements, open_units
 from labapp.record.journal.opening import open_record
 from tests.coding.annotations.test_final import S, annotations, mark
 from tests.helpers.journals import golden_session
@@ -53,6 +53,17 @@ def test_what_was_settled_meanwhile_is_replaced_and_not_added_to(session: Path) 
     whole = Assignment(session.name, "anna", 0, 100 * NS)
     final = final_marks(annotations_of(open_record(session)), [whole])
     assert [m.code for m in final if m.unit == "u0"] == ["goal"]
+
+
+def test_a_disagreement_that_joins_two_replaces_what_was_settled_of_both(session: Path) -> None:
+    one, other = study_disagreements(session.parent).differences
+    beside = replace(other, unit=one.unit)
+    both = {rater: (*one.marks[rater], *other.marks[rater]) for rater in one.marks}
+    with open_settlements(session, "cleo") as settled:
+        for each in (one, beside, replace(one, marks=both)):
+            settled.settle(each, each.marks["anna"], "as anna says")
+        (settlement,) = settled.settlements
+    assert len(settlement.of) == 4
 
 
 def test_what_holds_is_what_the_codebook_allows(session: Path, book: Codebook) -> None:

@@ -114,11 +114,14 @@ def start(folder: str) -> None:
         ):
             return
         seen.add(name)
-        path = os.path.abspath(name)
+        try:
+            path = os.path.abspath(name)
+        except FileNotFoundError:  # the current folder was removed
+            return
         if path.startswith(root) and "__pycache__" not in path:
             path = path.removeprefix(root).replace(os.sep, "/")
             if not path.startswith(NO_DATA):
-                os.write(out, f"{path}{'' if event == 'open' else '/'}\n".encode())
+                os.write(out, os.fsencode(f"{path}{'' if event == 'open' else '/'}\n"))
 
     SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
     sys.addaudithook(opened)
