@@ -19,7 +19,7 @@ from string import Formatter
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po, write_po
+from babel.messages.pofile import PoFileError, read_po, write_po
 
 WORDS = Path(__file__).parents[1] / "assets" / "words"
 ENGLISH = "en"
@@ -33,7 +33,7 @@ msgstr ""
 
 
 def read(path: Path) -> Catalog:
-    """The sentences of a file. Raises ValueError (PoFileError) for one that is none."""
+    """The sentences of a file. Raises PoFileError or ValueError for one that is none."""
     with path.open("rb") as file:
         return read_po(file, abort_invalid=True)
 
@@ -60,15 +60,15 @@ def faults(catalog: Catalog, english: Catalog) -> Iterator[str]:
     """What is wrong with each sentence of a catalogue. One that is missing or empty is no fault: it
     is said in English."""
     for message in catalog:
-        if not message.id or not any(forms(message)):
+        if not message.id:
             continue
         key = message.id[0] if message.pluralizable else message.id
         model = english.get(key)
         if model is None or model.pluralizable != message.pluralizable:
             yield f"{key}: English has no such sentence, or one with other plurals"
-        elif not all(forms(message)):
+        elif any(forms(message)) and not all(forms(message)):
             yield f"{key}: a form of its plural is missing"
-        else:
+        elif all(forms(message)):
             yield from (f"{key}: {why}" for why in _other_fields(message, model))
 
 
@@ -89,10 +89,10 @@ def compile_file(path: Path, english: Catalog) -> list[str]:
     """Write the `.mo` beside a `.po`, if nothing is wrong with it; what is wrong."""
     try:
         catalog = read(path)
-    except ValueError as error:
+    except (PoFileError, ValueError) as error:
         return [str(error)]
-    found = list(faults(catalog, english))
-    if not found:
+    wrong = list(faults(catalog, english))
+    if not wrong:
         for message in list(catalog):
             if message.id and not any(forms(message)):
                 catalog.delete(message.id)
@@ -102,7 +102,7 @@ def compile_file(path: Path, english: Catalog) -> list[str]:
         # As old as its source, whatever the clock says.
         os.utime(part, ns=(path.stat().st_mtime_ns,) * 2)
         part.replace(path.with_suffix(".mo"))
-    return found
+    return wrong
 
 
 def is_stale(path: Path) -> bool:

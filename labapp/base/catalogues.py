@@ -52,12 +52,12 @@ def catalogue(language: str) -> Catalogue:
 def sentence(key: str, n: int | None = None, *, language: str = ENGLISH) -> str:
     """A sentence with {fields}; of a plural the form for `n`. Raises KeyError for an unknown id."""
     sentences = catalogue(language)
-    found = key if n is None else sentences.ngettext(key, key, n)
-    if found == key:
-        found = sentences.gettext(key)
-    if not key or found == key:  # of an empty id gettext gives the head of the file
+    text = key if n is None else sentences.ngettext(key, key, n)
+    if text == key:
+        text = sentences.gettext(key)
+    if not key or text == key:  # of an empty id gettext gives the head of the file
         raise KeyError(key)
-    return found
+    return text
 
 
 def _compiled(path: Path) -> Path:

@@ -27,6 +27,7 @@ from labapp.session.opening import OpenSession
 from labapp.tasks.reconstruction.plan import TutorialPart
 from labapp.ui import app, controller, home, starting
 from labapp.ui.home import HomeController
+from labapp.ui.language import tr
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.home import OpeningCard
 from labapp.ui.participant import window as participant_window
@@ -202,7 +203,7 @@ def test_what_takes_seconds_is_said_while_a_session_is_opened(
 
     monkeypatch.setattr(OpeningCard, "say", watched)
     start(window, qtbot)
-    assert steps == [starting.PAINTING, starting.LOADING, starting.SHOWING]
+    assert steps == list(map(tr, (starting.PAINTING, starting.LOADING, starting.SHOWING)))
     assert window.session is not None
     path = window.session.opened.folder.path
     window.session._interrupted(signal.SIGTERM, None)
@@ -210,4 +211,4 @@ def test_what_takes_seconds_is_said_while_a_session_is_opened(
     assert not window.view.opening.isVisible()
     steps.clear()
     window.resume(path)
-    assert steps == [starting.READING, starting.LOADING, starting.SHOWING]
+    assert steps == list(map(tr, (starting.READING, starting.LOADING, starting.SHOWING)))

@@ -16,6 +16,7 @@ from labapp.record.journal.decisions import comments
 from labapp.record.journal.sessions import SessionSummary
 from labapp.ui import session_lists
 from labapp.ui.home import HomeController
+from labapp.ui.language import tr
 from labapp.ui.moderator.home import PALETTE
 from labapp.ui.moderator.sessions_page import STATE, SessionsPage
 from labapp.ui.moderator.wording import local_time
@@ -82,7 +83,7 @@ def test_numbers_sort_as_people_count() -> None:
 def test_the_newest_is_first_and_every_column_sorts(page: SessionsPage, qtbot: QtBot) -> None:
     assert ids(page) == ["P10", "P2", "P1", "P3", "P4"]
     header = page.table.horizontalHeader()
-    names = [column.name for column in page.table.sessions.columns]
+    names = [tr(column.name) for column in page.table.sessions.columns]
 
     def click(name: str) -> None:
         at = names.index(name)

@@ -329,7 +329,8 @@ def _detail(event: Event) -> str:
 def _words(deviation: Deviation, told: str | None) -> str:
     """told: the detail in the language of the console, where its event says it."""
     kind = deviation.kind
-    text = tr(WORDS[kind]) if kind in WORDS else kind.replace("_", " ").capitalize()
+    key = WORDS.get(kind)
+    text = kind.replace("_", " ").capitalize() if key is None else key and tr(key)
     head, _, rest = deviation.detail.partition(": ")
     match kind:
         case "noted" | "noted_taken_back":
