@@ -18,9 +18,8 @@ from labapp.base.errors import BundleError, RecordError, SessionError
 from labapp.record.events import registry as kinds
 from labapp.record.events.types import kept
 from labapp.study.plugins.bids import CourseRow, TaskFiles
-from labapp.study.plugins.item import Item
+from labapp.study.plugins.item import Item, TaskStages
 from labapp.study.plugins.part import PlannedPart
-from labapp.study.plugins.stages import TaskStages
 from labapp.study.plugins.task_type import TaskType
 
 
