@@ -20,12 +20,13 @@ from labapp.analysis.column import (
     Column,
     each,
     number,
+    of,
     seconds,
     text,
     whole,
     yes,
 )
-from labapp.analysis.deviations import MEANINGS
+from labapp.analysis.deviations import MEANINGS, Deviation
 from labapp.analysis.inclusion import RULES
 from labapp.analysis.items import TABLES as QUESTIONNAIRES
 from labapp.analysis.notes import KINDS as NOTE_KINDS
@@ -271,7 +272,8 @@ PARTICIPANTS = (
     text("source", "file name of the session or bundle it was read from"),
 )
 
-DEVIATIONS = (
+DEVIATIONS = of(
+    Deviation,
     *WHO,
     text("stage", "part that ran"),
     *TRIAL,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import product
 from math import fsum
 from typing import Any
 
 from labapp.analysis.column import STALLED, cells, elsewhere, of
-from labapp.analysis.columns import CHANGES, PARTICIPANTS, STAGES, TRIALS, table_columns
+from labapp.analysis.columns import CHANGES, DEVIATIONS, PARTICIPANTS, STAGES, TRIALS, table_columns
 from labapp.analysis.declared import (
     DECLARED,
     POSITION,
@@ -319,7 +319,7 @@ class SessionRecords:
             "items": list(item_rows(asked, self.totals.planned.language)),
             "scales": list(scale_rows(self.answers, self.parts, self._at_least)),
             "participants": [self._participant_row()],
-            "deviations": [asdict(deviation) for deviation in self.deviations],
+            "deviations": [cells(DEVIATIONS, deviation) for deviation in self.deviations],
             "notes": list(self.notes),
             "pointer": list(self.pointer),
             **{name: list(rows) for name, rows in self.coding.items()},

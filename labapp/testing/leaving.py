@@ -74,9 +74,9 @@ def check_texts(
     for kind, body in own.items():
         payloads = [event.payload for event in events if event.kind == kind]
         hints = get_type_hints(body)
-        said = {*apart.get(kind, ()), *kept(body), *written(body)}
+        declared = {*apart.get(kind, ()), *kept(body), *written(body)}
         for name in body.__struct_fields__:
-            if name in said:
+            if name in declared:
                 continue
             if _is_text(hints[name]) or any(_has_text(payload.get(name)) for payload in payloads):
                 notes.add(

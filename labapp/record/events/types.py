@@ -128,10 +128,10 @@ def type_text(hint: Any) -> str:
 
 def remarks(hint: Any) -> str:
     """Unit, bounds and privacy of a field, for people; empty where it has none of them."""
-    said = {}
+    facts = {}
     if isinstance(hint, Meta):
-        said = {"from": hint.ge, "to": hint.le, **(hint.extra or {})}
-    own = (f"{name} {value}" for name, value in said.items() if value is not None)
+        facts = {"from": hint.ge, "to": hint.le, **(hint.extra or {})}
+    own = (f"{name} {value}" for name, value in facts.items() if value is not None)
     return ", ".join(dict.fromkeys(filter(None, (*own, *map(remarks, _inside(hint))))))
 
 

@@ -255,8 +255,8 @@ class LaneFold:
         self._compared = frozenset(kinds_of(Comparison))
         self._points: dict[str, LaneId] = dict.fromkeys(answers, "answers")
         self._points |= dict.fromkeys(kinds_of(Prompt), "prompts")
-        lanes = {name: cast("LaneId", known.lane) for name, known in registered().items()}
-        self._points |= {name: lane for name, lane in lanes.items() if lane}
+        marked = {name: known.lane for name, known in registered().items() if known.lane}
+        self._points |= cast("dict[str, LaneId]", marked)
         self._marks: dict[LaneId, dict[int, LaneItem]] = {}
         self._first: dict[int, tuple[LaneId, LaneItem]] = {}
         self._part: LaneItem | None = None

@@ -164,9 +164,8 @@ class TaskFiles:
     name, label : of the task: for people, and as BIDS writes it in file names (letters and digits).
     description : what the participant does, with the source.
     table : the analysis' table whose rows `_beh.tsv` has.
-    trial_columns : tuple of str or None
-        The columns of it by name; None for all but those that the place of the file says already,
-        that other tasks bring, or that are `left_out`.
+    left_out : names of its columns that `_beh.tsv` does not have, besides those that the place of
+        the file says already and those that other tasks bring.
     more_columns : of `_beh.tsv` besides, which `TaskRows.question` fills.
     event_columns : of `_events.tsv`, besides those that the timelines of all tasks have.
     types : what the types of rows of `_events.tsv` mean, `stage` and `trial` first.
@@ -193,7 +192,6 @@ class TaskFiles:
     drawn: str
     shown: str
     table: str = "trials"
-    trial_columns: tuple[str, ...] | None = None
     left_out: tuple[str, ...] = ()
     more_columns: tuple[Column, ...] = ()
     without_row: tuple[str, ...] = ()

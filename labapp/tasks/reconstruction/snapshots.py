@@ -65,7 +65,8 @@ class SnapshotFold(NamedTuple):
         taken = Snapshot(
             t_ns, self.z, self.dimension, self.direction, alignment, error_sum, error_mean
         )
-        return self._replace(last=taken, due=False), taken
+        fold = SnapshotFold(self.z, self.discrete, taken, z_seq, self.dimension, self.direction)
+        return fold, taken
 
     def ended(self, t_ns: int, measures: tuple[float, float, float]) -> Snapshot:
         return Snapshot(t_ns, self.z, self.dimension, self.direction, *measures)
@@ -80,14 +81,15 @@ class ActiveTime(NamedTuple):
 
     def at(self, now_ns: int) -> int:
         """Up to now: the stretch since the last activity counts for at most the limit."""
-        gap_ns = now_ns - self.last_ns
-        if gap_ns < 0:
-            return self.total_ns
-        return self.total_ns + (gap_ns if gap_ns < self.limit_ns else self.limit_ns)
+        return self.acted(now_ns).total_ns
 
     def acted(self, now_ns: int) -> ActiveTime:
-        """The participant did something."""
-        return ActiveTime(self.limit_ns, self.at(now_ns), now_ns)
+        """The participant did something. There is one of every movement."""
+        limit_ns, total_ns, last_ns = self
+        gap_ns = now_ns - last_ns
+        if gap_ns > 0:
+            total_ns += gap_ns if gap_ns < limit_ns else limit_ns
+        return ActiveTime(limit_ns, total_ns, now_ns)
 
     def seen(self, now_ns: int) -> ActiveTime:
         """As published, where snapshots count in place of activities: a snapshot was taken. The

@@ -399,5 +399,7 @@ def pairs(parts: Iterable[UnmaskingPart]) -> Iterator[Pair]:
     """Every pair of classes of the pools."""
     for part in parts:
         counts = {(pair.truth, pair.prediction): pair.count for pair in part.unmasked.pool}
-        for pair in product(part.unmasked.classes, repeat=2) if counts else ():
-            yield Pair(part.unmasked, *pair, counts.get(pair, 0))
+        classes = part.unmasked.classes if counts else ()
+        for truth, prediction in product(classes, repeat=2):
+            count = counts.get((truth, prediction), 0)
+            yield Pair(part.unmasked, truth, prediction, count)

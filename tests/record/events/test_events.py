@@ -80,7 +80,8 @@ def _plain(hint: Any) -> Any:
     if type(None) in typing.get_args(hint):
         return None
     if typing.get_origin(hint) is typing.Annotated:
-        return max(1, hint.__metadata__[0].ge)
+        least = hint.__metadata__[0].ge
+        return _plain(hint.__origin__) if least is None else max(1, least)
     made = {str: "x", int: 1, float: 0.5, bool: True}
     return made.get(hint, {} if typing.get_origin(hint) is dict else ())
 
