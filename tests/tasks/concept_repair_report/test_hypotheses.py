@@ -148,7 +148,7 @@ def test_each_row_is_one_test(tests: list[Prediction]) -> None:
     for test in tests:
         if test.expected == "nothing" and test.difference is not None:
             asked, other = test.rows()
-            assert (asked.kind, other.kind) == ("equivalence", "")
+            assert (asked.direction, other.direction) == ("equivalent", "")
             assert (asked.p or 1.0) < 0.05 or test.verdict != EQUIVALENT
             assert asked.why.startswith(test.verdict)
 

@@ -137,7 +137,7 @@ class Prediction:
             known = replace(known, bound=self.bound)
             equal = f"{name}, {TOST}"
             made = of_estimate(value, error, df, EQUIVALENCE, self.bound, equal) if error else known
-            equivalence = replace(made, kind="equivalence", direction=EQUIVALENCE)
+            equivalence = replace(made, direction=EQUIVALENCE)
         # Of how many values is asked where p is corrected.
         difference = replace(difference, n=self.n)
         return replace(self, difference=difference, equivalence=equivalence, why=why)
