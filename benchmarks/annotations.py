@@ -31,7 +31,7 @@ from labapp.coding.annotations import store
 from labapp.coding.annotations.marks import MarksFile
 from labapp.coding.annotations.model import Unit
 from labapp.record.journal.opening import open_record
-from labapp.session.coverage import coverage  # noqa: F401  (loads the tasks, as a window has them)
+from labapp.session.condition_assignment import coverage  # noqa: F401  (loads the tasks, as a window has them)
 from labapp.session.simulation.at_scale import simulate_at_scale
 
 TARGET_P99_MS = 50.0

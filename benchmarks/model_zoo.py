@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from labapp.base.errors import ModelError
 from labapp.models.metrics.evaluation.scores import LEARNT_WITHOUT_CONCEPTS, compute_all
-from labapp.models.representations.evaluation import labelled_encodings
+from labapp.models.representations.measuring import labelled_encodings
 from labapp.models.representations.recipe import Recipe
 from labapp.models.training.loop import Progress
 

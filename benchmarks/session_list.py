@@ -21,7 +21,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
-from labapp.record.journal.comments import add_comment
+from labapp.record.journal.decisions import add_comment
 from labapp.record.journal.layout import JOURNAL
 from labapp.record.journal.sessions import list_sessions
 from labapp.ui.moderator.home import HomeView

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from labapp.base.clock import NS
 from labapp.base.reading import files
 from labapp.coding.annotations.video_files import PlacedVideo, Video, VideoAlignment
-from labapp.coding.videos.feed import ShownPicture, VideoFeed
+from labapp.coding.videos.decoding import ShownPicture, VideoFeed
 from tests.helpers.made_videos import heard_by, speech_like, write_video
 from tests.helpers.recorded_sounds import Take, sounding_session
 

@@ -55,7 +55,7 @@ Made from the code of this version: what stands here is what it reads, writes an
 
 def study() -> str:
     from labapp.study import loading
-    from labapp.study.schemas import schema_of
+    from labapp.study.authoring import schema_of
 
     names = sorted((path.stem for path in loading.shipped()), key=lambda name: name not in SIMPLE)
     files = [(name, loading.load(name).study) for name in names]
@@ -67,8 +67,8 @@ def study() -> str:
 
 def instrument() -> str:
     from labapp.base import resources
+    from labapp.study.authoring import schema_of
     from labapp.study.instruments import Instrument
-    from labapp.study.schemas import schema_of
 
     files = [
         (path.stem, Instrument.model_validate(yaml.safe_load(path.read_text("utf-8"))))
@@ -83,7 +83,7 @@ may be one text, or texts by language."""
 def stimulus_set() -> str:
     from labapp.base import resources
     from labapp.models.stimuli.manifest import Manifest
-    from labapp.study.schemas import schema_of
+    from labapp.study.authoring import schema_of
 
     files = [
         (path.parent.name, Manifest.model_validate_json(path.read_bytes()))
@@ -98,8 +98,8 @@ one, also from CSV tables."""
 def codebook() -> str:
     from labapp.base import resources
     from labapp.base.documents import parse_yaml
-    from labapp.coding.annotations.codebook_document import CodebookDocument
-    from labapp.study.schemas import schema_of
+    from labapp.coding.annotations.codebook import CodebookDocument
+    from labapp.study.authoring import schema_of
 
     files = [
         (path.stem, CodebookDocument.model_validate(parse_yaml(path, path.read_bytes()).value))

@@ -23,7 +23,7 @@ from labapp.models.metrics.evaluation.scores import (
 )
 from labapp.models.representations import card as cards
 from labapp.models.representations import package
-from labapp.models.representations.evaluation import labelled_encodings
+from labapp.models.representations.measuring import labelled_encodings
 
 MODELS = (
     "dsprites/ae", "dsprites/vae", "dsprites/gt", "sinelines/ae", "sinelines/vae", "sinelines/gt",

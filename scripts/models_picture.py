@@ -20,7 +20,7 @@ from labapp.base.figure_style import STYLE
 from labapp.models.metrics.information import mutual_information
 from labapp.models.representations import card as cards
 from labapp.models.representations import package
-from labapp.models.representations.evaluation import labelled_encodings
+from labapp.models.representations.measuring import labelled_encodings
 from scripts.side_by_side import Representation, draw
 
 DATA_SETS = {"dsprites": "dSprites", "sinelines": "Sinelines"}

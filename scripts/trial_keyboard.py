@@ -306,7 +306,7 @@ def judge(trial: Trial, folder: Path, origin_ns: int) -> tuple[dict[str, Any], l
     import labapp.analysis
     from labapp.analysis.rows import spans_away, within
     from labapp.record.journal.opening import open_record
-    from labapp.record.journal.rows import payloads
+    from labapp.record.journal.read import payloads
 
     wrong: list[str] = []
     record = open_record(folder)

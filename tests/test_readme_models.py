@@ -15,7 +15,7 @@ from labapp.models.metrics.information import mutual_information
 from labapp.models.metrics.r4 import r4
 from labapp.models.metrics.registry import METRICS
 from labapp.models.representations import card, package, recipe
-from labapp.models.representations.evaluation import labelled_encodings
+from labapp.models.representations.measuring import labelled_encodings
 from scripts import models_metrics, models_picture
 from scripts.models_table import (
     classifiers_table,

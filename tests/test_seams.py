@@ -20,12 +20,12 @@ from labapp.study.instruments.asking import ITEM_KINDS
 from labapp.study.instruments.items import Item
 from labapp.study.plugins import registry
 from labapp.study.plugins.item import Item as FlowItem
+from labapp.study.plugins.item import TaskStages
 from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PartPictures
 from labapp.study.plugins.questions import Question, QuestionsState
 from labapp.study.plugins.simulated import Actor
-from labapp.study.plugins.stages import TaskStages
 from labapp.study.plugins.task_type import TaskType
 
 PACKAGE = Path(__file__).resolve().parents[1] / "labapp"

@@ -36,15 +36,14 @@ from labapp.models.concepts.learner import ConceptLearner, Setup, build, in_memo
 from labapp.models.concepts.measuring import interventions
 from labapp.models.concepts.model import ConceptModel
 from labapp.models.concepts.recipe import ConceptRecipe
-from labapp.models.concepts.sizes import SizeName
+from labapp.models.concepts.settings import SizeName
 from labapp.models.concepts.training import fit, steps_of
 from labapp.models.datasets.concepts.rows import ChangedRows, ConceptRows, UInt8
 from labapp.models.datasets.concepts.sprites import BACKGROUND
 from labapp.models.datasets.split import Float32, Float64, Int64, Rows
 from labapp.models.metrics.roc import class_auc
-from labapp.models.training import checkpoint
-from labapp.models.training.checkpoint import Provenance, Run
-from labapp.models.training.loop import versions
+from labapp.models.training import loop
+from labapp.models.training.loop import Provenance, Run, versions
 
 THREADS = 1
 """Of torch: sums come out otherwise with another number."""
@@ -121,7 +120,7 @@ def trained(
             epochs, time.process_time() - began, versions(), resumed=resumed, rule=rule
         )
     result = measured(asked, recipe, data, model, training, extra, known)
-    checkpoint.clear(state)
+    loop.clear(state)
     return result
 
 
@@ -146,7 +145,7 @@ def _fitted(
     # As long as the rule has it at least, or as long as an earlier part of it took, then epoch by
     # epoch: each goes on from the state that the one before left.
     run = Run(learner)
-    checkpoint.restore(state, run, provenance)
+    loop.restore(state, run, provenance)
     done = math.ceil(run.iteration / steps_of(learner, len(rows)))
     (phase,) = learner.phases
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from benchmarks.reproduction.printing import Table
 from labapp.models.datasets.concepts.hand_made import hand_made
-from labapp.models.metrics.coordinates import Coordinates
+from labapp.models.metrics.concepts import Coordinates
 from labapp.models.metrics.ois import ois
 
 Float64 = NDArray[np.float64]

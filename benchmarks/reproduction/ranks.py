@@ -17,7 +17,7 @@ from labapp.models.metrics.evaluation.scores import LEARNT_WITHOUT_CONCEPTS, com
 from labapp.models.metrics.registry import METRICS as REGISTRY
 from labapp.models.representations import card as cards
 from labapp.models.representations import package
-from labapp.models.representations.evaluation import labelled_encodings
+from labapp.models.representations.measuring import labelled_encodings
 from labapp.models.representations.recipe import ClosedForm, Gt
 from scripts import models_metrics
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.models.concepts.recipe import ConceptRecipe
-from labapp.models.concepts.sizes import SizeName
+from labapp.models.concepts.settings import SizeName
 
 STORE = Path(__file__).parents[1] / "results" / "concepts.jsonl"
 Setting = str | float | tuple[int, ...]

@@ -147,14 +147,14 @@ def summary(stages: pd.DataFrame, metrics: Sequence[Metric]) -> Html:
 
 def by_model(stages: pd.DataFrame, name: str, metrics: Sequence[Metric]) -> Html:
     """The figure of a task whose models are not compared by tests; name: prefix of its ids."""
-    from labapp.base.report import strips  # matplotlib is slow to load
+    from labapp.base.report import kit  # matplotlib is slow to load
 
     models = sorted(str(model) for model in stages["model"].unique())
     sets: dict[str, list[str]] = {}
     for model in models:
         sets.setdefault(dataset_of(model), []).append(model)
     measured = [
-        strips.StripPanel(
+        kit.StripPanel(
             metric.title,
             metric.unit,
             wide(stages, "model", metric.column, own) * metric.factor,
@@ -167,8 +167,8 @@ def by_model(stages: pd.DataFrame, name: str, metrics: Sequence[Metric]) -> Html
             sets.items() if metric.by_dataset and len(sets) > 1 else (("", models),)
         )
     ]
-    drawing = strips.strip_panels(measured, models, name, "Metrics by model", 3)
-    caption = f"{strips.READ} n: stages with a value."
+    drawing = kit.strip_panels(measured, models, name, "Metrics by model", 3)
+    caption = f"{kit.READ} n: stages with a value."
     if any(metric.by_dataset for metric in metrics):
         caption += f" {SUMMED}"
     return drawing.html(caption)

@@ -34,8 +34,7 @@ from labapp.base.figure_style import (
 )
 from labapp.base.naming import natural
 from labapp.base.report import kit
-from labapp.base.report.drawing import ReportFigure, add_heading, shortened
-from labapp.base.report.finishing import SAID
+from labapp.base.report.drawing import SAID, ReportFigure, add_heading, shortened
 from labapp.base.report.listing import records
 from labapp.base.report.page import Verbatim, count
 

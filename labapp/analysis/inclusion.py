@@ -31,10 +31,9 @@ from labapp.record.events.lifecycle import (
 from labapp.record.events.undoing import SessionReopened
 from labapp.record.journal.decisions import Decision
 from labapp.study.design import SKIPPED, SOLVED, ExcludeRule, Level
-from labapp.study.inclusion import Achieved, Tally, achieved, decide
+from labapp.study.inclusion import Achieved, Inclusion, Tally, achieved, decide
 from labapp.study.measures import is_called
 from labapp.study.plugins import registry
-from labapp.study.rules import Inclusion
 
 WITHDRAWN = "withdrawn"
 BY_HAND = "by_hand"

@@ -110,7 +110,7 @@ def distribution(name: str, items: pd.DataFrame, answers: pd.DataFrame, prefix: 
     from matplotlib.colors import LinearSegmentedColormap, rgb_to_hsv, to_rgb
 
     from labapp.base.figure_style import colours, points_of
-    from labapp.base.report.finishing import SAID
+    from labapp.base.report.drawing import SAID
 
     def bar(ax: Axes, row: int, item: Mapping[str, Any], given: pd.DataFrame) -> None:
         shades = LinearSegmentedColormap.from_list("answers", colours().differences)
@@ -175,8 +175,7 @@ def _rows(
 
     from labapp.base.figure_style import panels_across, points_of, style
     from labapp.base.report import kit
-    from labapp.base.report.drawing import Drawing, shortened, svg_of
-    from labapp.base.report.finishing import SAID
+    from labapp.base.report.drawing import SAID, Drawing, shortened, svg_of
 
     abouts = _abouts(answers)
     with mpl.rc_context(style()):

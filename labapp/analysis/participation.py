@@ -218,7 +218,7 @@ def _box(
     from matplotlib.patches import Rectangle
 
     from labapp.base.figure_style import SECONDARY
-    from labapp.base.report.finishing import SAID
+    from labapp.base.report.drawing import SAID
 
     ax.add_patch(Rectangle((left, top), wide, tall, fill=False, edgecolor=SECONDARY, linewidth=0.8))
     ax.text(

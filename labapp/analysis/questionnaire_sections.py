@@ -71,11 +71,11 @@ def _drawn_by_model(counted: Tables, task: str, scores: pd.DataFrame) -> bool:
 
 def workload(scores: pd.DataFrame, name: str) -> Html:
     """The figure of NASA-TLX ratings; name: prefix of its ids."""
-    from labapp.base.report import strips  # matplotlib is slow to load
+    from labapp.base.report import kit  # matplotlib is slow to load
 
     about = sorted(str(of) for of in scores["of"].unique())
     measured = [
-        strips.StripPanel(
+        kit.StripPanel(
             _name(score),
             "0–100",
             wide(scores[scores["score"] == score], "of", "value", about),
@@ -85,8 +85,8 @@ def workload(scores: pd.DataFrame, name: str) -> Html:
         if (scores["score"] == score).any()
     ]
     many = 4 if len(about) <= FEW else 2
-    drawing = strips.strip_panels(measured, about, name, "Workload by model", many)
-    return drawing.html(f"{strips.READ} 100 is most, of Performance: failure.")
+    drawing = kit.strip_panels(measured, about, name, "Workload by model", many)
+    return drawing.html(f"{kit.READ} 100 is most, of Performance: failure.")
 
 
 def by_stage(counted: Tables) -> pd.DataFrame:

@@ -21,10 +21,10 @@ from labapp.analysis.column import INCLUDED, TRIAL, WHO, number, seconds, text, 
 from labapp.analysis.notes import Place, Trail
 from labapp.analysis.task_records import INTERRUPTED, Attempt, Columns, Row
 from labapp.base.clock import NS
-from labapp.coding.annotations.assignments import assignments_of
 from labapp.coding.annotations.final import final_marks, planted_marks
 from labapp.coding.annotations.model import Assignment, Mark, SessionAnnotations, Unit
 from labapp.coding.annotations.redaction import is_redacted
+from labapp.coding.annotations.rounds import assignments_of
 from labapp.coding.annotations.simulated import shipped_codebooks
 from labapp.coding.annotations.store import annotations_of, codebooks_in
 from labapp.coding.annotations.texts import may_be_quoted

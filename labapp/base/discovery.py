@@ -27,7 +27,7 @@ CATALOGUES = {
     "labapp.exporters": "labapp.session.bids.export:EXPORTERS",
     "labapp.decoders": "labapp.models.representations.recipe:ARCHITECTURES",
     "labapp.explanations": "labapp.models.explanations.data:METHODS",
-    "labapp.instruments": "labapp.study.instruments.files:QUESTIONNAIRES",
+    "labapp.instruments": "labapp.study.instruments.instrument:QUESTIONNAIRES",
     "labapp.items": "labapp.study.instruments.asking:ITEM_KINDS",
     "labapp.scores": "labapp.study.instruments.scoring:RULES",
 }

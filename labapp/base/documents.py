@@ -2,6 +2,10 @@
 refused with line, key, what was found and what is allowed.
 
 Plain values only: no tags, no aliases (a few can swell to gigabytes), no key twice, UTF-8.
+
+The models that stand in types, and the names of their fields: what a document may say at a place.
+What validators of documents raise: faults at their own places, so that each has its line. A field
+of a static model whose classes are known at run time only, by the registry.
 """
 
 from __future__ import annotations
@@ -12,15 +16,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from labapp.base.errors import Fault, LabappError, StudyError
-from labapp.base.model_fields import fields_at
 from labapp.base.reading.values import DEEPEST, PROBLEMS, STEERING
 
 LARGEST = 256 * 1024
@@ -569,3 +581,125 @@ def refused(
         todo=todo,
         faults=[Fault(str(path), *problem, todo=todo) for problem in named],
     )
+
+
+def models_in(annotation: Any, metadata: Sequence[Any] = ()) -> list[type[BaseModel]]:
+    """The models that stand in a type. metadata: what is annotated to it; where that knows the
+    models itself (`labapp.base.documents`), it is asked."""
+    if get_origin(annotation) is Annotated:
+        annotation, *metadata = get_args(annotation)
+    for item in metadata:
+        if callable(models := getattr(item, "models", None)):
+            return list(models())
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for arg in get_args(annotation) for model in models_in(arg)]
+
+
+def _literals(field: FieldInfo) -> tuple[Any, ...]:
+    """The values of a field that tells the models of a union apart; else nothing."""
+    return get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+
+
+def fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
+    """Field names allowed at a location; tags and indexes in it are passed over."""
+    here = [model]
+    for step in loc:
+        inner = [
+            inner_model
+            for schema in here
+            if isinstance(step, str) and (field := schema.model_fields.get(step))
+            for inner_model in models_in(field.annotation, field.metadata)
+        ]
+        tagged = [
+            schema
+            for schema in here
+            if isinstance(step, str)
+            and any(step in _literals(f) for f in schema.model_fields.values())
+        ]
+        here = inner or tagged or [schema for schema in here if step in schema.model_fields] or here
+    names = (f.alias or name for schema in here for name, f in schema.model_fields.items())
+    return list(dict.fromkeys(names))
+
+
+def faults_at(faults: Mapping[Path_, str]) -> ValidationError:
+    """What a validator raises to tell faults at their own places, below the value that it looks at.
+    faults: by place what is wrong there."""
+    return ValidationError.from_exception_data(
+        "document",
+        [
+            {
+                "type": PydanticCustomError(TOLD, "{what}", {"what": what}),
+                "loc": place,
+                "input": what,
+            }
+            for place, what in faults.items()
+        ],
+    )
+
+
+def refuse_again(values: Sequence[object], within: Path_ = (), key: Path_ = ()) -> None:
+    """Refuse each value of a list that stood in it before, at its place. within: the place of the
+    list; key: where in an item of the list the value stands."""
+    first: dict[object, int] = {}
+    faults = {
+        (*within, index, *key): f"found {value!r} again, as number {first[value] + 1} of the list; "
+        "allowed: each once"
+        for index, value in enumerate(values)
+        if first.setdefault(value, index) != index
+    }
+    if faults:
+        raise faults_at(faults)
+
+
+def one_of(key: str, classes: Sequence[type[BaseModel]]) -> Any:
+    """A type for any of these models, told apart by a field that each has as a Literal."""
+    if len(classes) == 1:
+        return classes[0]
+    return Annotated[Union[tuple(classes)], Field(discriminator=key)]  # noqa: UP007
+
+
+class OpenUnion:
+    """For `Annotated`: values are those of the union that `adapter` makes when it is first asked.
+
+    models: the classes that a value can be of; `labapp.base.documents` names their keys to whoever
+    wrote others. A plain annotation with the base class would drop the fields of its subclasses,
+    and a union cannot be written down before all packages are known.
+    """
+
+    def __init__(
+        self,
+        models: Callable[[], Sequence[type[BaseModel]]],
+        adapter: Callable[[], TypeAdapter[Any]],
+    ) -> None:
+        self.models = models
+        self.adapter = adapter
+        self._being_described = False  # items may hold items: what describes itself has no end
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.with_info_plain_validator_function(
+            lambda value, info: self.adapter().validate_python(value, context=info.context),
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                lambda value, info: value.model_dump(
+                    mode=info.mode,
+                    by_alias=info.by_alias,
+                    exclude_defaults=info.exclude_defaults,
+                    exclude_unset=info.exclude_unset,
+                    exclude_none=info.exclude_none,
+                ),
+                info_arg=True,
+            ),
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        if self._being_described:
+            return {"type": "object", "description": "As the items around it."}
+        self._being_described = True
+        try:
+            return handler(self.adapter().core_schema)
+        finally:
+            self._being_described = False

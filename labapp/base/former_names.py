@@ -11,9 +11,8 @@ from types import ModuleType
 WINGS = {
     "base": (
         "access", "clock", "console", "descriptions", "discovery", "documentation", "documents",
-        "durable", "errors", "figure_style", "leftovers", "messages", "mistakes", "model_fields",
-        "naming", "parallel", "reading", "report", "resources", "text_tables", "translations",
-        "validating",
+        "durable", "errors", "figure_style", "leftovers", "messages", "mistakes", "naming",
+        "parallel", "reading", "report", "resources", "text_tables", "translations",
     ),
     "record": ("audio", "events", "journal", "lsl"),
     "coding": ("agreement", "annotations", "exchange", "transcription", "videos"),
@@ -27,13 +26,18 @@ WINGS = {
 ROOMS = {f"labapp.{room}": f"labapp.{wing}.{room}" for wing in WINGS for room in WINGS[wing]}
 MODULES = {
     "labapp.agreement.alpha": "labapp.coding.agreement.coefficients",
+    "labapp.agreement.ratings": "labapp.coding.agreement.measure",
     "labapp.bids.exporters": "labapp.session.bids.export",
     "labapp.explanations.building.selection": "labapp.models.explanations.building.sets",
     "labapp.explanations.methods": "labapp.models.explanations.data",
+    "labapp.journal.rows": "labapp.record.journal.read",
     "labapp.metrics.score": "labapp.models.metrics.inputs",
+    "labapp.model_fields": "labapp.base.documents",
+    "labapp.plugins.stages": "labapp.study.plugins.item",
     "labapp.report.formats": "labapp.base.report.page",
     "labapp.representations.display": "labapp.models.representations.space",
     "labapp.representations.priors": "labapp.models.representations.space",
+    "labapp.study.instruments.files": "labapp.study.instruments.instrument",
     "labapp.study.instruments.kinds": "labapp.study.instruments.asking",
     "labapp.study.instruments.rules": "labapp.study.instruments.scoring",
     "labapp.study.instruments.wording": "labapp.study.instruments.items",
@@ -43,6 +47,7 @@ MODULES = {
     "labapp.ui.widgets.cards": "labapp.ui.widgets.row_view",
     "labapp.ui.widgets.scale": "labapp.ui.widgets.choice",
     "labapp.ui.widgets.series": "labapp.ui.widgets.dial",
+    "labapp.validating": "labapp.base.documents",
 }
 """Where the contents of modules are that recipes, tutorials and examples imported."""
 

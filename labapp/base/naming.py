@@ -3,6 +3,8 @@
 Studies, participants, sessions, models, stimulus sets and questionnaires name files on any of the
 systems that data travel to. Windows keeps some names for devices, whatever their case and ending;
 others are folders of labapp's own that may lie beside them.
+
+What participants and sessions may be called.
 """
 
 from __future__ import annotations
@@ -49,3 +51,8 @@ def _free(name: str) -> str:
 
 NotReserved = AfterValidator(_free)
 """For the fields of documents that hold such a name."""
+
+
+LABEL = re.compile(r"[A-Za-z0-9]{1,40}")
+"""BIDS labels (participants, sessions) are letters and digits only. They stand in names of files,
+which have 255 bytes at most."""

@@ -39,9 +39,9 @@ def concepts_list(json_: Json = False) -> None:
 
     Example: labapp concepts list
     """
-    from labapp.models.concepts import catalogue
+    from labapp.models.concepts import package
 
-    rows = catalogue.rows()
+    rows = package.rows()
     if json_:
         say_json(rows)
         return
@@ -72,9 +72,9 @@ def concepts_show(model: ModelName, json_: Json = False) -> None:
     """
     import yaml
 
-    from labapp.models.concepts import catalogue
+    from labapp.models.concepts import package
 
-    values = catalogue.show(model)
+    values = package.show(model)
     text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True).rstrip()
     say_either(json_, values, [text], say)
 
@@ -105,7 +105,7 @@ def concepts_train(
     from labapp.base import resources
     from labapp.models import catalog as models_catalog
     from labapp.models.concepts import recipe as recipes
-    from labapp.models.concepts.sizes import SIZES
+    from labapp.models.concepts.settings import SIZES
 
     if size is not None and size not in SIZES:
         raise UsageError(
@@ -137,13 +137,13 @@ def concepts_score(model: ModelName, data: DataFolder = None, json_: Json = Fals
 
     Example: labapp concepts score concepts/dsprites-four-cbm
     """
-    from labapp.models.concepts import catalogue
+    from labapp.models.concepts import package
 
-    result = catalogue.score(model, data_folder=data)
+    result = package.score(model, data_folder=data)
     if json_:
         say_json(result)
     else:
-        say("\n".join(catalogue.table(result)))
+        say("\n".join(package.table(result)))
     if not result["agrees"]:
         raise ModelError(
             f"The numbers computed are not those on the card of {result['model']}.",
@@ -182,7 +182,7 @@ def concepts_intervene(
 
     Example: labapp concepts intervene concepts/dsprites-four-cbm --order wrong
     """
-    from labapp.models.concepts import catalogue
+    from labapp.models.concepts import package
 
     if order is not None and order not in ORDERS:
         raise UsageError(
@@ -190,7 +190,7 @@ def concepts_intervene(
             safe="Nothing was computed.",
             todo=f"Give one of {', '.join(ORDERS)}.",
         )
-    result = catalogue.intervened(model, auc=auc, data_folder=data)
+    result = package.intervened(model, auc=auc, data_folder=data)
     asked = ORDERS if order is None else (order,)
     if json_:
         about = {name: value for name, value in result.items() if name not in ORDERS}
@@ -293,13 +293,13 @@ def concepts_import(
 
     Example: labapp concepts import my-model/description.yaml
     """
-    from labapp.models.concepts import catalogue, imported
+    from labapp.models.concepts import imported, package
 
     folder = imported.import_model(description, out=out, trusted=trust)
     if json_:
-        say_json(catalogue.show(folder))
+        say_json(package.show(folder))
         return
-    card = catalogue.show(folder)
+    card = package.show(folder)
     say(f"id: {card['id']} ({card['imported']['pictures']} test pictures)")
     say(f"classes right: {100 * card['test']['task']:.1f} %")
     for name, share in card["test"]["each"].items():

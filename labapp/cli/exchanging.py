@@ -54,8 +54,7 @@ def code_export(
     Example: labapp code export sub-P01_ses-1_20260102T030405Z --rater anna --to eaf --out P01.eaf
     """
     from labapp.coding.exchange.formats import ON_TRANSCRIPT, format_named
-    from labapp.coding.exchange.gathering import Base
-    from labapp.coding.exchange.going_out import export_coding
+    from labapp.coding.exchange.gathering import Base, export_coding
     from labapp.record.journal.opening import open_record
 
     if no_sound and (joined or with_sound):

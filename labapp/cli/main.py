@@ -392,7 +392,7 @@ def simulate_(
 
     Example: labapp simulate quickstart --participants 12 --strategy understanding --out simulated
     """
-    from labapp.session.coverage import coverage
+    from labapp.session.condition_assignment import coverage
     from labapp.session.simulation.at_scale import simulate_at_scale
     from labapp.session.simulation.simulation_job import checked
 

@@ -401,11 +401,11 @@ def _evaluate(
 ) -> dict[str, Any]:
     """A model with dials. `out` is there already, and empty."""
     from labapp.models.metrics.evaluation import scores
-    from labapp.models.representations import evaluation
+    from labapp.models.representations import measuring
 
-    result = evaluation.evaluate(model, data_folder=data)
+    result = measuring.evaluate(model, data_folder=data)
     if not json_:
-        say("\n".join(evaluation.table(result)))
+        say("\n".join(measuring.table(result)))
     # The metrics take minutes: not of a model that is not what it says it is.
     if result["agrees"] and not no_metrics:
         outcomes = _outcomes(model, data, out)
@@ -424,10 +424,10 @@ def _evaluate_other(
 
         result = evaluation.evaluate(model, data_folder=data)
         return result, evaluation.table(result)
-    from labapp.models.concepts import catalogue
+    from labapp.models.concepts import package
 
-    result = catalogue.score(model, data_folder=data)
-    return result, catalogue.table(result)
+    result = package.score(model, data_folder=data)
+    return result, package.table(result)
 
 
 def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[MetricOutcome]:
@@ -439,7 +439,7 @@ def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Me
         show_progress,
         without_labels,
     )
-    from labapp.models.representations.evaluation import labelled_encodings
+    from labapp.models.representations.measuring import labelled_encodings
 
     rows = labelled_encodings(model, data_folder=data)
     if rows is None:

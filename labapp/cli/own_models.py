@@ -17,8 +17,7 @@ from labapp.models.representations.recipe import ID_PATTERN
 from labapp.models.training import files
 from labapp.record.events.lifecycle import SessionPlanned
 from labapp.record.journal import sessions
-from labapp.record.journal.read import read_rows
-from labapp.record.journal.rows import payloads
+from labapp.record.journal.read import payloads, read_rows
 from labapp.study.plugins import registry
 
 NAMED = 5

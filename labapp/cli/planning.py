@@ -146,7 +146,7 @@ def plan(
 
 def _contrasts(study: str, pilot: list[Path], out: Path | None, *, json_: bool) -> None:
     from labapp.session.gate import gate
-    from labapp.session.planning import contrasts_page, declared_contrasts, files
+    from labapp.session.planning import declared_contrasts, files
 
     loaded = gate(study)
     path = None
@@ -156,11 +156,11 @@ def _contrasts(study: str, pilot: list[Path], out: Path | None, *, json_: bool) 
             path = files.write_contrasts(loaded, powers, out)
     left_out = declared_contrasts.left_out(loaded)
     if json_:
-        say_json(contrasts_page.summary(powers))
+        say_json(declared_contrasts.summary(powers))
         for line in left_out:
             say(line, err=True)
         return
-    for line in (*contrasts_page.words(powers), *left_out):
+    for line in (*declared_contrasts.words(powers), *left_out):
         say(line)
     say("A page with curves: --out DIR" if path is None else f"plan: {path}")
 

@@ -84,7 +84,7 @@ def sessions_recover(session: SessionName, data: Data = None) -> None:
 
     Example: labapp sessions recover sub-P01_ses-1_20260102T030405Z
     """
-    from labapp.session.recovery import recover
+    from labapp.session.resuming import recover
 
     for line in recover(session_path(session, data)).lines():
         say(line)

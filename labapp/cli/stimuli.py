@@ -56,7 +56,7 @@ def stimuli_check(folder: Folder) -> None:
     from labapp.analysis.task_report import reports
     from labapp.models.stimuli.importing import read_checked
     from labapp.models.stimuli.library import StimulusSet
-    from labapp.study.shown_texts import set_faults
+    from labapp.study.words import set_faults
 
     result = read_checked(folder)
     assert result.manifest is not None
@@ -84,7 +84,7 @@ def stimuli_import(folder: Folder) -> None:
 @stimuli_app.command("schema")
 def stimuli_schema() -> None:
     """The JSON Schema of manifest.json. Example: labapp stimuli schema > manifest.schema.json"""
-    from labapp.study.schemas import schema_of
+    from labapp.study.authoring import schema_of
 
     say_json(schema_of("stimuli"))
 
@@ -324,12 +324,12 @@ def stimuli_masks(
 
     Example: labapp stimuli masks my-set --out masked
     """
-    from labapp.models.stimuli import importing, mask_export
+    from labapp.models.stimuli import importing, masked_pictures
 
     masking = _masking(smallest, largest, count, listed, fill, sign)
-    written = mask_export.write(importing.load_any(name), masking, out)
+    written = masked_pictures.write(importing.load_any(name), masking, out)
     say(f"pictures: {written} in {out}")
-    say(f"table:    {out / mask_export.TABLE}, its column logits to be filled in")
+    say(f"table:    {out / masked_pictures.TABLE}, its column logits to be filled in")
 
 
 def _masking(

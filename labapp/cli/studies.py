@@ -68,8 +68,7 @@ def studies_check(
     Example: labapp studies check my-study.yaml
     """
     from labapp.analysis import checking
-    from labapp.session.gate import look_at
-    from labapp.session.masked_predictions import MaskedPredictor
+    from labapp.session.gate import MaskedPredictor, look_at
     from labapp.study import overview
     from labapp.study.loading import files_named
 
@@ -139,10 +138,10 @@ def studies_texts(
 
     Example: labapp studies texts my-study/my-study.yaml --missing --language fr --write
     """
-    from labapp.study import translating
+    from labapp.study import words
     from labapp.study.loading import source
 
-    loaded, rows = translating.lacking(study, language)
+    loaded, rows = words.lacking(study, language)
     if json_:
         say_json([{"name": row.name, "path": row.path, "lacks": row.what} for row in rows])
     elif missing or write:
@@ -154,7 +153,7 @@ def studies_texts(
         for file in sorted(loaded.files):
             say(f"{file}: {source(loaded, file)}")
     if write:
-        for path in translating.write(loaded, rows):
+        for path in words.write(loaded, rows):
             say(f"written: {path}")
 
 
@@ -246,6 +245,6 @@ def studies_schema(
 ) -> None:
     """The JSON Schema of study files, or of questionnaires; of stimulus sets: labapp stimuli
     schema. Example: labapp studies schema > study.json"""
-    from labapp.study.schemas import schema_of
+    from labapp.study.authoring import schema_of
 
     say_json(schema_of("instrument" if instrument else "study"))

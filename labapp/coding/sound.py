@@ -22,7 +22,7 @@ from labapp.base import durable, leftovers
 from labapp.base.clock import NS
 from labapp.base.errors import AudioError, LabappError, UsageError
 from labapp.base.reading.files import MIB
-from labapp.coding.annotations.handed_out import CLIP, note_handed_out, session_folders
+from labapp.coding.annotations.redacting import CLIP, note_handed_out, session_folders
 from labapp.coding.annotations.store import annotations_of
 from labapp.coding.times import time_text
 from labapp.record.audio import recorded_sound
@@ -37,8 +37,8 @@ from labapp.record.audio.recorded_sound import (
     stored,
 )
 from labapp.record.journal.layout import refuse_inside
+from labapp.record.journal.read import Row, payloads
 from labapp.record.journal.record import Record
-from labapp.record.journal.rows import Row, payloads
 
 __all__ = ["SessionSound", "SoundSpan"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from labapp.base import resources
 from labapp.base.errors import ModelError, UsageError
 from labapp.models.concepts import card as concept_cards
-from labapp.models.concepts import catalogue as concept_catalogue
+from labapp.models.concepts import package as concept_catalogue
 from labapp.models.concepts import recipe as concept_recipes
 from labapp.models.concepts.recipe import ConceptRecipe
 from labapp.models.explanations import card as classifier_cards

@@ -22,18 +22,22 @@ from labapp.coding.annotations.codebook import store_version, versions_of
 from labapp.coding.annotations.places import annotations_folder
 from labapp.record.events.lifecycle import SessionPlanned
 from labapp.record.journal import anchor
-from labapp.record.journal.comments import forget_comments
-from labapp.record.journal.comments import lines as lines_of
-from labapp.record.journal.decisions import Decision, add, decide, decisions, note_move
+from labapp.record.journal.decisions import (
+    Decision,
+    add,
+    decide,
+    decisions,
+    forget_comments,
+    note_move,
+    withdrawals,
+)
+from labapp.record.journal.decisions import comment_lines as lines_of
 from labapp.record.journal.layout import COMMENTS, DECISIONS
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.sessions import SessionSummary, summary
-from labapp.record.journal.withdrawn import withdrawals
 from labapp.session import folder as folder_module
-from labapp.session.condition_assignment import cells_of
-from labapp.session.coverage import coverage
-from labapp.session.folder import SessionFolder
-from labapp.session.new_folder import creating
+from labapp.session.condition_assignment import cells_of, coverage
+from labapp.session.folder import SessionFolder, creating
 from labapp.session.resuming import recorded_study
 from labapp.study.schema import PILOT as PILOT_LABEL
 

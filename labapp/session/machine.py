@@ -39,13 +39,12 @@ from labapp.record.events.undoing import (
     SkipTakenBack,
 )
 from labapp.study import inclusion
-from labapp.study.inclusion import Achieved, Tally
+from labapp.study.inclusion import Achieved, Incentive, Inclusion, Tally
 from labapp.study.plugins import registry
 from labapp.study.plugins.item import EarlyDebrief
 from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.part import PlannedPart, stages_of
 from labapp.study.plugins.task_type import Words
-from labapp.study.rules import Incentive, Inclusion
 
 TrialKey = tuple[str | None, int | None, int | None]
 """Part, trial and attempt."""

@@ -36,27 +36,24 @@ from labapp.record.events.moderation import BlindingSet
 from labapp.record.events.registry import frequent_kinds, kinds_of, registered
 from labapp.record.events.stimuli import StimuliStored
 from labapp.record.events.voice import AudioBlock, AudioOff, AudioStarted
-from labapp.record.journal.read import read_rows
-from labapp.record.journal.rows import payloads
+from labapp.record.journal.read import payloads, read_rows
 from labapp.record.journal.write import Journal
 from labapp.session import (
     condition_assignment,
     environment,
     folder,
-    masked_predictions,
+    gate,
     models,
-    new_folder,
     private,
-    recovery,
     resuming,
     stimuli,
     streaming,
 )
+from labapp.session.environment import network_drive, network_warning
 from labapp.session.folder import SessionFolder
 from labapp.session.heartbeat import Heartbeat
-from labapp.session.network import network_drive, network_warning
 from labapp.session.pictures import SLOW_MS
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.session.runner import Runner, Scheduler, machine_of
 from labapp.session.withdrawal import withdraw
 from labapp.study import plan, planner
@@ -113,7 +110,7 @@ class SessionDependencies:
     commit_timeout_s: float = 0.05
     decode_at_once: bool = False
     stimuli_of: stimuli.StimuliOf = stimuli.stimuli_of
-    predict_masked: PredictMasked = masked_predictions.predict_masked
+    predict_masked: PredictMasked = gate.predict_masked
     keeps_pictures: bool = True
     fsync_on_commit: bool = True
     blind: bool | None = None
@@ -309,7 +306,7 @@ class OpenSession:
             self._lock.release()
             if not self.past and self.runner.journal.committed_seq <= 1:
                 # It never began: a folder with nothing but a plan must not take the name.
-                new_folder.discard(self.folder.path)
+                folder.discard(self.folder.path)
             elif (wish := self.runner.state.withdrawal) and not self._withdrawn:
                 withdraw(self.folder.path, self._private, delete=wish == "delete")
                 self._withdrawn = True
@@ -348,7 +345,7 @@ def create(
     """
     # Told now, and not when the participant has typed a name.
     private.table_of(dependencies.private, loaded.study.id)
-    new_folder.clear(data, loaded.study.id)
+    folder.clear(data, loaded.study.id)
     session = loaded.study.first_session if session is None else session
     with condition_assignment.open_ledger(data, loaded) as ledger:
         drawn = ledger.draw(participant, seed) if cells is None else tuple(cells)
@@ -415,7 +412,7 @@ def _create(
     )
     with ExitStack() as undo:
         # Nothing is recorded yet: what cannot be opened leaves no folder that takes the name.
-        new = new_folder.create(data, loaded, participant, session, clock)
+        new = folder.create(data, loaded, participant, session, clock)
         undo.callback(new.discard)
         stimuli.copy_manifests(new.home, sets.values())
         shows = dependencies.keeps_pictures
@@ -480,7 +477,7 @@ def resume(
         continued = resuming.continued_clock(past, speed)
         journal = Journal.reopen(home.journal, lambda last: continued.clock)
         undo.callback(journal.close)
-        tails = recovery.tails(path, past)
+        tails = resuming.tails(path, past)
         opened = _assemble(
             loaded, planned, home, journal, continued, past, dependencies, lock, stored, tails
         )

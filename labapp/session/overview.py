@@ -9,8 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from labapp.session import folder
-from labapp.session.condition_assignment import CellAssignment, folder_problems, people_of
-from labapp.session.coverage import Coverage, coverage
+from labapp.session.condition_assignment import (
+    CellAssignment,
+    Coverage,
+    coverage,
+    folder_problems,
+    people_of,
+)
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
 from labapp.study.allocation import SLOT, variants

@@ -31,11 +31,15 @@ from labapp.base.messages import Message
 from labapp.base.reading import files
 from labapp.base.resources import PILOT, twin_of
 from labapp.coding.annotations.codebook import quoting
-from labapp.coding.annotations.handed_out import HandedOut, holders
-from labapp.coding.annotations.ledger import content_of
-from labapp.coding.annotations.lines import parse
+from labapp.coding.annotations.ledger import content_of, parse
 from labapp.coding.annotations.places import TRANSCRIPT, annotations_folder
-from labapp.coding.annotations.redacting import Kind, forget_annotations, refuse_open
+from labapp.coding.annotations.redacting import (
+    HandedOut,
+    Kind,
+    forget_annotations,
+    holders,
+    refuse_open,
+)
 from labapp.coding.annotations.texts import PUT
 from labapp.coding.annotations.video_files import video_names
 from labapp.record.audio.pyramid import forget
@@ -44,14 +48,11 @@ from labapp.record.events import Event, Payload
 from labapp.record.events.lifecycle import SessionPlanned
 from labapp.record.events.lsl import LslOpened
 from labapp.record.journal import anchor
-from labapp.record.journal.comments import forget_comments
-from labapp.record.journal.decisions import moves
+from labapp.record.journal.decisions import Withdrawal, forget_comments, moves, withdrawals
+from labapp.record.journal.integrity import plausible
 from labapp.record.journal.layout import AUDIO, DECISIONS, LEAVING, WITHDRAWN, FolderName
-from labapp.record.journal.plausible import plausible
-from labapp.record.journal.read import read_rows
-from labapp.record.journal.rows import payloads
+from labapp.record.journal.read import payloads, read_rows
 from labapp.record.journal.sessions import export_problems, exports_of
-from labapp.record.journal.withdrawn import Withdrawal, withdrawals
 from labapp.session import exports, private, runner
 from labapp.session.condition_assignment import cells_of, session_states
 from labapp.session.folder import SessionFolder, sessions_of

@@ -1,5 +1,9 @@
 """A study of one's own, made of another one: the study file with comments that teach, and all the
-files that it names."""
+files that it names.
+
+JSON Schemas of what a lab writes: studies, questionnaires, stimulus sets, codebooks. Editors
+complete and explain keys by them; `assets/schemas` has them as files.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,8 @@ from labapp.base.documents import SLUG, Located, Path_, parse_yaml
 from labapp.base.errors import StudyError, UsageError
 from labapp.base.naming import reserved
 from labapp.base.reading import files as reading
+from labapp.coding.annotations.codebook import CodebookDocument
+from labapp.models.stimuli.manifest import Manifest
 from labapp.study.examining import examine
 from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.items import USUAL
@@ -31,8 +37,7 @@ from labapp.study.loading import (
     word_files,
 )
 from labapp.study.schema import GERMAN_FLAGS, GERMAN_PROMPTS, Recording, Study
-from labapp.study.schemas import as_text, modeline
-from labapp.study.translating import lacking, to_be_translated, write
+from labapp.study.words import lacking, to_be_translated, write
 
 WIDTH = 92
 """Characters of a line of comments."""
@@ -340,3 +345,30 @@ def _comment(text: str, indent: str) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+DOCUMENTS: dict[str, type[BaseModel]] = {
+    "study": Study,
+    "instrument": Instrument,
+    "stimuli": Manifest,
+    "codebook": CodebookDocument,
+}
+"""What there is a schema of, by the name of its file."""
+
+
+def schema_of(document: str) -> dict[str, Any]:
+    """The JSON Schema of a kind of document, with what installed packages add."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **DOCUMENTS[document].model_json_schema(),
+    }
+
+
+def as_text(document: str) -> str:
+    """The schema as its file has it."""
+    return json.dumps(schema_of(document), indent=2, ensure_ascii=False) + "\n"
+
+
+def modeline(path: str) -> str:
+    """The line by which editors find the schema of a YAML file. path: seen from that file."""
+    return f"# yaml-language-server: $schema={path}\n"

@@ -13,8 +13,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from labapp.base.documents import MEASURE, Strict
-from labapp.base.validating import refuse_again
+from labapp.base.documents import MEASURE, Strict, refuse_again
 from labapp.study.conditions import RESERVED, Name
 
 MODEL = "model"

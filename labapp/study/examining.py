@@ -16,7 +16,7 @@ from labapp.study import checks, conditions
 from labapp.study.checks import asking_faults
 from labapp.study.flow import items_of, placed_items
 from labapp.study.instruments import Instrument
-from labapp.study.instruments.files import QUESTIONNAIRES
+from labapp.study.instruments.instrument import QUESTIONNAIRES
 from labapp.study.loading import (
     SHIPPED,
     WORDS,

@@ -12,12 +12,10 @@ from typing import Annotated, Any, ClassVar, Self, Union
 
 from pydantic import BaseModel, Discriminator, Field, Tag, TypeAdapter
 
-from labapp.base.documents import Path_
-from labapp.base.open_union import OpenUnion, one_of
+from labapp.base.documents import OpenUnion, Path_, one_of
 from labapp.study.conditions import Scope, matches
 from labapp.study.plugins import registry
-from labapp.study.plugins.item import Item
-from labapp.study.plugins.stages import TaskStages
+from labapp.study.plugins.item import Item, TaskStages
 
 
 @cache

@@ -20,7 +20,7 @@ from labapp.base.errors import LabappError, StudyError
 from labapp.base.reading import files as reading
 from labapp.study.flow import items_of_tasks, placed_items
 from labapp.study.instruments import Instrument
-from labapp.study.instruments.files import QUESTIONNAIRES
+from labapp.study.instruments.instrument import QUESTIONNAIRES
 from labapp.study.plugins import registry
 from labapp.study.plugins.item import Item
 from labapp.study.schema import Study

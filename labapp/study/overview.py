@@ -36,8 +36,8 @@ from labapp.study.measures import Called, Limits, items, resolve, scores, unread
 from labapp.study.plan import Plan
 from labapp.study.plugins import registry
 from labapp.study.plugins.texts import names
-from labapp.study.shown_texts import set_faults, text_faults
 from labapp.study.stimulus_stages import PredictMasked
+from labapp.study.words import set_faults, text_faults
 
 STAND_IN = "sinelines/gt"
 """A shipped model, for one that is not there."""

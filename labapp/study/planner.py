@@ -11,7 +11,7 @@ from typing import Any
 
 from labapp.base.discovery import Catalogue
 from labapp.base.errors import LabappError, SessionError, StudyError
-from labapp.base.naming import reserved
+from labapp.base.naming import LABEL, reserved
 from labapp.models.representations.package import tasks_of
 from labapp.models.stimuli import library
 from labapp.models.stimuli.masking import recorded_outputs
@@ -19,19 +19,17 @@ from labapp.study import allocation, assignment, conditions
 from labapp.study.conditions import Scope
 from labapp.study.design import MODEL
 from labapp.study.flow import unroll
+from labapp.study.inclusion import Incentive
 from labapp.study.instruments.asking import ITEM_KINDS
 from labapp.study.instruments.scoring import RULES
-from labapp.study.label import LABEL
 from labapp.study.loading import LoadedStudy, decoded, in_language
 from labapp.study.parts import BreakPart, Brought, PagesPart, QuestionnairePart
 from labapp.study.plan import Plan
 from labapp.study.plugins import registry
-from labapp.study.plugins.item import Item
+from labapp.study.plugins.item import Item, TaskStages
 from labapp.study.plugins.part import PlannedPart
-from labapp.study.plugins.stages import TaskStages
 from labapp.study.plugins.task_type import Values
 from labapp.study.representations import PriorOf, Representations, SpaceOf, TasksOf
-from labapp.study.rules import Incentive
 from labapp.study.stimulus_stages import PredictMasked, StimuliOf
 
 

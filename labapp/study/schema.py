@@ -8,9 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from labapp.base.documents import LANGUAGE, SLUG, Path_, Strict
-from labapp.base.naming import NotReserved, reserved
-from labapp.base.validating import faults_at
+from labapp.base.documents import LANGUAGE, SLUG, Path_, Strict, faults_at
+from labapp.base.naming import LABEL, NotReserved, reserved
 from labapp.study import allocation, conditions
 from labapp.study.conditions import Assignment, ByNumber, Cells, Name
 from labapp.study.design import (
@@ -24,10 +23,9 @@ from labapp.study.design import (
     Missing,
 )
 from labapp.study.flow import FlowItem, items_of, placed_items
-from labapp.study.label import LABEL
+from labapp.study.inclusion import Incentive, Inclusion
 from labapp.study.partial import INCOMPLETE
 from labapp.study.plugins.item import FlowOf
-from labapp.study.rules import Incentive, Inclusion
 
 Presentation = Literal["as_published", "improved"]
 Interrupted = Literal["resume", "restart_stage", "block"]

@@ -7,10 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from labapp.base.documents import MODEL, Path_
-from labapp.base.validating import faults_at, refuse_again
+from labapp.base.documents import MODEL, Path_, faults_at, refuse_again
 from labapp.study.conditions import VARIABLE
-from labapp.study.plugins.stages import TaskStages
+from labapp.study.plugins.item import TaskStages
 
 Visualisation = Literal["traversals", "exemplars"]
 

@@ -34,7 +34,7 @@ from labapp.record.events.commands import (
     Tick,
 )
 from labapp.record.events.lifecycle import SessionPlanned
-from labapp.session.masked_predictions import predict_masked as predict_by_models
+from labapp.session.gate import predict_masked as predict_by_models
 from labapp.session.stimuli import stimuli_of as installed_stimuli
 from labapp.study import loading, plan, planner
 from labapp.study.allocation import variants

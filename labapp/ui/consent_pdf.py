@@ -22,12 +22,12 @@ from PySide6.QtGui import (
 
 from labapp.base import durable, leftovers
 from labapp.base.errors import DataFolderError, SessionError, StudyError
-from labapp.coding.annotations.handed_out import note_handed_out
+from labapp.coding.annotations.redacting import note_handed_out
 from labapp.record.events.agreement import Agreement
 from labapp.record.events.registry import kinds_of
 from labapp.record.journal.layout import refuse_inside
 from labapp.record.journal.opening import open_record
-from labapp.record.journal.rows import payloads
+from labapp.record.journal.read import payloads
 from labapp.session import private, resuming
 from labapp.study.consent import ConsentForm
 from labapp.study.flow import items_of

@@ -192,8 +192,8 @@ def _processor() -> list[Check]:
 
 
 def _disk(data: Path) -> list[Check]:
+    from labapp.session.environment import network_drive, network_warning
     from labapp.session.folder import check_data_root
-    from labapp.session.network import network_drive, network_warning
 
     try:
         free = check_data_root(data) / GB

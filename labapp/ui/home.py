@@ -24,9 +24,9 @@ from labapp.record.audio import devices
 from labapp.record.audio.check import MicrophoneProbe
 from labapp.record.audio.devices import Device
 from labapp.session import condition_assignment, folder, opening, private
-from labapp.session.masked_predictions import predict_masked
+from labapp.session.environment import network_drive
+from labapp.session.gate import predict_masked
 from labapp.session.models import WarmDecoders, load_warm
-from labapp.session.network import network_drive
 from labapp.session.opening import models_of
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner

@@ -40,7 +40,7 @@ from labapp.base.clock import FakeClock
 from labapp.base.errors import LabappError, SessionError, UsageError
 from labapp.record.events.look import Look
 from labapp.session import opening
-from labapp.session.masked_predictions import check_predictable
+from labapp.session.gate import check_predictable
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.pictures import PictureRenderer
 from labapp.session.simulation.simulation_job import Course, Decoders, Moment, course_of

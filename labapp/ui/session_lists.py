@@ -19,10 +19,9 @@ from labapp.base.console import say
 from labapp.base.errors import LabappError, RecordError
 from labapp.base.resources import pilot_root
 from labapp.models.representations import package
-from labapp.record.journal.comments import add_comment
+from labapp.record.journal.decisions import add_comment
 from labapp.record.journal.read import last_utc
-from labapp.record.journal.session_index import SessionIndex
-from labapp.record.journal.sessions import SessionSummary
+from labapp.record.journal.sessions import SessionIndex, SessionSummary
 from labapp.session import resuming
 from labapp.session.condition_assignment import people_of
 from labapp.session.deciding import decide_by_hand, move_pilot

@@ -212,7 +212,7 @@ def open_new(
     """
     from labapp.base.clock import SessionClock
     from labapp.models.stimuli import gallery
-    from labapp.session import condition_assignment, folder, new_folder, opening
+    from labapp.session import condition_assignment, folder, opening
     from labapp.session.gate import gate
     from labapp.session.simulation.fitting import check_fits
     from labapp.session.stimuli import stimuli_of
@@ -242,7 +242,7 @@ def open_new(
         )
     _check_room(data, folder.check_data_root(data), options)
     _check_screen(options.screen)
-    new_folder.refuse_taken(data, loaded, participant, session)
+    folder.refuse_taken(data, loaded, participant, session)
     while True:
         drawn = condition_assignment.preview(data, loaded, participant, options.seed)
         made = planner.realise(
@@ -283,7 +283,7 @@ def open_again(
 ) -> OpenSession:
     """Recover an interrupted session and open it at its last event; nothing is shown yet."""
     from labapp.session import opening
-    from labapp.session.recovery import recover
+    from labapp.session.resuming import recover
     from labapp.session.simulation.fitting import check_fits
     from labapp.ui.strings import strings_of
 

@@ -11,8 +11,7 @@ import pytest
 from labapp.analysis import load
 from labapp.analysis.analyze import analyze
 from labapp.analysis.inclusion import Given, Judged, failed_rules, values_of
-from labapp.record.journal.read import read_rows
-from labapp.record.journal.rows import payloads
+from labapp.record.journal.read import payloads, read_rows
 from labapp.session.bids.export import export
 from labapp.session.condition_assignment import session_states
 from labapp.session.simulation.simulation_job import simulate_study

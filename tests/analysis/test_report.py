@@ -22,7 +22,7 @@ from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings
 from labapp.base.errors import ExportExists
 from labapp.base.naming import natural
-from labapp.base.report import strips
+from labapp.base.report import kit
 from labapp.base.report.listing import SHOWN_ROWS
 from labapp.base.report.page import clock, decimal
 from labapp.record.events import Source
@@ -362,9 +362,9 @@ def test_interrupting_leaves_nothing_behind(tmp_path: Path) -> None:
 
 def test_the_sign_of_the_highest_value_has_room() -> None:
     ax = Figure().subplots()
-    strips.scale(ax, strips.StripPanel("Response time", "s", np.array([[19.0, 14.0]])))
+    kit.scale(ax, kit.StripPanel("Response time", "s", np.array([[19.0, 14.0]])))
     assert ax.get_ylim()[1] > 1.05 * 19
-    strips.scale(ax, strips.StripPanel("Response time", "s", np.array([[np.nan, np.nan]])))
+    kit.scale(ax, kit.StripPanel("Response time", "s", np.array([[np.nan, np.nan]])))
     assert ax.get_ylim() == (0, 1)
 
 

@@ -42,7 +42,7 @@ from labapp.record.events import Event, payload_of
 from labapp.record.events.lifecycle import PartEnded, PartStarted, SessionPaused, SessionResumed
 from labapp.record.events.trials import TrialEnded
 from labapp.record.events.voice import AudioBlock, AudioGap, AudioStarted
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.simulation_job import simulate, simulate_study
 from labapp.study.loading import load as load_study
 from labapp.tasks.reconstruction.events import (

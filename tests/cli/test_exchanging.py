@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from labapp.cli.main import main
-from labapp.coding.annotations.history import history_of
+from labapp.coding.annotations.store import history_of
 from labapp.record.journal.opening import open_record
 from tests.helpers.exchanged import exchanged_session, marks_in
 

@@ -14,9 +14,9 @@ from labapp.base.clock import NS
 from labapp.base.errors import LabappError
 from labapp.cli.main import app
 from labapp.coding.annotations import codebook as codebooks
-from labapp.coding.annotations.assignments import assignments_of
 from labapp.coding.annotations.final import final_marks
 from labapp.coding.annotations.model import Unit
+from labapp.coding.annotations.rounds import assignments_of
 from labapp.coding.annotations.store import annotations_of, open_marks, open_units
 from labapp.record.journal.opening import open_record
 from tests.helpers.journals import golden_session

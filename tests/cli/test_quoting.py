@@ -17,13 +17,12 @@ from labapp.analysis.coding_section import coding_section
 from labapp.analysis.tables import load
 from labapp.base.messages import Message
 from labapp.coding.annotations import codebook as codebooks
-from labapp.coding.annotations.handed_out import holders
 from labapp.coding.annotations.model import Text
-from labapp.coding.annotations.redacting import redact
+from labapp.coding.annotations.redacting import holders, redact
 from labapp.coding.annotations.simulated import codebook_path
 from labapp.coding.annotations.store import annotations_of, open_marks, open_texts
 from labapp.coding.exchange.formats import format_named
-from labapp.coding.exchange.going_out import export_coding
+from labapp.coding.exchange.gathering import export_coding
 from labapp.record.journal.opening import open_record
 from labapp.session.simulation.simulation_job import simulate_study
 

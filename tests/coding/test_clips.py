@@ -12,8 +12,7 @@ import soundfile
 
 from labapp.base.clock import NS
 from labapp.base.errors import LabappError, UsageError
-from labapp.coding.annotations.handed_out import handed_out
-from labapp.coding.annotations.redacting import redact
+from labapp.coding.annotations.redacting import handed_out, redact
 from labapp.coding.sound import write_clip
 from labapp.record.journal.opening import open_record
 from labapp.session.bids.export import export

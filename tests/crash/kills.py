@@ -17,9 +17,8 @@ import soundfile
 
 from labapp.record.journal.integrity import check_journal
 from labapp.record.journal.layout import JOURNAL
-from labapp.record.journal.read import read_rows
-from labapp.record.journal.rows import Row
-from labapp.session.recovery import recover
+from labapp.record.journal.read import Row, read_rows
+from labapp.session.resuming import recover
 from tests.record.audio.fakes import RATE
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,7 +14,7 @@ from labapp.analysis import load
 from labapp.record.journal.sessions import list_sessions
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from tests.crash.kills import kinds_of, tell
 
 GENEROUS_S = 5.0

@@ -24,9 +24,9 @@ from labapp.coding.annotations.packs import make_pack, open_pack
 from labapp.coding.annotations.rounds import assign_study
 from labapp.coding.annotations.store import open_marks, open_texts, open_units
 from labapp.coding.exchange.formats import FORMATS
-from labapp.coding.exchange.going_out import export_coding
+from labapp.coding.exchange.gathering import export_coding
 from labapp.record.journal.anchor import ANCHOR
-from labapp.record.journal.comments import add_comment
+from labapp.record.journal.decisions import add_comment
 from labapp.record.journal.opening import open_record
 from labapp.session.withdrawal import WithdrawalReport, withdraw
 from tests.helpers.journals import GOLDEN, golden_session

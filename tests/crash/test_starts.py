@@ -17,7 +17,7 @@ from labapp.session import opening
 from labapp.session.bids.verify import verify
 from labapp.session.folder import taken
 from labapp.session.opening import OpenSession
-from labapp.session.recovery import recover
+from labapp.session.resuming import recover
 from tests.crash.kills import ROOT
 from tests.helpers.questionnaires import written_study
 from tests.session.sessions import opened, settle, surroundings

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from labapp.record.journal.comments import add_comment
+from labapp.record.journal.decisions import add_comment, withdrawals
 from labapp.record.journal.sessions import list_sessions
-from labapp.record.journal.withdrawn import withdrawals
 from labapp.session import runner
 from labapp.session.folder import taken
 from labapp.session.private import consents

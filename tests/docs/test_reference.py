@@ -13,9 +13,9 @@ from labapp.analysis.analyze import dictionary
 from labapp.cli.main import command_tree
 from labapp.record.events import registered
 from labapp.study import loading
+from labapp.study.authoring import schema_of
 from labapp.study.plugins import texts
 from labapp.study.plugins.registry import task_files
-from labapp.study.schemas import schema_of
 from scripts import docs_reference
 
 

@@ -22,7 +22,7 @@ from labapp.base.report.page import decimal
 from labapp.record.journal.integrity import check_journal
 from labapp.session.bids.verify import verify
 from labapp.session.opening import resume
-from labapp.session.recovery import finished, read_verified_events
+from labapp.session.resuming import finished, read_verified_events
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import loading
 from labapp.study.overview import check

@@ -10,12 +10,12 @@ import json
 from pathlib import Path
 
 import pytest
+from labapp.record.journal.outline import outline
+from labapp.record.journal.rows import Row, payloads
 
 from labapp.analysis.walk import Parts, walk
 from labapp.record.events.lifecycle import SessionPlanned
 from labapp.record.journal.integrity import check_rows
-from labapp.record.journal.outline import outline
-from labapp.record.journal.rows import Row, payloads
 from labapp.tasks.reconstruction.records import ReconstructionRecords
 from tests.helpers.journals import GOLDEN
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from labapp.record.journal.rows import Row, payloads
 
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row as Cells
 from labapp.base.errors import RecordError
 from labapp.record.journal.integrity import check_rows
-from labapp.record.journal.rows import Row, payloads
 from labapp.study.plugins import registry
 from tests.helpers.journals import GOLDEN
 

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from labapp.record.journal.rows import Row, payloads
 
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row as Cells
 from labapp.record.journal.integrity import check_rows
-from labapp.record.journal.rows import Row, payloads
 from tests.helpers.journals import GOLDEN
 
 JOURNALS = sorted((GOLDEN / "journals" / "single").glob("*.jsonl"))

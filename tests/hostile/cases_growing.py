@@ -48,7 +48,7 @@ def _(tmp: Path) -> Any:
 @case("pack: a file of a rater that unpacks to millions of damaged lines", "too many are damaged")
 def _(tmp: Path) -> Any:
     from labapp.base.errors import AnnotationError
-    from labapp.coding.annotations.lines import parse
+    from labapp.coding.annotations.ledger import parse
 
     found = parse(b"{}\n" * 1_900_000).problems
     raise AnnotationError(f"{len(found)} problems: {found[-1]}")

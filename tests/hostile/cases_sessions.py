@@ -34,7 +34,7 @@ def each_reader(folder: Path) -> None:
     from labapp.record.journal.opening import SessionPlace
     from labapp.session.bids.export import export
     from labapp.session.bids.verify import verify
-    from labapp.session.recovery import recover
+    from labapp.session.resuming import recover
 
     told: list[LabappError] = []
     for read in (

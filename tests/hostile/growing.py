@@ -406,7 +406,7 @@ for _name, _read in (("manifest", _manifest), ("checked manifest", _photos)):
 
 
 def _lines(data: bytes) -> Any:
-    from labapp.coding.annotations.lines import checked, parse
+    from labapp.coding.annotations.ledger import checked, parse
 
     return checked(parse(data), "a.jsonl")
 

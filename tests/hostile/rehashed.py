@@ -22,7 +22,7 @@ from labapp.record.journal.layout import (
     SCHEMA_VERSION,
     STUDY,
 )
-from labapp.record.journal.rows import Row
+from labapp.record.journal.read import Row
 from tests.helpers.journals import GOLDEN
 
 JOURNALS = sorted((GOLDEN / "journals").rglob("*.jsonl"))

@@ -252,7 +252,7 @@ def _in_bundle(name: str) -> Callable[[], bytes]:
 @target("journal", lambda: (_session() / "journal.sqlite").read_bytes())
 def _(data: bytes) -> None:
     from labapp.record.journal.sessions import summary
-    from labapp.session.recovery import recover
+    from labapp.session.resuming import recover
 
     with placed(f"golden/{rehashed.NAME}/journal.sqlite", data) as path:
         summary(path.parent)
@@ -308,7 +308,7 @@ LINE = f'{{"session": "{rehashed.NAME}", "utc": "", "data": "kept", "cells": []}
 
 @target("withdrawn", LINE)
 def _(data: bytes) -> None:
-    from labapp.record.journal.withdrawn import withdrawal_problems, withdrawals
+    from labapp.record.journal.decisions import withdrawal_problems, withdrawals
 
     with placed("withdrawn.jsonl", data) as path:
         withdrawal_problems(path.parent)
@@ -346,7 +346,7 @@ def _(data: bytes) -> None:
     from labapp.record.journal.opening import SessionPlace
     from labapp.session.bids.export import export
     from labapp.session.bids.verify import verify
-    from labapp.session.recovery import recover
+    from labapp.session.resuming import recover
 
     chance = random.Random(data)
     rows = rehashed.mutated(rehashed.rows_of(chance.choice(rehashed.JOURNALS)), chance)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from labapp.base.errors import StudyError
 from labapp.record.journal.integrity import check_journal
 from labapp.session.opening import OpenSession, SessionDependencies
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.person import FAST
 from labapp.session.simulation.simulation_job import simulate
 from labapp.study.overview import check

@@ -16,7 +16,7 @@ from labapp.record.events.commands import (
     SkipStage,
 )
 from labapp.session.machine import SessionMachine
-from labapp.study.rules import Inclusion
+from labapp.study.inclusion import Inclusion
 from labapp.tasks.questionnaire.commands import Answer
 from labapp.tasks.reconstruction.events import MoveDial
 from tests.helpers.play import Play, stage_part, whole_machine

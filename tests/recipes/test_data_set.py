@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labapp.session.recovery import finished, read_verified_events
+from labapp.session.resuming import finished, read_verified_events
 from tests.recipes.conftest import Follow
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from labapp.models.explanations.building import build
 from labapp.models.stimuli import library
-from labapp.session.recovery import finished, read_verified_events
+from labapp.session.resuming import finished, read_verified_events
 from tests.recipes.conftest import Follow
 
 

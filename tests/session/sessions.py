@@ -11,7 +11,7 @@ from labapp.base.clock import Clock, FakeClock
 from labapp.record.events import Event, Source, UnstampedEvent
 from labapp.record.events.lifecycle import SessionPlanned
 from labapp.record.journal.write import Journal
-from labapp.session import new_folder, opening
+from labapp.session import folder, opening
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.runner import VirtualScheduler
@@ -100,7 +100,7 @@ def new_session(
     data: Path, loaded: LoadedStudy, participant: str, session: str, clock: Clock
 ) -> SessionFolder:
     """The folder of a session that holds its first event and nothing of a run."""
-    new = new_folder.create(data, loaded, participant, session, clock)
+    new = folder.create(data, loaded, participant, session, clock)
     plan = SessionPlanned(
         loaded.study.id, 1, loaded.sha256, participant, session, 1, {}, "improved", "en", "off", ()
     )

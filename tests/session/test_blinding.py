@@ -10,11 +10,11 @@ from labapp.base.errors import SessionError
 from labapp.record.events import Source
 from labapp.record.events.commands import EndSession, Unblind
 from labapp.record.journal.describe import describe
-from labapp.record.journal.outline import outline
 from labapp.record.journal.read import read_rows
+from labapp.record.journal.record import outline
 from labapp.record.journal.sessions import summary
 from labapp.session.opening import OpenSession, resume
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from tests.session.sessions import opened, surroundings
 from tests.session.test_resume import drop
 

@@ -9,10 +9,10 @@ import pytest
 from labapp.record.events import Source
 from labapp.record.events.commands import Command, Next, Pause, Resume, SkipStage
 from labapp.record.journal.integrity import check_journal
-from labapp.record.journal.outline import outline
 from labapp.record.journal.read import read_rows
+from labapp.record.journal.record import outline
 from labapp.session.opening import OpenSession
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from tests.helpers.skips import skip_stage
 from tests.session.sessions import opened, part_of
 from tests.session.test_resume import drop, go_on

@@ -22,17 +22,17 @@ from labapp.base.errors import DataFolderError, ParticipantTaken, StudyFull
 from labapp.record.events import Event
 from labapp.record.events.commands import DeclineConsent, EndSession, Resume
 from labapp.record.journal.layout import MAKING
-from labapp.session import condition_assignment, folder, new_folder, opening
+from labapp.session import condition_assignment, folder, opening
 from labapp.session.condition_assignment import (
+    coverage,
     held_counts,
     outcome,
     people_of,
     preview,
     session_states,
 )
-from labapp.session.coverage import coverage
 from labapp.session.overview import next_free, overview
-from labapp.session.recovery import recover
+from labapp.session.resuming import recover
 from labapp.session.withdrawal import withdraw
 from labapp.study.allocation import DrawnCells
 from labapp.study.conditions import Cells
@@ -400,7 +400,7 @@ def test_a_person_takes_part_in_one_of_related_studies(tmp_path: Path) -> None:
     ended(one, tmp_path, "P02", "delete")
     for participant in ("P01", "P02"):
         with pytest.raises(ParticipantTaken, match=f"{participant} took part in drawn"):
-            new_folder.refuse_taken(tmp_path / "data", other, participant, "1")
+            folder.refuse_taken(tmp_path / "data", other, participant, "1")
         with pytest.raises(ParticipantTaken, match=f"{participant} took part in drawn"):
             begun(other, tmp_path, participant)
     assert next_free(other, tmp_path / "data", 2) == ["P03", "P04"]

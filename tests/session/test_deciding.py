@@ -14,8 +14,7 @@ from labapp.analysis.analyze import analyze
 from labapp.base.errors import RecordError, StudyFull, UsageError
 from labapp.record.journal.decisions import decision_problems, decisions
 from labapp.record.journal.layout import DECISIONS
-from labapp.record.journal.session_index import SessionIndex
-from labapp.record.journal.sessions import list_problems, summary
+from labapp.record.journal.sessions import SessionIndex, list_problems, summary
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.condition_assignment import held_counts, people_of, preview, session_states

@@ -29,12 +29,12 @@ from labapp.record.events.commands import Pause, Resume
 from labapp.record.journal.layout import MAKING
 from labapp.record.journal.sessions import list_sessions
 from labapp.record.journal.write import Journal
-from labapp.session import folder, new_folder, opening
+from labapp.session import folder, opening
 from labapp.session.bids.export import export
 from labapp.session.folder import SessionFolder
 from labapp.session.overview import next_free
 from labapp.session.private import Consent, check_private, consents, store_consent
-from labapp.session.recovery import recover
+from labapp.session.resuming import recover
 from labapp.study.loading import load
 from tests.helpers.beside import put_beside
 from tests.helpers.disks import SmallDisk
@@ -66,7 +66,7 @@ def test_every_name_in_a_new_folder_outlasts_a_power_cut(
     monkeypatch.setattr(
         durable, "sync_folder", lambda path: (sync(path), synced.update({path: len(written)}))
     )
-    new = new_folder.create(tmp_path / "data", QUICK, "P01", "1", FakeClock())
+    new = folder.create(tmp_path / "data", QUICK, "P01", "1", FakeClock())
     assert len(written) == len(QUICK.files)
     folders = [path for path in new.home.path.rglob("*") if path.is_dir()]
     for folder_of in (*folders, new.home.path, new.home.path.parent, tmp_path / "data"):
@@ -110,7 +110,7 @@ def test_a_label_that_is_in_a_bundle_is_never_given_again(tmp_path: Path) -> Non
 
 
 def test_a_folder_that_comes_in_the_way_is_not_touched(tmp_path: Path) -> None:
-    new = new_folder.create(tmp_path, QUICK, "P01", "1", FakeClock())
+    new = folder.create(tmp_path, QUICK, "P01", "1", FakeClock())
     there = tmp_path / "quickstart" / "sub-P01_ses-1_20260102T030405Z"
     there.mkdir()
     (there / "mark").write_text("theirs")
@@ -336,7 +336,7 @@ def test_what_a_killed_start_left_is_cleared_away(tmp_path: Path, before_models:
         (left / "audio").mkdir()
         Journal.create(left / "journal.sqlite", FakeClock()).close()
     if before_models:
-        new_folder.refuse_taken(tmp_path, QUICK, "P01", "1")
+        folder.refuse_taken(tmp_path, QUICK, "P01", "1")
         assert [child for child in study.iterdir() if child.is_dir()] == []
     made = new_session(tmp_path, QUICK, "P01", "1", FakeClock(60 * NS))
     assert [child for child in study.iterdir() if child.is_dir()] == [made.path]
@@ -374,11 +374,11 @@ def test_nothing_that_holds_an_event_or_is_somebody_elses_is_cleared_away(tmp_pa
 
 
 def test_what_is_being_made_is_no_session_and_is_left_alone(tmp_path: Path) -> None:
-    new = new_folder.create(tmp_path, QUICK, "P01", "1", FakeClock())
+    new = folder.create(tmp_path, QUICK, "P01", "1", FakeClock())
     assert list_sessions(tmp_path) == []
     assert folder.taken(tmp_path, "quickstart") == {}
     with pytest.raises(ParticipantTaken, match="Another program is starting session 1 of P01"):
-        new_folder.create(tmp_path, QUICK, "P01", "1", FakeClock(60 * NS))
+        folder.create(tmp_path, QUICK, "P01", "1", FakeClock(60 * NS))
     other = new_session(tmp_path, QUICK, "P02", "1", FakeClock())
     assert new.home.path.is_dir()
     new.discard()

@@ -16,7 +16,7 @@ from labapp.session import opening, resuming
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.opening import OpenSession
-from labapp.session.recovery import read_verified_events, recover
+from labapp.session.resuming import read_verified_events, recover
 from labapp.tasks.single_dimension.events import Choose, Rate
 from tests.helpers.skips import skip_question, skip_stage
 from tests.session.sessions import opened, surroundings, trial_of

@@ -27,7 +27,7 @@ from labapp.record.events.commands import (
 from labapp.record.events.moderation import NoteCorrected
 from labapp.session.opening import OpenSession
 from labapp.session.overview import overview
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.simulation_job import simulate
 from labapp.study.loading import load
 from labapp.study.overview import check, notices

@@ -22,7 +22,7 @@ from labapp.record.journal.opening import open_record
 from labapp.session import opening
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import EmitBody, MakeRecorder, OpenSession
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from tests.record.audio.fakes import DEVICE, Plug, Watcher
 from tests.session.sessions import opened, spin, surroundings
 from tests.session.test_resume import drop

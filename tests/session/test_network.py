@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from labapp.record.journal.read import read_rows
-from labapp.session import network
-from labapp.session.network import _listed, _mounted, kind_of, network_drive
+from labapp.session import environment
+from labapp.session.environment import _listed, _mounted, kind_of, network_drive
 from labapp.ui import doctor
 from labapp.ui.moderator import checklist
 from tests.session.sessions import opened
@@ -56,7 +56,7 @@ def test_this_machine_s_own_disk_is_none(tmp_path: Path) -> None:
 
 @pytest.fixture
 def share(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "kind_of", lambda folder, mounts: "NFS")
+    monkeypatch.setattr(environment, "kind_of", lambda folder, mounts: "NFS")
 
 
 @pytest.mark.usefixtures("share")

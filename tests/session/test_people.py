@@ -23,7 +23,7 @@ from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.condition_assignment import held_counts, people_of, preview
 from labapp.session.deciding import decide_by_hand
-from labapp.session.new_folder import refuse_taken
+from labapp.session.folder import refuse_taken
 from labapp.session.overview import overview
 from labapp.session.simulation import simulation_job
 from labapp.session.simulation.simulation_job import Decoders, simulate, simulate_study

@@ -16,7 +16,7 @@ from labapp.record.events import Event, Source
 from labapp.record.events.commands import Next, Pause, Resume
 from labapp.record.events.lifecycle import DecoderWarmed
 from labapp.session.opening import OpenSession
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.tasks.reconstruction.events import MoveDial
 from labapp.tasks.single_dimension.events import Choose, ShowMoreExamples
 from labapp.tasks.single_dimension.state import Question

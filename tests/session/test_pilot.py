@@ -17,11 +17,9 @@ from labapp.base.errors import BundleError, ParticipantTaken, RecordError, Usage
 from labapp.base.resources import pilot_root
 from labapp.cli.main import app
 from labapp.coding.annotations.places import annotations_folder
-from labapp.record.journal.comments import add_comment, forget_comments
-from labapp.record.journal.decisions import moves
+from labapp.record.journal.decisions import add_comment, forget_comments, moves
 from labapp.record.journal.describe import line as describe_line
-from labapp.record.journal.session_index import SessionIndex
-from labapp.record.journal.sessions import list_problems, list_sessions, summary
+from labapp.record.journal.sessions import SessionIndex, list_problems, list_sessions, summary
 from labapp.session import deciding
 from labapp.session.bids.export import export
 from labapp.session.condition_assignment import held_counts, people_of, session_states

@@ -21,15 +21,15 @@ from labapp.record.events.commands import (
     TakeBackSkip,
 )
 from labapp.record.events.lifecycle import InclusionDecided
+from labapp.record.journal.decisions import withdrawals
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.sessions import list_sessions
-from labapp.record.journal.withdrawn import withdrawals
 from labapp.session import opening
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.condition_assignment import session_states
 from labapp.session.opening import EmitBody, OpenSession
-from labapp.session.recovery import finished, read_verified_events, recover
+from labapp.session.resuming import finished, read_verified_events, recover
 from tests.helpers.drawn import drawn_study
 from tests.helpers.rooms import SilentRecorder
 from tests.helpers.skips import skip_stage

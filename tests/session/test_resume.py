@@ -23,7 +23,7 @@ from labapp.record.journal.sessions import list_sessions
 from labapp.session import opening, resuming
 from labapp.session.bids.verify import verify
 from labapp.session.opening import OpenSession
-from labapp.session.recovery import read_verified_events, recover
+from labapp.session.resuming import read_verified_events, recover
 from labapp.study.loading import load
 from labapp.tasks.reconstruction.events import MoveDial
 from labapp.tasks.reconstruction.state import Trial

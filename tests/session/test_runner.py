@@ -29,7 +29,7 @@ from labapp.record.journal import write as journal_module
 from labapp.record.journal.integrity import check_journal
 from labapp.record.journal.read import read_rows
 from labapp.session.opening import OpenSession
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.tasks.reconstruction.events import MoveDial
 from tests.session.sessions import opened, scheduler_of, spin, trial_of, watch
 

@@ -13,7 +13,7 @@ from labapp.record.events.commands import ConfirmSkip, Resume, SkipStage, TakeBa
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.opening import OpenSession
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
 from labapp.study.allocation import variants

@@ -17,11 +17,17 @@ from labapp.record.events.commands import EndSession, Resume
 from labapp.session import condition_assignment, opening
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
-from labapp.session.condition_assignment import held_counts, people_of, preview, session_states
-from labapp.session.coverage import Allocation, coverage
+from labapp.session.condition_assignment import (
+    Allocation,
+    coverage,
+    held_counts,
+    people_of,
+    preview,
+    session_states,
+)
 from labapp.session.overview import overview
 from labapp.session.planning.thresholds import fold, people
-from labapp.session.recovery import recover
+from labapp.session.resuming import recover
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.session.withdrawal import withdraw
 from labapp.study import loading

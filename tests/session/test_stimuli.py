@@ -19,7 +19,7 @@ from labapp.record.journal.read import read_rows
 from labapp.session import opening
 from labapp.session.bids.verify import verify
 from labapp.session.opening import OpenSession
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.study import plan
 from labapp.study.loading import load
 from labapp.study.plan import pictures_of

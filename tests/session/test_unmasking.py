@@ -27,7 +27,7 @@ from labapp.record.journal.integrity import check_journal
 from labapp.record.journal.read import read_rows
 from labapp.session import opening
 from labapp.session.bids.verify import verify
-from labapp.session.masked_predictions import predict_masked
+from labapp.session.gate import predict_masked
 from labapp.session.opening import OpenSession
 from labapp.session.overview import overview
 from labapp.study.plan import pictures_of

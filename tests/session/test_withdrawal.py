@@ -16,18 +16,18 @@ from labapp.base.errors import (
     SessionBusy,
     SessionError,
 )
-from labapp.coding.annotations.handed_out import note_handed_out
 from labapp.coding.annotations.ledger import Ledger
 from labapp.coding.annotations.places import annotations_folder, rater_file
+from labapp.coding.annotations.redacting import note_handed_out
 from labapp.record.audio.capture import wav_header
 from labapp.record.audio.pyramid import pyramid_of
 from labapp.record.audio.wav_samples import WavSamples
 from labapp.record.events.commands import EndSession
 from labapp.record.journal import anchor
+from labapp.record.journal.decisions import Withdrawal, withdrawal_problems, withdrawals
 from labapp.record.journal.layout import EXPORTS, LEAVING, WITHDRAWN
 from labapp.record.journal.opening import open_record, places
 from labapp.record.journal.sessions import list_problems, list_sessions
-from labapp.record.journal.withdrawn import Withdrawal, withdrawal_problems, withdrawals
 from labapp.session import folder, opening
 from labapp.session.bids.export import export
 from labapp.session.opening import OpenSession

@@ -24,7 +24,7 @@ from labapp.study.authoring import new_study, texts_to_read
 from labapp.study.examining import UNTRANSLATED
 from labapp.study.overview import check, check_all, notices
 from labapp.study.plugins.texts import pages as pages_of
-from labapp.study.translating import lacking
+from labapp.study.words import lacking
 from labapp.ui.strings import strings_of
 
 SHIPPED = [path.stem for path in loading.shipped()]

@@ -14,7 +14,7 @@ from labapp.analysis import checking
 from labapp.base import resources
 from labapp.base.errors import AnnotationError, StimuliError, faults_of
 from labapp.base.reading import tables
-from labapp.coding.annotations.codebook_document import codebook_from
+from labapp.coding.annotations.codebook import codebook_from
 from labapp.models.stimuli.library import parse
 from labapp.session.gate import look_at
 from tests.helpers.beside import put_beside

@@ -9,10 +9,9 @@ import pytest
 from labapp.record.events import Event, Payload
 from labapp.record.events.lifecycle import PartEnded, PartRestarted, PartStarted
 from labapp.record.events.trials import TrialEnded
-from labapp.study.inclusion import Achieved, Tally, achieved, decide
+from labapp.study.inclusion import Achieved, Inclusion, Tally, achieved, decide
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
-from labapp.study.rules import Inclusion
 from labapp.tasks.judging.events import PhotoJudged
 from labapp.tasks.judging.plan import PlannedPhoto
 from labapp.tasks.reconstruction.events import TrialSolved

@@ -15,7 +15,7 @@ from labapp.base import resources
 from labapp.base.errors import StudyError
 from labapp.cli.main import app
 from labapp.record.journal.integrity import check_journal
-from labapp.session.recovery import finished, read_verified_events
+from labapp.session.resuming import finished, read_verified_events
 from labapp.session.simulation.person import FAST
 from labapp.session.simulation.simulation_job import simulate
 from labapp.study.loading import WORDS, find, in_language, load

@@ -10,10 +10,9 @@ from pydantic import ValidationError
 from labapp.base import resources
 from labapp.record.events.commands import DeclineConsent, EndSession, GiveConsent, Next
 from labapp.study import inclusion, loading, planner
-from labapp.study.inclusion import Achieved, earned
+from labapp.study.inclusion import Achieved, Incentive, earned
 from labapp.study.overview import space_of
 from labapp.study.plugins import texts
-from labapp.study.rules import Incentive
 from labapp.tasks.judging.plan import AGREEMENT, DISTINCTION, OUTPUT
 from tests.helpers.play import Play, stage_part, whole_machine
 from tests.helpers.play_judging import judging_part, photo

@@ -16,7 +16,7 @@ from labapp import __version__
 from labapp.base import discovery, resources
 from labapp.base.errors import ModelError, StudyError
 from labapp.cli.main import app
-from labapp.models.explanations.approach import approach
+from labapp.models.explanations.classifier import approach
 from labapp.models.explanations.data import ClassifierRecipe
 from labapp.models.metrics.evaluation import scores
 from labapp.models.representations.package import load_package
@@ -73,7 +73,7 @@ BROKEN = {
     "taken-stages": (
         (
             "from typing import Literal\n"
-            "from labapp.study.plugins.stages import TaskStages\n"
+            "from labapp.study.plugins.item import TaskStages\n"
             "class Stages(TaskStages):\n    task: Literal['unmasking']\n"
             f"{OTHER}    parts, items, stages = (), (), (Stages,)\n\nTASK = Other()\n"
         ),
@@ -143,7 +143,7 @@ GOOD = {
     ),
     "labapp.instruments": (
         "from pathlib import Path\n"
-        "from labapp.study.instruments.files import Questionnaire\n"
+        "from labapp.study.instruments.instrument import Questionnaire\n"
         "file = Path(__file__).parent / 'drowsy.yaml'\n"
         "file.write_text('{id: drowsy, version: 1, title: T, source: Ours, scores: {drowsiness: "
         "{mean: [now]}}, items: [{id: now, points: 9, low: awake, high: asleep}]}')\n"
@@ -154,7 +154,7 @@ GOOD = {
 WRONG = {
     "labapp.metrics": ("IT = 3", "it is int, and no Metric"),
     "labapp.exporters": (
-        "from labapp.session.bids.dataset import BidsDataset\nIT = BidsDataset()",
+        "from labapp.session.bids.export import BidsDataset\nIT = BidsDataset()",
         "an exporter 'bids' is there already",
     ),
     "labapp.decoders": (

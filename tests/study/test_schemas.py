@@ -16,8 +16,8 @@ from pydantic import BaseModel
 
 from labapp.base import resources
 from labapp.base.descriptions import keys, summary
-from labapp.base.model_fields import models_in
-from labapp.study.schemas import DOCUMENTS, as_text, schema_of
+from labapp.base.documents import models_in
+from labapp.study.authoring import DOCUMENTS, as_text, schema_of
 from tests.study.test_refusals import GOOD
 
 FILES = {

@@ -25,8 +25,7 @@ from labapp.models.representations import package
 from labapp.record.events.lifecycle import DecoderWarmed
 from labapp.record.events.stimuli import StimuliStored
 from labapp.record.journal.arrow import parquet_bytes, rows_of
-from labapp.record.journal.comments import add_comment
-from labapp.record.journal.decisions import decide
+from labapp.record.journal.decisions import add_comment, decide
 from labapp.record.journal.layout import (
     COLUMNS,
     JOURNAL,
@@ -35,8 +34,7 @@ from labapp.record.journal.layout import (
     SESSION,
     SOURCEDATA,
 )
-from labapp.record.journal.read import read_rows
-from labapp.record.journal.rows import Row
+from labapp.record.journal.read import Row, read_rows
 from labapp.record.journal.tree import FolderTree
 from labapp.session.bids.export import export
 from labapp.session.bids.folder import FileEntry, hash_stream, manifest_text, write_zip

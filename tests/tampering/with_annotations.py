@@ -7,8 +7,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from labapp.coding.annotations.ledger import read
-from labapp.coding.annotations.lines import Line, as_bytes
+from labapp.coding.annotations.ledger import Line, as_bytes, read
 from labapp.coding.annotations.places import annotations_folder
 from labapp.record.journal.anchor import ANCHOR
 from tests.tampering.catalogue import BACKUP, INSIDER, manipulation
@@ -172,7 +171,7 @@ def take_a_line_of_codes_out_and_keep_the_chain(places: Places) -> Path:
     path = _file(places, "raters/anna.jsonl")
     raw = [json.loads(line) for line in path.read_bytes().splitlines()]
     lines = read(path).lines
-    from labapp.coding.annotations.lines import encode
+    from labapp.coding.annotations.ledger import encode
 
     left = [*zip(lines[:2], raw[:2], strict=True), *zip(lines[3:], raw[3:], strict=True)]
     content = [
@@ -213,7 +212,7 @@ def change_a_code_after_the_lock(places: Places) -> Path:
 @manipulation("coded", told="something above it was changed")
 def change_a_code_and_its_sum(places: Places) -> Path:
     """A code is another one, and the sum of its line is made again."""
-    from labapp.coding.annotations.lines import encode
+    from labapp.coding.annotations.ledger import encode
 
     path = _file(places, "raters/anna.jsonl")
     raw = path.read_bytes().splitlines()
@@ -239,7 +238,7 @@ def add_a_code_after_the_lock(places: Places) -> Path:
 @manipulation("coded", told="it is not chained as those above it")
 def add_a_code_by_hand(places: Places) -> Path:
     """A line is added as an older labapp would have written it."""
-    from labapp.coding.annotations.lines import encode
+    from labapp.coding.annotations.ledger import encode
 
     path = _file(places, "raters/anna.jsonl")
     last = read(path).lines[-1]
@@ -326,7 +325,7 @@ def change_a_stored_codebook(places: Places) -> Path:
 def take_the_words_out_of_a_stored_codebook(places: Places) -> Path:
     """It says that its words were withheld, as labapp writes it, and a code is another one."""
     from labapp.coding.annotations.codebook import read as read_codebook
-    from labapp.coding.annotations.codebook_document import without_words
+    from labapp.coding.annotations.codebook import without_words
 
     (path,) = _log(places, "annotations/codebooks").glob("*.yaml")
     path.write_bytes(without_words(read_codebook(path)).replace(b"Exploring", b"Guessing"))

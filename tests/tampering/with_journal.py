@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from labapp.record.journal.layout import JOURNAL
-from labapp.record.journal.rows import Row
+from labapp.record.journal.read import Row
 from tests.helpers.trees import flip
 from tests.hostile.rehashed import chained
 from tests.tampering.catalogue import INSIDER, manipulation

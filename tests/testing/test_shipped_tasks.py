@@ -12,7 +12,7 @@ import pytest
 
 from labapp.analysis.rows import SessionRecords
 from labapp.record.events import payload_of
-from labapp.session.masked_predictions import predict_masked
+from labapp.session.gate import predict_masked
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, plan
 from labapp.study.plugins import registry

@@ -38,7 +38,7 @@ from labapp.record.journal.write import Receipt
 from labapp.session import condition_assignment
 from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.fitting import check_fits
 from labapp.session.simulation.names import ORACLE
 from labapp.session.simulation.person import FAST

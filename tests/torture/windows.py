@@ -30,7 +30,7 @@ from labapp.record.journal.read import read_rows
 from labapp.session.bids.verify import verify
 from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.person import Pace
 from labapp.study.parts import BreakPart
 from labapp.tasks.reconstruction.events import SelectDial

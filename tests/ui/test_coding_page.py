@@ -14,7 +14,7 @@ from labapp.coding.annotations.codebook import read
 from labapp.coding.annotations.status import RaterProgress, SessionProgress
 from labapp.coding.annotations.store import annotations_of, open_marks
 from labapp.record.journal.opening import open_record
-from labapp.record.journal.session_index import SessionIndex
+from labapp.record.journal.sessions import SessionIndex
 from labapp.session.replay.retrieval import retrieve
 from labapp.ui import theme
 from labapp.ui.replay.retrieval import RetrievalView

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from labapp.base.errors import AnnotationError
-from labapp.coding.annotations.assignments import Draw, save_draw
 from labapp.coding.annotations.codebook import read
 from labapp.coding.annotations.model import Assignment, Redaction
 from labapp.coding.annotations.places import rater_file
+from labapp.coding.annotations.rounds import Draw, save_draw
 from labapp.coding.annotations.store import annotations_of, open_marks, open_texts, open_units
 from labapp.record.journal.opening import open_record
 from labapp.ui import theme

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from labapp.coding.annotations.store import annotations_of
 from labapp.record.journal.opening import open_record
-from labapp.record.journal.session_index import SessionIndex
+from labapp.record.journal.sessions import SessionIndex
 from labapp.ui import theme
 from labapp.ui.language import speak
 from labapp.ui.moderator import bits

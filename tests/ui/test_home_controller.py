@@ -28,7 +28,7 @@ from labapp.session import private
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.private import consents
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.study.loading import find
 from labapp.study.overview import Checked, check_all
 from labapp.tasks.consent.screen import ConsentScreen

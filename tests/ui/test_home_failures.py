@@ -20,8 +20,7 @@ from labapp.record.audio import devices
 from labapp.record.events import Source
 from labapp.record.events.commands import EndSession, Resume
 from labapp.record.events.lifecycle import DecoderWarmed
-from labapp.record.journal.session_index import SessionIndex
-from labapp.record.journal.sessions import list_sessions
+from labapp.record.journal.sessions import SessionIndex, list_sessions
 from labapp.session.folder import SessionFolder
 from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession

@@ -23,7 +23,7 @@ from labapp.base.errors import SetupError
 from labapp.base.messages import FORMS, Message, coded
 from labapp.models import catalog as models_catalog
 from labapp.record.events.lifecycle import AlarmRaised
-from labapp.record.journal.withdrawn import Withdrawal
+from labapp.record.journal.decisions import Withdrawal
 from labapp.session.withdrawal import WithdrawalReport
 from labapp.study.loading import find
 from labapp.tasks.judging.events import Judge, OpenDescription

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from labapp.record.events import Source
 from labapp.record.events.commands import AddNote, AskToLeave, EndSession, Pause, Resume, StayHere
 from labapp.record.journal.sessions import list_sessions
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.ui.controller import ENDED_EARLY, SessionController
 from labapp.ui.starting import RunOptions, open_new
 from tests.helpers.rooms import skip_to

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp.record.events import Source
 from labapp.record.events.commands import Command, EndSession, Pause, Resume, SkipStage
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from tests.helpers.questionnaires import questionnaire_study
 from tests.helpers.rooms import Room, skip_to
 from tests.helpers.skips import skip_stage

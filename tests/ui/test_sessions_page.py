@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from labapp.base.naming import natural
-from labapp.record.journal.comments import comments
+from labapp.record.journal.decisions import comments
 from labapp.record.journal.sessions import SessionSummary
 from labapp.ui import session_lists
 from labapp.ui.home import HomeController

@@ -10,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from labapp.base.errors import LabappError
-from labapp.session.recovery import finished, read_verified_events
+from labapp.session.resuming import finished, read_verified_events
 from labapp.ui.controller import SessionController
 from labapp.ui.starting import RunOptions, open_new
 from tests.helpers.questionnaires import leave_why_empty, written_session, written_study

@@ -16,7 +16,7 @@ from labapp.coding.annotations.status import SessionProgress
 from labapp.coding.annotations.store import annotations_of
 from labapp.coding.transcription.models import ENGINES, model_at
 from labapp.record.journal.opening import open_record
-from labapp.record.journal.session_index import SessionIndex
+from labapp.record.journal.sessions import SessionIndex
 from labapp.ui import theme
 from labapp.ui.language import in_words, speak
 from labapp.ui.researcher.coding_page import CodingPage, SpeechPanel, SpeechWanted

@@ -8,7 +8,7 @@ from dataclasses import replace
 from labapp.analysis.tables import load
 from labapp.record.events.commands import Next
 from labapp.session.bids.verify import verify
-from labapp.session.recovery import finished, read_verified_events
+from labapp.session.resuming import finished, read_verified_events
 from labapp.tasks.unmasking.events import Respond
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.ui.controller import SessionController

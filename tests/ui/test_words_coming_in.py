@@ -12,10 +12,9 @@ from pytestqt.qtbot import QtBot
 
 from labapp.base.clock import NS
 from labapp.base.errors import AnnotationError, AnnotationsBusy
-from labapp.coding.annotations.history import history_of
 from labapp.coding.annotations.model import Redaction, Text
 from labapp.coding.annotations.segmenting import segment_session
-from labapp.coding.annotations.store import annotations_of, open_texts
+from labapp.coding.annotations.store import annotations_of, history_of, open_texts
 from labapp.coding.annotations.texts import PUT
 from labapp.coding.transcription.session import HeardWord, transcribe_session
 from labapp.record.journal.opening import open_record

@@ -23,8 +23,7 @@ from labapp.analysis.design.sources import UNDECLARED
 from labapp.analysis.statistic import Statistic
 from labapp.base.figure_style import ACCENT, INK, SECONDARY, SERIES, panels_across, points_of, style
 from labapp.base.report import drawing, kit
-from labapp.base.report.drawing import ReportFigure, shortened
-from labapp.base.report.finishing import SAID
+from labapp.base.report.drawing import SAID, ReportFigure, shortened
 from labapp.study.design import MODEL
 
 ACROSS, HEIGHT_IN, MARGIN_IN = 3, 2.1, 0.75

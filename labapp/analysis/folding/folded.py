@@ -28,11 +28,10 @@ from labapp.base.errors import RecordError
 from labapp.base.messages import Message
 from labapp.base.parallel.long_work import gc_paused
 from labapp.record.events.lifecycle import DecoderWarmed
-from labapp.record.journal.guard import readable
 from labapp.record.journal.integrity import check_chain
 from labapp.record.journal.opening import SessionPlace
+from labapp.record.journal.read import Row, readable
 from labapp.record.journal.record import Record
-from labapp.record.journal.rows import Row
 from labapp.study.allocation import drawn_cells
 
 if TYPE_CHECKING:

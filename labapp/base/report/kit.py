@@ -3,13 +3,17 @@
 All figures of the report, of plans and of scores are drawn with these functions, so that the same
 thing looks the same everywhere: ink on white, and no colour carries meaning alone. They do without
 pyplot: nothing global is changed, and any thread may draw.
+
+Small multiples of strips: a panel for each measure, with a strip for each model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
@@ -17,6 +21,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.base.figure_style import (
@@ -27,8 +32,10 @@ from labapp.base.figure_style import (
     figure_width,
     panels_across,
     points_of,
+    style,
 )
-from labapp.base.report.finishing import INTERVAL
+from labapp.base.report import drawing
+from labapp.base.report.drawing import INTERVAL, Drawing, svg_of
 
 Values = NDArray[np.float64]
 
@@ -389,3 +396,69 @@ def _luminance(colour: Any) -> float:
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]
     ]
     return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+
+
+BESIDE_IN = 0.7
+"""Left of an axis, for its numbers and unit."""
+LEAST_IN, DRAWN_IN = 2.3, 1.75
+"""Height of a panel with short names below it, and of what is above the names of any."""
+READ = "Each point is a participant; grey lines join the points of one. " + STRIPS_READ
+
+
+@dataclass(frozen=True, eq=False)
+class StripPanel:
+    """What a panel shows.
+
+    Attributes
+    ----------
+    title, unit : what was measured, and its unit.
+    values : shape (participants, models), NaN where a value is missing.
+    limits : least and greatest possible value; None if there are no limits.
+    models : ids of the strips, where it has not those of all panels.
+    dataset : their data set, where that is what parts them from those of other panels.
+    """
+
+    title: str
+    unit: str
+    values: Values
+    limits: tuple[float, float] | None = None
+    models: Sequence[str] = ()
+    dataset: str = ""
+
+
+def strip_panels(
+    measured: Sequence[StripPanel], models: Sequence[str], name: str, label: str, across: int
+) -> Drawing:
+    """Draw a panel for each measure.
+
+    models: ids of the strips; name: prefix of the ids in the page; across: panels in a row.
+    """
+    with mpl.rc_context(style()):
+        wide = figure_width() / panels_across(across) - BESIDE_IN
+        named = [panel.models or models for panel in measured]
+        rooms = [wide / (max(len(own), drawing.LEAST) + 0.2) for own in named]
+        below = max(map(drawing.label_height, named, rooms), default=0.0)
+        figure, axes = panels(len(measured), across, max(LEAST_IN, DRAWN_IN + below))
+        for ax, panel, own, room in zip(axes, measured, named, rooms, strict=True):
+            counts = strips(ax, panel.values, joined=True, limits=panel.limits)
+            drawing.names_below(ax, own, counts, (), room)
+            ax.set_title(panel.title)
+            ax.set_ylabel(panel.unit)
+            ax.set_xlabel(panel.dataset)
+            grid(ax)
+            scale(ax, panel)
+        return Drawing(svg_of(figure, name), f"{label}: {', '.join(models)}")
+
+
+def scale(ax: Axes, panel: StripPanel) -> None:
+    """Set the y axis to the panel's limits, or from 0 to its highest value, with a margin."""
+    if panel.limits is not None:
+        low, high = panel.limits
+        margin = 0.06 * (high - low)
+        ax.set_ylim(low - margin, high + margin)
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
+        return
+    known = panel.values[np.isfinite(panel.values)]
+    highest = float(known.max()) if known.size else 0.0
+    ax.set_ylim(0, 1.06 * highest or 1.0)
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))

@@ -50,8 +50,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.coding.agreement.measure import (
+    MISSING,
     Coefficient,
     Interval,
+    Ratings,
     Sums,
     by_cluster,
     cluster_interval,
@@ -59,7 +61,6 @@ from labapp.coding.agreement.measure import (
     ratio,
     shrunk,
 )
-from labapp.coding.agreement.ratings import MISSING, Ratings
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[str, ...] = get_args(Level)

@@ -15,8 +15,7 @@ from labapp.base.errors import AgreementError
 from labapp.base.reading import files, tables
 from labapp.base.reading.tables import TableError
 from labapp.coding.agreement.coefficients import CohenKappa, FleissKappa, Level, alpha_for
-from labapp.coding.agreement.measure import Coefficient, Measure, coefficient
-from labapp.coding.agreement.ratings import Ratings, ratings_of
+from labapp.coding.agreement.measure import Coefficient, Measure, Ratings, coefficient, ratings_of
 
 TableMeasure = Literal["alpha", "kappa", "fleiss"]
 MEASURES: tuple[str, ...] = get_args(TableMeasure)

@@ -24,11 +24,9 @@ from labapp.coding.annotations import marks as marks_file
 from labapp.coding.annotations import settlements as settlements_file
 from labapp.coding.annotations import texts as texts_file
 from labapp.coding.annotations import units as units_file
-from labapp.coding.annotations.assignments import ASSIGNED, ASSIGNMENTS
-from labapp.coding.annotations.codebook_document import without_words
+from labapp.coding.annotations.codebook import without_words
 from labapp.coding.annotations.editing import body_of
-from labapp.coding.annotations.ledger import LARGEST
-from labapp.coding.annotations.lines import Line, as_bytes, checked, parse
+from labapp.coding.annotations.ledger import LARGEST, Line, as_bytes, checked, parse
 from labapp.coding.annotations.model import SessionAnnotations
 from labapp.coding.annotations.places import (
     ANNOTATIONS,
@@ -41,6 +39,7 @@ from labapp.coding.annotations.places import (
     rater_names,
 )
 from labapp.coding.annotations.redaction import anchored_redactions, is_redacted, shown_texts
+from labapp.coding.annotations.rounds import ASSIGNED, ASSIGNMENTS
 from labapp.coding.annotations.settlements import SETTLEMENTS
 from labapp.coding.annotations.simulated import SIMULATED, simulated_speech
 from labapp.coding.annotations.store import annotations_in, annotations_tree, rater_files

@@ -17,8 +17,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from labapp.base.errors import AnnotationError
-from labapp.coding.annotations.ledger import Ledger
-from labapp.coding.annotations.lines import Line
+from labapp.coding.annotations.ledger import Ledger, Line
 
 VERSION = 1
 """Of every kind of line so far."""

@@ -25,7 +25,7 @@ from labapp.coding.annotations.editing import (
     text_in,
 )
 from labapp.coding.annotations.final import overlap
-from labapp.coding.annotations.lines import Line
+from labapp.coding.annotations.ledger import Line
 from labapp.coding.annotations.model import (
     ROUNDS,
     STATUSES,

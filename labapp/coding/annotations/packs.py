@@ -31,17 +31,23 @@ from labapp.base.clock import NS, FakeClock, utc_text
 from labapp.base.errors import AnnotationError
 from labapp.base.reading import archives, files
 from labapp.base.reading.values import json_value
-from labapp.coding.annotations import assignments as assignments_file
 from labapp.coding.annotations import codebook as codebooks
+from labapp.coding.annotations import rounds as assignments_file
 from labapp.coding.annotations import texts as texts_file
 from labapp.coding.annotations import units as units_file
-from labapp.coding.annotations.assignments import ASSIGNED, ASSIGNMENTS, assignments_of_study
 from labapp.coding.annotations.codebook import codebooks_of
 from labapp.coding.annotations.editing import body_of, fold_lines
-from labapp.coding.annotations.handed_out import PACK, HandedOut, handed_out, note_handed_out
-from labapp.coding.annotations.identity import identity_of
-from labapp.coding.annotations.ledger import LARGEST, HeldFile, held
-from labapp.coding.annotations.lines import Line, as_bytes, checked, merged, next_utc, parse
+from labapp.coding.annotations.ledger import (
+    LARGEST,
+    HeldFile,
+    Line,
+    as_bytes,
+    checked,
+    held,
+    merged,
+    next_utc,
+    parse,
+)
 from labapp.coding.annotations.marks import OPENED, PUT, MarksFold
 from labapp.coding.annotations.model import Assignment, Mark, Redaction, Round, Unit
 from labapp.coding.annotations.places import (
@@ -53,10 +59,22 @@ from labapp.coding.annotations.places import (
     check_rater,
     rater_file,
 )
-from labapp.coding.annotations.redacting import without_remarks
+from labapp.coding.annotations.redacting import (
+    PACK,
+    HandedOut,
+    handed_out,
+    note_handed_out,
+    without_remarks,
+)
 from labapp.coding.annotations.redaction import joined
-from labapp.coding.annotations.store import annotations_of
-from labapp.coding.annotations.study_sessions import AnnotatedSession, StudySessions, study_sessions
+from labapp.coding.annotations.rounds import ASSIGNED, ASSIGNMENTS, assignments_of_study
+from labapp.coding.annotations.store import (
+    AnnotatedSession,
+    StudySessions,
+    annotations_of,
+    identity_of,
+    study_sessions,
+)
 from labapp.record.audio.capture import FRAME_BYTES, wav_header
 from labapp.record.audio.recorded_sound import RecordedSound
 from labapp.record.events import Payload, UnstampedEvent
@@ -71,9 +89,8 @@ from labapp.record.events.voice import AudioBlock, AudioStarted, AudioStopped
 from labapp.record.journal.layout import AUDIO, JOURNAL, refuse_inside
 from labapp.record.journal.layout import PACK as FILE
 from labapp.record.journal.opening import open_record
-from labapp.record.journal.read import read_rows
+from labapp.record.journal.read import payloads, read_rows
 from labapp.record.journal.record import Record
-from labapp.record.journal.rows import payloads
 from labapp.record.journal.tree import FolderTree, Tree, ZipTree
 from labapp.record.journal.write import Journal
 

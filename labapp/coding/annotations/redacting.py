@@ -4,15 +4,20 @@ The transcript is written again without any text that was replaced before, and r
 the stretch are taken out of the raters' files; each file ends with a line that says so. The sound
 as it was recorded stays in the session's folder, which is never touched; whatever leaves the lab is
 read through `redacted_tree`, which is silent there.
+
+What left the lab of a study's annotations: `annotations/packs.jsonl`, a line a file.
+
+Packs for raters, quotes, clips of sound: whoever makes such a file writes it down here first, so
+that a withdrawal can say where something of a session still lies. Bundles are in `exports.jsonl`.
 """
 
 from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -20,17 +25,23 @@ from filelock import FileLock, Timeout
 
 from labapp.base.errors import AnnotationError, DataFolderError, RecordError, SessionBusy
 from labapp.base.reading import files
+from labapp.coding.annotations import ledger
 from labapp.coding.annotations import marks as marks_file
 from labapp.coding.annotations import settlements as settlements_file
 from labapp.coding.annotations import texts as texts_file
 from labapp.coding.annotations.codebook import quoting
 from labapp.coding.annotations.editing import IMPORTED, body_of, new_id
-from labapp.coding.annotations.handed_out import HandedOut, holders
-from labapp.coding.annotations.ledger import Rewritten, rewrite
-from labapp.coding.annotations.lines import Line
+from labapp.coding.annotations.ledger import Ledger, Line, Rewritten, rewrite
 from labapp.coding.annotations.marks import TOMBSTONE
 from labapp.coding.annotations.model import Redaction, Unit
-from labapp.coding.annotations.places import LINES, RATERS, TRANSCRIPT, UNITS, annotations_folder
+from labapp.coding.annotations.places import (
+    ANNOTATIONS,
+    LINES,
+    RATERS,
+    TRANSCRIPT,
+    UNITS,
+    annotations_folder,
+)
 from labapp.coding.annotations.redaction import (
     anchored_redactions,
     is_redacted,
@@ -48,6 +59,74 @@ from labapp.record.journal.opening import open_record
 from labapp.record.journal.record import Record
 from labapp.record.journal.sessions import exports_of
 from labapp.record.journal.tree import Tree
+
+HANDED_OUT = "packs.jsonl"
+PACK = "pack"
+QUOTES = "quotes"
+CLIP = "clip"
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOut:
+    """A file that was made of sessions.
+
+    Attributes
+    ----------
+    kind : `pack`, `quotes`, `clip`, `still` or another word for what it is.
+    sessions : the names of the folders of the sessions that something of is in it.
+    facts : more about it, such as the rater of a pack.
+    """
+
+    kind: str
+    file: str
+    sessions: tuple[str, ...]
+    utc: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def session_folders(*records: Record) -> list[Path]:
+    """The folders of sessions among records, which their studies are told of; bundles have none."""
+    return [Path(record.source).absolute() for record in records if record.kind == "session"]
+
+
+def note_handed_out(
+    study: Path, kind: str, file: Path, sessions: Iterable[str], **facts: Any
+) -> None:
+    """Write down that a file is about to be made; on the disk before this returns. sessions: the
+    names of the folders of its sessions. Raises AnnotationError if it cannot be written down; then
+    nothing may be handed out, for a withdrawal would not know."""
+    body = {"file": str(file.absolute()), "sessions": sorted(set(sessions)), **facts}
+    with Ledger(study / ANNOTATIONS / HANDED_OUT) as log:
+        log.append(f"{kind}.made", body)
+        log.flush()
+
+
+def handed_out(study: Path) -> list[HandedOut]:
+    """What was handed out of a study, oldest first.
+
+    Raises
+    ------
+    AnnotationError : the list cannot be read, or a line of it is damaged.
+    """
+    path = study / ANNOTATIONS / HANDED_OUT
+    result = []
+    for line in ledger.read(path).lines:
+        body = dict(line.body)
+        file, sessions = body.pop("file", None), body.pop("sessions", None)
+        if not isinstance(file, str) or not isinstance(sessions, list):
+            raise AnnotationError(
+                f"{path}, line {line.seq}: it names no file and no sessions.",
+                todo="Put back a copy of the file.",
+            )
+        kind = line.kind.removesuffix(".made")
+        result.append(HandedOut(kind, file, tuple(map(str, sessions)), line.utc, body))
+    return result
+
+
+def holders(study: Path, session: str) -> list[HandedOut]:
+    """What was handed out of a session. Raises AnnotationError as `handed_out`."""
+    return [entry for entry in handed_out(study) if session in entry.sessions]
+
 
 Times = Mapping[str, tuple[int, int]]
 """Session time of units, by their ids."""

@@ -15,8 +15,8 @@ from labapp.coding.annotations.simulated import simulated_speech
 from labapp.record.audio.recorded_sound import RecordedSound
 from labapp.record.audio.speech import PAUSE_S, joined, stretches
 from labapp.record.journal.opening import open_record
+from labapp.record.journal.read import payloads
 from labapp.record.journal.record import Record
-from labapp.record.journal.rows import payloads
 
 
 def sound_of(record: Record, silenced: Iterable[tuple[int, int]] = ()) -> RecordedSound:

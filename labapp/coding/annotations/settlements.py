@@ -22,7 +22,7 @@ from labapp.coding.annotations.editing import (
     text_in,
 )
 from labapp.coding.annotations.final import NO_IDS, coding_raters, overlap, tier_of
-from labapp.coding.annotations.lines import Line
+from labapp.coding.annotations.ledger import Line
 from labapp.coding.annotations.marks import TOMBSTONE
 from labapp.coding.annotations.model import Assignment, Mark, SessionAnnotations, Settlement
 

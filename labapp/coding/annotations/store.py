@@ -1,23 +1,31 @@
 """Reading and opening the annotations of a session: the way in for all other rooms.
 
 What the moderator wrote down in the session, as the marks of a rater.
+
+The sessions of a study whose annotations may be used: over, readable, not withdrawn. What was done
+to a session's annotations, in the order of time, with what was taken back.
+
+Which session annotations belong to: the last hash of its journal, and its sound.
+
+Times of marks mean nothing in another session, so that files of marks name the one they are of.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
-from labapp.base.errors import AnnotationError
+from labapp.base.errors import AnnotationError, LabappError
 from labapp.base.messages import Message
+from labapp.base.reading import files
+from labapp.base.resources import cache_root
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations.codebook import Codebook
-from labapp.coding.annotations.editing import EditedFile, Fold, fold_lines
-from labapp.coding.annotations.identity import SessionIdentity, difference, identity_of
-from labapp.coding.annotations.ledger import LARGEST
-from labapp.coding.annotations.lines import checked, parse
+from labapp.coding.annotations.editing import WHY, EditedFile, Fold, fold_lines
+from labapp.coding.annotations.ledger import LARGEST, Line, checked, parse
 from labapp.coding.annotations.marks import MarksFile, MarksFold
 from labapp.coding.annotations.model import (
     Blinding,
@@ -54,8 +62,9 @@ from labapp.record.events.registry import kinds_of
 from labapp.record.events.speech import SpeechSimulated
 from labapp.record.journal import anchor
 from labapp.record.journal.opening import open_record
+from labapp.record.journal.read import payloads
 from labapp.record.journal.record import Record
-from labapp.record.journal.rows import payloads
+from labapp.record.journal.sessions import sessions_in
 from labapp.record.journal.tree import FolderTree, Tree
 
 File = TypeVar("File", bound=EditedFile)
@@ -438,3 +447,205 @@ def _mark(event: Event, tier: str, code: str, t0_ns: int, memo: str) -> Mark:
     times = min(t0_ns, event.t_ns), event.t_ns
     mark = Mark(f"event-{event.seq}", MODERATOR, tier, code, *times, memo=memo, blind=())
     return replace(mark, utc=event.utc)
+
+
+@dataclass(frozen=True)
+class AnnotatedSession:
+    """A session with what was said about it.
+
+    Attributes
+    ----------
+    path : its folder.
+    record : as recorded.
+    annotations : what was said about it, as far as it may be shown.
+    """
+
+    path: Path
+    record: Record
+    annotations: SessionAnnotations
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        return self.path.name
+
+
+@dataclass(frozen=True)
+class StudySessions:
+    """The sessions of a study.
+
+    Attributes
+    ----------
+    usable : in the order of their starts.
+    left_out : the names of the others, and why each is left out.
+    """
+
+    usable: tuple[AnnotatedSession, ...]
+    left_out: tuple[tuple[str, str], ...]
+
+
+def study_sessions(study: Path) -> StudySessions:
+    """The sessions of a study; none of somebody who withdrew is among the usable ones."""
+    usable: list[AnnotatedSession] = []
+    left_out: list[tuple[str, str]] = []
+    for path in sessions_in(study.absolute()):
+        try:
+            record = open_record(path)
+            if record.withdrawn:
+                left_out.append((path.name, "its participant withdrew"))
+            elif record.running:
+                left_out.append((path.name, "it is being recorded"))
+            else:
+                usable.append(AnnotatedSession(path, record, annotations_of(record)))
+        except LabappError as error:
+            left_out.append((path.name, error.what))
+    return StudySessions(tuple(usable), tuple(left_out))
+
+
+_SHOWN = (
+    "tier", "code", "value", "unit", "speaker", "origin", "text", "what", "status", "frozen",
+    "accepted", "by", "rater", "round", "reason", "reviewed", "replacement", "memo",
+)  # fmt: skip
+"""What is shown of a body, in this order; ids and hashes are in the file."""
+_LONGEST = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A line of a file of annotations. rater: whose file it is; empty for what all share."""
+
+    file: str
+    rater: str
+    line: Line
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        line = self.line._asdict()
+        return {"file": self.file, **line, "body": dict(self.line.body)}
+
+    def __str__(self) -> str:
+        body = self.line.body
+        facts = [_time(body)] if "t0_ns" in body else []
+        facts += [f"{key} {_short(body[key])}" for key in _SHOWN if body.get(key) not in ("", None)]
+        why = f" ({body[WHY]})" if body.get(WHY) else ""
+        whose = self.rater or self.file
+        return f"{self.line.utc[:19]}Z  {whose}  {self.line.kind}{why}  {', '.join(facts)}".rstrip()
+
+
+def history_of(record: Record, rater: str | None = None) -> tuple[Step, ...]:
+    """Every line of a session's annotations, oldest first. Raises AnnotationError if a line is
+    damaged."""
+    return tuple(sorted(_steps(record, rater), key=lambda step: (step.line.utc, step.file)))
+
+
+def _steps(record: Record, rater: str | None) -> Iterator[Step]:
+    tree = annotations_tree(record)
+    for name in tree.names():
+        path = PurePosixPath(name)
+        if path.suffix != LINES or path.name.startswith("."):
+            continue
+        whose = path.stem if path.parent == PurePosixPath(RATERS) else ""
+        if rater is not None and whose != rater:
+            continue
+        lines = checked(parse(tree.read(name, LARGEST)), f"{record.name}: {name}")
+        yield from (Step(name, whose, line) for line in lines.lines)
+
+
+def _time(body: Mapping[str, Any]) -> str:
+    begin, end = _clock(body["t0_ns"]), _clock(body.get("t1_ns", body["t0_ns"]))
+    return begin if begin == end else f"{begin} to {end}"
+
+
+def _clock(t_ns: Any) -> str:
+    seconds = t_ns / 1e9 if isinstance(t_ns, int) else 0.0
+    return f"{int(seconds // 60)}:{seconds % 60:05.2f}"
+
+
+def _short(value: Any) -> str:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionIdentity:
+    """What a session is known by.
+
+    Attributes
+    ----------
+    journal : hash of its last event, which all events before go into.
+    sound : SHA-256 of each sound file, by its name in the session's folder.
+    """
+
+    journal: str
+    sound: Mapping[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        """As a line of a file has it."""
+        return {"journal": self.journal, "sound": dict(self.sound)}
+
+
+def identity_of(record: Record, session: Path) -> SessionIdentity:
+    """What a recorded session is known by. session: its folder.
+
+    Raises
+    ------
+    AnnotationError : a sound file cannot be read.
+    """
+    sound: dict[str, str] = {}
+    for audio in record.audio:
+        if files.is_file(session / audio.file):
+            try:
+                sound[audio.file] = cached_sha256(session / audio.file)
+            except OSError as error:
+                raise AnnotationError(
+                    f"{session / audio.file} cannot be read ({error.strerror or error}).",
+                    todo="See that the file may be read.",
+                ) from error
+    return SessionIdentity(record.rows[-1].hash, sound)
+
+
+def difference(
+    stored: Mapping[str, Any], record: Record, sound: Mapping[str, str] | None = None
+) -> str:
+    """Why a file does not belong to a session, in words; empty where it does. A session that was
+    continued since is the same: the events it had are there. stored: what the file says of it, see
+    `SessionIdentity.to_json`; sound: SHA-256 of the sound files that are there; where it is left
+    out, sound is not compared."""
+    journal = stored.get("journal")
+    if not any(row.hash == journal for row in reversed(record.rows)):
+        return "its journal is not the one that was coded"
+    if sound is None:
+        return ""
+    before = stored.get("sound")
+    for name, digest in sorted((before if isinstance(before, dict) else {}).items()):
+        if name in sound and sound[name] != digest:
+            return f"the sound {name} is not the one that was coded"
+    return ""
+
+
+def cached_sha256(path: Path) -> str:
+    """SHA-256 of a file, kept in the cache folder for as long as its size and time stay the same.
+
+    Raises OSError where it cannot be read.
+    """
+    status = path.stat()
+    known = f"{path.resolve()}\0{status.st_size}\0{status.st_mtime_ns}\0{status.st_ino}"
+    cached = (
+        cache_root() / "sound-sha256" / hashlib.sha256(known.encode("utf-8", "replace")).hexdigest()
+    )
+    try:
+        text = files.content(cached, 64).decode("ascii", "replace")
+        if len(text) == 64:
+            return text
+    except OSError:
+        """It was not computed yet."""
+    with files.open_file(path) as stream:
+        text = hashlib.file_digest(stream, "sha256").hexdigest()
+    try:
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        draft = cached.with_suffix(".draft")
+        draft.write_bytes(text.encode())
+        draft.replace(cached)
+    except OSError:
+        """It is computed again next time."""
+    return text

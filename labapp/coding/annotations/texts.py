@@ -20,7 +20,7 @@ from labapp.coding.annotations.editing import (
     record_from,
     text_in,
 )
-from labapp.coding.annotations.lines import Line
+from labapp.coding.annotations.ledger import Line
 from labapp.coding.annotations.marks import TOMBSTONE
 from labapp.coding.annotations.model import Redaction, Text
 from labapp.coding.annotations.places import session_of

@@ -25,7 +25,7 @@ from labapp.coding.annotations.editing import (
     switch_in,
     text_in,
 )
-from labapp.coding.annotations.lines import Line
+from labapp.coding.annotations.ledger import Line
 from labapp.coding.annotations.marks import TOMBSTONE
 from labapp.coding.annotations.model import Proposal, Segmentation, Unit
 from labapp.coding.annotations.places import DETECTOR

@@ -13,9 +13,7 @@ from labapp.base.reading import files
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations.codebook import Codebook, outdated_marks
 from labapp.coding.annotations.editing import Fold, fold_lines
-from labapp.coding.annotations.identity import difference, identity_of
-from labapp.coding.annotations.ledger import LARGEST, unwritable
-from labapp.coding.annotations.lines import parse
+from labapp.coding.annotations.ledger import LARGEST, parse, unwritable
 from labapp.coding.annotations.marks import MarksFold
 from labapp.coding.annotations.places import (
     ANNOTATIONS,
@@ -30,7 +28,14 @@ from labapp.coding.annotations.places import (
 from labapp.coding.annotations.redaction import anchored_redactions
 from labapp.coding.annotations.settlements import SETTLEMENTS, SettlementsFold
 from labapp.coding.annotations.simulated import simulated_speech
-from labapp.coding.annotations.store import annotations_tree, codebooks_in, lost_locks, told_events
+from labapp.coding.annotations.store import (
+    annotations_tree,
+    codebooks_in,
+    difference,
+    identity_of,
+    lost_locks,
+    told_events,
+)
 from labapp.coding.annotations.texts import TextsFold
 from labapp.coding.annotations.units import UnitsFold
 from labapp.coding.annotations.video_files import LIST, VIDEOS, VideosFold, video_problems

@@ -24,11 +24,10 @@ from labapp.coding.annotations.editing import (
     record_from,
     text_in,
 )
-from labapp.coding.annotations.identity import difference
-from labapp.coding.annotations.ledger import LARGEST
-from labapp.coding.annotations.lines import Line, as_bytes, checked, parse
+from labapp.coding.annotations.ledger import LARGEST, Line, as_bytes, checked, parse
 from labapp.coding.annotations.marks import TOMBSTONE
 from labapp.coding.annotations.places import ANNOTATIONS, annotations_folder
+from labapp.coding.annotations.store import difference
 from labapp.record.journal.record import Record
 from labapp.record.journal.tree import FolderTree, Tree
 

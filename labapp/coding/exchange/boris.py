@@ -15,9 +15,8 @@ from typing import Any
 
 from labapp.coding.annotations.codebook import Code
 from labapp.coding.exchange.files import MS, ms, write_new
-from labapp.coding.exchange.model import Annotation, Sheet, losses
+from labapp.coding.exchange.model import Annotation, Sheet, lanes_of, losses
 from labapp.coding.exchange.refi import line
-from labapp.coding.exchange.tiers import lanes_of
 
 FORMAT = "7.0"
 """Of projects, as BORIS 8 and 9 write it."""

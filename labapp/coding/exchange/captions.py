@@ -20,10 +20,9 @@ from typing import Any
 from labapp.base.clock import NS
 from labapp.base.messages import Message
 from labapp.base.reading.values import Budget, TooMuch, json_value
-from labapp.coding.exchange import files, tiers
-from labapp.coding.exchange.files import MS, ms, unreadable
+from labapp.coding.exchange import files, model
+from labapp.coding.exchange.files import MS, ms, plain, unreadable
 from labapp.coding.exchange.model import Arrival, Sheet, Stamp, Utterance, losses, ordered
-from labapp.coding.exchange.xml import plain
 
 _TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,9}))?"
 _TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
@@ -233,7 +232,7 @@ def _arrival(
             own_id = cue.name if stamp is not None and cue.name else None
             for voice, words in said:
                 voice = unicodedata.normalize("NFC", voice or cue.voice)
-                speaker = tiers.speaker_named(voice)
+                speaker = model.speaker_named(voice)
                 own = speaker or ("other" if voice else "participant")
                 utterances.append(
                     Utterance(
@@ -270,7 +269,7 @@ def _named(row: str) -> tuple[str, str]:
 def _said(text: str, names: Container[str], *, marked: bool) -> Iterator[tuple[str, str]]:
     """What each voice says in a cue, without any marking; a voice is empty where nobody is named.
     names: see `_names`."""
-    if (match := _SPOKEN.match(text)) and tiers.speaker_named(match[1]):
+    if (match := _SPOKEN.match(text)) and model.speaker_named(match[1]):
         yield match[1], _plain(text[match.end() :], marked=marked)
         return
     parts = ["", *(_VOICE.split(text) if marked else [text])]
@@ -281,7 +280,7 @@ def _said(text: str, names: Container[str], *, marked: bool) -> Iterator[tuple[s
         who, rows = "", list[str]()
         for row in _plain(part, marked=marked).split("\n"):
             name, words = _named(row)
-            if name and (name in names or row.startswith("[") or tiers.speaker_named(name)):
+            if name and (name in names or row.startswith("[") or model.speaker_named(name)):
                 yield who, "\n".join(rows)
                 who, row, rows = name, words, []
             rows.append(row)

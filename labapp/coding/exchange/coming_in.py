@@ -19,7 +19,6 @@ from labapp.coding.annotations import units as units_file
 from labapp.coding.annotations.codebook import Codebook, Tier
 from labapp.coding.annotations.editing import IMPORTED, WHY, new_id
 from labapp.coding.annotations.final import overlap as share_time
-from labapp.coding.annotations.history import history_of
 from labapp.coding.annotations.marks import MarksFile
 from labapp.coding.annotations.model import Blinding, Mark, Round, SessionAnnotations
 from labapp.coding.annotations.places import check_rater
@@ -27,6 +26,7 @@ from labapp.coding.annotations.redaction import is_redacted
 from labapp.coding.annotations.store import (
     annotations_of,
     codebooks_in,
+    history_of,
     open_marks,
     open_texts,
     open_units,
@@ -34,13 +34,12 @@ from labapp.coding.annotations.store import (
 from labapp.coding.annotations.texts import TextsFile
 from labapp.coding.annotations.units import UnitsFile
 from labapp.coding.exchange import incoming as reading
-from labapp.coding.exchange import tiers
+from labapp.coding.exchange import model
 from labapp.coding.exchange.files import TOO_MUCH, unreadable
 from labapp.coding.exchange.gathering import Coding, FileClock, clocks_of, sheet_of, silences
 from labapp.coding.exchange.incoming import Incoming, Translation, map_row, resolve
-from labapp.coding.exchange.matching import Before, Pairs, Ruler
 from labapp.coding.exchange.model import Annotation, Arrival, Format, Sheet, digest, digest_of_mark
-from labapp.coding.exchange.plan import Plan, Step, apply
+from labapp.coding.exchange.plan import Before, Pairs, Plan, Ruler, Step, apply
 from labapp.coding.exchange.units_in import UnitsIn, quoted
 from labapp.coding.sound import SessionSound
 from labapp.coding.times import time_text
@@ -341,7 +340,7 @@ class MarksIn:
     def __init__(
         self, given: Given, form: Format, end_ns: int, budget: Budget, words: Sequence[str] = ()
     ) -> None:
-        """budget: see `labapp.coding.exchange.matching.Pairs`. words: see
+        """budget: see `labapp.coding.exchange.plan.Pairs`. words: see
         `labapp.coding.exchange.incoming.tiers_of_words`."""
         self._words = words
         self._budget = budget
@@ -628,7 +627,7 @@ class MarksIn:
         self.steps.append(Step(what, mark.t0_ns, mark.t1_ns, about, before, mark.id))  # type: ignore[arg-type]
 
     def _lose(self, annotation: Annotation, clock: FileClock, why: Message) -> None:
-        what = f"{annotation.tier} {tiers.label_of(annotation)}"
+        what = f"{annotation.tier} {model.label_of(annotation)}"
         place = _place(annotation, clock)
         self._lost.append(Message("left_mark", place=place, what=what, why=why))
 

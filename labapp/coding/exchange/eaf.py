@@ -1,6 +1,6 @@
 """ELAN's files (EAF 3.0).
 
-A tier of speech a speaker and tiers of codes as `labapp.coding.exchange.tiers` has them, with the
+A tier of speech a speaker and tiers of codes as `labapp.coding.exchange.model` has them, with the
 codes as controlled vocabularies. Remarks on codes are on a tier below theirs. The ids of
 annotations are those of marks and units behind a letter, and a property says what went out.
 Times are whole milliseconds, and nothing has length 0: a point lasts one millisecond.
@@ -18,8 +18,8 @@ from urllib.parse import quote, unquote
 
 from labapp.base.messages import Message
 from labapp.base.reading.values import Budget, TooMuch
-from labapp.coding.exchange import files, tiers
-from labapp.coding.exchange.files import MS, ms
+from labapp.coding.exchange import files, model
+from labapp.coding.exchange.files import MS, ms, parsed, plain
 from labapp.coding.exchange.model import (
     Annotation,
     Arrival,
@@ -29,7 +29,6 @@ from labapp.coding.exchange.model import (
     losses,
     ordered,
 )
-from labapp.coding.exchange.xml import parsed, plain
 
 STAMP = "labapp"
 """The property that says what went out."""
@@ -74,7 +73,7 @@ class _Writer:
 
     def content(self) -> bytes:
         sheet = self.sheet
-        speech, codes = tiers.speech_tiers(sheet, MS), tiers.code_tiers(sheet, MS)
+        speech, codes = model.speech_tiers(sheet, MS), model.code_tiers(sheet, MS)
         self._header()
         order = ET.SubElement(self.root, "TIME_ORDER")
         for tier in speech:
@@ -82,7 +81,7 @@ class _Writer:
             self._tier(tier.name, SPEECH, tier.speaker, rows)
         for codes_tier in codes:
             rows = [
-                (_MARK, a.id, a.t0_ns, a.t1_ns, tiers.label_of(a), a.memo)
+                (_MARK, a.id, a.t0_ns, a.t1_ns, model.label_of(a), a.memo)
                 for a in codes_tier.annotations
             ]
             self._tier(codes_tier.name, _type_id(codes_tier.tier), "participant", rows)
@@ -186,9 +185,9 @@ class _Writer:
             description = ET.SubElement(vocabulary, "DESCRIPTION", LANG_REF=_LANGUAGE)
             description.text = plain(tier.title if tier else "")
             given = [a for a in self.sheet.annotations if a.tier == name]
-            for place, label in enumerate(tiers.labels(self.sheet.codebook, name, given)):
+            for place, label in enumerate(model.labels(self.sheet.codebook, name, given)):
                 entry = ET.SubElement(vocabulary, "CV_ENTRY_ML", CVE_ID=f"cve_{number}_{place}")
-                code = self.sheet.codebook.code(tiers.read_label(label)[0])
+                code = self.sheet.codebook.code(model.read_label(label)[0])
                 about = plain(code.name if code else label)
                 value = ET.SubElement(entry, "CVE_VALUE", DESCRIPTION=about, LANG_REF=_LANGUAGE)
                 value.text = plain(label)
@@ -280,12 +279,12 @@ def _read(content: bytes, name: str) -> Arrival:
         if tier.type == MEMO and tier.parent:
             continue
         place = Message("place_tier", tier=repr(tier.name))
-        tier_name, code = tiers.read_tier(tier.name)
+        tier_name, code = model.read_tier(tier.name)
         if stamp is not None and vocabularies.get(tier.type) == tier.type:
             tier_name = tier.type.removesuffix(_CODES)  # whatever the tier is called by now
         if vocabularies.get(tier.type):
             coded.add(tier_name)
-        speaks = tiers.speech_of(tier_name)
+        speaks = model.speech_of(tier_name)
         for row in tier.rows:
             t0_ms, t1_ms = times.get(row.id, (None, None))
             if t0_ms is None or t1_ms is None or t1_ms < t0_ms:
@@ -300,7 +299,7 @@ def _read(content: bytes, name: str) -> Arrival:
                 spoken = Utterance(_own(row.id, _UNIT), begin, end, speaks[0], row.value)
                 utterances.append(replace(spoken, place=place, voice=speaks[1]))
                 continue
-            label, value = tiers.read_label(row.value)
+            label, value = model.read_label(row.value)
             if not label and not code:
                 why = Message("row_empty", at=f"{t0_ms / 1e3:.3f}")
                 lost.append(Message("left_what", what=place, why=why))

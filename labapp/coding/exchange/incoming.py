@@ -16,7 +16,7 @@ from labapp.base.reading import files
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations.codebook import PATTERNS, Code, Codebook
 from labapp.coding.annotations.model import SPEAKERS
-from labapp.coding.exchange import qdc, tiers
+from labapp.coding.exchange import model, qdc
 from labapp.coding.exchange.files import LARGEST, table_rows, unreadable, write_new
 from labapp.coding.exchange.formats import format_of
 from labapp.coding.exchange.gathering import FileClock
@@ -96,9 +96,9 @@ def read_translation(path: Path) -> Translation:
     translation: dict[tuple[str, str], tuple[str, str]] = {}
     for line, row in rows:
         tier, code, to_tier, to_code = (row.get(column, "").strip() for column in MAP_COLUMNS)
-        speaks = tiers.speech_of(tiers.read_tier(to_tier)[0])
+        speaks = model.speech_of(model.read_tier(to_tier)[0])
         if speaks is not None and speaks[1] is not None:
-            known = ", ".join(tiers.SPEECH + speaker for speaker in SPEAKERS)
+            known = ", ".join(model.SPEECH + speaker for speaker in SPEAKERS)
             what = f"line {line}: {to_tier} is no speaker"
             raise unreadable(path.name, what, f"Write one of: {known}.")
         translation[tier, code] = (to_tier, to_code)
@@ -117,7 +117,7 @@ def translated(arrival: Arrival, translation: Translation, participant: str = ""
         to = translation.get((voice, ""))
         if to is None and utterance.voice and voice.casefold() == participant.casefold():
             to = "participant", ""
-        speaks = None if to is None else tiers.speech_of(tiers.read_tier(to[0])[0])
+        speaks = None if to is None else model.speech_of(model.read_tier(to[0])[0])
         if to is None:
             utterances.append(utterance)
         elif speaks is not None:
@@ -134,14 +134,14 @@ def translated(arrival: Arrival, translation: Translation, participant: str = ""
             annotations.append(annotation)
         elif not to[0]:
             left[f"{tier}: {code}"] += 1
-        elif (speaks := tiers.speech_of(tiers.read_tier(to[0])[0])) is not None:
+        elif (speaks := model.speech_of(model.read_tier(to[0])[0])) is not None:
             utterances.append(
                 Utterance(
                     None,
                     annotation.t0_ns,
                     annotation.t1_ns,
                     speaks[0],
-                    tiers.label_of(annotation),
+                    model.label_of(annotation),
                     place=annotation.place,
                 )
             )
@@ -176,7 +176,7 @@ def map_row(tier: str, to_tier: str | None = None) -> str:
     nothing where it holds single sounds."""
     cell = '"{}"'.format(tier.replace('"', '""')) if set(tier) & set(',"') else tier
     if to_tier is None:
-        to_tier = "" if tiers.are_sounds(tier) else f"{tiers.SPEECH}participant"
+        to_tier = "" if model.are_sounds(tier) else f"{model.SPEECH}participant"
     return f"{cell},,{to_tier},"
 
 
@@ -191,7 +191,7 @@ def _map_rows(arrivals: Sequence[Arrival], words: Sequence[str]) -> list[str]:
     ends: list[int] = []
     for tier, stretches in sorted(own.items(), key=lambda item: len(item[1])):
         over = sum(bisect_left(begins, a.t1_ns) > bisect_right(ends, a.t0_ns) for a in stretches)
-        if tiers.are_sounds(tier) or 2 * over > len(stretches):
+        if model.are_sounds(tier) or 2 * over > len(stretches):
             continue
         rows[tier] = map_row(tier)
         for annotation in stretches:
@@ -208,7 +208,7 @@ def _plain(name: str) -> str:
 def _voice(utterance: Utterance) -> str:
     """What a map calls who speaks: empty where the file does not say it."""
     if utterance.voice is None:
-        return tiers.SPEECH + utterance.speaker
+        return model.SPEECH + utterance.speaker
     return _plain(utterance.voice)
 
 
@@ -388,8 +388,8 @@ def tiers_of_words(arrivals: Iterable[Arrival], translation: Translation) -> lis
     for arrival in arrivals:
         for a in () if arrival.stamp or arrival.codes else arrival.annotations:
             if a.tier not in arrival.coded and a.tier not in said:
-                labels.setdefault(a.tier, []).append(tiers.label_of(a))
-    return [tier for tier, own in labels.items() if tiers.are_words(tier, own)]
+                labels.setdefault(a.tier, []).append(model.label_of(a))
+    return [tier for tier, own in labels.items() if model.are_words(tier, own)]
 
 
 def read_codebook(file: Path, study: Path) -> Codebook:

@@ -15,9 +15,8 @@ import yaml
 
 from labapp.base.messages import Message
 from labapp.coding.annotations import codebook as codebooks
-from labapp.coding.annotations.codebook import Codebook
-from labapp.coding.annotations.codebook_document import COLOUR
-from labapp.coding.exchange.files import TOO_MUCH, unreadable, write_new
+from labapp.coding.annotations.codebook import COLOUR, Codebook
+from labapp.coding.exchange.files import TOO_MUCH, parsed, unreadable, write_new
 from labapp.coding.exchange.model import Annotation, FileCode, losses
 from labapp.coding.exchange.naming import id_of
 from labapp.coding.exchange.refi import (
@@ -27,7 +26,6 @@ from labapp.coding.exchange.refi import (
     read_description,
     tier_and_code,
 )
-from labapp.coding.exchange.xml import parsed
 
 SPACE = "urn:QDA-XML:codebook:1.0"
 TOGETHER = "Codes"

@@ -27,11 +27,9 @@ from typing import IO
 
 from labapp.base.messages import Message
 from labapp.base.reading import files
-from labapp.coding.exchange.files import ms, new_file
-from labapp.coding.exchange.model import Annotation, Media, Sheet, losses
+from labapp.coding.exchange.files import ms, new_file, plain
+from labapp.coding.exchange.model import Annotation, Media, Sheet, label_of, losses
 from labapp.coding.exchange.refi import ORIGIN, CodesOut, guid, line
-from labapp.coding.exchange.tiers import label_of
-from labapp.coding.exchange.xml import plain
 
 SPACE = "urn:QDA-XML:project:1.0"
 PROJECT, SOURCES = "project.qde", "sources"

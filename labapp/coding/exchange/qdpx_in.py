@@ -30,19 +30,18 @@ from labapp.base.messages import Message, counted
 from labapp.base.reading import archives, files
 from labapp.base.reading.values import Budget, json_value
 from labapp.coding.annotations.model import SPEAKERS, Speaker
-from labapp.coding.exchange.files import LARGEST, MS, decoded, unreadable
+from labapp.coding.exchange.files import LARGEST, MS, decoded, parsed, unreadable
 from labapp.coding.exchange.model import (
     Annotation,
     Arrival,
     Stamp,
     Utterance,
     digest_of_mark,
+    label_of,
     ordered,
 )
 from labapp.coding.exchange.qdpx import INTERNAL, PROJECT, SOURCES, SPACE, checksum
 from labapp.coding.exchange.refi import ORIGIN, guid, known_guid, line, read_codes, tier_and_code
-from labapp.coding.exchange.tiers import label_of
-from labapp.coding.exchange.xml import parsed
 
 Code = tuple[str, str, int | None]
 """Tier, code and value."""

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from labapp.coding.annotations.codebook import Codebook, Tier
-from labapp.coding.exchange.model import Annotation, FileCode
-from labapp.coding.exchange.tiers import label_of, read_label
-from labapp.coding.exchange.xml import plain
+from labapp.coding.exchange.files import plain
+from labapp.coding.exchange.model import Annotation, FileCode, label_of, read_label
 
 ORIGIN = "labapp"
 _SPACE = uuid.UUID("7c4f0c3e-52a1-5d0b-9b5e-3f1a0f6d2c77")
@@ -73,7 +72,7 @@ class CodesOut:
     Attributes
     ----------
     tree : the tiers.
-    by_label : by tier, and by code with its value as `labapp.coding.exchange.tiers.label_of` has
+    by_label : by tier, and by code with its value as `labapp.coding.exchange.model.label_of` has
         it.
     """
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from labapp.base import text_tables
 from labapp.base.messages import Message
 from labapp.coding.annotations.codebook import Codebook
-from labapp.coding.exchange import files, tiers
+from labapp.coding.exchange import files, model
 from labapp.coding.exchange.model import Annotation, Arrival, Sheet, Utterance, losses
 
 COLUMNS = ("tier", "code", "onset_s", "offset_s", "text", "memo")
@@ -30,10 +30,10 @@ def write_csv(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
     rows: list[tuple[int, int, tuple[str, ...]]] = []
     for u in sheet.utterances:
         times = (_seconds(u.t0_ns), _seconds(u.t1_ns))
-        rows.append((u.t0_ns, 0, (tiers.SPEECH + u.speaker, "", *times, u.text, "")))
+        rows.append((u.t0_ns, 0, (model.SPEECH + u.speaker, "", *times, u.text, "")))
     for a in sheet.annotations:
         times = (_seconds(a.t0_ns), "" if a.t0_ns == a.t1_ns else _seconds(a.t1_ns))
-        rows.append((a.t0_ns, 1, (a.tier, tiers.label_of(a), *times, a.text, a.memo)))
+        rows.append((a.t0_ns, 1, (a.tier, model.label_of(a), *times, a.text, a.memo)))
     rows.sort(key=lambda row: row[:2])
     files.write_new(path, _csv(COLUMNS, [row for _, _, row in rows]))
     return losses({"lost_word_times": sheet.timed})
@@ -72,8 +72,8 @@ def _take(
     if row.get("offset_s", "").strip() and (end is None or end < begin):
         lose("row_no_end", text=repr(row.get("offset_s")), begin=str(row.get("onset_s")))
         return
-    named, _ = tiers.read_tier(tier)
-    speaks = tiers.speech_of(named)
+    named, _ = model.read_tier(tier)
+    speaks = model.speech_of(named)
     text, memo = row.get("text", ""), row.get("memo", "")
     if speaks is not None and not label:
         speaker, voice = speaks
@@ -85,7 +85,7 @@ def _take(
     if not tier or not label:
         lose("row_no_code" if tier else "row_no_tier")
         return
-    code, value = tiers.read_label(label)
+    code, value = model.read_label(label)
     stop = begin if end is None else end
     annotations.append(Annotation(None, tier, code, begin, stop, None, text, value, memo, place))
 
@@ -94,7 +94,7 @@ def write_audacity(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
     """Write a sheet as labels for Audacity; see `labapp.coding.exchange.model.Write`."""
     (sheet,) = sheets
     rows = [(u.t0_ns, u.t1_ns, f"{u.speaker}: {u.text}") for u in sheet.utterances]
-    rows += [(a.t0_ns, a.t1_ns, f"{a.tier}: {tiers.label_of(a)}") for a in sheet.annotations]
+    rows += [(a.t0_ns, a.t1_ns, f"{a.tier}: {model.label_of(a)}") for a in sheet.annotations]
     lines = [
         f"{_seconds(begin)}\t{_seconds(end)}\t{' '.join(label.split())}\n"
         for begin, end, label in sorted(rows)

@@ -1,6 +1,6 @@
 """Praat's TextGrids: written in the long format, read in the long, short and chronological one.
 
-Tiers are those of `labapp.coding.exchange.tiers`; points are on tiers of points. Intervals fill
+Tiers are those of `labapp.coding.exchange.model`; points are on tiers of points. Intervals fill
 their tier, empty ones between. Remarks have no place.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from labapp.base.messages import Message
 from labapp.base.reading.values import Budget, TooMuch
-from labapp.coding.exchange import files, tiers
+from labapp.coding.exchange import files, model
 from labapp.coding.exchange.files import unreadable
 from labapp.coding.exchange.model import Annotation, Arrival, Sheet, Utterance, losses, ordered
 
@@ -46,11 +46,11 @@ def content_of(sheet: Sheet) -> str:
     things: list[Utterance | Annotation] = [*sheet.utterances, *sheet.annotations]
     end = max(sheet.length_ns, *(thing.t1_ns for thing in things), 0)
     rows: list[tuple[str, bool, list[tuple[int, int, str]]]] = []
-    for speech in tiers.speech_tiers(sheet):
+    for speech in model.speech_tiers(sheet):
         own = [(u.t0_ns, u.t1_ns, u.text) for u in speech.utterances]
         rows.append((speech.name, False, own))
-    for codes in tiers.code_tiers(sheet):
-        labels = [(a.t0_ns, a.t1_ns, tiers.label_of(a)) for a in codes.annotations]
+    for codes in model.code_tiers(sheet):
+        labels = [(a.t0_ns, a.t1_ns, model.label_of(a)) for a in codes.annotations]
         rows.append((codes.name, any(begin == end for begin, end, _ in labels), labels))
     lines = [
         'File type = "ooTextFile"',
@@ -137,8 +137,8 @@ def _read(content: bytes, name: str) -> Arrival:
             continue
         tokens.budget.entry(label, tier_name)  # each that is left out names its tier
         place = Message("place_tier", tier=repr(tier_name))
-        tier, code = tiers.read_tier(tier_name)
-        speaks = tiers.speech_of(tier)
+        tier, code = model.read_tier(tier_name)
+        speaks = model.speech_of(tier)
         if speaks is not None and end > begin:
             speaker, voice = speaks
             utterances.append(Utterance(None, begin, end, speaker, label, place=place, voice=voice))
@@ -146,7 +146,7 @@ def _read(content: bytes, name: str) -> Arrival:
             why = Message("point_speech", text=repr(label[:60]))
             lost.append(Message("left_what", what=place, why=why))
         else:
-            own, value = tiers.read_label(label)
+            own, value = model.read_label(label)
             annotations.append(
                 Annotation(None, tier, own or code, begin, end, value=value, place=place)
             )

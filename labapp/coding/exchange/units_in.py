@@ -15,8 +15,8 @@ from labapp.coding.annotations.redaction import is_redacted
 from labapp.coding.annotations.texts import corrected
 from labapp.coding.exchange.gathering import FileClock
 from labapp.coding.exchange.incoming import map_row
-from labapp.coding.exchange.matching import Before, Pairs, Ruler
 from labapp.coding.exchange.model import (
+    SPEECH,
     Annotation,
     Arrival,
     Format,
@@ -25,8 +25,7 @@ from labapp.coding.exchange.model import (
     digest,
     digest_of_unit,
 )
-from labapp.coding.exchange.plan import Step, UnitChange
-from labapp.coding.exchange.tiers import SPEECH
+from labapp.coding.exchange.plan import Before, Pairs, Ruler, Step, UnitChange
 from labapp.coding.times import time_text
 
 ORIGIN = "import"
@@ -64,7 +63,7 @@ class UnitsIn:
         words_only: bool = False,
     ) -> None:
         """ever: ids of all units that the session ever had. allowed: whether the participant agreed
-        that what was said is written down. budget: see `labapp.coding.exchange.matching.Pairs`.
+        that what was said is written down. budget: see `labapp.coding.exchange.plan.Pairs`.
         words_only: put words that come without a unit of theirs into the units here."""
         self._budget = budget
         self._annotations, self._rater = annotations, rater

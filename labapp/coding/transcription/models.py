@@ -19,7 +19,7 @@ from labapp.base.errors import TranscriptionError
 from labapp.base.messages import Message
 from labapp.base.reading import files
 from labapp.base.resources import speech_models
-from labapp.coding.annotations.identity import cached_sha256
+from labapp.coding.annotations.store import cached_sha256
 
 EngineName = Literal["whisper", "whispercpp", "vosk"]
 UNCHANGED = Message("nothing_written")

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from labapp.models.concepts.own_pictures import Description
 from labapp.models.concepts.recipe import ConceptRecipe
 from labapp.models.datasets.concepts.rows import Origin
-from labapp.models.representations import document
+from labapp.models.representations import data
 from labapp.models.representations.card import SHA256_PATTERN
 from labapp.models.representations.data import Part
 
@@ -200,5 +200,5 @@ def concept_names(card: Card) -> tuple[str, ...]:
 def read(folder: Path) -> Card:
     """The card of the package in `folder`. Raises ModelError (line, key, found, allowed)."""
     if (folder / ENCODER).is_file():
-        return document.read(folder / CARD, "concept card", ImportedCard)
-    return document.read(folder / CARD, "concept card", ConceptCard)
+        return data.read(folder / CARD, "concept card", ImportedCard)
+    return data.read(folder / CARD, "concept card", ConceptCard)

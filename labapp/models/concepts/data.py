@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from labapp.base.errors import DatasetError
-from labapp.models.concepts.sizes import Size
+from labapp.models.concepts.settings import Size
 from labapp.models.datasets import dsprites
 from labapp.models.datasets.concepts import marked_birds, rows, shapes, sprites
 from labapp.models.datasets.concepts.rows import (

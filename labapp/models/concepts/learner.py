@@ -19,8 +19,7 @@ from torch import Tensor, nn
 from labapp.base.discovery import load
 from labapp.base.errors import ModelError
 from labapp.models.concepts import networks
-from labapp.models.concepts.settings import Settings
-from labapp.models.concepts.sizes import RATE, Size
+from labapp.models.concepts.settings import RATE, Settings, Size
 from labapp.models.datasets.concepts.rows import ConceptRows
 from labapp.models.datasets.split import Float64, Int64, chunks
 from labapp.models.training.loop import Losses, one_cycle

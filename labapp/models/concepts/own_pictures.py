@@ -31,11 +31,10 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from labapp.base.documents import Path_, Strict
+from labapp.base.documents import Path_, Strict, faults_at, refuse_again
 from labapp.base.errors import DatasetError
 from labapp.base.naming import NotReserved
 from labapp.base.reading import files, tables
-from labapp.base.validating import faults_at, refuse_again
 from labapp.models.concepts.data import ConceptData
 from labapp.models.datasets import folder as folders
 from labapp.models.datasets.concepts.rows import (
@@ -47,7 +46,7 @@ from labapp.models.datasets.concepts.rows import (
 )
 from labapp.models.datasets.painter import average_blocks
 from labapp.models.datasets.split import Float32, Float64, Int64
-from labapp.models.representations import document
+from labapp.models.representations import data
 from labapp.models.representations.recipe import ID_PATTERN
 from labapp.models.stimuli.interventions import MOST_CONCEPTS
 from labapp.models.stimuli.manifest import Concept, Id
@@ -123,7 +122,7 @@ class Description(Strict):
 
 def read(path: Path) -> Description:
     """The description in a file. Raises ModelError with line, key, found and allowed."""
-    return document.read(path, "description of a concept model", Description)
+    return data.read(path, "description of a concept model", Description)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,9 +16,8 @@ from labapp.base import resources
 from labapp.base.errors import ModelError, UsageError
 from labapp.base.naming import NotReserved
 from labapp.models.concepts.data import Data
-from labapp.models.concepts.settings import LearnerSettings
-from labapp.models.concepts.sizes import SIZES, Size, SizeName
-from labapp.models.representations import document
+from labapp.models.concepts.settings import SIZES, LearnerSettings, Size, SizeName
+from labapp.models.representations import data
 from labapp.models.representations.data import Part
 from labapp.models.representations.recipe import ID_PATTERN
 
@@ -134,7 +133,7 @@ def _merged(base: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any
 
 def read(path: Path) -> tuple[ConceptRecipe, ...]:
     """The recipes in a file. Raises ModelError with line, key, found and allowed."""
-    return document.read(path, "recipe", RecipeFile).recipes()
+    return data.read(path, "recipe", RecipeFile).recipes()
 
 
 def shipped() -> dict[str, ConceptRecipe]:
@@ -146,7 +145,7 @@ def shipped() -> dict[str, ConceptRecipe]:
 def find(reference: str | Path) -> tuple[ConceptRecipe, ...]:
     """The recipes in a file, or the shipped one of that id. Raises ModelError."""
     if Path(reference).is_file():
-        if {"encoder", "predictor"} <= document.keys(Path(reference)):
+        if {"encoder", "predictor"} <= data.keys(Path(reference)):
             raise ModelError(
                 f"{reference} describes a model that is trained already, and is no recipe.",
                 safe="Nothing was trained.",
@@ -165,4 +164,4 @@ def find(reference: str | Path) -> tuple[ConceptRecipe, ...]:
 
 def is_concept_recipe(path: Path) -> bool:
     """Whether a recipe is a concept learner's, right or wrong, by a key that only those have."""
-    return "learner" in document.keys(path)
+    return "learner" in data.keys(path)

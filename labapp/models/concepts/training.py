@@ -24,12 +24,11 @@ from labapp.models.concepts.data import ConceptData
 from labapp.models.concepts.learner import ConceptLearner, Setup, TrainingRows, build, in_memory
 from labapp.models.concepts.model import ConceptModel
 from labapp.models.concepts.recipe import ConceptRecipe
-from labapp.models.concepts.sizes import SizeName
+from labapp.models.concepts.settings import SizeName
 from labapp.models.datasets.split import Int64
 from labapp.models.representations.torch_backend import weights_of
-from labapp.models.training import checkpoint
-from labapp.models.training.checkpoint import Provenance, Run
-from labapp.models.training.loop import Progress, StepResult, run_steps, versions
+from labapp.models.training import loop
+from labapp.models.training.loop import Progress, Provenance, Run, StepResult, run_steps, versions
 
 CHECKPOINT_S = 10.0
 """Seconds between two checkpoints, about an epoch of pictures; there is one more at the end of each
@@ -71,7 +70,7 @@ def train(
     torch.set_num_threads(threads)
     state = out / ".training" / recipe.id
     if not resume:
-        checkpoint.clear(state)
+        loop.clear(state)
 
     data = recipe.data.load(recipe.measures, data_folder)
     split = data.split
@@ -110,7 +109,7 @@ def train(
         codes_sha256="0" * 64,
     )
     package.write(folder, card, weights_of(learner.networks), measured.codes, measured.curves)
-    checkpoint.clear(state)
+    loop.clear(state)
     return folder
 
 

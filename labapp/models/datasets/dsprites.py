@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from labapp.base.reading import files as reading
 from labapp.models.datasets import dsprites_official
-from labapp.models.datasets.dsprites_grid import FULL, LIMITS, NAMES, SIZES
-from labapp.models.datasets.dsprites_shapes import SIZE, draw
+from labapp.models.datasets.dsprites_shapes import FULL, LIMITS, NAMES, SIZE, SIZES, draw
 from labapp.models.datasets.split import Float32, Float64, Int64, Rows, Split, divide
 
 __all__ = [

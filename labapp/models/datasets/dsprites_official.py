@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from labapp.base.errors import DatasetError
 from labapp.base.reading import archives, files
-from labapp.models.datasets.dsprites_grid import FULL, FactorGrid
-from labapp.models.datasets.dsprites_shapes import SIZE
+from labapp.models.datasets.dsprites_shapes import FULL, SIZE, FactorGrid
 from labapp.models.datasets.split import Float32, Float64, Int64
 
 NAME = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"

@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from labapp.models.datasets.faces.dataset import FaceRows
-from labapp.models.datasets.faces.parameters import CLASSES
-from labapp.models.explanations.approach import classification_phase
+from labapp.models.datasets.faces.dataset import CLASSES, FaceRows
 from labapp.models.explanations.backbones import begin
 from labapp.models.explanations.card import CnnChecks, Cue
-from labapp.models.explanations.classifier import scores
+from labapp.models.explanations.classifier import classification_phase, scores
 from labapp.models.explanations.data import ClassifierRecipe, Cnn
 from labapp.models.explanations.fitting import Phase
 from labapp.models.explanations.photos import DataParts, Photos, PictureRows, load_photos

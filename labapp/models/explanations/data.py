@@ -20,16 +20,15 @@ from numpy.typing import NDArray
 from pydantic import Field, TypeAdapter, field_validator, model_validator
 
 from labapp.base.discovery import Catalogue, load
+from labapp.base.documents import OpenUnion, one_of
 from labapp.base.errors import DatasetError, ModelError
 from labapp.base.naming import NotReserved
-from labapp.base.open_union import OpenUnion, one_of
 from labapp.models.datasets.birds.dataset import OCCLUSION, SIZE, SPECIES, Birds, birds, name_of
-from labapp.models.datasets.faces.dataset import Faces, faces
-from labapp.models.datasets.faces.parameters import CLASSES
+from labapp.models.datasets.faces.dataset import CLASSES, Faces, faces
 from labapp.models.datasets.folder import Folder, Shares
 from labapp.models.datasets.folder import read as read_folder
 from labapp.models.datasets.split import Int64
-from labapp.models.representations import document
+from labapp.models.representations import data
 from labapp.models.representations.card import SHA256_PATTERN
 from labapp.models.representations.data import Part
 from labapp.models.representations.recipe import ID_PATTERN, Recipe
@@ -322,14 +321,14 @@ class ExplanationMethod:
     birds : bool
         Whether it learns birds, with their species, genera and marks; else pictures of any classes.
     approach : where its network is and how that learns: a module as
-        `labapp.models.explanations.approach`
+        `labapp.models.explanations.classifier`
         describes it; empty where nothing is learned.
     checks : what the card says of it, as `module:Class`, derived from `MethodChecks`; empty where
         nothing is learned.
     sets : the stimulus sets that are built with it, as `module:OBJECT` of several
         `labapp.models.explanations.building.sets.Spec`; empty for none.
     explainer : who explains the photos of such a set, as `module:function`, which is given the
-        `Spec` and returns a `labapp.models.explanations.building.explainer.Explainer`; empty for
+        `Spec` and returns a `labapp.models.explanations.building.build.Explainer`; empty for
         none.
     scores : how it scores the pixels of pictures, for sets from which masks are made, as
         `module:function`: `(classifier, pictures, classes)` with uint8 pictures of shape (n,
@@ -546,10 +545,10 @@ class ClassifierRecipe(Part):
 
 def read(path: Path) -> ClassifierRecipe:
     """The recipe in `path`, whole. Raises ModelError with line, key, found and allowed."""
-    return document.read(path, "recipe", ClassifierRecipe).whole()
+    return data.read(path, "recipe", ClassifierRecipe).whole()
 
 
 def is_classifier_recipe(path: Path) -> bool:
     """Whether a recipe is a classifier's, right or wrong, by the keys that only those have."""
     own = ClassifierRecipe.model_fields.keys() - Recipe.model_fields.keys()
-    return not own.isdisjoint(document.keys(path))
+    return not own.isdisjoint(data.keys(path))

@@ -21,8 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from labapp.models.training.checkpoint import Provenance, Run
-from labapp.models.training.loop import Losses, Progress, StepResult, run_steps
+from labapp.models.training.loop import Losses, Progress, Provenance, Run, StepResult, run_steps
 
 CHECKPOINT_S = 20.0
 """Seconds between two checkpoints; there is one more at the end of each phase."""

@@ -48,8 +48,7 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
     weights = files.read_weights(folder / WEIGHTS, card.weights_sha256)
     import torch
 
-    from labapp.models.explanations.approach import approach
-    from labapp.models.explanations.classifier import Classifier
+    from labapp.models.explanations.classifier import Classifier, approach
     from labapp.models.representations.torch_backend import load_weights
 
     torch.set_num_threads(threads)

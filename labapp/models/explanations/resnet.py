@@ -16,10 +16,9 @@ from torch import Tensor, nn
 from labapp.models.datasets.birds.dataset import SPECIES, Birds
 from labapp.models.datasets.split import Float32
 from labapp.models.explanations import evaluation
-from labapp.models.explanations.approach import classification_phase
 from labapp.models.explanations.backbones import PooledClassifier, ResidualBackbone, begin
 from labapp.models.explanations.card import GradcamChecks
-from labapp.models.explanations.classifier import Classifier, network_of
+from labapp.models.explanations.classifier import Classifier, classification_phase, network_of
 from labapp.models.explanations.data import ClassifierRecipe
 from labapp.models.explanations.fitting import Phase
 from labapp.models.explanations.photos import UInt8, as_input, load_photos

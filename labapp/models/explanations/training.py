@@ -14,15 +14,13 @@ from labapp.base import resources
 from labapp.models.datasets.folder import Folder
 from labapp.models.explanations import data as recipes
 from labapp.models.explanations import evaluation, fitting, package
-from labapp.models.explanations.approach import Approach, approach
 from labapp.models.explanations.card import ClassifierCard, TrainingRecord
-from labapp.models.explanations.classifier import scores
+from labapp.models.explanations.classifier import Approach, approach, scores
 from labapp.models.explanations.data import ClassifierRecipe, FolderData
 from labapp.models.explanations.photos import DataParts, load_photos
 from labapp.models.representations.torch_backend import weights_of
-from labapp.models.training import checkpoint
-from labapp.models.training.checkpoint import Provenance
-from labapp.models.training.loop import Progress, versions
+from labapp.models.training import loop
+from labapp.models.training.loop import Progress, Provenance, versions
 
 
 def train(
@@ -52,7 +50,7 @@ def train(
     torch.set_num_threads(threads)
     state = out / ".training" / recipe.id
     if not resume:
-        checkpoint.clear(state)
+        loop.clear(state)
 
     if data_folder is None and isinstance(recipe.data, FolderData):
         data_folder = recipe_path.parent / recipe.data.folder
@@ -78,7 +76,7 @@ def train(
         versions={**versions(), "captum": metadata.version("captum")},
     )
     package.write(folder, card_of(recipe, made, network, method, data), weights_of(network))
-    checkpoint.clear(state)
+    loop.clear(state)
     return folder
 
 

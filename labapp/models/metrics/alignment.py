@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from labapp.models.datasets.split import Float64, Int64
-from labapp.models.metrics.concepts import concepts, divide_rows
-from labapp.models.metrics.coordinates import Coordinates, in_coordinates
+from labapp.models.metrics.concepts import Coordinates, concepts, divide_rows, in_coordinates
 from labapp.models.metrics.helper_networks import (
     BATCH,
     EPOCHS,

@@ -10,8 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from labapp.models.metrics.concepts import concepts, divide_rows
-from labapp.models.metrics.coordinates import Coordinates, in_coordinates
+from labapp.models.metrics.concepts import Coordinates, concepts, divide_rows, in_coordinates
 from labapp.models.metrics.helper_networks import BATCH, EPOCHS, HIDDEN, predictability
 from labapp.models.metrics.inputs import SEEDS, Score, check_vectors, generator
 from labapp.models.metrics.roc import class_accuracy

@@ -15,8 +15,14 @@ from numpy.typing import ArrayLike
 
 from labapp.models.datasets.split import Float64
 from labapp.models.metrics.alignment import check_enough, greedy
-from labapp.models.metrics.concepts import Concepts, RowDivision, concepts, divide_rows
-from labapp.models.metrics.coordinates import Coordinates, in_coordinates
+from labapp.models.metrics.concepts import (
+    Concepts,
+    Coordinates,
+    RowDivision,
+    concepts,
+    divide_rows,
+    in_coordinates,
+)
 from labapp.models.metrics.helper_networks import (
     BATCH,
     EPOCHS,

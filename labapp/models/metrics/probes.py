@@ -24,13 +24,14 @@ from labapp.base.errors import MetricError
 from labapp.models.datasets.split import Float64
 from labapp.models.metrics.concepts import (
     Concepts,
+    Coordinates,
     RowDivision,
     concepts,
     divide_rows,
+    in_coordinates,
     join_rows,
     task,
 )
-from labapp.models.metrics.coordinates import Coordinates, in_coordinates
 from labapp.models.metrics.helper_networks import (
     EPSILON,
     RATE,

@@ -16,7 +16,7 @@ from labapp.base.documents import SHA256
 from labapp.base.errors import LabappError, ModelError
 from labapp.base.naming import NotReserved
 from labapp.base.reading import files
-from labapp.models.representations import document
+from labapp.models.representations import data
 from labapp.models.representations.data import Data, Part
 from labapp.models.representations.recipe import (
     ARCHITECTURES,
@@ -402,7 +402,7 @@ def published_as(model: str, paper: str) -> str:
 
 def read(folder: Path) -> ModelCard:
     """The card of the package in `folder`. Raises ModelError (line, key, found, allowed)."""
-    card = document.read(folder / CARD, "model card", ModelCard)
+    card = data.read(folder / CARD, "model card", ModelCard)
     title = title_of(folder)
     return card.model_copy(update={"title": title}) if title else card
 

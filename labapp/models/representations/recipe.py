@@ -23,7 +23,7 @@ from labapp.base.discovery import Catalogue
 from labapp.base.documents import MODEL, Strict
 from labapp.base.naming import NotReserved
 from labapp.models.datasets import circles, mnist, sinelines
-from labapp.models.representations import document, layers
+from labapp.models.representations import data, layers
 from labapp.models.representations.data import Data, MnistData, Part
 from labapp.models.representations.distance import DistanceName
 from labapp.models.representations.layers import Parts
@@ -210,7 +210,7 @@ class Recipe(Part):
 
 def read(path: Path) -> Recipe:
     """The recipe in `path`. Raises ModelError with line, key, found and allowed."""
-    return document.read(path, "recipe", Recipe)
+    return data.read(path, "recipe", Recipe)
 
 
 Likelihood = Literal["gaussian", "bernoulli"]

@@ -49,9 +49,8 @@ from labapp.models.representations.recipe import (
     classes_of,
     published_display,
 )
-from labapp.models.training import checkpoint
-from labapp.models.training.checkpoint import Provenance, Run
-from labapp.models.training.loop import Progress, StepResult, run_steps, versions
+from labapp.models.training import loop
+from labapp.models.training.loop import Progress, Provenance, Run, StepResult, run_steps, versions
 
 StoredWeights = dict[str, NDArray[np.floating]]
 
@@ -96,7 +95,7 @@ def train(
     provenance = Provenance(recipe.digest, chosen.type, threads)
     state = out / ".training" / recipe.id
     if not resume:
-        checkpoint.clear(state)
+        loop.clear(state)
     # On CUDA, the same seed gives the same weights only so, and float32 is float32 only so.
     with torch.backends.cudnn.flags(benchmark=False, deterministic=True, allow_tf32=False):
         _iterate(run, recipe, data.train, provenance, state, progress)
@@ -106,7 +105,7 @@ def train(
     stored = _stored_weights(recipe, weights, state)
     card = _card(recipe, run, data, of_held_out, stored, chosen, threads)
     package.write_package(folder, card, stored, of_held_out.latents, of_held_out.spread)
-    checkpoint.clear(state)
+    loop.clear(state)
     return folder
 
 

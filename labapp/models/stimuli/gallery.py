@@ -128,7 +128,7 @@ def _bird_folder() -> Path:
 def _painter() -> str:
     """A hash of the code that paints birds: when the code changes, the cache begins anew."""
     root = Path(next(iter(datasets.__path__)))
-    sources = [*sorted((root / "birds").glob("*.py")), root / "painter.py", root / "outlines.py"]
+    sources = [*sorted((root / "birds").glob("*.py")), root / "painter.py"]
     digest = hashlib.sha256()
     for path in sources:
         digest.update(path.read_bytes())

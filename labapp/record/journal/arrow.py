@@ -12,8 +12,7 @@ import pyarrow.parquet as pq
 from labapp.base.errors import RecordError
 from labapp.base.reading import files
 from labapp.record.journal.layout import BUNDLE_VERSION
-from labapp.record.journal.read import MOST_ROWS
-from labapp.record.journal.rows import Row, make_row
+from labapp.record.journal.read import MOST_ROWS, Row, make_row
 
 SCHEMA = pa.schema(
     [

@@ -4,21 +4,44 @@ it or back: `decisions.jsonl`, beside its session folders.
 A finished journal is not written to, so that the decision is kept here with its reason: a line a
 decision, only ever added. The last one on a session counts. A line that a crash cut off decides
 nothing; `decision_problems` tells of it.
+
+Remarks on sessions that are over: `comments.jsonl`, beside a study's session folders.
+
+A finished journal is not written to, so that what is remarked later is kept here: a line a remark,
+only ever added. Where a participant withdraws and wants the data deleted, so are the remarks, also
+what a crash left of one.
+
+Who withdrew from a study: `withdrawn.jsonl`, beside its session folders.
+
+A finished journal is not written to, and a deleted one is no more, so that a withdrawal is kept
+here: a line a session, which keeps the participant's label taken. Who withdrew has withdrawn with
+all sessions, whichever of them the lines name (`of_person`). A folder whose name begins with
+`.withdrawn-` is one whose deletion was interrupted; it counts as withdrawn too.
+
+A damaged line forgets nobody: where it still names a session, that session counts as withdrawn,
+its data not to be used; where it names none, nobody can tell who withdrew, and `withdrawals` says
+so instead of giving an answer. A line that a crash cut off counts for nothing once it stands
+whole in a later one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from labapp.base import durable
 from labapp.base.clock import utc_text
-from labapp.base.errors import DataFolderError
+from labapp.base.errors import DataFolderError, RecordError
+from labapp.base.reading import files
+from labapp.base.reading.values import json_value
 from labapp.record.events.lifecycle import SessionPlanned
-from labapp.record.journal import anchor, comments
-from labapp.record.journal.layout import DECISIONS
+from labapp.record.journal import anchor
+from labapp.record.journal.layout import COMMENTS, DECISIONS, FOLDER, LEAVING, WITHDRAWN, FolderName
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +110,7 @@ def is_pilot(session: Path, planned: SessionPlanned) -> bool:
 
 def _entries(study: Path) -> list[dict[str, Any]]:
     try:
-        return [entry for _, entry in comments.lines(study, DECISIONS) if entry is not None]
+        return [entry for _, entry in comment_lines(study, DECISIONS) if entry is not None]
     except OSError:
         return []  # `decision_problems` reports it
 
@@ -124,7 +147,7 @@ def decision_problems(study: Path) -> list[str]:
     """What is wrong with the decisions on the sessions of a study, a line each, for people."""
     path = study / DECISIONS
     try:
-        lines = comments.lines(study, DECISIONS)
+        lines = comment_lines(study, DECISIONS)
     except OSError as error:
         why = error.strerror or error
         return [f"{path} cannot be read ({why}): decisions by hand are not known"]
@@ -133,3 +156,238 @@ def decision_problems(study: Path) -> list[str]:
         for number, (_, entry) in enumerate(lines, start=1)
         if Decision.of(entry) is None and Move.of(entry) is None
     ]
+
+
+LARGEST = 16 * files.MIB
+"""Bytes of the remarks on a study."""
+
+
+def comments(study: Path) -> dict[str, tuple[str, ...]]:
+    """The remarks on each session of a study, oldest first, by the names of their folders. What
+    cannot be read is passed over, for it is no data; `comment_problems` tells of it."""
+    result: dict[str, tuple[str, ...]] = {}
+    try:
+        entries = comment_lines(study)
+    except OSError:
+        return {}
+    for _, entry in entries:
+        if entry is not None:
+            name = entry["session"]
+            result[name] = (*result.get(name, ()), entry["text"])
+    return result
+
+
+def add_comment(session: Path, text: str) -> None:
+    """Add a remark on the session in this folder, on the disk. Raises DataFolderError."""
+    line = {"utc": utc_text(datetime.now(UTC)), "session": session.name, "text": text}
+    path = session.parent / COMMENTS
+    try:
+        anchor.add_line(path, line)
+    except OSError as error:
+        raise DataFolderError(
+            f"The remark could not be kept in {path} ({error.strerror or error}).",
+            safe="The sessions and the remarks before it are as they were.",
+            todo="Make room, or see that you may write there.",
+        ) from error
+
+
+def forget_comments(session: Path, log: str = COMMENTS) -> int:
+    """Remove the remarks on a session, or what another log of such lines says of it; how many there
+    were. Raises DataFolderError."""
+    path = session.parent / log
+    draft = path.with_name(f".{log}-{uuid.uuid4().hex}")
+    try:
+        for killed in path.parent.glob(f".{log}-*"):
+            if session.name.encode() in files.content(killed, LARGEST):
+                killed.unlink()
+        entries = comment_lines(session.parent, log)
+        # Of a line that is damaged, what is left of a remark on the session goes, too.
+        left = [
+            line
+            for line, entry in entries
+            if (entry["session"] != session.name if entry else session.name.encode() not in line)
+        ]
+        if len(left) == len(entries):
+            return 0
+        content = anchor.rechained(b"".join(line + b"\n" for line in left))
+        with anchor.rewriting(path, content, "withdrawal"):
+            for killed in path.parent.glob(f".{log}-*"):  # nobody else is at work on one now
+                killed.unlink(missing_ok=True)
+            durable.write(draft, content)
+            draft.replace(path)
+            durable.sync_folder(path.parent)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink()
+        raise DataFolderError(
+            f"The remarks on {session.name} could not be removed from {path} "
+            f"({error.strerror or error}).",
+            safe="They are still there.",
+            todo="See that you may read and write that file, and withdraw the session again; that "
+            "goes on where it stopped.",
+        ) from error
+    return len(entries) - len(left)
+
+
+def comment_problems(study: Path) -> list[str]:
+    """What is wrong with the remarks on a study, a line each, for people."""
+    path = study / COMMENTS
+    try:
+        entries = comment_lines(study)
+    except OSError as error:
+        return [f"{path} cannot be read ({error.strerror or error}): no remark is shown"]
+    damaged = sum(entry is None for _, entry in entries)
+    return [f"{path}: {damaged} damaged, not shown, of {len(entries)} remarks"] if damaged else []
+
+
+def comment_lines(study: Path, log: str = COMMENTS) -> list[tuple[bytes, dict[str, Any] | None]]:
+    """The lines that are not empty, and what each says of which session; None for one that is none
+    of ours. Raises OSError where they cannot be read."""
+    path = study / log
+    content = files.content(path, LARGEST) if files.exists(path) else b""
+    return [(line, _remark(line)) for line in content.split(b"\n") if line.strip()]
+
+
+def _remark(line: bytes) -> dict[str, Any] | None:
+    entry = anchor.entry_in(line.decode("utf-8", "replace")) or {}
+    return entry if all(isinstance(entry.get(key), str) for key in ("session", "text")) else None
+
+
+LARGEST_LIST = files.MIB
+"""Bytes of the list. A withdrawal has two hundred."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """folder: name of the session folder; utc: when it was withdrawn, empty where that is not
+    known; kept: whether the participant lets the data be kept; cells: the conditions freed."""
+
+    folder: str
+    participant: str
+    session: str
+    utc: str
+    kept: bool
+    cells: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "session": self.folder,
+            "utc": self.utc,
+            "data": "kept" if self.kept else "deleted",
+            "cells": list(self.cells),
+        }
+
+
+def withdrawals(study: Path) -> dict[str, Withdrawal]:
+    """Withdrawals by session folder, from the study's folder under the data root.
+
+    The last line on a session counts. Raises RecordError where the list cannot be read, or a line
+    of it names no session.
+    """
+    result: dict[str, Withdrawal] = {}
+    if files.is_folder(study):
+        for child in study.iterdir():
+            name = child.name.removeprefix(LEAVING)
+            if name != child.name and (parsed := FolderName.parse(name)):
+                result[name] = _deleted(parsed)
+    return result | _written(study)
+
+
+def listed(study: Path) -> dict[str, Withdrawal]:
+    """As `withdrawals`, of the log alone, for a list that shows damaged lines elsewhere. Raises
+    RecordError where it cannot be read at all."""
+    return _written(study, listed=True)
+
+
+def withdrawal_problems(study: Path) -> list[str]:
+    """What is wrong with the list of a study, a line each, for people."""
+    try:
+        return [
+            f"{study / WITHDRAWN}, line {number}: damaged; "
+            + (f"{names} counts as withdrawn" if names else "nobody can tell who withdrew")
+            for number, line, read in _lines(study)
+            if _whole(line) is None
+            for names in (", ".join(withdrawal.folder for withdrawal in read),)
+        ]
+    except RecordError as error:
+        return [error.what]
+
+
+def _written(study: Path, *, listed: bool = False) -> dict[str, Withdrawal]:
+    result: dict[str, Withdrawal] = {}
+    for number, _, read in _lines(study):
+        if not read and not listed:
+            raise RecordError(
+                f"Line {number} of {study / WITHDRAWN} cannot be read: it says that somebody "
+                "withdrew, and not who.",
+                safe="It was only read; no data of the study were used.",
+                todo="Correct the line from your own notes of who withdrew, or from a copy of the "
+                "file; remove it only where you are sure that it names nobody.",
+            )
+        result |= {withdrawal.folder: withdrawal for withdrawal in read}
+    return result
+
+
+def _lines(study: Path) -> Iterator[tuple[int, str, tuple[Withdrawal, ...]]]:
+    """The lines that are not empty: number, text, and whom each names."""
+    path = study / WITHDRAWN
+    if not files.exists(path):
+        return
+    try:
+        text = files.content(path, LARGEST_LIST).decode("utf-8", "replace")
+    except OSError as error:
+        raise RecordError(
+            f"{path} cannot be read ({error.strerror}): nobody can tell who withdrew.",
+            safe="No data of the study were used.",
+            todo="Make it readable, or put back a copy of it.",
+        ) from error
+    lines = text.split("\n")
+    for number, line in enumerate(lines, start=1):
+        if line.strip() and not any(later.startswith(line) for later in lines[number:]):
+            withdrawal = _whole(line)
+            named = (FolderName(**match.groupdict()) for match in FOLDER.finditer(line))
+            yield number, line, (withdrawal,) if withdrawal else tuple(map(_deleted, named))
+
+
+def _deleted(name: FolderName) -> Withdrawal:
+    """Of somebody of whom nothing more is known: the data are not to be used."""
+    return Withdrawal(str(name), name.participant, name.session, "", False)
+
+
+def withdrawal_of(folder: Path, text: str = "", *, listed: bool = False) -> str:
+    """Keep, delete, or empty where nobody withdrew; said: what the journal's end says of it.
+
+    listed: for a list, in which what is damaged is told by itself; else it raises RecordError.
+    """
+    try:
+        return of_person(_written(folder.parent, listed=listed), folder.name) or text
+    except RecordError:
+        if not listed:
+            raise
+        return text
+
+
+def of_person(left: Mapping[str, Withdrawal], folder: str) -> str:
+    """Keep, delete, or empty where the participant of a session did not withdraw; left:
+    withdrawals by session folder. What was said of the session itself counts before what was said
+    of another one of the participant."""
+    name = FolderName.parse(folder)
+    own = left.get(folder)
+    if own is not None:
+        return "keep" if own.kept else "delete"
+    theirs = [each for each in left.values() if name and each.participant == name.participant]
+    return "" if not theirs else "keep" if all(each.kept for each in theirs) else "delete"
+
+
+def _whole(line: str) -> Withdrawal | None:
+    """What a line says; None where it is damaged."""
+    try:
+        entry = json_value(line)
+        name = FolderName.parse(entry["session"])
+        if name is None or entry["data"] not in ("kept", "deleted"):
+            return None
+        kept, cells = entry["data"] == "kept", tuple(map(str, entry["cells"]))
+        who = name.participant, name.session
+        return Withdrawal(str(name), *who, str(entry["utc"]), kept, cells)
+    except (ValueError, KeyError, TypeError):
+        return None

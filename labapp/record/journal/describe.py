@@ -9,8 +9,8 @@ from typing import Any
 
 from labapp.base.clock import NS
 from labapp.record.events import Event
-from labapp.record.journal.guard import readable
 from labapp.record.journal.opening import open_records
+from labapp.record.journal.read import readable
 from labapp.record.journal.record import Record
 from labapp.record.journal.sessions import SessionSummary
 

@@ -11,14 +11,11 @@ from labapp.base.naming import natural
 from labapp.base.reading import archives, files
 from labapp.base.reading.values import json_value
 from labapp.record.journal import layout
-from labapp.record.journal.decisions import Decision, Move
-from labapp.record.journal.lock import held
-from labapp.record.journal.outline import brief_kinds
-from labapp.record.journal.read import read_rows
-from labapp.record.journal.record import Record
+from labapp.record.journal.decisions import Decision, Move, Withdrawal, withdrawals
+from labapp.record.journal.read import held, read_rows
+from labapp.record.journal.record import Record, brief_kinds
 from labapp.record.journal.sessions import sessions_in
 from labapp.record.journal.tree import FolderTree, Tree, ZipTree
-from labapp.record.journal.withdrawn import Withdrawal, withdrawals
 
 LARGEST_JOURNAL = 256 * files.MIB
 """Bytes of a journal in a bundle, packed; that of an hour has one or two MiB."""

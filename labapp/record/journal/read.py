@@ -7,32 +7,42 @@ the folder's state:
 * a session that was killed has a `-wal` file that SQLite would have to recover: a copy of both
   files in a temporary folder is read instead;
 * everything else is one finished file, opened as immutable.
+
+Whether a session is open somewhere, without touching it. Rows of a journal as stored, wherever they
+are stored. Turn any error from a damaged session into one that names the session.
 """
 
 from __future__ import annotations
 
 import shutil
 import sqlite3
+import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from itertools import repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from labapp.base import leftovers
+import msgspec
+
+from labapp.base import discovery, leftovers
 from labapp.base.errors import RecordError
 from labapp.base.reading import files
+from labapp.base.reading.values import json_value
+from labapp.record.events import Event, Payload, payload_of, row_hash
+from labapp.record.events.registry import known
+from labapp.record.events.types import loose
 from labapp.record.journal.layout import (
     COLUMNS,
     INTEGERS,
     JOURNAL,
+    LOCK,
     OPTIONAL,
     SCHEMA_VERSION,
     FolderName,
 )
-from labapp.record.journal.lock import held
-from labapp.record.journal.rows import Row, make_row
 
 MOST_ROWS = 1_000_000
 """Events of a session. That of an hour has some 30,000."""
@@ -185,3 +195,167 @@ def last_utc(folder: Path) -> str:
     with opened(folder) as connection:
         fetchone = connection.execute("SELECT utc FROM events ORDER BY seq DESC LIMIT 1").fetchone()
         return str(fetchone[0]) if fetchone else ""
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _try(descriptor: int) -> None:
+        # flock belongs to the open file, so closing it here frees no lock of this process; the
+        # writer's lock (filelock) is a flock too.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+
+def held(folder: Path) -> bool:
+    """True while a process, this one included, holds the session's lock."""
+    try:
+        with files.open_file(folder / LOCK) as file:
+            _try(file.fileno())
+    except FileNotFoundError:
+        return False
+    except OSError:
+        # Refused: somebody holds it. A lock file that cannot be read counts as held, which costs
+        # no more than the slower way of reading.
+        return True
+    return False
+
+
+ENVIRONMENT = "environment.recorded"
+
+_event = partial(tuple.__new__, Event)
+"""`Event._make` without a count of the items, which takes most of its time."""
+
+
+_decode = msgspec.json.Decoder().decode
+
+
+def _json(kind: str, text: str) -> Any:
+    """The payload of a kind. Raises ValueError for what is no JSON or exceeds `json_value`.
+
+    msgspec is six times as quick as `json_value`, which counts and measures what it reads. A kind
+    whose fields all have types needs no such limits. msgspec refuses halves of characters and
+    whole numbers of thousands of digits; what it refuses is read again.
+    """
+    payload = known(kind)
+    if payload is None or loose(payload):
+        return json_value(text)
+    try:
+        return _decode(text)
+    except (ValueError, RecursionError):
+        return json_value(text)
+
+
+class Row(NamedTuple):
+    """A stored row: the columns of `layout.COLUMNS` in their order, and `redacted`.
+
+    part_id: the column `stage`; payload: the stored text, verbatim; hash: as stored, not
+    recomputed; redacted: true when the payload was reduced for a de-identified bundle.
+    """
+
+    seq: int
+    segment: int
+    t_ns: int
+    utc: str
+    source: str
+    kind: str
+    v: int
+    part_id: str | None
+    trial: int | None
+    attempt: int | None
+    payload: str
+    hash: str
+    redacted: bool = False
+
+    def event(self) -> Event:
+        """The row as an event. Raises RecordError when the payload is not a JSON object."""
+        try:
+            payload = _json(self.kind, self.payload)
+        except ValueError as error:
+            raise _unreadable(self, f"its payload is not JSON ({error})") from error
+        if not isinstance(payload, dict):
+            raise _unreadable(self, "its payload is not a JSON object")
+        return _event((*self[:10], payload))
+
+    def chained(self, previous: str) -> str:
+        """The hash this row should have after a row whose hash is `previous`."""
+        return row_hash(previous, self, self.payload)
+
+
+make_row = partial(tuple.__new__, Row)
+"""`Row._make` without a count of the items, which takes most of its time."""
+
+
+def payloads(rows: Iterable[Row]) -> Iterator[tuple[Event, Payload]]:
+    """Events with their typed payloads, old versions migrated.
+
+    Raises RecordError for a row that cannot be read: damaged, of a newer program, or of a task
+    whose package is not installed.
+    """
+    environment: Mapping[str, Any] = {}
+    for row in rows:
+        event = row.event()
+        if event.kind == ENVIRONMENT:
+            environment = event.payload
+        try:
+            payload = payload_of(event)
+        except (ValueError, KeyError) as error:
+            raise _unreadable(row, str(error), missing_packages(environment)) from error
+        yield event, payload
+
+
+def missing_packages(payload: Mapping[str, Any]) -> str:
+    """The packages that a session was recorded with and that are not here, as a sentence; empty
+    where none is missing. payload: of its `environment.recorded`."""
+    environment = payload.get("environment")
+    return discovery.missing(environment.get("plugins") if isinstance(environment, dict) else None)
+
+
+def _unreadable(row: Row, why: str, missing: str = "") -> RecordError:
+    return RecordError(
+        f"Event {row.seq} ({row.kind}) cannot be read: {why}.",
+        safe="The record was only read; nothing was changed.",
+        todo=f"{missing} Install it, then try again."
+        if missing
+        else "Run `labapp sessions verify` on it; if it is whole, a newer labapp wrote it: update.",
+    )
+
+
+_UNFORESEEN = (
+    ValueError, TypeError, LookupError, ArithmeticError, AttributeError, AssertionError,
+    RecursionError, MemoryError,
+)  # fmt: skip
+
+
+@contextmanager
+def readable(source: str) -> Iterator[None]:
+    """Raise as a RecordError, which names the session, what goes wrong in reading it; and put the
+    name before a RecordError that lacks it, such as of a single row. source: the session.
+
+    What a damaged session can hold is looked for before (`records.plausible`); this is for the
+    rest, so that one session is one error and never the end of all.
+    """
+    try:
+        yield
+    except RecordError as error:
+        if Path(source).name in error.what:
+            raise
+        raise RecordError(
+            f"{source}: {error.what}", safe=error.safe, todo=error.todo, faults=error.faults
+        ) from error
+    except _UNFORESEEN as error:
+        first = (str(error).strip().splitlines() or [""])[0]
+        raise RecordError(
+            f"{source} holds what no session has, and cannot be read "
+            f"({type(error).__name__}: {first[:200]}).",
+            safe="It was only read; nothing was changed.",
+            todo="Look at it with `labapp sessions verify`, and leave it out until then. If that "
+            "finds it whole, this is a mistake in labapp: keep the session, and tell who looks "
+            "after the program.",
+        ) from error

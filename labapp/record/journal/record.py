@@ -1,25 +1,31 @@
-"""One recorded session, read the same way from a session folder and from a bundle."""
+"""One recorded session, read the same way from a session folder and from a bundle.
+
+What a journal says of the session as a whole: its runs, its sound, its pauses and its end.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from labapp.base.errors import RecordError
 from labapp.base.reading.values import json_value
-from labapp.record.events import Event, Payload
+from labapp.record.events import Event, Payload, lifecycle
+from labapp.record.events.agreement import Agreement
+from labapp.record.events.durations import KINDS, Pauses
 from labapp.record.events.lifecycle import SessionPlanned
-from labapp.record.events.voice import AudioBlock
-from labapp.record.journal.decisions import Decision, Move, decisions, moves
+from labapp.record.events.moderation import BlindingSet
+from labapp.record.events.registry import kinds_of
+from labapp.record.events.undoing import SessionReopened
+from labapp.record.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted, AudioStopped
+from labapp.record.journal.decisions import Decision, Move, decisions, moves, withdrawal_of
+from labapp.record.journal.integrity import plausible
 from labapp.record.journal.layout import ENVIRONMENT, STUDY, FolderName
-from labapp.record.journal.outline import AudioFile, Outline, Segment, State, outline
-from labapp.record.journal.plausible import plausible
-from labapp.record.journal.rows import Row, payloads
+from labapp.record.journal.read import Row, payloads
 from labapp.record.journal.tree import Tree
-from labapp.record.journal.withdrawn import withdrawal_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -209,3 +215,229 @@ class Record:
         from labapp.record.journal.arrow import table_of
 
         return table_of(self.rows)
+
+
+State = Literal["complete", "ended_early", "interrupted", "running"]
+
+_KINDS = (
+    "session.planned",
+    "segment.ended",
+    *sorted(KINDS),
+    "blinding.set",
+    "inclusion.decided",
+    "audio.started",
+    "audio.off",
+    "audio.gap",
+    "audio.stopped",
+)
+
+
+def brief_kinds() -> tuple[str, ...]:
+    """The kinds an outline needs; audio.block besides for the sound's blocks."""
+    return (*_KINDS, *kinds_of(Agreement))
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of the program on the session; times in ns of session time.
+
+    gap_from_ns: end of the run before, null in the first; ended: reason of its orderly end, null
+    when the run was killed.
+    """
+
+    number: int
+    started_ns: int
+    utc: str
+    app_version: str
+    study_sha256: str
+    gap_from_ns: int | None
+    last_ns: int
+    ended: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A pause, a break of the plan, or the gap after a crash; end_ns is null while it is open."""
+
+    kind: Literal["pause", "break", "gap"]
+    start_ns: int
+    end_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AudioFile:
+    """A sound file as the journal knows it. frames: on disk by the last block; lost_frames: filled
+    with silence; stopped_at: frames in it when it was closed, null when the run was killed."""
+
+    file: str
+    segment: int
+    started_ns: int
+    device: str
+    host_api: str
+    nominal_rate: int
+    channels: int
+    subtype: str
+    blocks: tuple[AudioBlock, ...] = ()
+    lost_frames: int = 0
+    stopped_at: int | None = None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was closed in an orderly way."""
+        return self.stopped_at is not None
+
+    @property
+    def frames(self) -> int:
+        return self.blocks[-1].frames if self.blocks else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """Folded from the journal; last_ns and working_ns at its last event. withdrawal: keep or delete
+    where the participant withdrew in the session, and what is to become of the data. agreed:
+    whether the participant agreed to each use of the data that was asked one by one. blind: whether
+    the console hid the representations from the beginning, null where the journal does not say;
+    unblinded_ns: session time from which it named them to one who was blind; not_counted: the rules
+    of the study for which the session does not count."""
+
+    segments: tuple[Segment, ...] = ()
+    audio: tuple[AudioFile, ...] = ()
+    silent_because: str | None = None
+    pauses: tuple[Pause, ...] = ()
+    state: State = "interrupted"
+    reason: str | None = None
+    withdrawal: str = ""
+    last_ns: int = 0
+    working_ns: int = 0
+    agreed: Mapping[str, bool] = field(default_factory=dict)
+    blind: bool | None = None
+    unblinded_ns: int | None = None
+    not_counted: tuple[str, ...] = ()
+
+    @property
+    def gap_ns(self) -> int:
+        """Time between a crash and the resumed session."""
+        return sum((p.end_ns or self.last_ns) - p.start_ns for p in self.pauses if p.kind == "gap")
+
+    @property
+    def lost_frames(self) -> int:
+        return sum(sound.lost_frames for sound in self.audio)
+
+    @property
+    def lost_s(self) -> float:
+        """Seconds of sound that were filled with silence."""
+        return sum(sound.lost_frames / sound.nominal_rate for sound in self.audio)
+
+
+def outline(rows: Iterable[Row], last_ns: int = 0) -> Outline:
+    """Fold the journal; other kinds than an outline's may be left out.
+
+    last_ns: session time of the last event, where `rows` does not hold it. Raises RecordError for
+    rows that cannot be read.
+    """
+    wanted = {*brief_kinds(), "audio.block"}
+    folded = []
+    for row in rows:
+        last_ns = max(last_ns, row.t_ns)
+        if row.kind in wanted:
+            folded.append(row)
+    summary = Outline()
+    working = Pauses()
+    blocks: dict[str, list[AudioBlock]] = {}
+    for event, payload in payloads(folded):
+        working = working.apply(event)
+        if isinstance(payload, AudioBlock):  # one a second: a tuple for each would take too long
+            blocks.setdefault(payload.file, []).append(payload)
+        else:
+            summary = _apply(summary, event, payload)
+    if blocks:
+        heard = (replace(a, blocks=tuple(blocks.get(a.file, ()))) for a in summary.audio)
+        summary = replace(summary, audio=tuple(heard))
+    if summary.segments:
+        last = replace(summary.segments[-1], last_ns=last_ns)
+        summary = replace(summary, segments=(*summary.segments[:-1], last))
+    return replace(summary, last_ns=last_ns, working_ns=working.working_ns(last_ns))
+
+
+def _apply(outline: Outline, event: Event, payload: Payload) -> Outline:
+    match payload:
+        case lifecycle.SegmentStarted():
+            return _segment(outline, event, payload)
+        case lifecycle.SegmentEnded():
+            last = replace(outline.segments[-1], ended=payload.reason)
+            return replace(outline, segments=(*outline.segments[:-1], last))
+        case lifecycle.SessionPaused() if not _open(outline):
+            kind: Literal["pause", "break"] = "pause" if event.part_id is None else "break"
+            return replace(outline, pauses=(*outline.pauses, Pause(kind, event.t_ns)))
+        case lifecycle.SessionResumed() if _open(outline):
+            closed = replace(outline.pauses[-1], end_ns=event.t_ns)
+            return replace(outline, pauses=(*outline.pauses[:-1], closed))
+        case Agreement():
+            return replace(outline, agreed=payload.uses)
+        case BlindingSet():
+            return _blinding(outline, event, payload)
+        case lifecycle.InclusionDecided():
+            return replace(outline, not_counted=tuple(payload.failed))
+        case lifecycle.SessionCompleted():
+            return replace(outline, state="complete")
+        case lifecycle.SessionEnded():
+            left = payload.withdrawal
+            return replace(outline, state="ended_early", reason=payload.reason, withdrawal=left)
+        case SessionReopened():
+            return replace(outline, state="interrupted", reason=None, withdrawal="", not_counted=())
+        case AudioStarted():
+            new = AudioFile(
+                payload.file,
+                event.segment,
+                event.t_ns,
+                payload.device,
+                payload.host_api,
+                payload.nominal_rate,
+                payload.channels,
+                payload.subtype,
+            )
+            return replace(outline, audio=(*outline.audio, new), silent_because=None)
+        case AudioOff():
+            return replace(outline, silent_because=payload.reason)
+        case AudioGap() | AudioStopped():
+            return replace(outline, audio=tuple(_heard(sound, payload) for sound in outline.audio))
+    return outline
+
+
+def _blinding(outline: Outline, event: Event, payload: BlindingSet) -> Outline:
+    if event.segment == 1 and outline.blind is None:
+        return replace(outline, blind=payload.blind)
+    if outline.blind and not payload.blind and outline.unblinded_ns is None:
+        return replace(outline, unblinded_ns=event.t_ns)
+    return outline
+
+
+def _open(outline: Outline) -> bool:
+    return bool(outline.pauses) and outline.pauses[-1].end_ns is None
+
+
+def _segment(outline: Outline, event: Event, payload: lifecycle.SegmentStarted) -> Outline:
+    segments = outline.segments
+    if segments and payload.gap_from_ns is not None:
+        segments = (*segments[:-1], replace(segments[-1], last_ns=payload.gap_from_ns))
+    new = Segment(
+        payload.segment,
+        event.t_ns,
+        payload.utc,
+        payload.app_version,
+        payload.study_sha256,
+        payload.gap_from_ns,
+        event.t_ns,
+    )
+    pauses = outline.pauses
+    if payload.gap_from_ns is not None and not _open(outline):
+        pauses = (*pauses, Pause("gap", payload.gap_from_ns))
+    return replace(outline, segments=(*segments, new), pauses=pauses)
+
+
+def _heard(sound: AudioFile, payload: AudioGap | AudioStopped) -> AudioFile:
+    if sound.file != payload.file:
+        return sound
+    if isinstance(payload, AudioGap):
+        return replace(sound, lost_frames=sound.lost_frames + payload.frames)
+    return replace(sound, stopped_at=payload.frames)

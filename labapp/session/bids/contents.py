@@ -71,9 +71,8 @@ from labapp.record.journal.layout import (
     STIMULI,
     STUDY,
 )
-from labapp.record.journal.outline import AudioFile
-from labapp.record.journal.record import Record
-from labapp.record.journal.rows import payloads
+from labapp.record.journal.read import payloads
+from labapp.record.journal.record import AudioFile, Record
 from labapp.session.bids.folder import BundleFolder, Table, hash_stream, json_text
 from labapp.session.bids.redaction import moved_name, redact, redact_environment
 from labapp.session.bids.tasks import (

@@ -27,8 +27,8 @@ from labapp.base.text_tables import SAID
 from labapp.record.events import describe
 from labapp.record.events.questionnaires import QuestionnaireSubmitted
 from labapp.record.journal.layout import SOURCEDATA
+from labapp.record.journal.read import payloads
 from labapp.record.journal.record import Record
-from labapp.record.journal.rows import payloads
 from labapp.session.bids import people
 from labapp.session.bids.contents import Target, add_tables, session_columns
 from labapp.session.bids.folder import Table, described, json_text

@@ -1,4 +1,7 @@
-"""`labapp export`: checked sessions become one bundle, in one of the formats (`Exporter`)."""
+"""`labapp export`: checked sessions become one bundle, in one of the formats (`Exporter`).
+
+The BIDS dataset that `labapp export` writes: a bundle that stands on its own.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,13 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar
 
+from labapp import __version__
 from labapp.analysis.items import instruments_of
+from labapp.base.clock import utc_text
 from labapp.base.discovery import Catalogue, load
 from labapp.base.errors import BundleError, LabappError, UsageError
 from labapp.base.messages import Message
@@ -21,9 +27,8 @@ from labapp.coding.annotations.model import SessionAnnotations
 from labapp.coding.annotations.redacting import redacted_tree
 from labapp.coding.annotations.store import annotations_of, is_annotated
 from labapp.coding.annotations.video_files import PlacedVideo, videos_of, withheld_because
-from labapp.record.journal.guard import readable
 from labapp.record.journal.integrity import check_chain
-from labapp.record.journal.layout import STUDY
+from labapp.record.journal.layout import MANIFEST, SOURCEDATA, STUDY
 from labapp.record.journal.opening import (
     brief_record,
     is_session,
@@ -32,9 +37,11 @@ from labapp.record.journal.opening import (
     withdrawn_beside,
     withdrawn_from,
 )
+from labapp.record.journal.read import readable
 from labapp.record.journal.record import Record
-from labapp.session.bids.contents import deidentified, has_sound, split_manifests
-from labapp.session.bids.folder import BundleFolder, placed, refuse_existing
+from labapp.session.bids.contents import add_sourcedata, deidentified, has_sound, split_manifests
+from labapp.session.bids.derived import README, TABLE_FORMAT, DerivedFiles, packages
+from labapp.session.bids.folder import BundleFolder, manifest_text, placed, refuse_existing
 from labapp.session.exports import clear
 from labapp.study.instruments import Instrument
 from labapp.study.loading import files_digest
@@ -108,7 +115,7 @@ class Exporter(ABC):
 
 
 def _shipped() -> tuple[Exporter, ...]:
-    return (load("labapp.session.bids.dataset:BIDS_DATASET"),)
+    return (load("labapp.session.bids.export:BIDS_DATASET"),)
 
 
 EXPORTERS: Catalogue[Exporter] = Catalogue("labapp.exporters", "an exporter", Exporter, _shipped)
@@ -361,3 +368,44 @@ def _refuse_beside(record: Record, known: Mapping[tuple[str, str], tuple[str, bo
     else:
         return
     raise BundleError(what, safe="No bundle was made.", todo=todo)
+
+
+class BidsDataset(Exporter):
+    """Sessions as a BIDS dataset, with all that labapp needs to read them again."""
+
+    name = BIDS
+
+    def write(
+        self, sessions: Iterable[ExportedSession], folder: BundleFolder, *, audio: bool
+    ) -> None:
+        derived = DerivedFiles(folder, __version__)
+        unshared: list[str] = []
+        order: list[str] = []
+        for given in sessions:
+            record = given.record
+            with readable(record.source):
+                derived.add(record, given.instruments, audio=given.sound)
+                add_sourcedata(folder, record, audio=given.sound, videos=given.videos)
+                derived.shown |= bool(given.videos)
+                if given.unshared:
+                    unshared.append(record.name.bids)
+                order.append(record.name.bids)
+        derived.finish()
+        derived.withdrew = folder.withdrew
+        folder.add_text(README, derived.readme(audio=audio, unshared=unshared))
+        made_with = packages()
+        facts = {
+            "labapp": __version__,
+            **({} if derived.reduced else {"created": utc_text(datetime.now(UTC))}),
+            "study": derived.study,
+            "deidentified": derived.reduced,
+            "sound": derived.heard,
+            "table_format": TABLE_FORMAT,
+            **({"packages": made_with} if made_with else {}),
+            **({"withdrawn": folder.withdrew} if folder.withdrew else {}),
+            "sessions": order,
+        }
+        folder.add_text(f"{SOURCEDATA}/{MANIFEST}", manifest_text(facts, folder.files))
+
+
+BIDS_DATASET = BidsDataset()

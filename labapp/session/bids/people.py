@@ -17,8 +17,8 @@ from labapp.analysis.inclusion import (
 from labapp.analysis.participation import people_of
 from labapp.analysis.rows import SessionRecords
 from labapp.base.naming import natural
+from labapp.record.journal.read import payloads
 from labapp.record.journal.record import Record
-from labapp.record.journal.rows import payloads
 from labapp.session.bids.folder import Table
 from labapp.session.bids.tasks import described_column
 from labapp.study.plugins import registry

@@ -37,9 +37,9 @@ from labapp.record.events.lifecycle import SegmentStarted
 from labapp.record.events.pointer import PointerMoved
 from labapp.record.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.record.events.voice import AudioBlock
+from labapp.record.journal.integrity import plausible
 from labapp.record.journal.layout import FolderName
-from labapp.record.journal.plausible import plausible
-from labapp.record.journal.rows import Row, payloads
+from labapp.record.journal.read import Row, payloads
 from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.asking import withheld
 from labapp.study.plugins import registry

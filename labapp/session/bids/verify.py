@@ -58,8 +58,7 @@ from labapp.record.journal.opening import (
     session_facts,
     session_prefixes,
 )
-from labapp.record.journal.outline import AudioFile
-from labapp.record.journal.record import Record
+from labapp.record.journal.record import AudioFile, Record
 from labapp.record.journal.tree import FolderTree, Tree, ZipTree
 from labapp.session.bids.contents import (
     ABSENT,

@@ -72,17 +72,17 @@ def write(plan: Plan, out: Path) -> Path:
 def write_contrasts(loaded: LoadedStudy, powers: Sequence[ContrastPower], out: Path) -> Path:
     """Write the plan of contrasts into a folder made by `created`; returns the page's path. Raises
     DataFolderError."""
-    from labapp.session.planning import contrasts_page
+    from labapp.session.planning import declared_contrasts
 
-    figure = contrasts_page.plate(powers)
+    figure = declared_contrasts.plate(powers)
     try:
-        _write_rows(out / "contrasts.csv", contrasts_page.summary(powers))
-        _write_rows(out / "power.csv", contrasts_page.rows(powers))
+        _write_rows(out / "contrasts.csv", declared_contrasts.summary(powers))
+        _write_rows(out / "power.csv", declared_contrasts.rows(powers))
         (out / FIGURES).mkdir()
         figure.save(out / FIGURES)
         path = out / PAGE
         with path.open("x", encoding="utf-8") as file:
-            file.write(contrasts_page.page(loaded, powers, figure))
+            file.write(declared_contrasts.page(loaded, powers, figure))
     except OSError as error:
         raise _unwritable(out, error) from error
     return path

@@ -24,7 +24,7 @@ from labapp.record.events.dials import Comparison, DialTurned
 from labapp.record.events.durations import KINDS, STALLED, Pauses
 from labapp.record.events.moderation import Prompt
 from labapp.record.events.registry import kinds_of, moving_kinds
-from labapp.record.journal.rows import Row, payloads
+from labapp.record.journal.read import Row, payloads
 from labapp.study.plugins import registry
 
 if TYPE_CHECKING:

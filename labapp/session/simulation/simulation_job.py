@@ -51,7 +51,7 @@ from labapp.session.machine import PartRecord, SessionMachine, SessionState
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import OpenSession, SessionDependencies, models_of
 from labapp.session.private import Consent
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.session.runner import VirtualScheduler
 from labapp.session.simulation.driver import Driver
 from labapp.session.simulation.fitting import check_fits

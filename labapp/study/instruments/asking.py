@@ -19,9 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple,
 from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, field_validator
 
 from labapp.base.discovery import Catalogue
-from labapp.base.documents import WORD, Path_, Strict
-from labapp.base.open_union import OpenUnion
-from labapp.base.validating import refuse_again
+from labapp.base.documents import WORD, OpenUnion, Path_, Strict, refuse_again
 from labapp.study.conditions import Value, listed, matches
 from labapp.study.instruments.items import (
     DESCRIBED_LONGEST,

@@ -1,18 +1,34 @@
-"""An instrument: its items, how they are ordered, paged and scored."""
+"""An instrument: its items, how they are ordered, paged and scored.
+
+The questionnaires that are known by their id: the shipped ones, and those of other packages.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from labapp.base.documents import SLUG, Located, Path_, Problem, Strict, dotted, read_yaml, refused
+from labapp.base import resources
+from labapp.base.discovery import Catalogue
+from labapp.base.documents import (
+    SLUG,
+    Located,
+    Path_,
+    Problem,
+    Strict,
+    dotted,
+    faults_at,
+    read_yaml,
+    refuse_again,
+    refused,
+)
 from labapp.base.errors import StudyError
 from labapp.base.naming import NotReserved
-from labapp.base.validating import faults_at, refuse_again
 from labapp.study.conditions import Value
 from labapp.study.instruments import asking
 from labapp.study.instruments.asking import ITEM_KINDS, AnyItem, Option, kind_of
@@ -384,3 +400,36 @@ def _with_shared(item: Any, instrument: Mapping[str, Any]) -> Any:
         ]
         return item | {"options": named}
     return item
+
+
+@dataclass(frozen=True, slots=True)
+class Questionnaire:
+    """A questionnaire. A package brings one by an entry point of the group `labapp.instruments`
+    that names such an object; studies then ask it like a shipped one.
+
+    Attributes
+    ----------
+    name : its id, which its file says too.
+    file : its YAML file, called like it; see `labapp.study.instruments.instrument.Instrument`.
+    """
+
+    name: str
+    file: Path
+
+
+def _shipped() -> Iterator[Questionnaire]:
+    files = sorted((resources.assets() / "instruments").glob("*.yaml"))
+    return (Questionnaire(file.stem, file) for file in files)
+
+
+def _problem(questionnaire: Questionnaire, others: Sequence[Questionnaire]) -> str:
+    """Why a questionnaire cannot be used; empty where it can."""
+    file = questionnaire.file
+    if file.name != f"{questionnaire.name}.yaml":
+        return f"its file is called {file.name}, and not {questionnaire.name}.yaml"
+    return "" if file.is_file() else f"its file {file} is not there"
+
+
+QUESTIONNAIRES: Catalogue[Questionnaire] = Catalogue(
+    "labapp.instruments", "a questionnaire", Questionnaire, _shipped, _problem
+)

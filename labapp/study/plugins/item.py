@@ -1,4 +1,7 @@
-"""What a study file may say of its course: the base of every item of its `flow`."""
+"""What a study file may say of its course: the base of every item of its `flow`.
+
+What a study file may say of the stages of any task: the base of every item under `stages:`.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
-from labapp.base.documents import Strict
-from labapp.study.plugins.stages import TaskStages
+from labapp.base.documents import Strict, refuse_again
 
 if TYPE_CHECKING:
     from labapp.study.consent import ConsentForm
     from labapp.study.schema import Recording
+
 
 Value = str | int | float | bool
 """What a variable of a study's assignment can be."""
@@ -100,3 +103,64 @@ class FlowOf:
     language: str | None
     recording: Recording | None
     whole: bool = True
+
+
+class TaskStages(Strict):
+    """Stages of one task; a task derives its own settings from this.
+
+    Attributes
+    ----------
+    task : which task it is.
+    after : questionnaires that are asked after each stage, by id; own ones lie beside the study in
+        `instruments/`.
+    think_aloud : whether the participant is to think aloud, so that the moderator is told to
+        prompt.
+    """
+
+    task: str
+    after: tuple[str, ...] = Field(default=(), max_length=50)
+    think_aloud: bool = True
+
+    def names(self) -> tuple[str, ...]:
+        """What it names that may hold variables of the study's assignment, texts aside."""
+        return ()
+
+    def compared(self) -> tuple[str, ...]:
+        """The models that its stages are about, as the study names them: the levels of the factor
+        `model`."""
+        return ()
+
+    def texts(self) -> tuple[str, ...]:
+        """Names of the texts it shows, with `{language}` and variables in them."""
+        return ()
+
+    def stimulus_sets(self) -> tuple[str, ...]:
+        """Ids or folders of the stimulus sets it shows, with variables in them."""
+        return ()
+
+    @property
+    def stages(self) -> int:
+        """How many stages a participant goes through."""
+        return 1
+
+    @property
+    def plannable(self) -> bool:
+        """Whether `labapp studies plan` can tell of it how many participants a study needs: its
+        questions have answers that are right or wrong, and simulated participants stand in for
+        people in them."""
+        return False
+
+    def with_target(self, alignment: float) -> Self:
+        """The same stages with another target alignment, 0-1; themselves where they have none."""
+        return self
+
+    @property
+    def earns(self) -> frozenset[str]:
+        """What can be earned in it: names of amounts of `labapp.study.inclusion.Incentive`."""
+        return frozenset()
+
+    @field_validator("after")
+    @classmethod
+    def _once_each(cls, after: tuple[str, ...]) -> tuple[str, ...]:
+        refuse_again(after)
+        return after

@@ -16,9 +16,8 @@ from labapp.base import discovery
 from labapp.base.discovery import Catalogue, load
 from labapp.base.errors import BundleError, RecordError, SessionError
 from labapp.study.plugins.bids import CourseRow, TaskFiles
-from labapp.study.plugins.item import Item
+from labapp.study.plugins.item import Item, TaskStages
 from labapp.study.plugins.part import PlannedPart
-from labapp.study.plugins.stages import TaskStages
 from labapp.study.plugins.task_type import TaskType
 
 

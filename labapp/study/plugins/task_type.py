@@ -9,12 +9,11 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from labapp.study.plugins.item import Item
+from labapp.study.plugins.item import Item, TaskStages
 from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PartPictures, PictureContext
 from labapp.study.plugins.simulated import Actor, SimulatedParticipant
-from labapp.study.plugins.stages import TaskStages
 
 if TYPE_CHECKING:
     import numpy as np

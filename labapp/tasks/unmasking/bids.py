@@ -13,8 +13,8 @@ from typing import Any
 from labapp.record.events import Event, Payload
 from labapp.record.events.stimuli import StimuliStored
 from labapp.record.journal.layout import STIMULI
+from labapp.record.journal.read import payloads
 from labapp.record.journal.record import Record
-from labapp.record.journal.rows import payloads
 from labapp.study.plugins.bids import Answer, Cells, Column, Key, TaskFiles, TaskRows, seconds
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.state import ANSWERED

@@ -14,11 +14,10 @@ from typing import Literal
 
 from labapp.base import access
 from labapp.base.errors import LabappError
-from labapp.base.naming import reserved
+from labapp.base.naming import LABEL, reserved
 from labapp.record.journal.sessions import SessionSummary
+from labapp.session.environment import network_warning
 from labapp.session.folder import LOW_DISK_BYTES
-from labapp.session.network import network_warning
-from labapp.study.label import LABEL
 from labapp.study.loading import StudyHead
 from labapp.study.people import Visits
 from labapp.study.plugins.texts import placeholders

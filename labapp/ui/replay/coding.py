@@ -14,8 +14,14 @@ from PySide6.QtCore import QObject, QTimer
 from labapp.base.errors import AnnotationError, LabappError
 from labapp.base.reading import files
 from labapp.coding.annotations import codebook as codebooks
-from labapp.coding.annotations.codebook import Code, Codebook, Outdated, Tier, outdated_marks
-from labapp.coding.annotations.codebook_document import COLOURS
+from labapp.coding.annotations.codebook import (
+    COLOURS,
+    Code,
+    Codebook,
+    Outdated,
+    Tier,
+    outdated_marks,
+)
 from labapp.coding.annotations.editing import new_id
 from labapp.coding.annotations.model import Mark, Unit
 from labapp.coding.annotations.texts import corrected

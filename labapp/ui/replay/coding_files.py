@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Literal
 
 from labapp.base.errors import AnnotationError
 from labapp.coding.annotations import codebook as codebooks
-from labapp.coding.annotations.assignments import assignments_of
 from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.editing import EditedFile
 from labapp.coding.annotations.marks import MarksFile
@@ -22,6 +21,7 @@ from labapp.coding.annotations.model import Mark, RaterMarks, Segmentation, Text
 from labapp.coding.annotations.places import TRANSCRIPT, UNITS, annotations_folder
 from labapp.coding.annotations.redacting import RedactionReport, redact
 from labapp.coding.annotations.redaction import shown_texts
+from labapp.coding.annotations.rounds import assignments_of
 from labapp.coding.annotations.store import annotations_of, open_marks, open_texts, open_units
 from labapp.coding.annotations.texts import TextsFile
 from labapp.coding.annotations.units import UnitsFile

@@ -25,7 +25,7 @@ from labapp.coding.annotations.model import Round
 from labapp.coding.exchange import incoming
 from labapp.coding.exchange.coming_in import bring_in, plan_import
 from labapp.coding.exchange.formats import FORMATS, ON_TRANSCRIPT, format_named
-from labapp.coding.exchange.going_out import Exported, export_coding
+from labapp.coding.exchange.gathering import Exported, export_coding
 from labapp.coding.exchange.model import Format
 from labapp.coding.exchange.plan import Plan, Step
 from labapp.record.journal.opening import open_record

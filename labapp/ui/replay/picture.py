@@ -41,8 +41,7 @@ from labapp.coding.annotations.model import Redaction
 from labapp.coding.annotations.redaction import is_redacted
 from labapp.coding.annotations.video_files import PlacedVideo
 from labapp.coding.videos import decoding
-from labapp.coding.videos.decoding import OpenVideo
-from labapp.coding.videos.feed import ShownPicture, VideoFeed
+from labapp.coding.videos.decoding import OpenVideo, ShownPicture, VideoFeed
 from labapp.record.events.look import WindowShown
 from labapp.session.pictures import PictureRenderer
 from labapp.session.replay.history import History

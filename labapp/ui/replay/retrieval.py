@@ -21,8 +21,8 @@ from PySide6.QtWidgets import QHeaderView, QLineEdit, QWidget
 from labapp.base import access, durable, leftovers
 from labapp.base.errors import DataFolderError, LabappError
 from labapp.coding.annotations.codebook import Codebook
-from labapp.coding.annotations.handed_out import QUOTES, note_handed_out, session_folders
 from labapp.coding.annotations.model import Redaction
+from labapp.coding.annotations.redacting import QUOTES, note_handed_out, session_folders
 from labapp.coding.annotations.redaction import is_redacted
 from labapp.coding.annotations.store import annotations_of
 from labapp.record.journal.layout import refuse_inside

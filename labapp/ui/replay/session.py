@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from labapp.base import durable, leftovers
 from labapp.base.errors import LabappError, RecordError, UsageError
-from labapp.coding.annotations.handed_out import note_handed_out, session_folders
 from labapp.coding.annotations.model import SessionAnnotations
+from labapp.coding.annotations.redacting import note_handed_out, session_folders
 from labapp.coding.times import time_text
 from labapp.record.journal.layout import refuse_inside
 from labapp.record.journal.opening import open_record

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from labapp.base.report import kit
-from labapp.base.report.finishing import INTERVAL, finish
+from labapp.base.report.drawing import INTERVAL, finish
 from labapp.base.report.listing import FOLDED_FROM, SHOWN_ROWS, limited
 
 

@@ -22,8 +22,7 @@ from labapp.analysis.report import report
 from labapp.analysis.task_report import Findings, reports
 from labapp.base.figure_style import LEAST_PT, PALETTES, Look, looking, style
 from labapp.base.report import drawing
-from labapp.base.report.drawing import ReportFigure
-from labapp.base.report.finishing import finish
+from labapp.base.report.drawing import ReportFigure, finish
 from labapp.papers.interactive_reconstruction.figures import plates as compared_plates
 from labapp.tasks.concept_repair.report.contents import REPORT as CONCEPT_REPAIR
 from labapp.tasks.concept_repair.report.figures import plates as concept_plates

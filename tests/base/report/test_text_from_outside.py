@@ -16,7 +16,7 @@ from labapp.analysis.report import report
 from labapp.analysis.snapshots import recorded
 from labapp.analysis.task_report import Findings
 from labapp.base.figure_style import STYLE
-from labapp.base.report import strips
+from labapp.base.report import kit
 from labapp.base.report.page import (
     definitions,
     details,
@@ -134,8 +134,8 @@ def test_every_part_of_a_page_takes_text_for_text() -> None:
 
 def test_no_formula_is_read_in_a_figure() -> None:
     assert STYLE["text.parse_math"] is False
-    measured = strips.StripPanel(HOSTILE, HOSTILE, strips.np.ones((2, 1)))
-    drawing = strips.strip_panels([measured], [HOSTILE], "x", HOSTILE, 1)
+    measured = kit.StripPanel(HOSTILE, HOSTILE, kit.np.ones((2, 1)))
+    drawing = kit.strip_panels([measured], [HOSTILE], "x", HOSTILE, 1)
     assert HOSTILE in Reader(drawing.svg).words
 
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.coding.agreement.coefficients import Intraclass, Level, alpha_for, masi, masi_alpha
-from labapp.coding.agreement.measure import coefficient
-from labapp.coding.agreement.ratings import ratings_of
+from labapp.coding.agreement.measure import coefficient, ratings_of
 from tests.coding.agreement.examples import KRIPPENDORFF, SHROUT_FLEISS, WIKIPEDIA, from_lines
 
 ROWS = st.integers(2, 4).flatmap(

@@ -17,8 +17,7 @@ from labapp.coding.agreement.coefficients import (
     labels_at,
     unit_alpha,
 )
-from labapp.coding.agreement.measure import coefficient
-from labapp.coding.agreement.ratings import ratings_of
+from labapp.coding.agreement.measure import coefficient, ratings_of
 
 ALEX = [(0, 7, "1"), (7, 13, "2"), (30, 32, "5"), (32, 37, "6"), (37, 44, "6"), (44, 60, "7")]
 PAUL = [(0, 7, "1"), (7, 13, "3"), (13, 21, "5"), (32, 44, "6")]

@@ -20,8 +20,7 @@ from labapp.coding.agreement.coefficients import (
     percent,
     prevalence,
 )
-from labapp.coding.agreement.measure import coefficient
-from labapp.coding.agreement.ratings import ratings_of
+from labapp.coding.agreement.measure import coefficient, ratings_of
 from tests.coding.agreement.examples import FLEISS, from_counts, from_table
 
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40)

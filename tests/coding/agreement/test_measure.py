@@ -12,8 +12,15 @@ from labapp.coding.agreement.coefficients import (
     Intraclass,
     alpha_for,
 )
-from labapp.coding.agreement.measure import DRAWS, SEED, Measure, coefficient, resample
-from labapp.coding.agreement.ratings import Ratings, ratings_of
+from labapp.coding.agreement.measure import (
+    DRAWS,
+    SEED,
+    Measure,
+    Ratings,
+    coefficient,
+    ratings_of,
+    resample,
+)
 
 
 def coded(participants: int, units: int, seed: int = 1) -> Ratings:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.base.errors import UsageError
-from labapp.coding.annotations.assignments import BLOCK_NS, CodableSession, draw_assignments
 from labapp.coding.annotations.model import Unit
+from labapp.coding.annotations.rounds import BLOCK_NS, CodableSession, draw_assignments
 
 S = 1_000_000_000
 

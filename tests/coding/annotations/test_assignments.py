@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from labapp.base.errors import AnnotationError
-from labapp.coding.annotations.assignments import (
+from labapp.coding.annotations.redacting import handed_out, holders, note_handed_out
+from labapp.coding.annotations.rounds import (
     assignments_of_study,
     draw_assignments,
     save_draw,
     undrawn,
 )
-from labapp.coding.annotations.handed_out import handed_out, holders, note_handed_out
 from tests.coding.annotations.test_assigning import STUDY
 
 

@@ -11,8 +11,7 @@ import pytest
 from labapp.base import durable, resources
 from labapp.base.errors import AnnotationError
 from labapp.coding.annotations import codebook as codebooks
-from labapp.coding.annotations.codebook import differences, outdated_marks, parse
-from labapp.coding.annotations.codebook_document import COLOURS
+from labapp.coding.annotations.codebook import COLOURS, differences, outdated_marks, parse
 from labapp.coding.annotations.model import Mark
 
 GOOD = """\

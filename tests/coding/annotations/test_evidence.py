@@ -15,13 +15,11 @@ from labapp.base.clock import NS
 from labapp.base.errors import AnnotationError
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations import video_files
-from labapp.coding.annotations.handed_out import holders
-from labapp.coding.annotations.ledger import Ledger, read
-from labapp.coding.annotations.lines import Line, as_bytes, parse
+from labapp.coding.annotations.ledger import Ledger, Line, as_bytes, parse, read
 from labapp.coding.annotations.model import Text, Unit
 from labapp.coding.annotations.packs import make_pack
 from labapp.coding.annotations.places import FINAL, KEPT, annotations_folder, rater_file
-from labapp.coding.annotations.redacting import redact
+from labapp.coding.annotations.redacting import holders, redact
 from labapp.coding.annotations.rounds import assign_study, close
 from labapp.coding.annotations.store import (
     annotations_of,
@@ -35,10 +33,15 @@ from labapp.coding.annotations.verifying import accept_files, verify_annotations
 from labapp.coding.exchange import incoming
 from labapp.coding.exchange.coming_in import plan_import
 from labapp.coding.exchange.formats import FORMATS
-from labapp.coding.exchange.going_out import export_coding
+from labapp.coding.exchange.gathering import export_coding
 from labapp.record.journal import anchor
-from labapp.record.journal.comments import add_comment, comments, forget_comments
-from labapp.record.journal.decisions import decide, decisions
+from labapp.record.journal.decisions import (
+    add_comment,
+    comments,
+    decide,
+    decisions,
+    forget_comments,
+)
 from labapp.record.journal.opening import open_record, open_records
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
@@ -83,9 +86,9 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_logs_that_several_programs_write_at_once_stay_chained(session: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"
-        "from labapp.record.journal.comments import add_comment\n"
+        "from labapp.record.journal.decisions import add_comment\n"
         "from labapp.record.journal.decisions import decide\n"
-        "from labapp.coding.annotations.handed_out import note_handed_out\n"
+        "from labapp.coding.annotations.redacting import note_handed_out\n"
         "s = Path(sys.argv[1])\n"
         "for n in range(8):\n"
         "    add_comment(s, f'{sys.argv[2]} {n}'); decide(s, n % 2 == 0, sys.argv[2])\n"

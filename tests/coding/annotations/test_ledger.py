@@ -180,7 +180,7 @@ def test_lines_of_one_change_are_close_however_slow_the_computer_is(
         def now(cls, tz: tzinfo | None = None) -> datetime:
             return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=next(seconds))
 
-    monkeypatch.setattr("labapp.coding.annotations.lines.datetime", Slow)
+    monkeypatch.setattr("labapp.coding.annotations.ledger.datetime", Slow)
     with Ledger(path) as file:
         lines = [*file.append_all([("a", {}), ("b", {})]), file.append("c", {})]
     first, second, third = (datetime.fromisoformat(line.utc) for line in lines)

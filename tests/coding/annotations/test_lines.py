@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from labapp.base.clock import utc_text
 from labapp.base.errors import AnnotationError
-from labapp.coding.annotations.lines import (
+from labapp.coding.annotations.ledger import (
     LONGEST,
     Line,
     as_bytes,

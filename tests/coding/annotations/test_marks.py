@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from labapp.base.errors import AnnotationError
 from labapp.coding.annotations.codebook import Codebook, outdated_marks, parse
-from labapp.coding.annotations.ledger import held, read
-from labapp.coding.annotations.lines import merged
+from labapp.coding.annotations.ledger import held, merged, read
 from labapp.coding.annotations.marks import MarksFile, MarksFold
 from labapp.coding.annotations.model import Mark, Round, Segmentation, Unit
 

@@ -15,10 +15,8 @@ from labapp.base.clock import NS
 from labapp.base.errors import AnnotationError
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations import packs
-from labapp.coding.annotations.assignments import Draw, save_draw
 from labapp.coding.annotations.codebook import Codebook
-from labapp.coding.annotations.handed_out import holders
-from labapp.coding.annotations.lines import parse
+from labapp.coding.annotations.ledger import parse
 from labapp.coding.annotations.model import Assignment, Text, Unit
 from labapp.coding.annotations.packs import (
     NOT_SHARED,
@@ -30,7 +28,8 @@ from labapp.coding.annotations.packs import (
     session_to_code,
 )
 from labapp.coding.annotations.places import rater_file
-from labapp.coding.annotations.redacting import redact
+from labapp.coding.annotations.redacting import holders, redact
+from labapp.coding.annotations.rounds import Draw, save_draw
 from labapp.coding.annotations.store import annotations_of, open_marks, open_texts, open_units
 from labapp.coding.sound import SessionSound
 from labapp.record.journal.opening import open_record

@@ -13,12 +13,12 @@ from labapp.base.clock import NS
 from labapp.base.errors import AnnotationError, AnnotationsBusy
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations import packs, redacting
-from labapp.coding.annotations.assignments import Draw, save_draw
 from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.model import Assignment, RaterMarks, Round, Text, Unit
 from labapp.coding.annotations.packs import Pack, make_pack, open_pack, receive
 from labapp.coding.annotations.places import rater_file
 from labapp.coding.annotations.redacting import redact
+from labapp.coding.annotations.rounds import Draw, save_draw
 from labapp.coding.annotations.store import annotations_of, open_marks, open_texts, open_units
 from labapp.record.journal.opening import open_record
 from tests.helpers.journals import golden_session

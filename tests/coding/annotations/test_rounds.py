@@ -13,14 +13,19 @@ from labapp.base.clock import NS
 from labapp.base.errors import AnnotationError, LabappError
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations import rounds
-from labapp.coding.annotations.assignments import Draw, assignments_of_study, save_draw
 from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.ledger import Ledger
 from labapp.coding.annotations.marks import PUT, REMOVED
 from labapp.coding.annotations.model import Assignment, Round, Unit
 from labapp.coding.annotations.packs import make_pack
 from labapp.coding.annotations.places import rater_file
-from labapp.coding.annotations.rounds import assign_study, close
+from labapp.coding.annotations.rounds import (
+    Draw,
+    assign_study,
+    assignments_of_study,
+    close,
+    save_draw,
+)
 from labapp.coding.annotations.store import open_marks, open_units
 from labapp.coding.annotations.verifying import verify_annotations
 from tests.helpers.journals import golden_session

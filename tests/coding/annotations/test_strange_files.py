@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from labapp.base.errors import AnnotationError, LabappError
-from labapp.coding.annotations import history, marks, settlements, store, texts, units
+from labapp.coding.annotations import marks, settlements, store, texts, units
 from labapp.coding.annotations.editing import Fold, body_of, fold_lines
-from labapp.coding.annotations.lines import Line, as_bytes, parse
+from labapp.coding.annotations.ledger import Line, as_bytes, parse
 from labapp.coding.annotations.marks import MarksFold
 from labapp.coding.annotations.model import Mark, Redaction, Text, Unit
 from labapp.coding.annotations.places import TRANSCRIPT, UNITS, annotations_folder, rater_file
@@ -106,7 +106,7 @@ def test_a_session_with_any_file_is_read_or_refused(
         record = open_record(session)
         for read in (
             store.annotations_of,
-            lambda record: list(map(str, history.history_of(record))),
+            lambda record: list(map(str, store.history_of(record))),
         ):
             try:
                 read(record)

@@ -13,14 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from labapp.coding.agreement.coefficients import CohenKappa, Span, instants, labels_at
-from labapp.coding.agreement.measure import coefficient
-from labapp.coding.agreement.ratings import ratings_of
+from labapp.coding.agreement.measure import coefficient, ratings_of
 from labapp.coding.annotations.codebook import Code as BookCode
 from labapp.coding.annotations.codebook import Codebook, Tier
 from labapp.coding.exchange.boris import POINT
 from labapp.coding.exchange.files import ms
 from labapp.coding.exchange.formats import FORMATS
-from labapp.coding.exchange.going_out import export_coding
+from labapp.coding.exchange.gathering import export_coding
 from labapp.coding.exchange.model import Annotation, Sheet
 from labapp.record.journal.opening import open_record
 from tests.helpers.exchanged import MS, SECOND, exchanged_session, sheet_with, sheets

@@ -16,10 +16,16 @@ from labapp.base.errors import ExchangeError
 from labapp.coding.exchange.coming_in import bring_in, plan_import
 from labapp.coding.exchange.files import ms
 from labapp.coding.exchange.formats import FORMATS
-from labapp.coding.exchange.going_out import export_coding
+from labapp.coding.exchange.gathering import export_coding
 from labapp.coding.exchange.incoming import read
-from labapp.coding.exchange.model import Sheet, Utterance, digest
-from labapp.coding.exchange.tiers import code_tiers, label_of, speech_tiers
+from labapp.coding.exchange.model import (
+    Sheet,
+    Utterance,
+    code_tiers,
+    digest,
+    label_of,
+    speech_tiers,
+)
 from labapp.record.journal.opening import open_record
 from tests.helpers.exchanged import (
     MS,

@@ -13,13 +13,18 @@ from labapp.base.errors import ExchangeError, LabappError, UsageError
 from labapp.base.messages import Message
 from labapp.coding.annotations.codebook import codebooks_of
 from labapp.coding.annotations.codebook import read as read_codebook
-from labapp.coding.annotations.history import history_of
 from labapp.coding.annotations.model import Text
 from labapp.coding.annotations.redacting import redact
-from labapp.coding.annotations.store import annotations_of, open_marks, open_texts, open_units
+from labapp.coding.annotations.store import (
+    annotations_of,
+    history_of,
+    open_marks,
+    open_texts,
+    open_units,
+)
 from labapp.coding.exchange.coming_in import bring_in, plan_import
 from labapp.coding.exchange.formats import FORMATS
-from labapp.coding.exchange.going_out import Exported, export_coding
+from labapp.coding.exchange.gathering import Exported, export_coding
 from labapp.coding.exchange.incoming import read, read_translation
 from labapp.coding.exchange.plan import Plan
 from labapp.record.journal.opening import open_record
@@ -468,7 +473,7 @@ def test_consent_decides_about_words_and_sound(tmp_path: Path) -> None:
 def test_what_went_out_is_written_down_and_nothing_overwritten(
     session: Path, tmp_path: Path
 ) -> None:
-    from labapp.coding.annotations.handed_out import holders
+    from labapp.coding.annotations.redacting import holders
 
     export(session, "csv", tmp_path / "a.csv")
     (entry,) = holders(session.parent, session.name)

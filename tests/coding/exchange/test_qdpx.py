@@ -17,8 +17,7 @@ from labapp.base.messages import Message
 from labapp.coding.annotations.store import annotations_of
 from labapp.coding.exchange.coming_in import bring_in, plan_import
 from labapp.coding.exchange.formats import FORMATS, ON_TRANSCRIPT
-from labapp.coding.exchange.gathering import sheets_of
-from labapp.coding.exchange.going_out import Exported, export_coding
+from labapp.coding.exchange.gathering import Exported, export_coding, sheets_of
 from labapp.coding.exchange.incoming import read
 from labapp.coding.exchange.model import digest
 from labapp.coding.exchange.plan import Plan

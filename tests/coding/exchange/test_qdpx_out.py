@@ -12,12 +12,12 @@ from lxml import etree
 from labapp.coding.annotations.redacting import redact
 from labapp.coding.annotations.store import open_marks
 from labapp.coding.exchange.coming_in import plan_import
+from labapp.coding.exchange.files import plain
 from labapp.coding.exchange.formats import FORMATS
-from labapp.coding.exchange.going_out import Exported, export_coding
+from labapp.coding.exchange.gathering import Exported, export_coding
 from labapp.coding.exchange.incoming import read
 from labapp.coding.exchange.model import Sheet
 from labapp.coding.exchange.plan import Plan
-from labapp.coding.exchange.xml import plain
 from labapp.record.journal.opening import open_record
 from tests.helpers.exchanged import SECOND, exchanged_session, sheets
 from tests.helpers.refi import (

@@ -8,11 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from pyrefiqda import RefiCodebook, RefiProject
 
 from labapp.coding.exchange import qdc
-from labapp.coding.exchange.files import ms
+from labapp.coding.exchange.files import ms, plain
 from labapp.coding.exchange.formats import FORMATS
-from labapp.coding.exchange.model import Sheet
-from labapp.coding.exchange.tiers import label_of
-from labapp.coding.exchange.xml import plain
+from labapp.coding.exchange.model import Sheet, label_of
 from tests.helpers.exchanged import BOOK, sheets
 
 

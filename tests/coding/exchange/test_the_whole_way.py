@@ -13,7 +13,7 @@ from labapp.coding.annotations.store import annotations_of, open_marks, open_tex
 from labapp.coding.annotations.texts import corrected
 from labapp.coding.exchange.coming_in import bring_in, plan_import
 from labapp.coding.exchange.formats import FORMATS
-from labapp.coding.exchange.going_out import export_coding
+from labapp.coding.exchange.gathering import export_coding
 from labapp.coding.exchange.incoming import read
 from labapp.coding.exchange.plan import Plan
 from labapp.coding.transcription.session import transcribe_session

@@ -9,13 +9,12 @@ import pytest
 
 from labapp.base.errors import ExchangeError
 from labapp.coding.annotations.codebook import read as read_codebook
-from labapp.coding.annotations.handed_out import holders
 from labapp.coding.annotations.model import Text, Word
-from labapp.coding.annotations.redacting import redact
+from labapp.coding.annotations.redacting import holders, redact
 from labapp.coding.annotations.store import annotations_of, open_marks, open_texts
 from labapp.coding.exchange.coming_in import bring_in, plan_import
 from labapp.coding.exchange.formats import FORMATS
-from labapp.coding.exchange.going_out import Exported, export_coding
+from labapp.coding.exchange.gathering import Exported, export_coding
 from labapp.coding.exchange.incoming import read
 from labapp.record.journal.opening import open_record
 from labapp.session.withdrawal import withdraw

@@ -11,9 +11,9 @@ from labapp.base.clock import NS
 from labapp.base.errors import AnnotationError, AnnotationsBusy, NoConsent, TranscriptionError
 from labapp.coding.annotations import store
 from labapp.coding.annotations.bundling import leaving_annotations
-from labapp.coding.annotations.history import history_of
 from labapp.coding.annotations.model import Redaction, SessionAnnotations, Unit
 from labapp.coding.annotations.segmenting import segment_session
+from labapp.coding.annotations.store import history_of
 from labapp.coding.transcription.session import LONGEST_NS, Transcription, transcribe_session
 from labapp.record.journal.opening import open_record
 from tests.helpers.recorded_sounds import RATE, Take, sounding_session

@@ -12,7 +12,7 @@ import pytest
 from labapp.base.clock import NS
 from labapp.base.reading import files
 from labapp.coding.annotations.video_files import PlacedVideo, Video, VideoAlignment
-from labapp.coding.videos.feed import ShownPicture, VideoFeed
+from labapp.coding.videos.decoding import ShownPicture, VideoFeed
 from tests.helpers.made_videos import number_in, write_video
 
 ROOM = (64, 48)

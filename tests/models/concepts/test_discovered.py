@@ -9,8 +9,7 @@ import torch
 from labapp.models.concepts import discovered
 from labapp.models.concepts.discovered import Directions, Discovered
 from labapp.models.concepts.learner import Setup, TrainingRows
-from labapp.models.concepts.settings import Ccd
-from labapp.models.concepts.sizes import SIZES
+from labapp.models.concepts.settings import SIZES, Ccd
 
 
 def directions(columns: list[list[float]]) -> Directions:

@@ -11,8 +11,7 @@ from torch.nn import functional
 
 from labapp.models.concepts.explained import Explained, Relevances, logits_of
 from labapp.models.concepts.learner import Batch, Setup
-from labapp.models.concepts.settings import Senn
-from labapp.models.concepts.sizes import SIZES
+from labapp.models.concepts.settings import SIZES, Senn
 
 
 def parts(classes: int) -> tuple[Relevances, nn.Module, Tensor]:

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from labapp.base.errors import DatasetError, ModelError
 from labapp.cli import own_models
 from labapp.cli.main import main
-from labapp.models.concepts import catalogue, commands, imported, package
+from labapp.models.concepts import commands, imported, package
 from labapp.models.concepts.measuring import interventions
 from labapp.models.concepts.model import ConceptModel
 from labapp.models.stimuli import importing
@@ -92,9 +92,9 @@ def test_a_class_without_a_picture_has_no_curve(
     lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
     table.write_text("".join(line for line in lines if ",k3," not in line), encoding="utf-8")
     folder = imported.import_model(path, out=tmp_path / "models")
-    assert len(catalogue.intervened(folder, data_folder=path)["fixed"]) == 5
+    assert len(package.intervened(folder, data_folder=path)["fixed"]) == 5
     with pytest.raises(ModelError, match=r"no test row is of class 3 .*no ROC curve"):
-        catalogue.intervened(folder, auc=True, data_folder=path)
+        package.intervened(folder, auc=True, data_folder=path)
 
 
 def test_other_pictures_than_those_of_the_card_are_refused(
@@ -103,7 +103,7 @@ def test_other_pictures_than_those_of_the_card_are_refused(
     path = described()
     folder = imported.import_model(path, out=tmp_path / "models")
     with pytest.raises(DatasetError, match="not kept with it"):
-        catalogue.score(folder)
+        package.score(folder)
     Image.new("L", (32, 32)).save(path.parent / "pictures/0.png")
     with pytest.raises(DatasetError, match="not those that own/sprites was imported with"):
         commands.build_stimuli(str(folder), tmp_path / "set", "own", data_folder=path)
@@ -318,7 +318,7 @@ def test_what_is_odd_in_a_model_is_told(
     with torch.no_grad():
         wider[1].weight.copy_(torch.eye(9, 8))  # type: ignore[union-attr]
     save(wider, torch.zeros(2, 4), path.parent / "predictor.bin", "onnx")
-    remarks = catalogue.show(imported.import_model(path, out=tmp_path / "models"))["imported"][
+    remarks = package.show(imported.import_model(path, out=tmp_path / "models"))["imported"][
         "remarks"
     ]
     assert remarks[0] == "No picture is of the class none."

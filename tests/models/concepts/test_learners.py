@@ -13,11 +13,9 @@ from pydantic import TypeAdapter
 from labapp.base.errors import ModelError
 from labapp.models.concepts import training
 from labapp.models.concepts.learner import ConceptLearner, Setup, TrainingRows, build
-from labapp.models.concepts.settings import LearnerSettings
-from labapp.models.concepts.sizes import SIZES, Size
+from labapp.models.concepts.settings import SIZES, LearnerSettings, Size
 from labapp.models.training import loop
-from labapp.models.training.checkpoint import Provenance
-from labapp.models.training.loop import Progress
+from labapp.models.training.loop import Progress, Provenance
 
 TINY = Size("S", None, None, 32, 2, 3, 2e-3, published=False)
 PICTURES, NUMBERS = (1, 32, 32), (7,)

@@ -13,7 +13,7 @@ from labapp.models.concepts.data import ConceptData
 from labapp.models.concepts.learner import Setup, build, in_memory
 from labapp.models.concepts.model import ConceptModel
 from labapp.models.metrics.ois import ois
-from labapp.models.training.checkpoint import Provenance
+from labapp.models.training.loop import Provenance
 from tests.models.concepts.conftest import recipe
 
 TOY = {"dataset": "toy"}

@@ -12,7 +12,7 @@ from labapp.models.concepts import card as cards
 from labapp.models.concepts import package, recipe
 from labapp.models.concepts.data import Data
 from labapp.models.concepts.measuring import interventions
-from labapp.models.concepts.sizes import Size
+from labapp.models.concepts.settings import Size
 from labapp.models.datasets.concepts.rows import ConceptRows, part
 from labapp.models.stimuli import answer_files, importing, library
 from labapp.models.stimuli.manifest import Manifest

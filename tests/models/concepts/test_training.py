@@ -18,7 +18,7 @@ from labapp.models.concepts import card as cards
 from labapp.models.concepts import package, training
 from labapp.models.concepts.card import CODES, INTERVENTION, WEIGHTS
 from labapp.models.concepts.recipe import ConceptRecipe
-from labapp.models.training import checkpoint, loop
+from labapp.models.training import loop
 from labapp.models.training.loop import Progress
 from tests.models.concepts.conftest import sprites, toy
 
@@ -64,7 +64,7 @@ def test_a_killed_process_is_resumed_to_the_same_weights(
         "from tests.models.concepts.conftest import toy; "
         "training.train(toy('cbm'), out=Path(sys.argv[1]), checkpoint_s=0.0)"
     )
-    state = tmp_path / ".training/tiny/model" / checkpoint.FILE
+    state = tmp_path / ".training/tiny/model" / loop.FILE
     child = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
     deadline = time.monotonic() + 60
     while not state.exists() and child.poll() is None and time.monotonic() < deadline:

@@ -14,8 +14,7 @@ from labapp.base.errors import DatasetError
 from labapp.models.concepts import explained
 from labapp.models.concepts.explained import Variational
 from labapp.models.concepts.learner import Batch, Setup, TrainingRows, build
-from labapp.models.concepts.settings import AdaGvae, BetaVae, Vae, VaeSettings
-from labapp.models.concepts.sizes import SIZES
+from labapp.models.concepts.settings import SIZES, AdaGvae, BetaVae, Vae, VaeSettings
 
 
 def posterior(means: list[float], variances: list[float]) -> tuple[torch.Tensor, torch.Tensor]:

@@ -11,8 +11,7 @@ from torch import Tensor
 
 from labapp.models.concepts import whitening
 from labapp.models.concepts.learner import Setup, TrainingRows
-from labapp.models.concepts.settings import Cw
-from labapp.models.concepts.sizes import SIZES
+from labapp.models.concepts.settings import SIZES, Cw
 from labapp.models.concepts.whitening import ConceptWhitening, Whitened
 
 

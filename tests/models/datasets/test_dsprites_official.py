@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from labapp.base.errors import DatasetError
 from labapp.models.datasets import dsprites, dsprites_official
-from labapp.models.datasets.dsprites_grid import FactorGrid
+from labapp.models.datasets.dsprites_shapes import FactorGrid
 
 SMALL = FactorGrid((3, 2, 4, 3, 2))
 """A grid like the published one but of 144 rows, so that a whole file can be written here."""

@@ -10,10 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.models.datasets.faces.dataset import APART, CLEAR, FaceRows, face, faces
-from labapp.models.datasets.faces.head import EYES_Y
-from labapp.models.datasets.faces.parameters import CLASSES, Expression, Face, Hair
-from labapp.models.datasets.faces.picture import mouth_y, picture, placement
+from labapp.models.datasets.faces.dataset import (
+    APART,
+    CLASSES,
+    CLEAR,
+    EYES_Y,
+    Expression,
+    Face,
+    FaceRows,
+    Hair,
+    face,
+    faces,
+    mouth_y,
+    picture,
+    placement,
+)
 from labapp.models.datasets.split import PARTS, Float32, PartName
 from tests.helpers import face_sheet
 

@@ -11,8 +11,17 @@ import sys
 import numpy as np
 import pytest
 
-from labapp.models.datasets.outlines import Affine, Gradient, Shape, box, ellipse, turned
-from labapp.models.datasets.painter import extents, label_map, paint
+from labapp.models.datasets.painter import (
+    Affine,
+    Gradient,
+    Shape,
+    box,
+    ellipse,
+    extents,
+    label_map,
+    paint,
+    turned,
+)
 
 BLACK = (0.0, 0.0, 0.0)
 WHITE = (1.0, 1.0, 1.0)

@@ -10,9 +10,8 @@ import pytest
 import torch
 
 from labapp.models.explanations import data as recipes
-from labapp.models.explanations.approach import approach
 from labapp.models.explanations.card import ClassifierCard, TrainingRecord
-from labapp.models.explanations.classifier import Classifier
+from labapp.models.explanations.classifier import Classifier, approach
 from labapp.models.explanations.data import ClassifierRecipe
 from labapp.models.explanations.photos import UInt8, load_photos
 from labapp.models.explanations.training import card_of

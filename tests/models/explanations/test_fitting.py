@@ -12,8 +12,7 @@ from torch import nn
 
 from labapp.base.errors import ModelError
 from labapp.models.explanations.fitting import Phase, PhaseStep, adamw, fit
-from labapp.models.training.checkpoint import Provenance
-from labapp.models.training.loop import Losses, Progress, one_cycle
+from labapp.models.training.loop import Losses, Progress, Provenance, one_cycle
 
 PROVENANCE = Provenance("recipe", "cpu", 1)
 

@@ -16,11 +16,11 @@ from labapp.models.explanations.building.pixel_score_sets import scored_of
 from labapp.models.explanations.building.sets import ScoredSpec
 from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.data import FacesData
-from labapp.models.stimuli import importing, library, mask_export, pictures
+from labapp.models.stimuli import importing, library, masked_pictures, pictures
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.masking import Masking, first, ranking, recorded_outputs
 from labapp.models.stimuli.masking import masked as fill_masked
-from labapp.session.masked_predictions import MaskedPredictor, check_predictable
+from labapp.session.gate import MaskedPredictor, check_predictable
 from labapp.study.overview import check
 from tests.helpers import stimuli
 from tests.helpers.unmasking import write_unmasking_study
@@ -159,7 +159,7 @@ def test_masked_pictures_written_for_others_are_the_same(
     made: StimulusSet, model: Classifier, tmp_path: Path
 ) -> None:
     """A lab that feeds the files to the same model finds the same logits."""
-    mask_export.write(made, MASKING, tmp_path / "masked")
+    masked_pictures.write(made, MASKING, tmp_path / "masked")
     photo = made.manifest.photos[0]
     said = masked.outputs(made, MASKING, photo, "guided_backprop")
     for percent, logits in zip(MASKING.percents, said, strict=True):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from labapp.models.explanations.prototree.initialisation import key
+from labapp.models.explanations.prototree.training import initial_key
 
 GENUS = np.repeat([0, 1, 2], 4)
 """Of twelve species."""
@@ -20,7 +20,7 @@ def test_genera_are_asked_for_first_and_then_both_marks() -> None:
     genus = GENUS[species]
     sister = species % 4
     properties = [genus == 0, genus == 1, genus == 2, sister >= 2, sister % 2 == 1]
-    found = key(near(properties, 0.1), species, genus, 5)
+    found = initial_key(near(properties, 0.1), species, genus, 5)
     assert found.candidates[0] < 3
     # Every leaf is one species', but for the few that stand between two quantiles.
     ends = found.counts[found.telling]
@@ -41,7 +41,7 @@ def test_a_question_is_the_one_that_divides_best() -> None:
     distances = random.random((100, 6))
     distances[:, 4] = np.where(species >= 2, 0.3, 0.9) + 0.01 * random.random(100)
     distances[:, 2] = np.where(species % 2 == 0, 0.1, 0.5) + 0.01 * random.random(100)
-    found = key(distances, species, np.zeros(100, int), 2)
+    found = initial_key(distances, species, np.zeros(100, int), 2)
     assert {int(found.candidates[0]), int(found.candidates[1])} == {2, 4}
     assert found.candidates[1] == found.candidates[2]
     assert 0.1 < found.thresholds[0] < 0.95
@@ -50,6 +50,6 @@ def test_a_question_is_the_one_that_divides_best() -> None:
 
 
 def test_where_no_picture_comes_nothing_breaks() -> None:
-    found = key(np.ones((6, 2)), np.array([0, 0, 0, 1, 1, 1]), np.zeros(6, int), 4)
+    found = initial_key(np.ones((6, 2)), np.array([0, 0, 0, 1, 1, 1]), np.zeros(6, int), 4)
     assert found.counts.sum() == 6
     assert np.isfinite(found.counts).all()

@@ -15,8 +15,8 @@ from labapp.models.explanations import package, training
 from labapp.models.explanations.card import ProtopnetChecks, PrototreeChecks
 from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.photos import UInt8, load_photos
-from labapp.models.explanations.protopnet import network as protopnet
-from labapp.models.explanations.protopnet.network import MAXIMUM, ProtoPNet
+from labapp.models.explanations.protopnet import training as protopnet
+from labapp.models.explanations.protopnet.training import MAXIMUM, ProtoPNet
 from labapp.models.explanations.prototree import network as prototree
 from labapp.models.explanations.prototree.network import ProtoTree
 from labapp.models.training.loop import Progress

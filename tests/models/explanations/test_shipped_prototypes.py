@@ -12,8 +12,8 @@ from labapp.models.explanations import package
 from labapp.models.explanations.card import ProtopnetChecks, PrototreeChecks
 from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.photos import load_photos
-from labapp.models.explanations.protopnet import network as protopnet
-from labapp.models.explanations.protopnet.network import MAXIMUM
+from labapp.models.explanations.protopnet import training as protopnet
+from labapp.models.explanations.protopnet.training import MAXIMUM
 from labapp.models.explanations.prototree import network as prototree
 
 LOST = 0.05

@@ -9,8 +9,8 @@ import pytest
 
 from labapp.base.errors import ModelError
 from labapp.models.datasets import dsprites, mnist, sinelines
-from labapp.models.representations import evaluation, measuring, package
-from labapp.models.representations.evaluation import labelled_encodings
+from labapp.models.representations import measuring, package
+from labapp.models.representations.measuring import labelled_encodings
 from tests.helpers import digits
 
 
@@ -30,7 +30,7 @@ def test_the_rows_are_those_that_the_card_was_measured_on() -> None:
     assert rows.code_names == ("z1", "z2", "z3", "z4", "z5")
     assert rows.factor_names == dsprites.NAMES
     decoder = package.load_package("dsprites/vae", "cpu")
-    held = evaluation.held_out_data(decoder.card, None).held
+    held = measuring.held_out_data(decoder.card, None).held
     drawn = measuring.measured_rows(held)
     assert np.array_equal(rows.codes, decoder.latents[drawn])
     assert np.array_equal(rows.factors, held.factors(drawn))
@@ -47,5 +47,5 @@ def test_digits_have_no_true_factors(
 ) -> None:
     """On drawn digits: whether they are the ones of the card is asked elsewhere."""
     digits.write(tmp_path, "t10k", *digits.draw(mnist.COUNTS["t10k"], 1))
-    monkeypatch.setattr(evaluation, "_same_files", lambda *_: None)
+    monkeypatch.setattr(measuring, "_same_files", lambda *_: None)
     assert labelled_encodings(name, data_folder=tmp_path) is None

@@ -13,8 +13,8 @@ from labapp.models.datasets.split import ArrayRows, Split
 from labapp.models.representations import encodings, networks, package, training
 from labapp.models.representations.objectives import Losses
 from labapp.models.representations.recipe import Recipe
-from labapp.models.training import checkpoint
-from labapp.models.training.checkpoint import Provenance, Run
+from labapp.models.training import loop
+from labapp.models.training.loop import Provenance, Run
 
 CPU = torch.device("cpu")
 DSPRITES = {"dataset": "dsprites", "held_out": 10, "seed": 0}
@@ -111,11 +111,11 @@ def test_a_resumed_run_is_the_same_to_the_last_bit(
     whole = training.build(recipe, CPU)
     learn(whole, some, 0, 2)
     provenance = Provenance(recipe.digest, "cpu", 1)
-    checkpoint.save(tmp_path, Run(whole, 2, 0.0), provenance)
+    loop.save(tmp_path, Run(whole, 2, 0.0), provenance)
     learn(whole, some, 2, 4)
 
     other = Run(training.build(recipe, CPU))
-    checkpoint.restore(tmp_path, other, provenance)
+    loop.restore(tmp_path, other, provenance)
     assert other.iteration == 2
     learn(other.learner, some, 2, 4)
     expected = whole.networks.state_dict()

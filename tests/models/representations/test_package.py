@@ -23,7 +23,7 @@ from labapp.base.errors import ModelError
 from labapp.models import catalog as models_catalog
 from labapp.models.datasets.split import ArrayRows
 from labapp.models.explanations.card import CARD
-from labapp.models.representations import card, evaluation, measuring, package
+from labapp.models.representations import card, measuring, package
 from labapp.models.training import files
 from tests.helpers.sample import sample
 
@@ -108,7 +108,7 @@ def test_the_numbers_of_a_shipped_model_are_its_cards(
     if name not in sample(SINELINES, ["sinelines/ae"]):
         stated = card.read(resources.models() / name).disentanglement
         monkeypatch.setattr(measuring, "_disentanglement", lambda *_: stated)
-    result = evaluation.evaluate(name, "cpu")
+    result = measuring.evaluate(name, "cpu")
     assert result["instances"] == 5_000
     assert result["agrees"], result
 
@@ -116,7 +116,7 @@ def test_the_numbers_of_a_shipped_model_are_its_cards(
 @pytest.mark.skipif(not MNIST.is_dir(), reason=f"the digits are not at {MNIST}")
 @pytest.mark.parametrize("name", sample(DIGITS, DIGITS_OF_EACH_KIND))
 def test_a_model_of_digits_is_as_good_as_its_card_says(name: str) -> None:
-    assert evaluation.evaluate(name, "cpu", data_folder=MNIST)["agrees"]
+    assert measuring.evaluate(name, "cpu", data_folder=MNIST)["agrees"]
 
 
 @pytest.mark.parametrize("name", DSPRITES)
@@ -161,7 +161,7 @@ def test_ground_truth_states_are_draws_of_the_prior_on_the_dials() -> None:
 
 def test_circles_have_no_data_to_evaluate() -> None:
     with pytest.raises(ModelError, match="no held-out data"):
-        evaluation.evaluate("circles/gt")
+        measuring.evaluate("circles/gt")
 
 
 # --- finding ---------------------------------------------------------------------------------

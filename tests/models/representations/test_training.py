@@ -21,10 +21,9 @@ from rich.console import Console
 
 from labapp.base.errors import ModelError
 from labapp.models import catalog as models_catalog
-from labapp.models.representations import card, evaluation, package, recipe, training
-from labapp.models.training import checkpoint, loop
-from labapp.models.training.checkpoint import Run
-from labapp.models.training.loop import Progress
+from labapp.models.representations import card, measuring, package, recipe, training
+from labapp.models.training import loop
+from labapp.models.training.loop import Progress, Run
 
 FILES = ("decoder.safetensors", "latents.npz")
 
@@ -93,7 +92,7 @@ def test_a_killed_process_is_resumed_to_the_same_weights(recipe_path: Path, tmp_
         "training.train(Path(sys.argv[1]), out=Path(sys.argv[2]), device='cpu')"
     )
     out = tmp_path / "killed"
-    state = out / ".training/tiny/vae" / checkpoint.FILE
+    state = out / ".training/tiny/vae" / loop.FILE
     child = subprocess.Popen([sys.executable, "-c", code, str(longer), str(out)])
     deadline = time.monotonic() + 60
     while not state.exists() and time.monotonic() < deadline:
@@ -154,14 +153,14 @@ def test_limits_are_the_extremes_of_the_held_out_encodings(root: Path) -> None:
 
 
 def test_evaluating_gives_the_cards_error(root: Path) -> None:
-    result = evaluation.evaluate("tiny/vae", "cpu", root)
+    result = measuring.evaluate("tiny/vae", "cpu", root)
     assert result["agrees"]
     assert result["computed"]["mean"] == pytest.approx(result["card"]["mean"], rel=1e-5)
     assert result["computed"]["sampled"] == pytest.approx(result["card"]["sampled"], rel=1e-5)
 
 
 def test_an_evaluation_reads_as_a_table(root: Path) -> None:
-    lines = evaluation.table(evaluation.evaluate("tiny/vae", "cpu", root))
+    lines = measuring.table(measuring.evaluate("tiny/vae", "cpu", root))
     assert lines[0] == "tiny/vae on cpu: 40 held-out instances"
     assert lines[1].split() == ["computed", "card", "published"]
     rows = {line.split("  ")[0]: line for line in lines[2:-1]}
@@ -176,13 +175,13 @@ def test_an_evaluation_reads_as_a_table(root: Path) -> None:
 
 
 def test_an_evaluation_tells_what_each_dial_changes(root: Path) -> None:
-    result = evaluation.evaluate("tiny/vae", "cpu", root)
+    result = measuring.evaluate("tiny/vae", "cpu", root)
     found = result["effects"]
     assert [one["name"] for one in found] == [
         dial.name for dial in card.read(root / "tiny/vae").dimensions
     ]
     assert max(one["share"] for one in found) == 1
-    lines = evaluation.table(result)
+    lines = measuring.table(result)
     heading = next(at for at, line in enumerate(lines) if line.startswith("dials, "))
     assert [line.split()[0] for line in lines[heading + 1 : -1]] == [one["name"] for one in found]
 
@@ -193,7 +192,7 @@ def test_evaluating_notices_a_card_that_flatters(root: Path) -> None:
     assert stated is not None
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace(f"mean: {stated.mean}", "mean: 0.1"), encoding="utf-8")
-    assert not evaluation.evaluate("tiny/vae", "cpu", root)["agrees"]
+    assert not measuring.evaluate("tiny/vae", "cpu", root)["agrees"]
 
 
 def test_a_package_is_never_overwritten(root: Path, recipe_path: Path) -> None:
@@ -237,7 +236,7 @@ def test_a_checkpoint_of_another_number_of_threads_is_refused(
     ],
 )
 def test_a_damaged_checkpoint_is_refused(recipe_path: Path, tmp_path: Path, content: bytes) -> None:
-    state = tmp_path / ".training/tiny/vae" / checkpoint.FILE
+    state = tmp_path / ".training/tiny/vae" / loop.FILE
     state.parent.mkdir(parents=True)
     state.write_bytes(content)
     with pytest.raises(ModelError, match="cannot be read"):
@@ -249,11 +248,11 @@ def test_a_checkpoint_of_other_networks_is_refused(recipe_path: Path, tmp_path: 
     read = recipe.read(recipe_path)
     state = tmp_path / ".training/tiny/vae"
     wider = read.model_copy(update={"dimensions": 4})
-    provenance = checkpoint.Provenance(read.digest, "cpu", 1)
-    checkpoint.save(state, Run(training.build(wider, torch.device("cpu"))), provenance)
+    provenance = loop.Provenance(read.digest, "cpu", 1)
+    loop.save(state, Run(training.build(wider, torch.device("cpu"))), provenance)
     with pytest.raises(ModelError, match="cannot be read"):
         training.train(recipe_path, out=tmp_path, device="cpu")
-    path = state / checkpoint.FILE
+    path = state / loop.FILE
     with safetensors.safe_open(path, "numpy") as opened:
         metadata = opened.metadata()
     run = Run(training.build(read, torch.device("cpu")))

@@ -18,7 +18,7 @@ from torch import nn
 
 from labapp.base.errors import DatasetError, ModelError
 from labapp.models.datasets import mnist
-from labapp.models.representations import card, evaluation, package, torch_backend, training
+from labapp.models.representations import card, measuring, package, torch_backend, training
 from tests.helpers import digits
 
 LEARNED, HELD_OUT = 300, 1_200
@@ -74,7 +74,7 @@ def test_a_semi_supervised_model_has_a_dial_of_labels(tmp_path: Path, folder: Pa
 
     decoder = package.load_package(where, "cpu")
     assert decoder.decode(decoder.space.encode((3, 0.1, -0.1))[None]).shape == (1, 28, 28)
-    result = evaluation.evaluate(where, "cpu", data_folder=folder)
+    result = measuring.evaluate(where, "cpu", data_folder=folder)
     assert result["agrees"], result
 
     images = (folder / "t10k-images-idx3-ubyte").read_bytes()
@@ -84,7 +84,7 @@ def test_a_semi_supervised_model_has_a_dial_of_labels(tmp_path: Path, folder: Pa
     other.mkdir()
     digits.write(other, "t10k", *drawn(seed=1))
     with pytest.raises(DatasetError, match="not the file that tiny/digits learned from"):
-        evaluation.evaluate(where, "cpu", data_folder=other)
+        measuring.evaluate(where, "cpu", data_folder=other)
     assert result["instances"] == HELD_OUT
 
 
@@ -100,14 +100,14 @@ def test_an_infogan_is_drawn_from_its_prior_and_asked_for_its_digits(
     assert sorted(found.code_agreement.digits) == list(range(10))
     limits = [(dial.low, dial.high) for dial in found.dimensions if dial.type == "continuous"]
     assert limits == [(-1, 1), (-1, 1)]
-    assert evaluation.evaluate(where, "cpu", data_folder=folder)["agrees"]
+    assert measuring.evaluate(where, "cpu", data_folder=folder)["agrees"]
     text = (where / "model.yaml").read_text(encoding="utf-8")
     flattering = text.replace(f"agreement: {found.code_agreement.agreement}", "agreement: 0.999")
     assert flattering != text
     stating_more = text + "held_out_error: {mean: 0.1}\n"  # which an InfoGAN does not have
     for untrue in (flattering, stating_more):
         (where / "model.yaml").write_text(untrue, encoding="utf-8")
-        assert not evaluation.evaluate(where, "cpu", data_folder=folder)["agrees"]
+        assert not measuring.evaluate(where, "cpu", data_folder=folder)["agrees"]
 
 
 def test_weights_that_float16_cannot_hold_are_refused(

@@ -10,14 +10,7 @@ import numpy as np
 import pytest
 
 from labapp.base.errors import StimuliError
-from labapp.models.stimuli import (
-    importing,
-    library,
-    mask_export,
-    masked_pictures,
-    masking,
-    pictures,
-)
+from labapp.models.stimuli import importing, library, masked_pictures, masking, pictures
 from labapp.models.stimuli.masking import MaskedRef, Masking, recorded_outputs
 from tests.helpers import stimuli
 from tests.models.stimuli.test_sources import as_tables
@@ -28,7 +21,7 @@ MASKING = Masking((5.0, 20.5, 60.0), "grey", "absolute")
 def test_every_masked_picture_is_written_with_a_line(tmp_path: Path) -> None:
     made = stimuli.write(tmp_path, "scores")
     out = tmp_path / "out" / "masked"
-    assert mask_export.write(made, MASKING, out) == 10 * 2 * 3
+    assert masked_pictures.write(made, MASKING, out) == 10 * 2 * 3
     with (out / "masked.csv").open(encoding="utf-8", newline="") as stream:
         lines = list(csv.DictReader(stream))
     assert len(lines) == 60
@@ -58,7 +51,7 @@ def test_what_another_model_says_is_imported(
     assert recorded_outputs(plain, MASKING, plain.manifest.photos[0], "middle") == ()
     assert importing.load_any(str(plain.folder)) == plain
     folder = as_tables(plain)
-    mask_export.write(importing.load_any(str(folder)), MASKING, tmp_path / "masked")
+    masked_pictures.write(importing.load_any(str(folder)), MASKING, tmp_path / "masked")
     with (tmp_path / "masked" / "masked.csv").open(encoding="utf-8", newline="") as stream:
         lines = list(csv.DictReader(stream))
     for line in lines:
@@ -93,7 +86,7 @@ def test_names_with_dashes_are_pictures_of_their_own(tmp_path: Path) -> None:
             photo["scores"] = dict(zip(("b-c", "c"), photo["scores"].values(), strict=True))
 
     made = stimuli.edited(stimuli.write(tmp_path, "scores"), dashed)
-    assert mask_export.write(made, MASKING, tmp_path / "out") == 4 * 2 * 3
+    assert masked_pictures.write(made, MASKING, tmp_path / "out") == 4 * 2 * 3
     assert len(list((tmp_path / "out").rglob("*.png"))) == 4 * 2 * 3
 
 
@@ -102,16 +95,16 @@ def test_nothing_is_overwritten_and_nothing_half_written(tmp_path: Path) -> None
     out = tmp_path / "masked"
     out.mkdir()
     with pytest.raises(StimuliError, match="exists; nothing is overwritten"):
-        mask_export.write(made, MASKING, out)
+        masked_pictures.write(made, MASKING, out)
     out.rmdir()
     (made.folder / "p05-edge.npy").unlink()
     with pytest.raises(StimuliError, match=r"The score file 'p05-edge\.npy' cannot be read"):
-        mask_export.write(made, MASKING, out)
+        masked_pictures.write(made, MASKING, out)
     assert [path.name for path in tmp_path.iterdir()] == ["tiny-scores"]
 
 
 def test_other_sets_have_no_masks(tmp_path: Path) -> None:
     made = stimuli.write(tmp_path, "heatmaps")
     with pytest.raises(StimuliError, match="tiny-heatmaps is of the kind heatmaps"):
-        mask_export.write(made, MASKING, tmp_path / "out")
+        masked_pictures.write(made, MASKING, tmp_path / "out")
     assert json.loads((made.folder / "manifest.json").read_text("utf-8"))["kind"] == "heatmaps"

@@ -23,7 +23,7 @@ from matplotlib.patches import PathPatch, Rectangle
 from labapp.base.figure_style import PALETTES
 from labapp.base.report import drawing
 from labapp.base.report.drawing import ReportFigure, with_ids
-from labapp.papers.interactive_reconstruction import panels
+from labapp.papers.interactive_reconstruction import figures
 from labapp.papers.interactive_reconstruction.figures import (
     BOXES,
     CHANGES,
@@ -236,9 +236,9 @@ def test_ends_of_the_colours_differ_in_grey(palette: str) -> None:
 
 
 def test_models_of_other_sizes_are_parted() -> None:
-    assert panels.edges_of(SEVEN) == [5]
-    assert panels.edges_of(THREE) == panels.edges_of(["m/a1", "m/a2", "m/a3"]) == []
-    assert panels.edges_of(["m/a5", "m/a10", "m/b5"]) == []
+    assert figures.edges_of(SEVEN) == [5]
+    assert figures.edges_of(THREE) == figures.edges_of(["m/a1", "m/a2", "m/a3"]) == []
+    assert figures.edges_of(["m/a5", "m/a10", "m/b5"]) == []
 
 
 def test_groups_of_one_data_set_that_nobody_met_both_stand_beside_each_other() -> None:

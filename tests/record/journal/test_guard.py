@@ -10,7 +10,7 @@ import pytest
 
 from labapp.analysis import load
 from labapp.base.errors import RecordError
-from labapp.record.journal.guard import readable
+from labapp.record.journal.read import readable
 from labapp.session.simulation.simulation_job import simulate_study
 
 

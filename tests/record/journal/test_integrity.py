@@ -13,8 +13,7 @@ from labapp.base.errors import RecordError
 from labapp.record.events import GENESIS
 from labapp.record.journal.integrity import check_chain, check_journal, check_rows
 from labapp.record.journal.layout import COLUMNS, JOURNAL
-from labapp.record.journal.read import read_rows
-from labapp.record.journal.rows import Row
+from labapp.record.journal.read import Row, read_rows
 from tests.helpers.journals import golden_session
 
 

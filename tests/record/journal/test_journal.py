@@ -12,8 +12,7 @@ from labapp.base.errors import JournalError, RecordError
 from labapp.record.events import GENESIS, Source, UnstampedEvent
 from labapp.record.events.lifecycle import NoteAdded
 from labapp.record.journal.layout import JOURNAL, LOCK
-from labapp.record.journal.lock import held
-from labapp.record.journal.read import read_rows
+from labapp.record.journal.read import held, read_rows
 from labapp.record.journal.write import Journal
 from labapp.session.folder import SessionFolder
 from tests.helpers.golden import golden_builder

@@ -14,13 +14,12 @@ from labapp.record.events import Event, Payload, payload_of
 from labapp.record.events.lifecycle import SessionPlanned
 from labapp.record.events.undoing import SessionReopened, SkipRequested
 from labapp.record.journal.describe import describe
-from labapp.record.journal.integrity import check_rows
+from labapp.record.journal.integrity import check_rows, plausible
 from labapp.record.journal.opening import SessionPlace
-from labapp.record.journal.plausible import plausible
-from labapp.record.journal.rows import Row, payloads
+from labapp.record.journal.read import Row, payloads
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
-from labapp.session.recovery import recover
+from labapp.session.resuming import recover
 from labapp.study.plan import to_rows
 from tests.helpers.play import Play, stage_machine
 from tests.hostile import rehashed

@@ -13,7 +13,7 @@ from labapp.base.errors import RecordError
 from labapp.record.events.lifecycle import NoteAdded, PartStarted, SessionEnded, SessionPaused
 from labapp.record.journal.layout import COLUMNS, ENVIRONMENT, JOURNAL
 from labapp.record.journal.opening import is_session, open_record, open_records
-from labapp.record.journal.rows import Row
+from labapp.record.journal.read import Row
 from labapp.session.bids.export import export
 from labapp.session.folder import SessionFolder
 from tests.helpers.golden import golden_builder

@@ -12,7 +12,7 @@ from labapp.base.errors import RecordError
 from labapp.record.events.event import payload_text
 from labapp.record.events.registry import frequent_kinds, registered
 from labapp.record.events.types import loose
-from labapp.record.journal.rows import Row
+from labapp.record.journal.read import Row
 
 SEED = 2**70 + 1
 """Whole numbers of a study are as large as its author likes; this one is no float."""

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from labapp.base.errors import DataFolderError
-from labapp.record.journal import session_index
-from labapp.record.journal.comments import add_comment, comments, forget_comments
+from labapp.record.journal import sessions
+from labapp.record.journal.decisions import add_comment, comments, forget_comments
 from labapp.record.journal.layout import COMMENTS, JOURNAL
-from labapp.record.journal.session_index import SessionIndex
-from labapp.record.journal.sessions import list_problems, list_sessions
+from labapp.record.journal.sessions import SessionIndex, list_problems, list_sessions
 from labapp.session.folder import SessionFolder
 from labapp.session.withdrawal import withdraw
 from tests.helpers.golden import golden_builder
@@ -24,13 +23,13 @@ from tests.helpers.journals import golden_session
 def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The folders whose journals are read."""
     places: list[Path] = []
-    real = session_index.recorded
+    real = sessions.recorded
 
     def recorded(folder: Path) -> object:
         places.append(folder)
         return real(folder)
 
-    monkeypatch.setattr(session_index, "recorded", recorded)
+    monkeypatch.setattr(sessions, "recorded", recorded)
     return places
 
 
@@ -172,7 +171,7 @@ def test_remarks_go_with_the_data_of_who_withdraws(tmp_path: Path) -> None:
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the lines are kept; all journals were written long ago."""
     monkeypatch.setenv("LABAPP_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(session_index, "SETTLED_NS", -1)
+    monkeypatch.setattr(sessions, "SETTLED_NS", -1)
     return tmp_path / "cache" / "sessions"
 
 

@@ -27,7 +27,7 @@ from labapp.record.lsl import streams
 from labapp.record.lsl.streams import LEFT_OUT, SessionStreams, marker
 from labapp.session import opening
 from labapp.session.opening import OpenSession
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.driver import Driver
 from labapp.session.simulation.person import FAST
 from labapp.session.withdrawal import withdraw

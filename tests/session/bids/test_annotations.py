@@ -20,18 +20,18 @@ from labapp.base.clock import NS
 from labapp.base.errors import AnnotationError, SessionBusy
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations import redacting
-from labapp.coding.annotations.assignments import (
-    assignments_of,
-    codable,
-    draw_assignments,
-    save_draw,
-)
 from labapp.coding.annotations.bundling import bundled_annotations, leaving_annotations
 from labapp.coding.annotations.final import final_marks
 from labapp.coding.annotations.ledger import rewrite
 from labapp.coding.annotations.model import Redaction, Text, Unit, Word
 from labapp.coding.annotations.places import annotations_folder
 from labapp.coding.annotations.redacting import redact
+from labapp.coding.annotations.rounds import (
+    assignments_of,
+    codable,
+    draw_assignments,
+    save_draw,
+)
 from labapp.coding.annotations.settlements import disagreements
 from labapp.coding.annotations.store import (
     annotations_of,

@@ -16,7 +16,7 @@ from labapp.record.events.questionnaires import QuestionnaireSubmitted, Response
 from labapp.record.events.voice import AudioBlock
 from labapp.record.journal.integrity import check_rows
 from labapp.record.journal.opening import open_record
-from labapp.record.journal.rows import payloads
+from labapp.record.journal.read import payloads
 from labapp.session.bids.contents import clock_fits
 from labapp.session.bids.export import export
 from labapp.session.bids.redaction import KEPT_TEXT, WITHHELD, redact, redact_payload

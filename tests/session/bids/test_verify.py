@@ -20,13 +20,12 @@ from labapp.base.errors import RecordError
 from labapp.record.audio.capture import wav_header
 from labapp.record.events import Event, Payload, payload_of
 from labapp.record.events.voice import AudioBlock
-from labapp.record.journal import rows
+from labapp.record.journal import read
 from labapp.record.journal.arrow import parquet_bytes
 from labapp.record.journal.layout import JOURNAL, MANIFEST, SOURCEDATA
 from labapp.record.journal.opening import open_record, places
-from labapp.record.journal.read import read_rows
+from labapp.record.journal.read import Row, read_rows
 from labapp.record.journal.record import Record
-from labapp.record.journal.rows import Row
 from labapp.session.bids.export import export
 from labapp.session.bids.folder import FileEntry, manifest_text
 from labapp.session.bids.verify import VerifyReport, verify
@@ -71,7 +70,7 @@ def test_every_movement_is_read_once(session: Path, monkeypatch: pytest.MonkeyPa
         times[event.seq] += event.kind == DialMoved.kind
         return payload_of(event)
 
-    monkeypatch.setattr(rows, "payload_of", count)
+    monkeypatch.setattr(read, "payload_of", count)
     assert verify(session).ok
     assert times.total() == sum(row.kind == DialMoved.kind for row in read_rows(session)) > 0
     assert max(times.values()) == 1

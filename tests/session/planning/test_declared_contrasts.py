@@ -13,7 +13,7 @@ from statsmodels.stats.power import TTestIndPower, TTestPower
 from labapp.analysis.columns import table_columns
 from labapp.analysis.tables import Tables, typed
 from labapp.cli.main import main
-from labapp.session.planning import contrasts_page, declared_contrasts
+from labapp.session.planning import declared_contrasts
 from labapp.session.planning.declared_contrasts import (
     _sessions,
     equivalence_power,
@@ -197,13 +197,13 @@ def test_a_pilot_with_people_left_out_and_gaps_gives_variance_and_who_to_recruit
     assert careful / need.careful > 20 / 15, "the share is not known exactly either"
     interval = stats.binomtest(15, 20, alternative="greater").proportion_ci(0.8)
     assert pilot.usable_low == pytest.approx(interval.low)
-    page = contrasts_page.page(own, [planned], contrasts_page.plate([planned]))
+    page = declared_contrasts.page(own, [planned], declared_contrasts.plate([planned]))
     told = [
         "20 participants recruited, 2 of them left out", "3 more without a value in some cell",
         f"recruit {recruit}", "95 % interval",
     ]  # fmt: skip
     assert [text for text in told if text not in page] == []
-    (row, _) = contrasts_page.summary([planned])
+    (row, _) = declared_contrasts.summary([planned])
     assert (row["recruit"], row["n_pilot_recruited"], row["n_pilot"]) == (recruit, 20, 15)
     assert "imulated" not in page
 
@@ -218,12 +218,12 @@ def test_a_pilot_of_simulated_participants_says_so(
     pilots = Tables.of(frames, typed([], table_columns()["snapshots"]))
     monkeypatch.setattr(declared_contrasts, "_sessions", lambda paths: pilots)
     (planned,) = plan_contrasts(own, [Path("pilot")])
-    page = contrasts_page.page(own, [planned], contrasts_page.plate([planned]))
+    page = declared_contrasts.page(own, [planned], declared_contrasts.plate([planned]))
     told = {0: "20 participants recruited", 5: "5 of them simulated", 20: "all of them simulated"}
-    for text in (page, "\n".join(contrasts_page.words([planned]))):
+    for text in (page, "\n".join(declared_contrasts.words([planned]))):
         assert [words in text for words in told.values()] == [n == programs for n in told]
     assert "Nothing was simulated" not in page
-    assert contrasts_page.summary([planned])[0]["n_pilot_simulated"] == programs
+    assert declared_contrasts.summary([planned])[0]["n_pilot_simulated"] == programs
 
 
 def test_trial_runs_are_a_pilot_study_and_so_are_ordinary_sessions(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from labapp.record.events.lifecycle import (
 )
 from labapp.record.events.moderation import NoteCorrected
 from labapp.record.journal.opening import open_record
-from labapp.record.journal.rows import Row
+from labapp.record.journal.read import Row
 from labapp.session.bids.export import export
 from labapp.session.replay.history import History
 from labapp.session.replay.lanes import (

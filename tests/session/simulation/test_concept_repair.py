@@ -12,7 +12,7 @@ import pytest
 
 from labapp.models.stimuli.interventions import believed, set_to
 from labapp.record.events import Event
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.names import REPAIRS_CONCEPTS
 from labapp.session.simulation.simulation_job import simulate
 from labapp.study.loading import LoadedStudy, load

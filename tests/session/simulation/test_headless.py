@@ -12,7 +12,7 @@ from labapp.record.events import Event
 from labapp.record.journal.integrity import check_journal
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.private import consents
-from labapp.session.recovery import finished, read_verified_events
+from labapp.session.resuming import finished, read_verified_events
 from labapp.session.simulation.fitting import every_strategy
 from labapp.session.simulation.names import (
     MIXTURE,

@@ -22,11 +22,10 @@ from labapp.coding.annotations.simulated import (
 )
 from labapp.record.events import Event, payload_of
 from labapp.record.journal.integrity import check_journal
-from labapp.record.journal.read import read_rows
-from labapp.record.journal.rows import payloads
+from labapp.record.journal.read import payloads, read_rows
 from labapp.session.bids.redaction import WITHHELD as IN_COPIES
 from labapp.session.bids.redaction import redact
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.driver import BACKLOG_S
 from labapp.session.simulation.person import THOUGHTS
 from labapp.session.simulation.simulation_job import simulate

@@ -19,7 +19,7 @@ from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.masking import sizes
 from labapp.record.journal.opening import open_record
 from labapp.session.bids.verify import verify
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.tasks.unmasking.report.contents import findings
 from labapp.tasks.unmasking.report.results import LABEL, Found

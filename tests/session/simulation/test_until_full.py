@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from labapp.base.errors import SessionError, UsageError
-from labapp.session.coverage import Coverage, coverage
-from labapp.session.recovery import read_verified_events
+from labapp.session.condition_assignment import Coverage, coverage
+from labapp.session.resuming import read_verified_events
 from labapp.session.simulation import simulation_job
 from labapp.session.simulation.simulation_job import included, simulate_study
 from labapp.study.loading import load

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from labapp.analysis import Tables, load
-from labapp.session.recovery import read_verified_events
+from labapp.session.resuming import read_verified_events
 from labapp.tasks.concept_repair.report.measures import (
     MATCHED,
     MEASURES,

@@ -18,10 +18,10 @@ from labapp.study.assignment import shuffled
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.plugins import questions
+from labapp.study.plugins.item import TaskStages
 from labapp.study.plugins.part import TrialsPart
 from labapp.study.plugins.pictures import PictureContext, QuestionPictures
 from labapp.study.plugins.simulated import DEVICE, Answerer, SimulatedParticipant, Step
-from labapp.study.plugins.stages import TaskStages
 from labapp.study.plugins.task_type import MachineContext, TaskType
 
 CARDS = ("river", "stone", "cloud")

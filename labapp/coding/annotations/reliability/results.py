@@ -29,18 +29,26 @@ from labapp.coding.agreement.coefficients import (
     prevalence,
     unit_alpha,
 )
-from labapp.coding.agreement.measure import Coefficient, Interval, Measure, coefficient
-from labapp.coding.agreement.ratings import MISSING, Ratings
+from labapp.coding.agreement.measure import (
+    MISSING,
+    Coefficient,
+    Interval,
+    Measure,
+    Ratings,
+    coefficient,
+)
 from labapp.coding.annotations.codebook import Code
 from labapp.coding.annotations.model import Blinding, Mark
 from labapp.coding.annotations.reliability.gathering import (
+    PRESENCE,
     CodedSession,
     Coding,
     TierCoding,
+    UnitTable,
     participant_numbers,
     session_numbers,
+    unit_table,
 )
-from labapp.coding.annotations.reliability.units import PRESENCE, UnitTable, unit_table
 
 Chosen = Callable[[Mark], bool]
 

@@ -9,9 +9,13 @@ from labapp.coding.agreement.coefficients import CohenKappa, alpha_for, masi_alp
 from labapp.coding.agreement.measure import Coefficient, coefficient
 from labapp.coding.annotations.codebook import Codebook, Tier
 from labapp.coding.annotations.model import Mark, SessionAnnotations
-from labapp.coding.annotations.reliability.gathering import CodedSession, Coding, TierCoding
+from labapp.coding.annotations.reliability.gathering import (
+    CodedSession,
+    Coding,
+    TierCoding,
+    unit_table,
+)
 from labapp.coding.annotations.reliability.results import codes_of, continua, shared_stretches
-from labapp.coding.annotations.reliability.units import unit_table
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,14 @@ from labapp.base import access, leftovers
 from labapp.base.errors import DataFolderError, ExportExists, UsageError
 from labapp.base.text_tables import write_csv
 from labapp.coding.agreement.coefficients import ATOM_NS, confusion
-from labapp.coding.annotations.assignments import assignments_of
 from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.model import SessionAnnotations
-from labapp.coding.annotations.reliability.gathering import CodedSession, TierCoding, gather
+from labapp.coding.annotations.reliability.gathering import (
+    NO_CODE,
+    CodedSession,
+    TierCoding,
+    gather,
+)
 from labapp.coding.annotations.reliability.results import (
     Figure,
     TierResults,
@@ -26,9 +30,8 @@ from labapp.coding.annotations.reliability.results import (
     differences,
     results_of,
 )
-from labapp.coding.annotations.reliability.units import NO_CODE
-from labapp.coding.annotations.store import annotations_of, codebooks_in
-from labapp.coding.annotations.study_sessions import study_sessions
+from labapp.coding.annotations.rounds import assignments_of
+from labapp.coding.annotations.store import annotations_of, codebooks_in, study_sessions
 from labapp.record.journal.opening import is_session, iter_records, places
 from labapp.record.journal.record import Record
 from labapp.record.journal.sessions import sessions_in

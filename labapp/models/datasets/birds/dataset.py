@@ -33,18 +33,22 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.models.datasets.draws import Draws, grain
-from labapp.models.datasets.outlines import (
+from labapp.models.datasets.painter import (
+    UNITS,
     Affine,
     Colour,
+    Draws,
     Gradient,
     Outline,
     Shape,
     box,
     ellipse,
+    extents,
+    grain,
+    label_map,
+    paint,
     turned,
 )
-from labapp.models.datasets.painter import UNITS, extents, label_map, paint
 from labapp.models.datasets.split import PARTS, Float32, Float64, Int64, PartName, Split, part_sizes
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from labapp.models.datasets.birds.dataset import SIZE
 from labapp.models.datasets.split import Float32, Int64
 from labapp.models.explanations import bagnet, evaluation, resnet
-from labapp.models.explanations.building.explainer import (
+from labapp.models.explanations.building.build import (
     ExplanationJob,
     PhotoExplanation,
     pictures_of,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from labapp.models.datasets.split import Int64
-from labapp.models.explanations.building.explainer import (
+from labapp.models.explanations.building.build import (
     ExplanationJob,
     PhotoExplanation,
     pictures_of,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.models.datasets.split import Int64
-from labapp.models.explanations.building.explainer import (
+from labapp.models.explanations.building.build import (
     ExplanationJob,
     PhotoExplanation,
     pictures_of,
@@ -20,7 +20,7 @@ from labapp.models.explanations.building.explainer import (
 from labapp.models.explanations.building.sets import Spec, class_id, options, ref_of
 from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.photos import PictureRows, UInt8
-from labapp.models.explanations.protopnet import network
+from labapp.models.explanations.protopnet import training
 from labapp.models.stimuli.manifest import Prototype
 
 
@@ -49,15 +49,15 @@ class PrototypeExplainer:
                 photo=ref_of(train, prototype.row),
                 box=rounded(prototype.box),
             )
-            for prototype in network.prototypes(model)
+            for prototype in training.prototypes(model)
         )
 
     def explain(
         self, model: Classifier, rows: PictureRows, jobs: Sequence[ExplanationJob], seed: int
     ) -> list[PhotoExplanation]:
-        prototypes = network.prototypes(model)
+        prototypes = training.prototypes(model)
         explained = []
-        explanation = network.explain(model, pictures_of(rows, jobs))
+        explanation = training.explain(model, pictures_of(rows, jobs))
         for n, job in enumerate(jobs):
             fields: dict[str, Any] = {}
             species: tuple[int, ...] = (job.candidate.prediction,)
@@ -80,7 +80,7 @@ def _id(number: int) -> str:
 
 
 def _ranked(
-    explanation: network.ClassExplanation, n: int, numbers: list[int]
+    explanation: training.ClassExplanation, n: int, numbers: list[int]
 ) -> list[dict[str, Any]]:
     """The rows of one species, the most similar first."""
     similarities = explanation.similarities[n]

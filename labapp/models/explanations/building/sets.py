@@ -31,9 +31,8 @@ from labapp.models.datasets.birds.dataset import (
     guide,
     name_of,
 )
-from labapp.models.datasets.faces.dataset import FaceRows
-from labapp.models.datasets.faces.parameters import CLASSES
-from labapp.models.datasets.faces.picture import SIZE as FACE_PX
+from labapp.models.datasets.faces.dataset import CLASSES, FaceRows
+from labapp.models.datasets.faces.dataset import SIZE as FACE_PX
 from labapp.models.datasets.split import Float32
 from labapp.models.explanations.card import VISIBLE
 from labapp.models.explanations.data import METHODS, SCORINGS, ids_of
@@ -301,7 +300,7 @@ def specs() -> dict[str, Spec]:
 
 def explainer_of(spec: Spec) -> Any:
     """Who explains the photos of a set, see
-    `labapp.models.explanations.building.explainer.Explainer`."""
+    `labapp.models.explanations.building.build.Explainer`."""
     return load(_known()[spec.id][1])(spec)
 
 

@@ -14,11 +14,11 @@ from sklearn.metrics import cohen_kappa_score
 from labapp.base.errors import ExportExists
 from labapp.cli.main import main
 from labapp.coding.annotations import rounds, store
-from labapp.coding.annotations.assignments import Draw, save_draw
 from labapp.coding.annotations.model import Assignment, Unit
 from labapp.coding.annotations.reliability.gathering import CodedSession, gather
 from labapp.coding.annotations.reliability.results import results_of
 from labapp.coding.annotations.reliability.study import write
+from labapp.coding.annotations.rounds import Draw, save_draw
 from tests.coding.annotations.reliability.coded import (
     BOOK,
     S,

@@ -13,7 +13,7 @@ from labapp.models.datasets.split import Float32
 from labapp.models.explanations import bagnet as bags
 from labapp.models.explanations import package
 from labapp.models.explanations.building import build
-from labapp.models.explanations.building.explainer import ExplanationJob, pictures_of
+from labapp.models.explanations.building.build import ExplanationJob, pictures_of
 from labapp.models.explanations.building.heatmaps import (
     ClassMaps,
     EvidenceExplainer,

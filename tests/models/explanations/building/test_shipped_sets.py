@@ -9,7 +9,7 @@ import pytest
 
 from labapp.models.explanations import package
 from labapp.models.explanations.building import build
-from labapp.models.explanations.building.explainer import ExplanationJob
+from labapp.models.explanations.building.build import ExplanationJob
 from labapp.models.explanations.building.sets import photo_id, photos_of, specs
 from labapp.models.stimuli import importing, library, pictures
 from labapp.models.stimuli.manifest import Manifest, Photo

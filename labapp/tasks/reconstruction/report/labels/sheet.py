@@ -37,8 +37,7 @@ from labapp.base.reading import files, tables
 from labapp.base.report.page import count
 from labapp.base.text_tables import MARK, AsItIs, write_csv
 from labapp.coding.agreement.coefficients import CohenKappa, FleissKappa
-from labapp.coding.agreement.measure import DRAWS, SEED, resample
-from labapp.coding.agreement.ratings import Ratings
+from labapp.coding.agreement.measure import DRAWS, SEED, Ratings, resample
 from labapp.tasks.reconstruction.report.labels.names import (
     COVERED,
     Dial,
