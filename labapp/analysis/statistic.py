@@ -62,8 +62,8 @@ class Statistic:
     levels: str = _text("of analyses by the design: the levels of the cell or mean")
     contrast: str = _text("name of the contrast: what is compared")
     direction: str = _text(
-        "of a contrast: two-sided, greater or less (then p is one-sided); equivalent in rows of the"
-        " kind equivalence (then statistic, df and p are those of two one-sided tests)"
+        "of a contrast: two-sided, greater or less (then p is one-sided); of tests of equivalence "
+        "equivalent (then statistic, df and p are those of two one-sided tests)"
     )
     family: str = _text(
         "over the tests of what p is corrected, and how; of contrasts, whether these are tests of "
@@ -143,7 +143,7 @@ class Statistic:
         " .05 with Bonferroni's"
     )
     low: float | None = _cell(
-        "lower end of a 95 % interval, in rows of the kind equivalence of a 90 % one: of the "
+        "lower end of a 95 % interval, of a test of equivalence of a 90 % one: of the "
         "difference where there is one; of masked pictures by bootstrap over participants, or over "
         "images where no participant is asked"
     )

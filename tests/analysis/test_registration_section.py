@@ -62,7 +62,7 @@ def test_each_hypothesis_has_its_result() -> None:
     tables = study(DESIGN)
     results = analyse(tables.included(), declared_of(tables, "own"))
     text = str(joined(sections(results)))
-    (against, _) = results.analyses[0].compared
+    against, _ = results.analyses[0].select("contrast")
     assert against.p_corrected is not None
     assert ("not supported" in text) == (against.p_corrected >= 0.05)
     assert "Hypotheses." in text

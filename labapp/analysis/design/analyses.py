@@ -296,7 +296,7 @@ def _terms(
 ) -> Iterator[Statistic]:
     """The tests of a model's terms, with what belongs to each."""
     remark = "; ".join(model.remarks)
-    about = {"n": model.n, "n_left_out": model.n_left_out, "model_name": model.name}
+    about: Row = {"n": model.n, "n_left_out": model.n_left_out, "model_name": model.name}
     for term in fitted.terms():
         for row in term.rows:
             why = "; ".join(filter(None, (row.why, remark if row is term.plain else "")))

@@ -60,7 +60,7 @@ def sections(
     for analysis in results.analyses:
         if analysis.outcome.role == UNDECLARED:
             told = next(map(term_words, term_tests(analysis)), "")
-            name = f"{analysis.outcome.name} ({say(analysis.outcome.group)})"
+            name = f"{analysis.outcome.name} ({analysis.outcome.group})"
             yield details(Verbatim(f"{name}, {told}"), joined(_body(analysis)))
         else:
             yield heading(4, f"{analysis.outcome.name} ({analysis.outcome.role})")

@@ -1,7 +1,7 @@
 """Sentences of the report: jinja2 templates by id, with a catalogue in each language.
 
 A sentence is given rows of the table of statistics and writes numbers of these, so that no number
-of it can be of another test. `assets/texts/<language>/report-sentences.yaml` is a catalogue; the
+of it can be of another test. `assets/texts/<language>/sentences.yaml` is a catalogue; the
 English one has every id. A table of one's own (`--words`) may have ids, too.
 """
 
@@ -21,7 +21,7 @@ from labapp.base.report.page import ENGLISH, Verbatim, decimal, say, spoken_tran
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-FILE = "report-sentences.yaml"
+FILE = "sentences.yaml"
 
 
 @cache

@@ -350,7 +350,7 @@ def _variance(
     model: anova.Variance | str, name: str, ranks: Statistic, of: Row
 ) -> Iterator[Statistic]:
     """The analysis of variance, generalised eta squared, and the test by ranks."""
-    of = {"item": VARIANCE} | of
+    of = of | {"item": VARIANCE}
     if isinstance(model, str):
         yield replace(outcome(name, why=model), ours=False, **of)
     else:

@@ -136,6 +136,7 @@ def test_harm_and_wrong_foretelling_rise_with_ois(tests: list[Prediction]) -> No
         assert made.p is not None
         assert made.p_corrected is not None
         assert made.p <= made.p_corrected < 0.05
+        assert made.significant
 
 
 def test_each_row_is_one_test(tests: list[Prediction]) -> None:
@@ -147,7 +148,7 @@ def test_each_row_is_one_test(tests: list[Prediction]) -> None:
     for test in tests:
         if test.expected == "nothing" and test.difference is not None:
             asked, other = test.rows()
-            assert (asked.kind, other.kind) == ("equivalence", "")
+            assert (asked.direction, other.direction) == ("equivalent", "")
             assert (asked.p or 1.0) < 0.05 or test.verdict != EQUIVALENT
             assert asked.why.startswith(test.verdict)
 

@@ -105,11 +105,11 @@ class Prediction:
         if low is None or high is None:
             return ""
         if self.expected == "nothing":
-            apart = low > 0 or high < 0
             least, most = _ends(self.equivalence)
             bound = self.bound or 0.0
-            inside = least is not None and most is not None and -bound < least and most < bound
-            return EQUIVALENT if inside else DIFFERS if apart else OPEN
+            if least is not None and most is not None and -bound < least and most < bound:
+                return EQUIVALENT
+            return DIFFERS if low > 0 or high < 0 else OPEN
         low, high = (low, high) if self.expected == "rises" else (-high, -low)
         return AS_PREDICTED if low > 0 else OPPOSITE if high < 0 else OPEN
 
@@ -137,7 +137,9 @@ class Prediction:
             known = replace(known, bound=self.bound)
             equal = f"{name}, {TOST}"
             made = of_estimate(value, error, df, EQUIVALENCE, self.bound, equal) if error else known
-            equivalence = replace(made, kind="equivalence", direction=EQUIVALENCE)
+            equivalence = replace(made, direction=EQUIVALENCE)
+        # Of how many values is asked where p is corrected.
+        difference = replace(difference, n=self.n)
         return replace(self, difference=difference, equivalence=equivalence, why=why)
 
 
@@ -159,8 +161,8 @@ def tested(rows: Rows, models: Models) -> list[Prediction]:
         for test in made
         if (test.hypothesis, test.sample) == ("H1", MATCHED) and test.difference is not None
     ]
-    rows = corrected([test.difference for test in first if test.difference], "holm", FAMILY)
-    known = {id(test): row for test, row in zip(first, rows, strict=True)}
+    own = corrected([test.difference for test in first if test.difference], "holm", FAMILY)
+    known = {id(test): row for test, row in zip(first, own, strict=True)}
     return [replace(test, difference=known.get(id(test), test.difference)) for test in made]
 
 

@@ -31,8 +31,7 @@ def of_quantity(
 
 def summary(of: Statistic, values: Values, *, ours: bool = False) -> Statistic:
     """Mean and sample standard deviation. ours: not in the paper."""
-    known = {"n": values.size, "mean": mean(values), "sd": sd(values)}
-    return replace(of, test=MEAN, ours=ours, **known)
+    return replace(of, test=MEAN, ours=ours, n=values.size, mean=mean(values), sd=sd(values))
 
 
 def result_of(

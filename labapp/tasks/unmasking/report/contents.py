@@ -588,9 +588,11 @@ NO_DIFFERENCE = "the methods do not differ for any participant"
 
 def comparisons(cells: Cells) -> Comparisons:
     right, count = cells.sums(cells.correct).sum(IMAGE), cells.counts.sum(IMAGE)
-    overall = {None: divided(right.sum(axis=2), count.sum(axis=2))}
+    overall: dict[float | None, Float64] = {None: divided(right.sum(axis=2), count.sum(axis=2))}
     shares = divided(right, count)
-    by_mask = {percent: shares[..., place] for place, percent in enumerate(cells.percents)}
+    by_mask: dict[float | None, Float64] = {
+        percent: shares[..., place] for place, percent in enumerate(cells.percents)
+    }
     together = _family(cells.methods, overall, "all masks together")
     apart = _family(cells.methods, by_mask, "by mask")
     effects, why = mixed(cells)
