@@ -66,7 +66,7 @@ class Receipt:
 
     def wait(self, timeout_s: float) -> bool:
         """True once committed; False when that took longer than timeout_s."""
-        return self._committed.wait(timeout_s)
+        return self._committed.is_set() or self._committed.wait(timeout_s)
 
 
 class Journal:
@@ -204,8 +204,8 @@ class Journal:
             self._seq,
             self.segment,
             self._t_ns,
-            utc_text(self.clock.utc()),
-            str(source),
+            self._utc(),
+            source.value,
             payload.kind,
             payload.version,
             unstamped.part_id,
@@ -213,6 +213,9 @@ class Journal:
             unstamped.attempt,
             fields,
         )
+
+    def _utc(self) -> str:
+        return utc_text(self.clock.utc())
 
     def problem(self) -> JournalError:
         """The error to raise when events cannot be stored."""
@@ -329,6 +332,7 @@ class MemoryJournal(Journal):
         self.failed = None
         self.events: list[Event] = []
         self._seq = self._t_ns = 0
+        self._text: tuple[int, str] = (-1, "")
 
     def append_all(self, events: Sequence[UnstampedEvent], source: Source) -> list[Receipt]:
         receipts = []
@@ -337,6 +341,12 @@ class MemoryJournal(Journal):
             self.events.append(event)
             receipts.append(Receipt(event, _AT_ONCE))
         return receipts
+
+    def _utc(self) -> str:
+        """Time stands still while a command is worked off."""
+        if self._text[0] != self._t_ns:
+            self._text = self._t_ns, super()._utc()
+        return self._text[1]
 
     def payloads(self) -> list[tuple[Event, Payload]]:
         """The events with their payloads, as they would be read from a file. Raises ValueError."""

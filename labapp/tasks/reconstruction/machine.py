@@ -296,15 +296,6 @@ class ReconstructionTask(stage.StageMachine[StageState]):
                     snapshots=fold and fold.moved(working, payload.dimension, payload.value),
                 )
                 return self._acted(moved, working)
-            case DialSelected():
-                return self._acted(replace(trial, selected=payload.dimension), working)
-            case OverlayToggled():
-                return self._acted(replace(trial, overlay=payload.on), working)
-            case LabelEdited():
-                return self._acted(trial, working)
-            case AlignmentMarked():
-                marked = Mark(payload.mark, payload.alignment)
-                return self._acted(replace(trial, marks=(*trial.marks, marked)), working)
             case PictureDecoded():
                 measures = (payload.alignment, payload.error_sum, payload.error_mean)
                 seen = replace(
@@ -323,6 +314,15 @@ class ReconstructionTask(stage.StageMachine[StageState]):
                 if taken and self.as_published:
                     return seen.with_snapshot(working, self.inactivity_ns)
                 return seen
+            case DialSelected():
+                return self._acted(replace(trial, selected=payload.dimension), working)
+            case OverlayToggled():
+                return self._acted(replace(trial, overlay=payload.on), working)
+            case LabelEdited():
+                return self._acted(trial, working)
+            case AlignmentMarked():
+                marked = Mark(payload.mark, payload.alignment)
+                return self._acted(replace(trial, marks=(*trial.marks, marked)), working)
             case SkipOffered():
                 return replace(trial, skip_offered=True)
             case TrialSolved():
