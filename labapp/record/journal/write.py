@@ -36,7 +36,6 @@ from labapp.record.events import (
 )
 from labapp.record.events.event import payload_text
 from labapp.record.events.lifecycle import SessionPlanned
-from labapp.record.events.registry import frequent_kinds
 from labapp.record.events.types import problem
 from labapp.record.journal.layout import COLUMNS, SCHEMA, SCHEMA_VERSION
 from labapp.record.journal.read import LONGEST
@@ -322,8 +321,8 @@ class Journal:
 class MemoryJournal(Journal):
     """A journal of which nothing is left: what a simulation that is only counted needs of one.
 
-    The events are kept as they are; no thread writes them, and none of those that journals are full
-    of becomes text. `payloads` finds a value of another type than its kind says.
+    The events are kept as they are, and no thread writes them. `payloads` finds a value of another
+    type than its kind says.
     """
 
     def __init__(self, clock: Clock, segment: int = 1) -> None:
@@ -350,14 +349,12 @@ class MemoryJournal(Journal):
 
     def payloads(self) -> list[tuple[Event, Payload]]:
         """The events with their payloads, as they would be read from a file. Raises ValueError."""
-        frequent = frequent_kinds()
-        events = [
-            event
-            if event.kind in frequent
-            else event._replace(payload=json_value(payload_text(event.payload)))
-            for event in self.events
-        ]
-        return [(event, payload_of(event)) for event in events]
+        events = []
+        for event in self.events:
+            if any(isinstance(value, dict | list | tuple) for value in event.payload.values()):
+                event = event._replace(payload=json_value(payload_text(event.payload)))
+            events.append((event, payload_of(event)))
+        return events
 
     def close(self, timeout_s: float = COMMIT_TIMEOUT_S) -> None:
         """There is nothing to write."""

@@ -3,16 +3,14 @@ a stimulus that a pause falls into is shown again."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from labapp.record.events.durations import Pauses
+from labapp.study.plugins.machine import State
 
 ANSWERED = "answered"
 """The outcome of a stimulus with a response; see `stage.INTERRUPTED` for one without."""
 
 
-@dataclass(frozen=True, slots=True)
-class StimulusTrial:
+class StimulusTrial(State, frozen=True):
     """One stimulus: the number-th of the part, from 1. due_ns: when it is to appear; painted_ns:
     when it did, None before; interrupted: a pause or the end of the program fell into it before
     there was a response."""
@@ -35,8 +33,7 @@ class StimulusTrial:
         return self.painted_ns is not None and self.outcome is None and not self.interrupted
 
 
-@dataclass(frozen=True, slots=True)
-class UnmaskingState:
+class UnmaskingState(State, frozen=True):
     """trial: the present stimulus, None before the first; outcomes: of the stimuli that are done,
     interrupted ones aside; base: attempt of a stimulus shown for the first time; highest: greatest
     attempt of any stimulus so far."""
