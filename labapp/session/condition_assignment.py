@@ -36,7 +36,6 @@ from labapp.record.journal.read import read_rows
 from labapp.record.journal.rows import payloads
 from labapp.record.journal.withdrawn import withdrawals
 from labapp.session import folder
-from labapp.session.resuming import forbids_resume
 from labapp.study.allocation import drawn_cells, rule_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.people import Person, SessionState, Visits, people
@@ -174,6 +173,8 @@ def _looked_at(path: Path, row: CellAssignment | None) -> CellAssignment | None:
     if not events:
         return row if running else None
     state = outcome(events, running=running)
+    from labapp.session.resuming import forbids_resume
+
     if state == "open" and not running and forbids_resume(path):
         state = "ended"  # by the study as the session has it, which decides on going on
     owner = (str(events[0].payload["participant"]), str(events[0].payload["session"]))

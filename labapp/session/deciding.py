@@ -34,7 +34,6 @@ from labapp.session.condition_assignment import cells_of
 from labapp.session.coverage import coverage
 from labapp.session.folder import SessionFolder
 from labapp.session.new_folder import creating
-from labapp.session.resuming import recorded_study
 from labapp.study.schema import PILOT as PILOT_LABEL
 
 LONGEST = 1_000
@@ -71,6 +70,8 @@ def _of_place(folder: Path) -> Iterator[str]:
     """What a decision means for the participant and the place they had."""
     record = open_record(folder)
     try:
+        from labapp.session.resuming import recorded_study
+
         covered = coverage(folder.parent.parent, recorded_study(folder, record.planned))
     except LabappError:  # of another version of labapp, or changed: its places are not known here
         return

@@ -21,19 +21,17 @@ from labapp.base.errors import AudioError, Fault, LabappError, ModelError, Progr
 from labapp.base.resources import pilot_root
 from labapp.models.representations.sheets import TraversalSheet
 from labapp.record.audio import devices
-from labapp.record.audio.check import MicrophoneProbe
 from labapp.record.audio.devices import Device
-from labapp.session import condition_assignment, folder, opening, private
+from labapp.session import condition_assignment, folder, private
 from labapp.session.masked_predictions import predict_masked
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.network import network_drive
-from labapp.session.opening import models_of
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
 from labapp.study.people import Visits
-from labapp.study.plan import pictures_of
+from labapp.study.plan import models_of, pictures_of
 from labapp.study.schema import Study
 from labapp.ui import mistakes, timers
 from labapp.ui.language import tr
@@ -53,6 +51,8 @@ from labapp.ui.starting import SHOWING, RunOptions, open_again, open_new
 from labapp.ui.study_checker import StudyChecker, told_in_place
 
 if TYPE_CHECKING:
+    from labapp.record.audio.check import MicrophoneProbe
+    from labapp.session.opening import OpenSession
     from labapp.ui.controller import SessionController
 
 
@@ -454,7 +454,7 @@ class HomeController(QObject):
     def _options(self, audio: str | None) -> RunOptions:
         return RunOptions(self.data, self.private, self._screen, audio=audio or "off")
 
-    def _open(self, make: Callable[[], opening.OpenSession], options: RunOptions) -> None:
+    def _open(self, make: Callable[[], OpenSession], options: RunOptions) -> None:
         from labapp.ui.controller import SessionController
 
         if self.session is not None:
@@ -615,6 +615,8 @@ class HomeMicrophone(QObject):
         self.release()
         self.device, self._heard, self._problem = device, False, problem
         if device is not None and self.policy != "off":
+            from labapp.record.audio.check import MicrophoneProbe
+
             try:
                 self._probe = MicrophoneProbe(device)
             except AudioError as error:

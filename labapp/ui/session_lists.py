@@ -23,10 +23,7 @@ from labapp.record.journal.comments import add_comment
 from labapp.record.journal.read import last_utc
 from labapp.record.journal.session_index import SessionIndex
 from labapp.record.journal.sessions import SessionSummary
-from labapp.session import resuming
 from labapp.session.condition_assignment import people_of
-from labapp.session.deciding import decide_by_hand, move_pilot
-from labapp.session.withdrawal import withdraw
 from labapp.study import loading
 from labapp.study.flow import blinds
 from labapp.study.loading import LoadedStudy, StudyHead
@@ -120,7 +117,9 @@ class Reader:
             last = last_utc(line.path)
         except RecordError:
             last = line.started
-        forbidden = resuming.forbids_resume(line.path)
+        from labapp.session.resuming import forbids_resume
+
+        forbidden = forbids_resume(line.path)
         return line, Interrupted(line.path, line.study, line.participant, last, forbidden)
 
 
@@ -231,12 +230,16 @@ class SessionLists(QObject):
 
     def decide(self, path: Path, included: bool, reason: str) -> None:
         """Exclude a session from the analysis, or count it, with the reason."""
+        from labapp.session.deciding import decide_by_hand
+
         with mistakes.caught(self._view.show_error, tr("The decision could not be kept.")):
             self._say(decide_by_hand(path, included, reason)[1])
         self.refresh()
 
     def move(self, path: Path, into_study: bool, reason: str) -> None:
         """Move a pilot into the study, or back, with the reason."""
+        from labapp.session.deciding import move_pilot
+
         with mistakes.caught(self._view.show_error, tr("The session could not be moved.")):
             self._say(move_pilot(path, into_study, reason)[1])
         self.refresh()
@@ -248,6 +251,8 @@ class SessionLists(QObject):
         """Withdraw a session's participant, in the thread: deleting may take a while."""
         if self._closed:
             return
+        from labapp.session.withdrawal import withdraw
+
         done = self._thread().submit(lambda: withdraw(path, self._private, delete=delete).lines())
         self._withdrawals.append(done)
         done.add_done_callback(self._done.emit)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import ceil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
@@ -24,8 +25,6 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.base.errors import LabappError
-from labapp.record.audio.devices import Device
-from labapp.record.audio.recorder import Level
 from labapp.record.journal.sessions import SessionSummary
 from labapp.record.lsl import streams
 from labapp.study.people import PersonState, Visits
@@ -56,6 +55,10 @@ from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
 from labapp.ui.widgets.markdown import MarkdownView
 from labapp.ui.widgets.painting import metrics
+
+if TYPE_CHECKING:
+    from labapp.record.audio.devices import Device
+    from labapp.record.audio.recorder import Level
 
 PALETTE = theme.LIGHT
 LEAST_HEIGHT = 240
