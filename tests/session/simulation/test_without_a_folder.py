@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,8 @@ from labapp.session.planning.thresholds import fold
 from labapp.session.simulation import simulation_job
 from labapp.session.simulation.names import ORACLE
 from labapp.session.simulation.simulation_job import SimulationJob, run_job
-from labapp.study.loading import load
+from labapp.study.allocation import rule_of
+from labapp.study.loading import LoadedStudy, load
 
 MEASURED = ("decoder.warmed", "environment.recorded")
 """Of the machine, not of the participant."""
@@ -28,6 +30,13 @@ MEASURED = ("decoder.warmed", "environment.recorded")
 def all_of_it(events: Sequence[tuple[Event, Payload]], name: str) -> Any:
     kept = [event for event, _ in events if event.kind not in MEASURED]
     return name, [json.loads(json.dumps(event)) for event in kept], fold(events, name)
+
+
+def first(loaded: LoadedStudy, strategy: str = "understanding") -> SimulationJob:
+    """The session of the first participant."""
+    label, rule = loaded.study.participants.label(1), rule_of(loaded.study)
+    drawn = () if rule is None else rule.draw(Counter(), 3, loaded.study.id, label)
+    return SimulationJob(loaded, label, drawn, strategy, None)
 
 
 @pytest.mark.parametrize(
@@ -45,8 +54,8 @@ def test_events_and_rows_are_those_of_a_recorded_session(
     study: str, cells: tuple[str, ...], strategy: str, careless: bool, tmp_path: Path
 ) -> None:
     loaded = load(study)
-    label = loaded.study.participants.label(1)
-    job = SimulationJob(loaded, label, cells, strategy, 3, careless, fold=all_of_it)
+    job = replace(first(loaded, strategy), seed=3, careless=careless, fold=all_of_it)
+    job = replace(job, drawn=cells or job.drawn)
     quick = run_job(job)
     slow = run_job(replace(job, keep="folder", scratch=tmp_path))
     assert quick.folded == slow.folded
@@ -63,19 +72,14 @@ def test_nothing_is_written_where_only_numbers_are_wanted(
 
     monkeypatch.setattr(simulation_job.tempfile, "mkdtemp", never)
     monkeypatch.setattr(simulation_job.opening, "create", never)
-    loaded = load("gradcam-distinction")
-    label = loaded.study.participants.label(1)
-    job = SimulationJob(loaded, label, (), "understanding", None, scratch=tmp_path)
-    assert run_job(job).included
+    assert run_job(replace(first(load("gradcam-distinction")), scratch=tmp_path)).included
     assert not any(tmp_path.iterdir())
 
 
 def test_a_session_that_stands_still_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulation_job.Driver, "start", lambda driver: None)
-    loaded = load("gradcam-distinction")
-    label = loaded.study.participants.label(1)
     with pytest.raises(SessionError, match="stood still"):
-        run_job(SimulationJob(loaded, label, (), "understanding", None))
+        run_job(first(load("gradcam-distinction")))
 
 
 def test_a_value_of_another_type_is_found_in_memory_too() -> None:
