@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -44,7 +44,6 @@ from labapp.ui.moderator.study_page import NewStudy, StudyPage, facts_of
 from labapp.ui.picture_warmer import PictureWarmer, SheetMaker
 from labapp.ui.qtapp import the_app
 from labapp.ui.remembered import NO_MICROPHONE
-from labapp.ui.researcher.controller import Researcher
 from labapp.ui.researcher.job import Ended, Job
 from labapp.ui.session_lists import SessionLists, StudyShelf
 from labapp.ui.starting import SHOWING, RunOptions, open_again, open_new
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from labapp.record.audio.check import MicrophoneProbe
     from labapp.session.opening import OpenSession
     from labapp.ui.controller import SessionController
+    from labapp.ui.researcher.controller import Researcher
 
 
 FIRST_PAINT_MS = 30
@@ -85,8 +85,7 @@ class HomeController(QObject):
         self._pictures = PictureWarmer(self)
         self._preview = PreviewProcess(self.view.study, self)
         self._checks = StudyChecker(self)
-        self.researcher = Researcher(self.view.results, self, private_root)
-        self.lists = SessionLists(data, private_root, self.view, self.researcher, self)
+        self.lists = SessionLists(data, private_root, self.view, self)
         self._first = timers.once(self, self._begin_checks, FIRST_PAINT_MS)
         self._warming = timers.once(self, self._warm_next)
         self._slow = timers.repeated(self, self._slow_checks, SLOW_CHECKS_MS)
@@ -111,12 +110,30 @@ class HomeController(QObject):
         self._checks.ended.connect(self._show_faults)
         making.folder_requested.connect(self._open_folder)
         making.new_requested.connect(self.make_study)
-        view.results_opened.connect(self.researcher.set_shown)
+        view.results_opened.connect(self._show_results)
         self._preview.failed.connect(view.show_error)
         self._sheets.made.connect(self._show_sheet)
         self._pictures.changed.connect(self._show_decoders)
         self._sheets.failed.connect(view.study.set_problem)
         self.window.closed.connect(self.close)
+
+    @cached_property
+    def researcher(self) -> Researcher:
+        """What the page of analyses does; made with it."""
+        from labapp.ui.researcher.controller import Researcher
+
+        researcher = Researcher(self.view.results, self, self.private)
+        self.lists.feed(researcher)
+        return researcher
+
+    @property
+    def _analyses(self) -> bool:
+        """Whether the page of analyses was opened."""
+        return "researcher" in vars(self)
+
+    def _show_results(self, shown: bool) -> None:
+        if shown or self._analyses:
+            self.researcher.set_shown(shown)
 
     def show(self) -> None:
         """Paint first; sound, decoders and disk are looked at right after."""
@@ -158,7 +175,8 @@ class HomeController(QObject):
         self._pictures.close()
         self._preview.stop()
         self._checks.close()
-        self.researcher.close()
+        if self._analyses:
+            self.researcher.close()
         self.lists.close()
         application = the_app()
         application.screenAdded.disconnect(self._show_screens)
@@ -471,7 +489,8 @@ class HomeController(QObject):
                 self._sheets.close()  # the decoders are the session's now
                 self._pictures.close()
                 self._preview.stop()
-                self.researcher.stop()
+                if self._analyses:
+                    self.researcher.stop()
                 self.lists.hold()
                 opened = make()
                 self._tell_step(SHOWING)
@@ -497,7 +516,7 @@ class HomeController(QObject):
         self.microphone.begin()
         self._slow.start()
         self._warming.start(0)
-        show_results = partial(self.researcher.set_shown, self.view.results_shown)
+        show_results = partial(self._show_results, self.view.results_shown)
         for check in (self._show_study, show_results, self.microphone.find, self._slow_checks):
             with self._caught():
                 check()
