@@ -2,12 +2,15 @@
 
     python benchmarks/plan_scale.py [--study STUDY] [--participants 20] [--processes 2] [--json]
     python benchmarks/plan_scale.py --many 10000 [--processes 2] [--dask]
+    python -m benchmarks.plan_scale --core [--study STUDY ...] [--against REF] [--rounds 3]
 
 Sessions a second without the start of the processes, CPU seconds a session, bytes on disk a
 session, and the highest memory of the program and of a worker. A study may be a file. `--many`
 simulates that many participants of the mixture as `labapp plan` does, which keeps their numbers
 only, and tells how memory grows (`--dask`: on a local Dask cluster); of a study of one question
-with each of three models, unless --study says otherwise.
+with each of three models, unless --study says otherwise. `--core` counts the CPU seconds of a
+session of which only the numbers are kept, one of each strategy after one that is not counted, in a
+process for each study; with --against in turns with the tree of a commit.
 """
 
 from __future__ import annotations
@@ -17,10 +20,11 @@ import json
 import logging
 import resource
 import shutil
+import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -41,6 +45,39 @@ flow:
       order: counterbalanced
       trials: 1
       skip: always
+"""
+
+
+FIVE = (
+    "gradcam-distinction",
+    "unmasking-faces",
+    "quickstart",
+    "dsprites-demo",
+    "mnist-think-aloud",
+)
+COUNTED = """
+import sys, time
+from collections import Counter
+from functools import partial
+from labapp.session.planning.thresholds import fold
+from labapp.session.simulation.fitting import usual_shares
+from labapp.session.simulation.simulation_job import SimulationJob, run_job
+from labapp.study import loading
+from labapp.study.allocation import rule_of
+loaded = loading.load(sys.argv[1])
+rule, counts, jobs = rule_of(loaded.study), Counter(), []
+strategies = list(usual_shares(loaded.study))
+for number, strategy in enumerate((strategies[0], *strategies), start=1):
+    label, drawn = loaded.study.participants.label(number), ()
+    if rule is not None:
+        drawn = rule.endless().draw(counts, loaded.study.seed, loaded.study.id, label)
+        counts.update(drawn)
+    jobs.append(SimulationJob(loaded, label, drawn, strategy, None, fold=partial(fold, more=())))
+run_job(jobs[0])
+began = time.process_time()
+for job in jobs[1:]:
+    run_job(job)
+print((time.process_time() - began) / len(strategies))
 """
 
 
@@ -150,26 +187,60 @@ def many(study: str, participants: int, processes: int, *, dask: bool) -> dict[s
     }
 
 
+def per_core(studies: Sequence[str], against: str | None, rounds: int) -> list[dict[str, Any]]:
+    """CPU seconds of a counted session in this tree and, in turns, in that of a commit; medians."""
+    from benchmarks.ratchet import HERE, Tree, unpacked
+
+    rows = []
+    with ExitStack() as stack:
+        roots = {"this tree": HERE}
+        if against is not None:
+            roots[against] = stack.enter_context(unpacked(against))
+        work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        trees = [Tree(name, root, work) for name, root in roots.items()]
+        for study in studies:
+            seconds: dict[str, list[float]] = {tree.name: [] for tree in trees}
+            for _ in range(rounds):
+                for tree in trees:
+                    seconds[tree.name].append(float(tree.run("-c", COUNTED, study)[0]))
+            medians = {name: statistics.median(taken) for name, taken in seconds.items()}
+            rows.append({"study": study, "cpu_s_per_session": medians})
+            words = (
+                f"{name} {taken:.3f} s, {1 / taken:.1f} a second" for name, taken in medians.items()
+            )
+            print(f"{study:20} {'; '.join(words)}", flush=True)
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--study")
+    parser.add_argument("--study", nargs="*", default=[])
+    parser.add_argument("--core", action="store_true")
+    parser.add_argument("--against", metavar="REF")
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--participants", type=int, default=20)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--many", type=int)
     parser.add_argument("--dask", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    if options.core:
+        rows = per_core(options.study or FIVE, options.against, options.rounds)
+        if options.json:
+            print(json.dumps(rows, indent=2))
+        return
+    named = options.study[0] if options.study else None
     folder = Path(tempfile.mkdtemp(prefix="labapp-plan-scale-"))
     try:
         if options.many:
             small = folder / "small.yaml"
             small.write_text(SMALL, encoding="utf-8")
-            study = options.study or str(small)
+            study = named or str(small)
             rows = [many(study, options.many, options.processes, dask=options.dask)]
         else:
             rows = [
                 run(
-                    options.study or "quickstart",
+                    named or "quickstart",
                     options.participants,
                     how,
                     options.processes,

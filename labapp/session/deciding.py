@@ -38,7 +38,6 @@ from labapp.record.journal.sessions import SessionSummary, summary
 from labapp.session import folder as folder_module
 from labapp.session.condition_assignment import cells_of, coverage
 from labapp.session.folder import SessionFolder, creating
-from labapp.session.resuming import recorded_study
 from labapp.study.schema import PILOT as PILOT_LABEL
 
 LONGEST = 1_000
@@ -75,6 +74,8 @@ def _of_place(folder: Path) -> Iterator[str]:
     """What a decision means for the participant and the place they had."""
     record = open_record(folder)
     try:
+        from labapp.session.resuming import recorded_study
+
         covered = coverage(folder.parent.parent, recorded_study(folder, record.planned))
     except LabappError:  # of another version of labapp, or changed: its places are not known here
         return

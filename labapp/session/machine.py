@@ -491,6 +491,8 @@ class SessionMachine:
         if state.pending is not None and "skip" not in state.pauses.holds:
             state = replace(state, pending=None)
         match payload:
+            case Payload(frequent=True):  # it says nothing of the session
+                pass
             case SegmentStarted():
                 broken_off = payload.gap_from_ns is not None
                 state = replace(state, segment=payload.segment, broken_off=broken_off)

@@ -58,7 +58,7 @@ from labapp.session.runner import Runner, Scheduler, machine_of
 from labapp.session.withdrawal import withdraw
 from labapp.study import plan, planner
 from labapp.study.loading import LoadedStudy
-from labapp.study.plugins.part import PlannedPart
+from labapp.study.plan import models_of as models_of
 from labapp.study.schema import Study
 from labapp.study.stimulus_stages import PredictMasked
 
@@ -491,11 +491,6 @@ def resume(
         )
         undo.pop_all()
     return opened
-
-
-def models_of(parts: Sequence[PlannedPart]) -> tuple[str, ...]:
-    """Ids of the models a plan needs, in order of first use."""
-    return tuple(dict.fromkeys(model for part in parts for model in part.models()))
 
 
 def _assemble(

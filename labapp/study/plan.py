@@ -26,6 +26,11 @@ class Plan:
     parts: tuple[PlannedPart, ...]
 
 
+def models_of(parts: Sequence[PlannedPart]) -> tuple[str, ...]:
+    """Ids of the models a plan needs, in order of first use."""
+    return tuple(dict.fromkeys(model for part in parts for model in part.models()))
+
+
 def to_rows(parts: Sequence[PlannedPart]) -> tuple[dict[str, Any], ...]:
     """Parts as plain values for the first event."""
     return tuple(part.model_dump(mode="json") for part in parts)

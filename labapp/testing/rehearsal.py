@@ -8,13 +8,12 @@ import gc
 import json
 import random
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from cProfile import Profile
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any, ClassVar, cast
+from typing import Any
 
 from labapp import __version__
 from labapp.analysis.column import Column, seconds
@@ -40,7 +39,7 @@ from labapp.record.events.commands import (
 from labapp.record.events.event import payload_text
 from labapp.record.events.lifecycle import PartEnded, SegmentStarted, SessionPlanned
 from labapp.record.events.trials import TrialEnded
-from labapp.record.journal.write import Journal, Receipt
+from labapp.record.journal.write import MemoryJournal
 from labapp.session.machine import SessionMachine
 from labapp.session.runner import Runner, VirtualScheduler, machine_of
 from labapp.session.simulation.driver import Driver
@@ -64,51 +63,22 @@ Change = tuple[int, Command]
 """Which of the commands that a simulated participant sends, counted from 0, becomes what."""
 
 
-@dataclass(eq=False)
-class MemoryJournal:
-    """What the runner asks of a journal; events are what a file would give back."""
+class RehearsedJournal(MemoryJournal):
+    """Of a run of the program; events are what a file would give back."""
 
-    clock: FakeClock
-    events: list[Event]
-    segment: int
-    failed: ClassVar[str | None] = None
+    def __init__(self, clock: FakeClock, events: list[Event], segment: int) -> None:
+        super().__init__(clock, segment)
+        self.events = events
+        self._seq = len(events)
 
-    def __post_init__(self) -> None:
-        self._written = threading.Event()
-        self._written.set()
-
-    def append(self, unstamped: UnstampedEvent, source: Source) -> Receipt:
-        return self.append_all((unstamped,), source)[0]
-
-    def append_all(self, events: Sequence[UnstampedEvent], source: Source) -> list[Receipt]:
-        return [Receipt(self._stamped(unstamped, source), self._written) for unstamped in events]
-
-    def _stamped(self, unstamped: UnstampedEvent, source: Source) -> Event:
+    def _stamp(self, unstamped: UnstampedEvent, fields: dict[str, Any], source: Source) -> Event:
         if len(self.events) >= MOST_EVENTS:
             raise Fault(
                 f"The session has more than {MOST_EVENTS} events and goes on, "
                 f"{unstamped.payload.kind} in {unstamped.part_id!r} among them: "
                 "let the part come to an end."
             )
-        payload = unstamped.payload
-        event = Event(
-            len(self.events) + 1,
-            self.segment,
-            self.clock.now_ns(),
-            UTC,
-            source.value,
-            payload.kind,
-            payload.version,
-            unstamped.part_id,
-            unstamped.trial,
-            unstamped.attempt,
-            json.loads(payload_text(payload.as_dict())),
-        )
-        self.events.append(event)
-        return event
-
-    def close(self, timeout_s: float = 0.0) -> None:
-        """There is nothing to close."""
+        return super()._stamp(unstamped, json.loads(payload_text(fields)), source)
 
 
 class RecordingRunner(Runner):
@@ -155,7 +125,7 @@ class Rehearsal:
         self.events: list[Event] = []
         self.heard: list[tuple[str, Command, Source]] = []
         self.sent: list[Command] = []
-        journal = MemoryJournal(self.clock, self.events, 1)
+        journal = RehearsedJournal(self.clock, self.events, 1)
         journal.append(UnstampedEvent(self.planned), Source.SYSTEM)
         self._segment = 0
         self.start()
@@ -188,7 +158,7 @@ class Rehearsal:
         machine = self.machine()
         self.scheduler = VirtualScheduler(self.clock)
         self.runner = RecordingRunner(
-            journal=cast(Journal, MemoryJournal(self.clock, self.events, self._segment)),
+            journal=RehearsedJournal(self.clock, self.events, self._segment),
             clock=self.clock,
             machine=machine,
             state=machine.fold(self.events),

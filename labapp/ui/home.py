@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -21,19 +21,17 @@ from labapp.base.errors import AudioError, Fault, LabappError, ModelError, Progr
 from labapp.base.resources import pilot_root
 from labapp.models.representations.sheets import TraversalSheet
 from labapp.record.audio import devices
-from labapp.record.audio.check import MicrophoneProbe
 from labapp.record.audio.devices import Device
-from labapp.session import condition_assignment, folder, opening, private
+from labapp.session import condition_assignment, folder, private
 from labapp.session.environment import network_drive
 from labapp.session.gate import predict_masked
 from labapp.session.models import WarmDecoders, load_warm
-from labapp.session.opening import models_of
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
 from labapp.study.people import Visits
-from labapp.study.plan import pictures_of
+from labapp.study.plan import models_of, pictures_of
 from labapp.study.schema import Study
 from labapp.ui import mistakes, timers
 from labapp.ui.language import tr
@@ -46,14 +44,16 @@ from labapp.ui.moderator.study_page import NewStudy, StudyPage, facts_of
 from labapp.ui.picture_warmer import PictureWarmer, SheetMaker
 from labapp.ui.qtapp import the_app
 from labapp.ui.remembered import NO_MICROPHONE
-from labapp.ui.researcher.controller import Researcher
 from labapp.ui.researcher.job import Ended, Job
 from labapp.ui.session_lists import SessionLists, StudyShelf
 from labapp.ui.starting import SHOWING, RunOptions, open_again, open_new
 from labapp.ui.study_checker import StudyChecker, told_in_place
 
 if TYPE_CHECKING:
+    from labapp.record.audio.check import MicrophoneProbe
+    from labapp.session.opening import OpenSession
     from labapp.ui.controller import SessionController
+    from labapp.ui.researcher.controller import Researcher
 
 
 FIRST_PAINT_MS = 30
@@ -85,8 +85,7 @@ class HomeController(QObject):
         self._pictures = PictureWarmer(self)
         self._preview = PreviewProcess(self.view.study, self)
         self._checks = StudyChecker(self)
-        self.researcher = Researcher(self.view.results, self, private_root)
-        self.lists = SessionLists(data, private_root, self.view, self.researcher, self)
+        self.lists = SessionLists(data, private_root, self.view, self)
         self._first = timers.once(self, self._begin_checks, FIRST_PAINT_MS)
         self._warming = timers.once(self, self._warm_next)
         self._slow = timers.repeated(self, self._slow_checks, SLOW_CHECKS_MS)
@@ -111,12 +110,30 @@ class HomeController(QObject):
         self._checks.ended.connect(self._show_faults)
         making.folder_requested.connect(self._open_folder)
         making.new_requested.connect(self.make_study)
-        view.results_opened.connect(self.researcher.set_shown)
+        view.results_opened.connect(self._show_results)
         self._preview.failed.connect(view.show_error)
         self._sheets.made.connect(self._show_sheet)
         self._pictures.changed.connect(self._show_decoders)
         self._sheets.failed.connect(view.study.set_problem)
         self.window.closed.connect(self.close)
+
+    @cached_property
+    def researcher(self) -> Researcher:
+        """What the page of analyses does; made with it."""
+        from labapp.ui.researcher.controller import Researcher
+
+        researcher = Researcher(self.view.results, self, self.private)
+        self.lists.feed(researcher)
+        return researcher
+
+    @property
+    def _analyses(self) -> bool:
+        """Whether the page of analyses was opened."""
+        return "researcher" in vars(self)
+
+    def _show_results(self, shown: bool) -> None:
+        if shown or self._analyses:
+            self.researcher.set_shown(shown)
 
     def show(self) -> None:
         """Paint first; sound, decoders and disk are looked at right after."""
@@ -158,7 +175,8 @@ class HomeController(QObject):
         self._pictures.close()
         self._preview.stop()
         self._checks.close()
-        self.researcher.close()
+        if self._analyses:
+            self.researcher.close()
         self.lists.close()
         application = the_app()
         application.screenAdded.disconnect(self._show_screens)
@@ -454,7 +472,7 @@ class HomeController(QObject):
     def _options(self, audio: str | None) -> RunOptions:
         return RunOptions(self.data, self.private, self._screen, audio=audio or "off")
 
-    def _open(self, make: Callable[[], opening.OpenSession], options: RunOptions) -> None:
+    def _open(self, make: Callable[[], OpenSession], options: RunOptions) -> None:
         from labapp.ui.controller import SessionController
 
         if self.session is not None:
@@ -471,7 +489,8 @@ class HomeController(QObject):
                 self._sheets.close()  # the decoders are the session's now
                 self._pictures.close()
                 self._preview.stop()
-                self.researcher.stop()
+                if self._analyses:
+                    self.researcher.stop()
                 self.lists.hold()
                 opened = make()
                 self._tell_step(SHOWING)
@@ -497,7 +516,7 @@ class HomeController(QObject):
         self.microphone.begin()
         self._slow.start()
         self._warming.start(0)
-        show_results = partial(self.researcher.set_shown, self.view.results_shown)
+        show_results = partial(self._show_results, self.view.results_shown)
         for check in (self._show_study, show_results, self.microphone.find, self._slow_checks):
             with self._caught():
                 check()
@@ -615,6 +634,8 @@ class HomeMicrophone(QObject):
         self.release()
         self.device, self._heard, self._problem = device, False, problem
         if device is not None and self.policy != "off":
+            from labapp.record.audio.check import MicrophoneProbe
+
             try:
                 self._probe = MicrophoneProbe(device)
             except AudioError as error:

@@ -9,8 +9,10 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from time import monotonic, sleep
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
@@ -22,10 +24,7 @@ from labapp.models.representations import package
 from labapp.record.journal.decisions import add_comment
 from labapp.record.journal.read import last_utc
 from labapp.record.journal.sessions import SessionIndex, SessionSummary
-from labapp.session import resuming
 from labapp.session.condition_assignment import people_of
-from labapp.session.deciding import decide_by_hand, move_pilot
-from labapp.session.withdrawal import withdraw
 from labapp.study import loading
 from labapp.study.flow import blinds
 from labapp.study.loading import LoadedStudy, StudyHead
@@ -38,7 +37,9 @@ from labapp.ui.moderator.home import HomeView
 from labapp.ui.outside import open_outside
 from labapp.ui.remembered import Remembered
 from labapp.ui.replay_process import ReplayProcesses
-from labapp.ui.researcher.controller import CodingWork, Researcher
+
+if TYPE_CHECKING:
+    from labapp.ui.researcher.controller import CodingWork, Researcher
 
 BREATH_S = 0.001
 """After each session that was read the windows' thread has its turn."""
@@ -119,7 +120,9 @@ class Reader:
             last = last_utc(line.path)
         except RecordError:
             last = line.started
-        forbidden = resuming.forbids_resume(line.path)
+        from labapp.session.resuming import forbids_resume
+
+        forbidden = forbids_resume(line.path)
         return line, Interrupted(line.path, line.study, line.participant, last, forbidden)
 
 
@@ -135,13 +138,11 @@ class SessionLists(QObject):
     _ended = Signal(object)
     _done = Signal(object)
 
-    def __init__(
-        self, data: Path, private: Path, view: HomeView, researcher: Researcher, parent: QObject
-    ) -> None:
+    def __init__(self, data: Path, private: Path, view: HomeView, parent: QObject) -> None:
         super().__init__(parent)
         self._private = private
         self._view = view
-        self._researcher = researcher
+        self._researcher: Researcher | None = None
         self._reader = Reader(data)
         self._listing = self._shown = Listing(whole=False)
         self._left: set[Path] = set()
@@ -161,14 +162,36 @@ class SessionLists(QObject):
         self.replays = ReplayProcesses(self)
         self.replays.failed.connect(view.show_error)
         page.replay_requested.connect(self.replays.open)
-        researcher.page.replay_requested.connect(self.replays.open)
         page.withdraw_requested.connect(self.withdraw)
         page.remarked.connect(self.remark)
         page.decided.connect(self.decide)
         page.moved.connect(self.move)
         view.interrupted.leave_requested.connect(self.leave)
-        self.coding = CodingWork(view.coding, self)
-        view.coding_opened.connect(self.coding.set_shown)
+        view.coding_opened.connect(self._show_coding)
+
+    def feed(self, researcher: Researcher) -> None:
+        """From here on there is a page of analyses."""
+        self._researcher = researcher
+        researcher.page.replay_requested.connect(self.replays.open)
+        researcher.set_sessions(self._shown.sessions, whole=self._shown.whole)
+
+    @cached_property
+    def coding(self) -> CodingWork:
+        """What the page *Coding* does; made with it."""
+        from labapp.ui.researcher.controller import CodingWork
+
+        work = CodingWork(self._view.coding, self)
+        work.set_sessions(self._shown.sessions)
+        return work
+
+    def _show_coding(self, shown: bool) -> None:
+        if shown or self._codes:
+            self.coding.set_shown(shown)
+
+    @property
+    def _codes(self) -> bool:
+        """Whether the page *Coding* was opened."""
+        return "coding" in vars(self)
 
     def show_study(self, study: Study | None) -> None:
         """The sessions of which study stand on the first page."""
@@ -182,7 +205,7 @@ class SessionLists(QObject):
             return
         if self._closed:
             return
-        if self.coding.shown != self._view.coding_shown:
+        if self._codes and self.coding.shown != self._view.coding_shown:
             self.coding.set_shown(self._view.coding_shown)  # a session is over
         self._reading, self._again = True, False
         self._stop = stop = threading.Event()
@@ -199,7 +222,8 @@ class SessionLists(QObject):
         self._fresh = False
         self._view.interrupted.set_lines(())
         self.replays.stop()
-        self.coding.stop()
+        if self._codes:
+            self.coding.stop()
         self._again = False
         self._stop.set()
 
@@ -230,12 +254,16 @@ class SessionLists(QObject):
 
     def decide(self, path: Path, included: bool, reason: str) -> None:
         """Exclude a session from the analysis, or count it, with the reason."""
+        from labapp.session.deciding import decide_by_hand
+
         with mistakes.caught(self._view.show_error, tr("sessions.decision_unkept")):
             self._say(decide_by_hand(path, included, reason)[1])
         self.refresh()
 
     def move(self, path: Path, into_study: bool, reason: str) -> None:
         """Move a pilot into the study, or back, with the reason."""
+        from labapp.session.deciding import move_pilot
+
         with mistakes.caught(self._view.show_error, tr("sessions.not_moved")):
             self._say(move_pilot(path, into_study, reason)[1])
         self.refresh()
@@ -247,6 +275,8 @@ class SessionLists(QObject):
         """Withdraw a session's participant, in the thread: deleting may take a while."""
         if self._closed:
             return
+        from labapp.session.withdrawal import withdraw
+
         done = self._thread().submit(lambda: withdraw(path, self._private, delete=delete).lines())
         self._withdrawals.append(done)
         done.add_done_callback(self._done.emit)
@@ -294,8 +324,10 @@ class SessionLists(QObject):
             return
         self._shown = listing
         self._view.sessions_page.set_lines(listing.all, listing.forbidden, whole=listing.whole)
-        self._researcher.set_sessions(listing.sessions, whole=listing.whole)
-        self.coding.set_sessions(listing.sessions)
+        if self._researcher is not None:
+            self._researcher.set_sessions(listing.sessions, whole=listing.whole)
+        if self._codes:
+            self.coding.set_sessions(listing.sessions)
         study = self._study.id if self._study else ""
         own = [line for line in listing.sessions if line.study == study]
         self._view.set_sessions(own, whole=listing.whole, people=listing.people)

@@ -374,3 +374,24 @@ def test_every_command_that_is_stopped_says_what_is_safe_in_its_own_words(
         said = err.splitlines()
         assert (status, out, said[0]) == (130, "", "Interrupted.")
         assert tuple(said[1:]) == main_module._STOPPED[" ".join(path)]
+
+
+def test_the_overview_says_what_the_commands_say(cli: Any) -> None:
+    for name, (_, sentence) in main_module.COMMANDS.items():
+        made = command_tree().commands[name]
+        said = " ".join(made.help.split("\n\n")[0].split())
+        if name in main_module.GROUPS:
+            listed = sentence.rpartition(": ")[2].rstrip(".").split(", ")
+            assert said.startswith(sentence.split(":")[0].split(",")[0]), name
+            assert name == "plugins" or sorted(listed) == sorted(made.commands), name
+        else:
+            assert said == sentence, name
+
+
+def test_one_command_leaves_the_others_out() -> None:
+    code = (
+        "import sys\nfrom labapp.cli.main import main\nsys.argv = ['labapp', 'docs', '--path']\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "assert not {'labapp.cli.models', 'labapp.cli.coding'} & set(sys.modules)\n"
+    )
+    subprocess.run((sys.executable, "-c", code), check=True, capture_output=True)

@@ -271,7 +271,8 @@ def test_nothing_is_told_of_sessions_and_microphones_before_they_were_looked_for
     view = window.view
     pages = view.none_yet, view.sessions_page.about, view.results.count
     nowhere = Path("/nowhere")
-    reading = SessionLists(nowhere, nowhere, view, Researcher(view.results, view), view)
+    reading = SessionLists(nowhere, nowhere, view, view)
+    reading.feed(Researcher(view.results, view))
     reading.show_study(load("quickstart").study)
     assert {label.text() for label in pages} == {"Checking …"}
     view.ready.set_audio("optional", None, None)

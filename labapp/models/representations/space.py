@@ -10,7 +10,7 @@ first, then the continuous dimensions, as in the packages released with paper 00
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -79,6 +79,8 @@ class LatentSpace:
     """Ordered dimensions of a representation: discrete ones first, then continuous ones."""
 
     dimensions: tuple[Dimension, ...]
+    width: int = field(init=False, repr=False, compare=False)
+    """Width of the decoder's input."""
 
     def __post_init__(self) -> None:
         if not self.dimensions:
@@ -86,14 +88,10 @@ class LatentSpace:
         kinds = [isinstance(d, Continuous) for d in self.dimensions]
         if kinds != sorted(kinds):
             raise ValueError("discrete dimensions come before continuous ones")
+        object.__setattr__(self, "width", sum(d.width for d in self.dimensions))
 
     def __len__(self) -> int:
         return len(self.dimensions)
-
-    @property
-    def width(self) -> int:
-        """Width of the decoder's input."""
-        return sum(d.width for d in self.dimensions)
 
     def snap(self, z: Sequence[float]) -> tuple[float, ...]:
         """Each value on its step and inside its limits. Raises ValueError on a wrong length."""
@@ -105,6 +103,8 @@ class LatentSpace:
         """The decoder's input of a dial state, shape (width,), float32."""
         if len(z) != len(self):
             raise ValueError(f"expected {len(self)} values, found {len(z)}")
+        if self.width == len(z):  # sliders alone
+            return np.array(z, dtype=np.float32)
         out = np.zeros(self.width, dtype=np.float32)
         at = 0
         for dimension, value in zip(self.dimensions, z, strict=True):
@@ -114,6 +114,19 @@ class LatentSpace:
                 out[at] = value
             at += dimension.width
         return out
+
+    def encode_along(
+        self, z: Sequence[float], dial: int, values: Sequence[float]
+    ) -> Sequence[Float32]:
+        """The decoder's inputs of a dial state with each of these values of one dial."""
+        at = sum(dimension.width for dimension in self.dimensions[:dial])
+        rows = np.repeat(self.encode(z)[None], len(values), axis=0)
+        if isinstance(dimension := self.dimensions[dial], Discrete):
+            chosen = np.array([dimension.snap(value) for value in values], np.int64)
+            rows[:, at : at + dimension.k] = np.eye(dimension.k, dtype=np.float32)[chosen]
+        else:
+            rows[:, at] = [dimension.snap(value) for value in values]
+        return list(rows)
 
     def encode_rows(self, rows: Float32) -> Float32:
         """The decoder's inputs (n, width) of many dial states (n, dimensions), both float32."""

@@ -36,7 +36,6 @@ from labapp.record.events import (
 )
 from labapp.record.events.event import payload_text
 from labapp.record.events.lifecycle import SessionPlanned
-from labapp.record.events.registry import frequent_kinds
 from labapp.record.events.types import problem
 from labapp.record.journal.layout import COLUMNS, SCHEMA, SCHEMA_VERSION
 from labapp.record.journal.read import LONGEST
@@ -66,7 +65,7 @@ class Receipt:
 
     def wait(self, timeout_s: float) -> bool:
         """True once committed; False when that took longer than timeout_s."""
-        return self._committed.wait(timeout_s)
+        return self._committed.is_set() or self._committed.wait(timeout_s)
 
 
 class Journal:
@@ -204,8 +203,8 @@ class Journal:
             self._seq,
             self.segment,
             self._t_ns,
-            utc_text(self.clock.utc()),
-            str(source),
+            self._utc(),
+            source.value,
             payload.kind,
             payload.version,
             unstamped.part_id,
@@ -213,6 +212,9 @@ class Journal:
             unstamped.attempt,
             fields,
         )
+
+    def _utc(self) -> str:
+        return utc_text(self.clock.utc())
 
     def problem(self) -> JournalError:
         """The error to raise when events cannot be stored."""
@@ -319,8 +321,8 @@ class Journal:
 class MemoryJournal(Journal):
     """A journal of which nothing is left: what a simulation that is only counted needs of one.
 
-    The events are kept as they are; no thread writes them, and none of those that journals are full
-    of becomes text. `payloads` finds a value of another type than its kind says.
+    The events are kept as they are, and no thread writes them. `payloads` finds a value of another
+    type than its kind says.
     """
 
     def __init__(self, clock: Clock, segment: int = 1) -> None:
@@ -329,6 +331,7 @@ class MemoryJournal(Journal):
         self.failed = None
         self.events: list[Event] = []
         self._seq = self._t_ns = 0
+        self._text: tuple[int, str] = (-1, "")
 
     def append_all(self, events: Sequence[UnstampedEvent], source: Source) -> list[Receipt]:
         receipts = []
@@ -338,16 +341,20 @@ class MemoryJournal(Journal):
             receipts.append(Receipt(event, _AT_ONCE))
         return receipts
 
+    def _utc(self) -> str:
+        """Time stands still while a command is worked off."""
+        if self._text[0] != self._t_ns:
+            self._text = self._t_ns, super()._utc()
+        return self._text[1]
+
     def payloads(self) -> list[tuple[Event, Payload]]:
         """The events with their payloads, as they would be read from a file. Raises ValueError."""
-        frequent = frequent_kinds()
-        events = [
-            event
-            if event.kind in frequent
-            else event._replace(payload=json_value(payload_text(event.payload)))
-            for event in self.events
-        ]
-        return [(event, payload_of(event)) for event in events]
+        events = []
+        for event in self.events:
+            if any(isinstance(value, dict | list | tuple) for value in event.payload.values()):
+                event = event._replace(payload=json_value(payload_text(event.payload)))
+            events.append((event, payload_of(event)))
+        return events
 
     def close(self, timeout_s: float = COMMIT_TIMEOUT_S) -> None:
         """There is nothing to write."""

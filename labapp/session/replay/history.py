@@ -47,11 +47,11 @@ from labapp.record.journal.record import Record
 from labapp.record.journal.tree import FolderTree
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.models import card_path
-from labapp.session.opening import models_of
 from labapp.session.runner import machine_of
 from labapp.session.stimuli import sets_of
 from labapp.study import loading
 from labapp.study.loading import LoadedStudy
+from labapp.study.plan import models_of
 from labapp.study.plugins import registry
 
 EVERY = 256

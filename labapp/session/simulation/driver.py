@@ -209,12 +209,12 @@ class Driver:
         # A stimulus comes by itself, and is not waited for longer than it takes to be painted.
         self.later(0.0 if part is not None and part.timed else then_s)
 
-    def foresee(self, model: str, states: Sequence[tuple[float, ...]]) -> None:
-        """Say which dial states of a model will probably be looked at next."""
+    def foresee(self, model: str, z: tuple[float, ...], dial: int, values: Sequence[float]) -> None:
+        """Say which values of a dial will probably be looked at next."""
         decoder = self._decoders.get(model)
         forward = getattr(decoder, "forward", None)
         if decoder is not None and isinstance(forward, Foresight):
-            forward.foresee([decoder.space.encode(state) for state in states])
+            forward.foresee(decoder.space.encode_along(z, dial, values))
 
     def go_through(self, trial: TrialKey, steps: Iterator[Step]) -> None:
         """Take the next step of a trial; steps: all of them, where it is a new one."""

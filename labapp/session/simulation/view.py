@@ -7,8 +7,8 @@ by their pictures alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from collections.abc import Generator
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -28,14 +28,12 @@ Array = NDArray[np.float32]
 @dataclass(frozen=True, slots=True)
 class Dial:
     """A dial as it stands on the screen: from low to high in steps, or so many radio buttons
-    (options, 0 for a slider; their values are 0 … options - 1). snap: where it stops near a value.
-    """
+    (options, 0 for a slider; their values are 0 … options - 1)."""
 
     low: float
     high: float
     step: float
     options: int = 0
-    snap: Callable[[float], float] = field(default=float, compare=False, repr=False)
 
     @property
     def width(self) -> float:
@@ -45,13 +43,17 @@ class Dial:
     def inside(self, value: float) -> float:
         return min(max(value, self.low), self.high)
 
+    def snap(self, value: float) -> float:
+        """Where a slider stops near a value."""
+        return Continuous("", self.low, self.high, self.step).snap(value)
+
 
 def dials_of(space: LatentSpace) -> tuple[Dial, ...]:
     """The dials of a latent space, without its names."""
     return tuple(
-        Dial(dimension.low, dimension.high, dimension.step, snap=dimension.snap)
+        Dial(dimension.low, dimension.high, dimension.step)
         if isinstance(dimension, Continuous)
-        else Dial(0.0, dimension.k - 1.0, 1.0, dimension.k, dimension.snap)
+        else Dial(0.0, dimension.k - 1.0, 1.0, dimension.k)
         for dimension in space.dimensions
     )
 

@@ -103,9 +103,9 @@ class SimulatedParticipant(Protocol):
         """
         ...
 
-    def foresee(self, model: str, states: Sequence[tuple[float, ...]]) -> None:
-        """Say which dial states of a model will probably be looked at next, so that they can be
-        decoded in one call. It need not be said, and changes nothing."""
+    def foresee(self, model: str, z: tuple[float, ...], dial: int, values: Sequence[float]) -> None:
+        """Say which values of a dial of a model will probably be looked at next, the others as in
+        z, so that they can be decoded in one call. It need not be said, and changes nothing."""
         ...
 
     def go_through(self, trial: TrialKey, steps: Iterator[Step]) -> None:

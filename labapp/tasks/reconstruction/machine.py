@@ -303,13 +303,6 @@ class ReconstructionTask(stage.StageMachine[StageState]):
                     snapshots=fold
                     and fold.moved(working, payload.z_seq, payload.dimension, payload.value),
                 )
-            case DialSelected():
-                return replace(trial, selected=payload.dimension)
-            case OverlayToggled():
-                return replace(trial, overlay=payload.on)
-            case AlignmentMarked():
-                marked = Mark(payload.mark, payload.alignment)
-                return replace(trial, marks=(*trial.marks, marked))
             case PictureDecoded():
                 measures = (payload.alignment, payload.error_sum, payload.error_mean)
                 seen = replace(
@@ -328,6 +321,13 @@ class ReconstructionTask(stage.StageMachine[StageState]):
                 if taken and self.as_published:
                     return replace(seen, active=trial.active.seen(working))
                 return seen
+            case DialSelected():
+                return replace(trial, selected=payload.dimension)
+            case OverlayToggled():
+                return replace(trial, overlay=payload.on)
+            case AlignmentMarked():
+                marked = Mark(payload.mark, payload.alignment)
+                return replace(trial, marks=(*trial.marks, marked))
             case SkipOffered():
                 return replace(trial, skip_offered=True)
             case TrialSolved():

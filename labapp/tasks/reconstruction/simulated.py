@@ -174,7 +174,7 @@ class Reconstructing:
     say
         Says a thought; None where it does not think aloud.
     foresee
-        Told the dial states of a model that it is going to look at.
+        Told which values of a dial it is going to look at.
     """
 
     def __init__(
@@ -188,7 +188,7 @@ class Reconstructing:
         careless: bool = False,
         language: str = "en",
         say: Say | None = None,
-        foresee: Foresee = lambda model, states: None,
+        foresee: Foresee = lambda model, z, dial, values: None,
     ) -> None:
         self._strategy_name = strategy
         self._person = person
@@ -256,8 +256,7 @@ class Reconstructing:
         if self._thoughts is not None:
             self._thoughts.moves(self._strategy, move)
         if move.then:
-            rows = [(*trial.z[: move.dial], v, *trial.z[move.dial + 1 :]) for v in move.then]
-            self._foresee(part.model, [task.space.snap(row) for row in rows])
+            self._foresee(part.model, trial.z, move.dial, move.then)
         other = move.dial != trial.selected
         before = THINK if other else TURN if move.pause else STRIDE
         return Act(MoveDial(move.dial, move.value, DEVICE), before)
@@ -379,7 +378,7 @@ TELLS = 0.25
 """How often somebody who takes another dial, or goes about it otherwise, says so (ours)."""
 
 
-Foresee = Callable[[str, Sequence[tuple[float, ...]]], None]
+Foresee = Callable[[str, tuple[float, ...], int, Sequence[float]], None]
 Say = Callable[..., bool]
 """Says a thought: `labapp.study.plugins.simulated.SimulatedParticipant.think_aloud`."""
 

@@ -196,6 +196,7 @@ class Annotator:
         self.pace = float(np.exp(rng.normal(0.0, self.observer.paces_sd)))
         self.difficulties = difficulties(images, self.observer.images_sd)
         self._before: tuple[str, int, int] | None = None
+        self._drawn: tuple[tuple[str, int], tuple[float, bool, str]] = ("", 0), (0.0, False, "")
 
     def reply(self, part: UnmaskingPart, number: int, attempt: int) -> Reply:
         """The answer to a stimulus of a part, its number counted from 1."""
@@ -226,14 +227,9 @@ class Annotator:
     ) -> tuple[int, float]:
         """The answer, and how far the mask is beyond what is needed to recognise something."""
         observer = self.observer
-        once = generator(*self._seed, part.id, f"sequence {place}", sequence.image, sequence.method)
-        luck = once.logistic(0.0, 1 / observer.slope)
-        needed = np.log(observer.threshold(sequence.method)) + self.offset + luck
-        needed += self.difficulties.get(sequence.image, 0.0)
-        wrong = sequence.prediction != sequence.truth
-        misread = once.random() < (observer.follows if wrong else observer.misread)
-        others = [class_ for class_ in part.unmasked.classes if class_ != sequence.truth]
-        mistaken = sequence.prediction if wrong else others[int(once.integers(len(others)))]
+        if self._drawn[0] != (part.id, place):
+            self._drawn = (part.id, place), self._once(part, place, sequence)
+        needed, misread, mistaken = self._drawn[1]
         beyond = float(np.log(mask.percent) - needed)
         if beyond < 0:
             guesses = rng.random() < observer.guess
@@ -246,6 +242,22 @@ class Annotator:
         else:
             label = sequence.truth
         return _button(part, label), beyond
+
+    def _once(
+        self, part: UnmaskingPart, place: int, sequence: PlannedSequence
+    ) -> tuple[float, bool, str]:
+        """Of all masks of a sequence: the logarithm of the percentage that is needed to recognise
+        something, whether it is then recognised as another class, and as which."""
+        observer = self.observer
+        rng = generator(*self._seed, part.id, f"sequence {place}", sequence.image, sequence.method)
+        luck = rng.logistic(0.0, 1 / observer.slope)
+        needed = np.log(observer.threshold(sequence.method)) + self.offset + luck
+        needed += self.difficulties.get(sequence.image, 0.0)
+        wrong = sequence.prediction != sequence.truth
+        misread = rng.random() < (observer.follows if wrong else observer.misread)
+        others = [class_ for class_ in part.unmasked.classes if class_ != sequence.truth]
+        mistaken = sequence.prediction if wrong else others[int(rng.integers(len(others)))]
+        return float(needed), misread, mistaken
 
 
 def difficulties(images: Iterable[str], sd: float) -> dict[str, float]:

@@ -3,10 +3,9 @@ a stimulus that a pause falls into is shown again."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from labapp.record.events import Payload
 from labapp.record.events.durations import Pauses
+from labapp.study.plugins.machine import State
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 
@@ -65,8 +64,7 @@ class Answered(Reaction):
         return None if self.response is None or other is None else self.named == other
 
 
-@dataclass(frozen=True, slots=True)
-class StimulusTrial:
+class StimulusTrial(State, frozen=True):
     """One stimulus: the number-th of the part, from 1. due_ns: when it is to appear; painted_ns:
     when it did, None before; interrupted: a pause or the end of the program fell into it before
     there was a response."""
@@ -89,8 +87,7 @@ class StimulusTrial:
         return self.painted_ns is not None and self.outcome is None and not self.interrupted
 
 
-@dataclass(frozen=True, slots=True)
-class UnmaskingState:
+class UnmaskingState(State, frozen=True):
     """trial: the present stimulus, None before the first; outcomes: of the stimuli that are done,
     interrupted ones aside; base: attempt of a stimulus shown for the first time; highest: greatest
     attempt of any stimulus so far."""

@@ -9,8 +9,10 @@ The home's checklist with the controls that make its rows green, and Start.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from math import ceil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
@@ -24,8 +26,6 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.base.errors import LabappError
-from labapp.record.audio.devices import Device
-from labapp.record.audio.recorder import Level
 from labapp.record.journal.sessions import SessionSummary
 from labapp.record.lsl import streams
 from labapp.study.people import PersonState, Visits
@@ -50,12 +50,16 @@ from labapp.ui.moderator.sessions_page import SessionCard, SessionsPage, Session
 from labapp.ui.moderator.study_page import StudyPage
 from labapp.ui.moderator.voice_panel import LevelBars
 from labapp.ui.outside import open_documentation
-from labapp.ui.researcher.coding_page import CodingPage
-from labapp.ui.researcher.page import ResearcherPage
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
 from labapp.ui.widgets.markdown import MarkdownView
 from labapp.ui.widgets.painting import metrics
+
+if TYPE_CHECKING:
+    from labapp.record.audio.devices import Device
+    from labapp.record.audio.recorder import Level
+    from labapp.ui.researcher.coding_page import CodingPage
+    from labapp.ui.researcher.page import ResearcherPage
 
 PALETTE = theme.LIGHT
 LEAST_HEIGHT = 240
@@ -114,8 +118,6 @@ class HomeView(QWidget):
         self.sessions_page = SessionsPage(PALETTE)
         self.reader = MarkdownView()
         self.study = StudyPage(PALETTE)
-        self.results = ResearcherPage(PALETTE)
-        self.coding = CodingPage(PALETTE)
         self.pages = QStackedWidget()
         self.pages.setMaximumHeight(MOST_HEIGHT)
 
@@ -128,7 +130,8 @@ class HomeView(QWidget):
         bits.fill(inner, self.error, self.interrupted, (self.pages, 1), 0)
         centred = bits.row(None, 0, (theme.SPACE_XL, 0, theme.SPACE_XL, 0))
         layout.addLayout(bits.fill(centred, 1, (column, 100), 1), 1)
-        pages = (self.sessions_page, self.study, self.results, self.coding)
+        self._later = QWidget(), QWidget()  # for two pages that are made when they are opened
+        pages = (self.sessions_page, self.study, *self._later)
         for page in (self._new_session_page(), *pages, self._reader_page()):
             self.pages.addWidget(page)
         self.opening = OpeningCard(self)
@@ -332,10 +335,30 @@ class HomeView(QWidget):
     def _page_changed(self, page: int) -> None:
         self.pages.setMaximumHeight(MOST_HEIGHT if page in (NEW, READER) else ANY_HEIGHT)
         self._limit_width()
+        if page in (RESULTS, CODING):
+            getattr(self, "results" if page == RESULTS else "coding")  # makes it
         self.results_opened.emit(page == RESULTS)
         self.coding_opened.emit(page == CODING)
         if self.study_shown:
             self.study_opened.emit()
+
+    @cached_property
+    def results(self) -> ResearcherPage:
+        """Of the analyses."""
+        from labapp.ui.researcher.page import ResearcherPage
+
+        page = ResearcherPage(PALETTE)
+        page.set_wide(self._wide)
+        bits.fill(bits.column(self._later[0], 0), page)
+        return page
+
+    @cached_property
+    def coding(self) -> CodingPage:
+        from labapp.ui.researcher.coding_page import CodingPage
+
+        page = CodingPage(PALETTE)
+        bits.fill(bits.column(self._later[1], 0), page)
+        return page
 
     def _limit_width(self) -> None:
         """Tables grow with the window, and text does not."""
@@ -348,7 +371,8 @@ class HomeView(QWidget):
             self._wide = wide
             # Next to the card of the session, or below it.
             (self._row if wide else self._left).insertWidget(1, self._so_far, 1)
-            self.results.set_wide(wide)
+            if "results" in vars(self):
+                self.results.set_wide(wide)
             self._limit_width()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

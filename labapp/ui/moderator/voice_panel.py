@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -20,16 +21,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from labapp.record.audio.recorder import Level
 from labapp.session.folder import LOW_DISK_BYTES
 from labapp.ui import theme
 from labapp.ui.language import N_, number, tr, translate_message
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.state.alarms import SLOW_MS
-from labapp.ui.moderator.state.console import Note, Sound
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
 from labapp.ui.widgets.painting import brush
+
+if TYPE_CHECKING:
+    from labapp.record.audio.recorder import Level
+    from labapp.ui.moderator.state.console import Note, Sound
 
 FIRST_KEY = "F8"
 ROW_PX = 30

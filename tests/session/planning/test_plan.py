@@ -16,7 +16,7 @@ import pytest
 from labapp.base.errors import ExportExists, UsageError
 from labapp.cli import main as cli
 from labapp.models.representations.package import load_package
-from labapp.record.journal.read import read_rows
+from labapp.record.journal.read import payloads, read_rows
 from labapp.session.planning import plan as planned
 from labapp.session.planning import power, slopes, thresholds
 from labapp.session.planning import thresholds as planned_people
@@ -307,7 +307,8 @@ def test_the_nearest_that_a_question_came_is_kept(study: Path, tmp_path: Path) -
         event = row.event()
         if event.kind in ("trial.started", "picture.decoded") and event.part_id is not None:
             seen[event.part_id] = max(seen.get(event.part_id, 0.0), event.payload["alignment"])
-    found = {row["stage"]: row[BEST] for row in fold(session)["trials"]}
+    rows = fold(list(payloads(read_rows(session))), session.name)
+    found = {row["stage"]: row[BEST] for row in rows["trials"]}
     assert found == seen
     assert set(found) == {"stage-1", "stage-2"}
 
