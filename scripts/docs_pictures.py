@@ -78,7 +78,7 @@ def home(folder: Path) -> QImage:
 
 def questionnaire(folder: Path) -> QImage:
     """The page of the tutorial's questionnaire, two of its statements answered."""
-    from labapp.tasks.questionnaire.commands import Answer
+    from labapp.tasks.questionnaire.machine import Answer
     from scripts.screens_participant import opened
     from tests.helpers.recipes import Recipe
     from tests.helpers.rooms import skip_to

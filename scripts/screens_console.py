@@ -8,7 +8,7 @@ from pathlib import Path
 
 from labapp.record.events import Source
 from labapp.record.events.commands import Next
-from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.reconstruction.events import MarkAlignment
 from labapp.ui import language
 from labapp.ui.home import HomeController

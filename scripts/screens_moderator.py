@@ -33,7 +33,7 @@ from labapp.record.events.voice import AudioDeviceLost, AudioState
 from labapp.record.journal.sessions import ListedState, SessionSummary
 from labapp.study.loading import load
 from labapp.study.planner import realise
-from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.reconstruction.events import EditLabel, MoveDial
 from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.language import tr

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from labapp.record.events.commands import Next, Pause, Resume
 from labapp.tasks.consent.screen import ConsentScreen
-from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.reconstruction.events import EditLabel, MoveDial, ToggleOverlay
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen

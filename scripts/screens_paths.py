@@ -14,7 +14,7 @@ from labapp.tasks.judging.events import Judge, OpenDescription
 from labapp.tasks.judging.plan import AFTER_PRESENT, FIRST, FIRST_STEP, questions
 from labapp.tasks.judging.screen.paths import PathDistinctionScreen
 from labapp.tasks.judging.screen.warm_up import WarmUpScreen
-from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.machine import Answer
 from labapp.ui.participant.window import ParticipantWindow
 from scripts.screens_participant import Shot, opened
 from tests.helpers.judging_studies import write_judging_study

@@ -9,7 +9,7 @@ import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from labapp.record.events.commands import Next
-from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.questionnaire.simulated import answer
 from labapp.ui.bridge import Bridge, QtScheduler

@@ -13,10 +13,17 @@ from pathlib import Path
 
 import pandas as pd
 
-from labapp.analysis.coding_section import CODE_COUNTS, CODE_COUNTS_TABLE, code_counts
+from labapp.analysis.coding_section import (
+    CODE_COUNTS,
+    CODE_COUNTS_TABLE,
+    TALK_TIMES,
+    TALK_TIMES_TABLE,
+    code_counts,
+    talk_times,
+)
 from labapp.analysis.columns import table_columns
 from labapp.analysis.folding.folded import NAME as SNAPSHOTS
-from labapp.analysis.folding.workers import SAFE
+from labapp.analysis.folding.folded import SAFE
 from labapp.analysis.language import MISSING, chosen, write_missing
 from labapp.analysis.participation import flow_figures
 from labapp.analysis.registration import Registration
@@ -25,7 +32,6 @@ from labapp.analysis.snapshots import Snapshots, recorded
 from labapp.analysis.sources import Progress
 from labapp.analysis.statistic import STATISTICS
 from labapp.analysis.tables import Tables, load, typed
-from labapp.analysis.talk_times import TALK_TIMES, TALK_TIMES_TABLE, talk_times
 from labapp.analysis.task_records import Columns
 from labapp.analysis.task_report import Findings, reports
 from labapp.analysis.writing_snapshots import write_snapshots

@@ -27,8 +27,8 @@ from labapp.record.events.lifecycle import (
     SessionCompleted,
     SessionEnded,
     SessionPlanned,
+    SessionReopened,
 )
-from labapp.record.events.undoing import SessionReopened
 from labapp.record.journal.decisions import Decision
 from labapp.study.design import SKIPPED, SOLVED, ExcludeRule, Level
 from labapp.study.inclusion import Achieved, Inclusion, Tally, achieved, decide

@@ -20,7 +20,14 @@ from labapp.analysis.declared import (
     read_declared,
     with_declared,
 )
-from labapp.analysis.deviations import Deviation, fold_deviations
+from labapp.analysis.deviations import (
+    UNFINISHED,
+    Deviation,
+    SessionTotals,
+    Span,
+    fold_deviations,
+    fold_totals,
+)
 from labapp.analysis.inclusion import (
     InclusionStatus,
     Judged,
@@ -41,7 +48,6 @@ from labapp.analysis.questionnaires import (
     passed_checks,
     score_row,
 )
-from labapp.analysis.session_totals import UNFINISHED, SessionTotals, Span, fold_totals
 from labapp.analysis.speech_rows import SessionSpeech, speech_rows
 from labapp.analysis.task_records import (
     INTERRUPTED,
@@ -58,11 +64,14 @@ from labapp.base.clock import NS
 from labapp.base.errors import SessionError
 from labapp.record.events import Event, Payload, Source
 from labapp.record.events.durations import Pauses, WorkingTime
-from labapp.record.events.keyboard import KeyboardGiven
-from labapp.record.events.lifecycle import ProgramStalled, SegmentStarted, WindowFocus
-from labapp.record.events.pointer import PointerMoved
+from labapp.record.events.lifecycle import (
+    ProgramStalled,
+    SegmentStarted,
+    SkipTakenBack,
+    WindowFocus,
+)
+from labapp.record.events.moderation import KeyboardGiven, PointerMoved
 from labapp.record.events.registry import frequent_kinds
-from labapp.record.events.undoing import SkipTakenBack
 from labapp.record.journal.decisions import Decision
 from labapp.study.consent import USES
 from labapp.study.design import Missing

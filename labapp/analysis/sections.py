@@ -2,31 +2,34 @@
 
 Every sentence of the paragraph on methods, which is to be taken into a paper, is of what the
 sessions say of themselves; what they do not say (who was asked, why) is for the authors to add.
+
+The report's section on what the moderator noted: how often, and session by session. The report's
+section on a registration: what was changed since, and what was not registered.
 """
 
 from __future__ import annotations
 
+import json
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
 import pandas as pd
 
 from labapp import __version__
-from labapp.analysis.attention import attention
 from labapp.analysis.by_task import without_sections
 from labapp.analysis.coding_section import coding_section
-from labapp.analysis.declared import declared_of
-from labapp.analysis.design.summary import summary
-from labapp.analysis.deviations import MEANINGS
-from labapp.analysis.item_sections import item_sections
-from labapp.analysis.notes_section import notes_section
+from labapp.analysis.declared import declared_of, factor_column, read_declared
+from labapp.analysis.design.analyses import StudyAnalyses
+from labapp.analysis.design.contrasts import CONTRAST
+from labapp.analysis.design.sections import summary
+from labapp.analysis.deviations import MEANINGS, true_date
+from labapp.analysis.item_sections import attention, item_sections, questionnaires
 from labapp.analysis.participation import people_of
-from labapp.analysis.questionnaire_sections import questionnaires
-from labapp.analysis.registration_section import registration_section
+from labapp.analysis.registration import Registration
 from labapp.analysis.retention import recruitment, retention
-from labapp.analysis.session_totals import true_date
+from labapp.analysis.snapshots import Who
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import (
     Findings,
@@ -38,19 +41,23 @@ from labapp.analysis.task_report import (
 )
 from labapp.analysis.titles import questionnaire_name, study_title
 from labapp.base.naming import natural
-from labapp.base.report.listing import NONE, limited, records
+from labapp.base.report.listing import NONE, SHOWN_ROWS, limited, records
 from labapp.base.report.page import (
     Html,
+    Verbatim,
     clock,
     count,
     decimal,
     details,
     heading,
+    joined,
     lines,
     paragraph,
     table,
     two_lines,
+    written,
 )
+from labapp.study.allocation import cell_name
 from labapp.study.design import Design
 
 LOST = 0.01
@@ -431,3 +438,230 @@ def _blinding(sessions: pd.DataFrame) -> Iterator[str]:
     if silent:
         told = count(silent, "session")
         yield f"Whether the moderator was blind is not recorded for {told}."
+
+
+SHOWN_SESSIONS = 100
+"""Sessions whose notes are in the page; the table beside it has those of all."""
+NAMES = {
+    "note": "Notes",
+    "flag": "Flags",
+    "prompt": "Prompts",
+    "deviation": "Deviations written down",
+    "question": "Interview questions asked",
+}
+
+
+def notes_section(notes: pd.DataFrame, n_sessions: int) -> Iterator[Html]:
+    """Notes, flags, prompts, deviations and interview questions of one study."""
+    yield heading(3, "Notes, flags and prompts")
+    if notes.empty:
+        yield paragraph("The moderator noted nothing.")
+        return
+    first = notes[notes["corrects"].isna()]
+    yield _counts(first, n_sessions)
+    by_session = {
+        (str(participant), str(session)): some
+        for (participant, session), some in notes.groupby(["participant", "session"])
+    }
+    ordered = sorted(by_session, key=lambda who: (natural(who[0]), natural(who[1])))
+    for who in ordered[:SHOWN_SESSIONS]:
+        yield _session(*who, by_session[who])
+    if (left := len(ordered) - SHOWN_SESSIONS) > 0:
+        told = count(left, "more session")
+        yield paragraph(f"What was noted in {told} is in the table notes.", "quiet")
+
+
+def _counts(first: pd.DataFrame, n_sessions: int) -> Html:
+    """How often each kind, and each flag, was noted and stands."""
+    rows = []
+    for kind, name in NAMES.items():
+        some = first[first["kind"] == kind]
+        if some.empty:
+            continue
+        rows.append(_count(name, some))
+        if kind == "flag":
+            for number, flagged in some.groupby("number", sort=True):
+                meanings = ", ".join(dict.fromkeys(str(meaning) for meaning in flagged["text"]))
+                rows.append(_count(f"\u2003⚑ {number} {meanings}", flagged))
+    columns = (
+        "Noted",
+        two_lines("Times", "taken back not counted"),
+        two_lines("Sessions", f"of {n_sessions}"),
+        "Corrected",
+        "Taken back",
+    )
+    return table(columns, rows, numeric=(1, 2, 3, 4))
+
+
+def _count(name: object, some: pd.DataFrame) -> tuple[object, ...]:
+    standing = some[~some["taken_back"]]
+    reworded = int((standing["text"] != standing["text_now"]).sum())
+    sessions = standing.groupby(["participant", "session"]).ngroups
+    return (name, len(standing), sessions, reworded, int(some["taken_back"].sum()))
+
+
+def _session(participant: str, session: str, notes: pd.DataFrame) -> Html:
+    """One session, folded: each entry where it began, with its former words."""
+    every = records(notes)
+    # How each entry read before, oldest first, by its seq: its first words and every correction
+    # but the last.
+    corrections: dict[int, list[tuple[int, str]]] = {}
+    for row in every:
+        if row["corrects"] is not None:
+            corrections.setdefault(int(row["corrects"]), []).append((row["seq"], row["text"]))
+    first = {row["seq"]: str(row["text"]) for row in every}
+    before = {
+        seq: [first.get(seq, ""), *(text for _, text in sorted(some)[:-1])]
+        for seq, some in corrections.items()
+    }
+    rows = [
+        (
+            clock(row["working_s"]),
+            row["stage"] or NONE,
+            row["trial"] or NONE,
+            row["kind"],
+            _words(row, before.get(row["seq"], [])),
+        )
+        for row in every
+        if row["corrects"] is None
+    ]
+    names = (two_lines("At", "min:s of working time"), "Part", "Question", "Kind", "Words")
+    shown = table(names, rows[:SHOWN_ROWS], numeric=(2,))
+    if (left := len(rows) - SHOWN_ROWS) > 0:
+        shown = joined([shown, paragraph(f"{left} more are in the table notes.", "quiet")])
+    what = (
+        count(n, kind)
+        for kind in NAMES
+        if (n := sum(row["corrects"] is None and row["kind"] == kind for row in every))
+    )
+    return details(f"Participant {participant}, session {session}: {', '.join(what)}", shown)
+
+
+def _words(row: dict[str, Any], former: Sequence[str]) -> Html:
+    """How an entry reads, below it how it read before."""
+    number = f"⚑ {row['number']} " if row["kind"] == "flag" else ""
+    now = (row["text"] or "") if row["taken_back"] else row["text_now"]
+    known = {row["text_now"], now}
+    earlier = [words for words in dict.fromkeys(former) if words and words not in known]
+    before = Verbatim(" → ".join(f"“{words}”" for words in earlier))
+    return written(Verbatim(f"{number}{now}"), before, taken_back=row["taken_back"])
+
+
+def registration_section(
+    registrations: Sequence[Registration],
+    study: str,
+    sessions: pd.DataFrame,
+    results: StudyAnalyses | None,
+    cards: Mapping[Who, Mapping[str, str]] | None = None,
+) -> Iterator[Html]:
+    """Of one study; nothing where no registration of it was given. sessions: its participants;
+    cards: see `Tables`."""
+    for registration in registrations:
+        if registration.study != study:
+            continue
+        yield heading(3, "Registration")
+        yield paragraph(" ".join(_facts(registration, sessions)))
+        rows = [("Changed", text) for text in _files(registration, sessions)]
+        rows += [("Changed", text) for text in _changes(registration, sessions)]
+        rows += [("Changed", text) for text in _models(registration, sessions, cards or {})]
+        rows += [("Sample", text) for text in _sample_as_registered(registration, sessions)]
+        rows += [("Not registered", text) for text in _by_hand(sessions)]
+        rows += [("Not registered", text) for text in _unregistered(registration, results)]
+        if rows:
+            yield table(("Difference", "What"), rows, caption="Differences from the registration")
+        else:
+            yield paragraph("Nothing differs from what was registered.")
+
+
+def _facts(registration: Registration, sessions: pd.DataFrame) -> Iterator[str]:
+    yield (
+        f"Registered on {registration.registered_utc}, when there were "
+        f"{count(registration.sessions_before, 'session')}."
+    )
+    # A virtual clock and a moved date say nothing of when it was.
+    dated = sessions[~sessions["simulated"].fillna(False).astype(bool)]
+    started = [utc for utc in dated["started_utc"].dropna().map(str) if true_date(utc)]
+    early = sum(utc < registration.registered_utc for utc in started)
+    if early:
+        yield f"{count(early, 'session')} began before it was registered."
+
+
+def _files(registration: Registration, sessions: pd.DataFrame) -> Iterator[str]:
+    """That sessions were run with other files of the study than those that were registered."""
+    files = sessions["study_sha256"].dropna().map(str)
+    if others := int((files != registration.study_sha256).sum()):
+        yield (
+            f"{count(others, 'session')} of {len(sessions)} ran with other files of the study "
+            "than those that were registered"
+        )
+
+
+def _models(
+    registration: Registration,
+    sessions: pd.DataFrame,
+    cards: Mapping[Who, Mapping[str, str]],
+) -> Iterator[str]:
+    """Models of sessions that are others than those that were registered, by the hashes of their
+    cards; nothing of a registration that names none."""
+    if not registration.models:
+        return
+    keys = (sessions[key] for key in ("study", "participant", "session"))
+    met = [cards.get(who, {}) for who in zip(*keys, strict=True)]
+    for model in sorted({model for of_session in met for model in of_session}):
+        registered = registration.models.get(model)
+        others = sum(model in own and own[model] != registered for own in met)
+        if registered is None:
+            yield f"{model} was shown and is no model that was registered"
+        elif others:
+            yield (
+                f"{count(others, 'session')} of {len(sessions)} had another model {model} than "
+                "the one that was registered (another card)"
+            )
+
+
+def _sample_as_registered(registration: Registration, sessions: pd.DataFrame) -> Iterator[str]:
+    """Cells that have more or fewer participants than was registered."""
+    design = read_declared(json.dumps(registration.declared)).design
+    if design is None or design.per_cell is None:
+        return
+    analysed = sessions[sessions["included"].fillna(False).astype(bool)]
+    for cell in design.cells:
+        of_cell = analysed
+        for factor, level in cell.items():
+            levels = analysed.get(factor_column(factor), pd.Series("", analysed.index))
+            of_cell = of_cell[levels.loc[of_cell.index].map(str) == str(level)]
+        n = of_cell["participant"].nunique()
+        if n != design.per_cell:
+            where = f" ({cell_name(cell)})" if cell else ""
+            yield f"{n} analysed where {design.per_cell} were registered{where}"
+
+
+def _by_hand(sessions: pd.DataFrame) -> Iterator[str]:
+    """Who was excluded, or counted, by a decision that no registered rule makes."""
+    if "decided_by_hand" not in sessions:
+        return
+    for row in sessions[sessions["decided_by_hand"].notna()].to_dict("records"):
+        who = f"{row['participant']}, session {row['session']}"
+        yield f"{who}: {row['decided_by_hand']} by hand"
+
+
+def _changes(registration: Registration, sessions: pd.DataFrame) -> Iterator[str]:
+    """Of every declaration that sessions were run with."""
+    texts = sessions["declared"] if "declared" in sessions else [""] * len(sessions)
+    by_version: dict[tuple[int, str], None] = {}
+    for number, text in zip(sessions["study_version"], texts, strict=True):
+        by_version[int(number), text if isinstance(text, str) else ""] = None
+    for number, text in by_version:
+        for change in registration.changes(json.loads(text or "{}")):
+            yield f"version {number}: {change}" if len(by_version) > 1 else change
+
+
+def _unregistered(registration: Registration, results: StudyAnalyses | None) -> Iterator[str]:
+    if results is None:
+        return
+    outcomes = list(dict.fromkeys(analysis.outcome.name for analysis in results.analyses))
+    rows = (row for analysis in results.analyses for row in analysis.select(CONTRAST))
+    contrasts = list(dict.fromkeys(row.contrast for row in rows))
+    named = registration.unregistered(outcomes, contrasts)
+    yield from (f"outcome {name}" for name in outcomes if name in named)
+    yield from (f"contrast {name}" for name in contrasts if name in named)

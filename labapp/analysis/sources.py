@@ -9,8 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from labapp.analysis.answered import know_bundled_cards
-from labapp.analysis.folding.folded import Folded, LeftOut, continues, pieces, snapshots_piece
-from labapp.analysis.folding.workers import fold_all
+from labapp.analysis.folding.folded import (
+    Folded,
+    LeftOut,
+    continues,
+    fold_all,
+    pieces,
+    snapshots_piece,
+)
 from labapp.analysis.participation import TableSession
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.snapshots import Part, SnapshotFile, Who

@@ -94,8 +94,7 @@ def _shown(path: Path, t_ns: int | None, dark: bool | None) -> int:
     """Show the window until it is closed."""
     from labapp.base.errors import SetupError
     from labapp.base.parallel.long_work import gc_paused
-    from labapp.ui.display import choose
-    from labapp.ui.qtapp import make_app
+    from labapp.ui.qtapp import choose, make_app
 
     make_app()
     display = choose()

@@ -206,8 +206,7 @@ def studies_preview(
     """
     from labapp.study.allocation import rule_of
     from labapp.study.loading import load
-    from labapp.ui.display import choose
-    from labapp.ui.qtapp import make_app
+    from labapp.ui.qtapp import choose, make_app
 
     if participant is not None and order is not None:
         raise UsageError(

@@ -31,7 +31,7 @@ from labapp.base.messages import Message
 from labapp.base.reading.values import json_value
 from labapp.base.resources import twin_of
 from labapp.record.events import Event
-from labapp.record.events.agreement import Refusal
+from labapp.record.events.lifecycle import Refusal
 from labapp.record.events.registry import kinds_of
 from labapp.record.journal.decisions import decisions, withdrawals
 from labapp.record.journal.layout import FolderName

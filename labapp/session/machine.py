@@ -11,9 +11,11 @@ from msgspec.structs import replace
 
 from labapp.base.clock import NS
 from labapp.record.events import Event, Payload, UnstampedEvent, commands, payload_of
-from labapp.record.events.agreement import Agreement
 from labapp.record.events.durations import Pauses
 from labapp.record.events.lifecycle import (
+    Agreement,
+    CloseRequested,
+    CloseWithdrawn,
     DeviationNoted,
     FlagAdded,
     NoteAdded,
@@ -29,18 +31,14 @@ from labapp.record.events.lifecycle import (
     SessionCompleted,
     SessionEnded,
     SessionPaused,
-    SessionResumed,
-)
-from labapp.record.events.look import Look
-from labapp.record.events.moderation import BlindingSet, NoteCorrected, Prompt
-from labapp.record.events.undoing import (
-    CloseRequested,
-    CloseWithdrawn,
     SessionReopened,
+    SessionResumed,
     SkipConfirmed,
     SkipRequested,
     SkipTakenBack,
 )
+from labapp.record.events.look import Look
+from labapp.record.events.moderation import BlindingSet, NoteCorrected, Prompt
 from labapp.study import inclusion
 from labapp.study.inclusion import Achieved, Incentive, Inclusion, Tally
 from labapp.study.plugins import registry

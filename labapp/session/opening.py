@@ -1,7 +1,11 @@
-"""Opening a session: new, or again after an interruption."""
+"""Opening a session: new, or again after an interruption.
+
+What a session sends to other devices of the lab, in each run of it.
+"""
 
 from __future__ import annotations
 
+import secrets
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -17,14 +21,14 @@ from labapp import __version__
 from labapp.analysis.rows import SessionRecords
 from labapp.base import resources
 from labapp.base.clock import Clock, SessionClock, utc_text
-from labapp.base.errors import AudioError, LabappError, SessionError
-from labapp.base.messages import coded
+from labapp.base.errors import AudioError, LabappError, LslError, SessionError
+from labapp.base.messages import Message, coded
 from labapp.models.representations.decoding import Decoder
 from labapp.models.stimuli.library import StimulusSet
 from labapp.record.events import Event, Payload, Source, UnstampedEvent
-from labapp.record.events.agreement import Agreement
 from labapp.record.events.commands import EndSession, GiveConsent
 from labapp.record.events.lifecycle import (
+    Agreement,
     AlarmCleared,
     AlarmRaised,
     DecoderWarmed,
@@ -32,6 +36,7 @@ from labapp.record.events.lifecycle import (
     SegmentStarted,
     SessionPlanned,
 )
+from labapp.record.events.lsl import LslOff, LslOpened
 from labapp.record.events.moderation import BlindingSet
 from labapp.record.events.registry import frequent_kinds, kinds_of, registered
 from labapp.record.events.stimuli import StimuliStored
@@ -47,7 +52,6 @@ from labapp.session import (
     private,
     resuming,
     stimuli,
-    streaming,
 )
 from labapp.session.environment import network_drive, network_warning
 from labapp.session.folder import SessionFolder
@@ -65,6 +69,44 @@ from labapp.study.stimulus_stages import PredictMasked
 if TYPE_CHECKING:
     from labapp.record.audio.devices import Device
     from labapp.record.audio.recorder import Recorder
+    from labapp.record.lsl.streams import SessionStreams
+
+
+MakeStreams = Callable[[str, Clock, Callable[[Payload], None]], "SessionStreams"]
+"""Opens streams of a source id, on the session's clock; with what stores events of their own."""
+
+
+def open_streams(
+    runner: Runner, past: Sequence[Event], make: MakeStreams | None, reason: str, *, required: bool
+) -> list[Payload]:
+    """Send the events of a run from the first on; what the journal says of it.
+
+    Parameters
+    ----------
+    past : of the runs before, which keep their source id.
+    make : opens the streams; None where none are sent.
+    reason : why none are sent although they were asked for; else empty.
+    required : whether the session is refused where the streams cannot be opened.
+
+    Raises
+    ------
+    LslError : they cannot be opened, and are required.
+    """
+    sources = [str(event.payload["source_id"]) for event in past if event.kind == LslOpened.kind]
+    if make is None:
+        if not reason and sources:
+            reason = Message("lsl_not_again")
+        return [LslOff(str(reason), coded(reason))] if reason else []
+    try:
+        streams = make(sources[-1] if sources else secrets.token_hex(8), runner.clock, runner.emit)
+    except LslError as error:
+        if required:
+            raise
+        return [LslOff(str(error.what), coded(error.what))]
+    runner.streams = streams
+    runner.journal.subscribe(streams.take)
+    return [streams.opened]
+
 
 EmitBody = Callable[[Payload], None]
 MakeRecorder = Callable[[SessionFolder, int, EmitBody, Clock], "Recorder"]
@@ -115,7 +157,7 @@ class SessionDependencies:
     fsync_on_commit: bool = True
     blind: bool | None = None
     pilot: bool = False
-    make_streams: streaming.MakeStreams | None = None
+    make_streams: MakeStreams | None = None
     no_streams: str = ""
     streams_required: bool = False
     make_late: Callable[[Device], MakeRecorder] | None = None
@@ -562,7 +604,7 @@ def _assemble(
     if runner.recorder is None:
         why = dependencies.no_sound
         opening.append(AudioOff(str(why), loaded.study.recording.audio == "off", coded(why)))
-    opening += streaming.open_streams(
+    opening += open_streams(
         runner,
         past,
         dependencies.make_streams,

@@ -38,14 +38,15 @@ from labapp.record.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
     ClockChanged,
+    CloseRequested,
     InclusionDecided,
     PartEnded,
     SegmentEnded,
     SessionEnded,
     SessionPaused,
     SessionPlanned,
+    SkipRequested,
 )
-from labapp.record.events.undoing import CloseRequested, SkipRequested
 from labapp.record.events.voice import SoundNow, SoundState
 from labapp.record.journal.write import Journal, Receipt
 from labapp.session.heartbeat import BEAT_S, Heartbeat, Standstill

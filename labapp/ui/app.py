@@ -143,7 +143,7 @@ def run_demo(out: Path | None, seed: int, say: Callable[[str], None]) -> int:
             todo="Choose a new folder with --out.",
         )
     make_app()
-    from labapp.ui.display import choose
+    from labapp.ui.qtapp import choose
 
     shown = choose()
     options = RunOptions(

@@ -23,7 +23,7 @@ from PySide6.QtGui import (
 from labapp.base import durable, leftovers
 from labapp.base.errors import DataFolderError, SessionError, StudyError
 from labapp.coding.annotations.redacting import note_handed_out
-from labapp.record.events.agreement import Agreement
+from labapp.record.events.lifecycle import Agreement
 from labapp.record.events.registry import kinds_of
 from labapp.record.journal.layout import refuse_inside
 from labapp.record.journal.opening import open_record

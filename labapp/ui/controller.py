@@ -25,7 +25,7 @@ from labapp.record.events import Source
 from labapp.record.events.commands import MovePointer, Pause, Resume
 from labapp.record.events.durations import WorkingTime
 from labapp.record.events.lifecycle import AlarmRaised
-from labapp.record.events.pointer import PointerMoved
+from labapp.record.events.moderation import PointerMoved
 from labapp.record.journal.decisions import is_pilot
 from labapp.session.machine import TrialKey
 from labapp.session.opening import OpenSession

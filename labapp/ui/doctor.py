@@ -12,7 +12,7 @@ from typing import Any
 
 from labapp.base import access, resources
 from labapp.base.errors import AudioError, LabappError
-from labapp.ui import display, room
+from labapp.ui import qtapp, room
 from labapp.ui.growing import can_grow
 
 GB = 1e9
@@ -76,7 +76,7 @@ def examine(data: Path | None = None, private: Path | None = None) -> list[Check
 
 
 def _display() -> list[Check]:
-    choice = display.choose()
+    choice = qtapp.choose()
     if choice.visible:
         return [Check("display", "pass", choice.why)]
     text = f"windows will be drawn offscreen: {choice.why}"
@@ -92,7 +92,7 @@ def _asked(code: str) -> subprocess.CompletedProcess[str]:
 
 
 def _screens() -> list[Check]:
-    done = _asked(_SCREENS) if display.choose().visible else None
+    done = _asked(_SCREENS) if qtapp.choose().visible else None
     if done is None or done.returncode:
         return []
     checks = []

@@ -31,7 +31,7 @@ from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from labapp.base.errors import JournalError
 from labapp.record.events import Payload
-from labapp.record.events.keyboard import KeyboardGiven
+from labapp.record.events.moderation import KeyboardGiven
 from labapp.ui import timers
 from labapp.ui.moderator.screens import to_front, to_top
 from labapp.ui.qtapp import the_app
@@ -55,7 +55,7 @@ HELD_MS = 3_000
 got its release."""
 PURPOSE = "purpose"
 """Property of a text field: what is typed there, see
-`labapp.record.events.keyboard.KeyboardGiven`."""
+`labapp.record.events.moderation.KeyboardGiven`."""
 
 QUESTION = "question"
 """The purpose of the keyboard while a question is open and nothing is typed for it."""

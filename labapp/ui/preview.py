@@ -53,7 +53,7 @@ from labapp.ui.fitting import Fitted
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.mirror import ScreenMirror
-from labapp.ui.moderator.part_words import words_of
+from labapp.ui.moderator.wording import words_of
 from labapp.ui.participant import view
 from labapp.ui.participant.looks import WindowPicture, window_of
 from labapp.ui.participant.view import SessionView

@@ -36,7 +36,7 @@ from labapp.ui.moderator.checklist import Interrupted, StudyChoice
 from labapp.ui.moderator.home import HomeView
 from labapp.ui.outside import open_outside
 from labapp.ui.remembered import Remembered
-from labapp.ui.replay_process import ReplayProcesses
+from labapp.ui.researcher.job import ReplayProcesses
 
 if TYPE_CHECKING:
     from labapp.ui.researcher.controller import CodingWork, Researcher

@@ -21,8 +21,13 @@ if TYPE_CHECKING:
     from labapp.record.audio.recorder import Recorder
     from labapp.session.folder import SessionFolder
     from labapp.session.models import WarmDecoders
-    from labapp.session.opening import EmitBody, MakeRecorder, OpenSession, SessionDependencies
-    from labapp.session.streaming import MakeStreams
+    from labapp.session.opening import (
+        EmitBody,
+        MakeRecorder,
+        MakeStreams,
+        OpenSession,
+        SessionDependencies,
+    )
     from labapp.study.loading import LoadedStudy
 
 MB = 1024 * 1024

@@ -14,7 +14,7 @@ from labapp.record.events.commands import Next
 from labapp.record.journal.opening import open_record
 from labapp.session.bids.export import export
 from labapp.study.instruments import Instrument
-from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.machine import Answer
 from tests.helpers.questionnaires import own_study
 from tests.session.sessions import opened
 

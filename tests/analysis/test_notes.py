@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from labapp.analysis.notes_section import notes_section
 from labapp.analysis.rows import SessionRecords
+from labapp.analysis.sections import notes_section
 from labapp.analysis.tables import Tables, tables_of
 from labapp.base.clock import NS
 from labapp.record.events import Payload, Source
@@ -24,9 +24,11 @@ from labapp.record.events.lifecycle import (
     SessionPaused,
     SessionPlanned,
     SessionResumed,
+    SkipConfirmed,
+    SkipRequested,
+    SkipTakenBack,
 )
 from labapp.record.events.moderation import BlindingSet, NoteCorrected
-from labapp.record.events.undoing import SkipConfirmed, SkipRequested, SkipTakenBack
 from labapp.session.bids.contents import session_columns, session_timeline
 from labapp.tasks.interview.events import QuestionAsked
 from tests.analysis.sessions import Stamped, begin_trial, builder, end_trial, paired, stage_row
@@ -251,7 +253,7 @@ def test_a_study_without_notes_says_so() -> None:
 
 
 def test_only_so_many_sessions_are_in_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("labapp.analysis.notes_section.SHOWN_SESSIONS", 3)
+    monkeypatch.setattr("labapp.analysis.sections.SHOWN_SESSIONS", 3)
     made = session()
     whole = tables_of([named(f"P{n}", "1", made) for n in range(5)])
     page = "".join(notes_section(whole.notes, 5))

@@ -10,7 +10,7 @@ from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import analyse
 from labapp.analysis.design.sections import sections
 from labapp.analysis.registration import Registration
-from labapp.analysis.registration_section import _sample, registration_section
+from labapp.analysis.sections import _sample_as_registered, registration_section
 from labapp.base.report.page import joined
 from tests.analysis.design.studies import study
 from tests.analysis.design.test_analyses import DESIGN
@@ -103,13 +103,13 @@ def test_cells_are_counted_by_their_factors_in_whatever_order_these_stand() -> N
         }
     )
     registration = Registration("own", 1, "", "2025-12-01T00:00:00Z", 0, {"design": design})
-    assert list(_sample(registration, people)) == [
+    assert list(_sample_as_registered(registration, people)) == [
         "1 analysed where 2 were registered (hint: with, zoom: 1)",
         "1 analysed where 2 were registered (hint: without, zoom: 1)",
         "0 analysed where 2 were registered (hint: without, zoom: 2)",
     ]
     people.loc[0, "participant"] = "P9"
-    told = list(_sample(registration, people))
+    told = list(_sample_as_registered(registration, people))
     assert told[0] == "1 analysed where 2 were registered (hint: without, zoom: 1)"
 
 
@@ -119,7 +119,9 @@ def test_the_sample_is_told_whatever_the_versions_of_a_study_declare() -> None:
     people.loc[people.index[0], "declared"] = "{}"
     registered = {"design": {**DESIGN["design"], "per_cell": 6}}  # type: ignore[dict-item]
     registration = Registration("own", 1, "", "2025-12-01T00:00:00Z", 0, registered)
-    assert list(_sample(registration, people)) == []
+    assert list(_sample_as_registered(registration, people)) == []
     registered = {"design": {"within": ["model"], "per_cell": 6}}
     registration = Registration("own", 1, "", "2025-12-01T00:00:00Z", 0, registered)
-    assert list(_sample(registration, people)) == ["12 analysed where 6 were registered"]
+    assert list(_sample_as_registered(registration, people)) == [
+        "12 analysed where 6 were registered"
+    ]

@@ -27,13 +27,13 @@ from labapp.base.report.listing import SHOWN_ROWS
 from labapp.base.report.page import clock, decimal
 from labapp.record.events import Source
 from labapp.record.events.lifecycle import (
+    CloseRequested,
     InclusionDecided,
     PartEnded,
     PartStarted,
     SessionCompleted,
     SessionPaused,
 )
-from labapp.record.events.undoing import CloseRequested
 from labapp.tasks.reconstruction.events import DialMoved, LabelEdited
 from labapp.tasks.reconstruction.report.contents import SHOWN_SESSIONS
 from labapp.tasks.reconstruction.report.labels.sections import NAMES

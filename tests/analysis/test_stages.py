@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 
 from labapp.analysis.declared import declared_of
 from labapp.analysis.design.sources import outcomes_of
+from labapp.analysis.deviations import UNFINISHED
 from labapp.analysis.rows import SessionRecords
-from labapp.analysis.session_totals import UNFINISHED
 from labapp.analysis.tables import tables_of
 from labapp.analysis.task_records import Row
 from labapp.base.errors import RecordError
 from labapp.record.events import Source
 from labapp.record.events.lifecycle import (
     AlarmRaised,
+    CloseRequested,
     PartEnded,
     PartStarted,
     ScreenChanged,
@@ -28,7 +29,6 @@ from labapp.record.events.lifecycle import (
     WindowFocus,
 )
 from labapp.record.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
-from labapp.record.events.undoing import CloseRequested
 from labapp.record.events.voice import AudioDeviceBack, AudioDeviceLost, AudioOff, AudioState
 from labapp.study.design import Missing
 from labapp.tasks.consent.events import ConsentDeclined

@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from labapp.analysis.coding_section import talk_times
 from labapp.analysis.columns import table_columns
 from labapp.analysis.tables import Tables, frames
-from labapp.analysis.talk_times import talk_times
 
 
 def unit(begins: float, ends: float, words: int | None, **more: Any) -> dict[str, Any]:

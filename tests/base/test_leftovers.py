@@ -40,7 +40,7 @@ KILLED = """
 import os, signal
 from pathlib import Path
 from labapp.record.journal.read import opened
-from labapp.ui.display import offscreen
+from labapp.ui.qtapp import offscreen
 offscreen()
 with opened(Path({folder!r})):
     os.kill(os.getpid(), signal.SIGKILL)

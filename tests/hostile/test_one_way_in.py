@@ -48,7 +48,7 @@ ALLOWED = {
         "(_GROUP / 'memory.current').read_text": "the kernel's",
     },
     "labapp/analysis/registration.py": {"json.loads": "of what was made in memory"},
-    "labapp/analysis/registration_section.py": {"json.loads": "of cells that were made in memory"},
+    "labapp/analysis/sections.py": {"json.loads": "of cells that were made in memory"},
     "labapp/coding/annotations/codebook.py": {"yaml.safe_load": "of a codebook that was read"},
     "labapp/base/leftovers.py": {
         "entry.read_bytes": "a registration of its own, of at most what it wrote",

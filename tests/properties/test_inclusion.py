@@ -17,7 +17,7 @@ from labapp.record.events.commands import (
 )
 from labapp.session.machine import SessionMachine
 from labapp.study.inclusion import Inclusion
-from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.reconstruction.events import MoveDial
 from tests.helpers.nightly import examples
 from tests.helpers.play import Play, stage_part, whole_machine

@@ -12,8 +12,7 @@ from labapp.record.events.commands import Back, Command, Next, Pause, Resume, St
 from labapp.session.machine import SessionMachine
 from labapp.study.instruments import Instrument
 from labapp.study.parts import QuestionnairePart
-from labapp.tasks.questionnaire.commands import Answer
-from labapp.tasks.questionnaire.machine import QuestionnaireState, QuestionnaireTask
+from labapp.tasks.questionnaire.machine import Answer, QuestionnaireState, QuestionnaireTask
 from labapp.tasks.questionnaire.simulated import answer
 from tests.helpers.nightly import examples
 from tests.helpers.play import Play

@@ -25,7 +25,7 @@ from labapp.record.events.commands import (
     Skip,
     Tick,
 )
-from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.reconstruction.events import (
     Decoded,
     EditLabel,

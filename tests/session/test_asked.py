@@ -17,8 +17,7 @@ import pytest
 
 import labapp.analysis
 from labapp.analysis import language
-from labapp.analysis.attention import attention
-from labapp.analysis.questionnaire_sections import questionnaires
+from labapp.analysis.item_sections import attention, questionnaires
 from labapp.base.report.page import speaking
 from labapp.record.events import Source
 from labapp.record.events.commands import Next, Resume
@@ -26,8 +25,7 @@ from labapp.session import opening
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.opening import OpenSession
-from labapp.tasks.questionnaire.commands import Answer
-from labapp.tasks.questionnaire.machine import QuestionnaireTask
+from labapp.tasks.questionnaire.machine import Answer, QuestionnaireTask
 from tests.helpers.own_questionnaires import STUDY, conditional_study
 from tests.session.sessions import opened, part_of, surroundings
 
@@ -35,7 +33,7 @@ CHILD = """
 import os, signal, sys
 from pathlib import Path
 from labapp.record.events.commands import Next
-from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.machine import Answer
 from tests.session.sessions import opened
 session = opened(Path(sys.argv[1]), study=sys.argv[2], cells=("hint: with #1",))
 session.begin()

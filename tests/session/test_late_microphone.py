@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from labapp.analysis.deviations import fold_deviations
-from labapp.analysis.session_totals import fold_totals
+from labapp.analysis.deviations import fold_deviations, fold_totals
 from labapp.base.clock import NS, Clock, FakeClock
 from labapp.base.errors import AudioError
 from labapp.record.audio import devices

@@ -22,7 +22,7 @@ from labapp.study.parts import PagesPart
 from labapp.study.plan import Plan
 from labapp.tasks.judging.plan import JudgingPart
 from labapp.tasks.judging.planner import JudgingStages, MethodItem
-from labapp.tasks.questionnaire.study import QuestionnaireItem
+from labapp.tasks.questionnaire.task import QuestionnaireItem
 from labapp.tasks.single_dimension.plan import ExamplePart, SingleDimensionPart
 from tests.helpers import hive
 from tests.helpers.beside import put_beside

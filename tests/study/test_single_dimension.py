@@ -13,7 +13,7 @@ from labapp.session.overview import overview
 from labapp.study import plan, planner
 from labapp.study.loading import load
 from labapp.study.overview import prior_of, space_of
-from labapp.tasks.reconstruction.study import Stages
+from labapp.tasks.reconstruction.planner import Stages
 from labapp.tasks.single_dimension.plan import ExamplePart, SingleDimensionPart
 from labapp.tasks.single_dimension.planner import SingleDimensionStages
 from tests.helpers.single import write_single_study

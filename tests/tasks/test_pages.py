@@ -16,7 +16,7 @@ from labapp.session.machine import SessionMachine
 from labapp.tasks.judging.events import OpenDescription
 from labapp.tasks.judging.plan import JudgingTask, MethodPart
 from labapp.tasks.judging.task import MethodMachine
-from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.reconstruction.events import MoveTutorialDial
 from tests.helpers.play import Play, stage_part, whole_machine
 from tests.helpers.play_judging import explained

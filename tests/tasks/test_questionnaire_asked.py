@@ -13,8 +13,7 @@ from labapp.record.events.durations import Pauses
 from labapp.record.events.event import Event, Source
 from labapp.study.instruments import Instrument
 from labapp.study.parts import QuestionnairePart
-from labapp.tasks.questionnaire.commands import Answer
-from labapp.tasks.questionnaire.machine import QuestionnaireTask
+from labapp.tasks.questionnaire.machine import Answer, QuestionnaireTask
 
 FILE: dict[str, Any] = {
     "id": "use",

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint
 
 from labapp.record.events.commands import Next
 from labapp.study.loading import load
-from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.questionnaire.moderator import sheet_lines
 from labapp.tasks.questionnaire.screen.questionnaire import Page
 from labapp.ui import theme

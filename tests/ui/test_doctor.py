@@ -10,8 +10,8 @@ from subprocess import CompletedProcess
 import pytest
 
 from labapp.coding.transcription import models
-from labapp.ui import display, doctor
-from labapp.ui.display import Display
+from labapp.ui import doctor, qtapp
+from labapp.ui.qtapp import Display
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ def test_a_screen_on_which_a_window_is_cut_off_is_told(
     monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], level: str
 ) -> None:
     told = json.dumps([("eDP-1", *size, 1.5)])
-    monkeypatch.setattr(display, "choose", lambda: Display(True, "the display answers"))
+    monkeypatch.setattr(qtapp, "choose", lambda: Display(True, "the display answers"))
     monkeypatch.setattr(doctor, "_asked", lambda code: CompletedProcess((), 0, told, ""))
     (check,) = doctor._screens()
     assert (check.name, check.level, check.ok) == ("screen", level, True)
@@ -30,13 +30,13 @@ def test_a_screen_on_which_a_window_is_cut_off_is_told(
 
 
 def test_a_qt_that_cannot_enlarge_pages_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(display, "choose", lambda: Display(True, "as if there were one"))
+    monkeypatch.setattr(qtapp, "choose", lambda: Display(True, "as if there were one"))
     monkeypatch.setattr(doctor, "can_grow", lambda: False)
     assert "cannot enlarge participants' pages" in doctor._screens()[-1].found
 
 
 def test_what_qt_says_of_screens_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(display, "choose", lambda: Display(True, "as if there were one"))
+    monkeypatch.setattr(qtapp, "choose", lambda: Display(True, "as if there were one"))
     names = {check.name for check in doctor._screens()}
     assert names == {"screen"}, "those of the offscreen platform"
 

@@ -18,10 +18,9 @@ from labapp.base.clock import NS, FakeClock
 from labapp.record.audio.recorder import Level
 from labapp.record.events import Event, Source
 from labapp.record.events.commands import EndSession, GiveConsent, Next, Pause, Resume
-from labapp.record.events.lifecycle import AlarmRaised, ScreenChanged
-from labapp.record.events.undoing import CloseRequested
+from labapp.record.events.lifecycle import AlarmRaised, CloseRequested, ScreenChanged
 from labapp.record.events.voice import AudioDeviceLost, AudioStarted, AudioState
-from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.reconstruction.beside import Curve
 from labapp.tasks.reconstruction.events import MoveDial
 from labapp.ui import theme

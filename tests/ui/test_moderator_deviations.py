@@ -9,8 +9,7 @@ from labapp.analysis.deviations import MEANINGS, Deviation, fold_deviations
 from labapp.base.clock import NS
 from labapp.record.events import Event, Source, payload_of
 from labapp.record.events.commands import EndSession, Pause, Resume
-from labapp.record.events.lifecycle import AlarmCleared, AlarmRaised, WindowFocus
-from labapp.record.events.undoing import CloseRequested
+from labapp.record.events.lifecycle import AlarmCleared, AlarmRaised, CloseRequested, WindowFocus
 from labapp.record.events.voice import AudioDeviceBack, AudioDeviceLost, AudioGap, AudioStarted
 from labapp.ui.moderator.notes_panel import DEVIATIONS, LINE_ROLE, TimedList
 from labapp.ui.moderator.state.console import WORDS, DeviationLog

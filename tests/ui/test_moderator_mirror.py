@@ -17,7 +17,7 @@ from labapp.record.events.commands import EndSession, Next, Pause, Resume
 from labapp.session.simulation.simulation_job import Course
 from labapp.study.loading import load
 from labapp.tasks.consent.screen import ConsentScreen
-from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.reconstruction.events import MarkAlignment, MoveDial, ToggleOverlay
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen

@@ -15,6 +15,7 @@ from labapp.record.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
     ClockChanged,
+    CloseRequested,
     FlagAdded,
     NoteAdded,
     PartRestarted,
@@ -25,7 +26,6 @@ from labapp.record.events.lifecycle import (
     SessionPaused,
     SessionResumed,
 )
-from labapp.record.events.undoing import CloseRequested
 from labapp.record.events.voice import (
     AudioDeviceBack,
     AudioDeviceLost,

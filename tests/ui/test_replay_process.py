@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from labapp.record.journal.sessions import SessionSummary
 from labapp.ui.moderator.home import PALETTE
-from labapp.ui.replay_process import ReplayProcesses
+from labapp.ui.researcher.job import ReplayProcesses
 from labapp.ui.researcher.page import ResearcherPage
 from tests.helpers.journals import golden_session
 from tests.ui.test_sessions_page import line

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labapp.ui.moderator.part_words import PartWords
+from labapp.ui.moderator.wording import PartWords
 from labapp_counterfactual.plan import CounterfactualPart
 
 

@@ -17,7 +17,7 @@ from labapp.coding.annotations.codebook import Codebook, read
 from labapp.coding.annotations.model import Mark, RaterMarks, Text, Unit
 from labapp.coding.annotations.places import SIMULATED as SIMULATED
 from labapp.record.events import Event, Payload
-from labapp.record.events.speech import SpeechSimulated
+from labapp.record.events.voice import SpeechSimulated
 
 CODEBOOK = "codebook.yaml"
 """What a codebook is called in a study's folder."""

@@ -59,7 +59,7 @@ from labapp.record.events import Event, Payload
 from labapp.record.events.lifecycle import DeviationNoted, FlagAdded, NoteAdded
 from labapp.record.events.moderation import GuideQuestion, NoteCorrected, Prompt
 from labapp.record.events.registry import kinds_of
-from labapp.record.events.speech import SpeechSimulated
+from labapp.record.events.voice import SpeechSimulated
 from labapp.record.journal import anchor
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.read import payloads

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from labapp.record.events.look import Look
-from labapp.record.events.pointer import PointerMoved
+from labapp.record.events.moderation import PointerMoved
 
 
 class Command:

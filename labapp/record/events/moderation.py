@@ -1,10 +1,14 @@
 """Kinds that tell of the moderator: what was written down and corrected, and whether the console
-named the representations."""
+named the representations.
+
+Who has the keyboard: one keyboard serves the participant and the moderator. Where the participant's
+pointer was, in studies that record it.
+"""
 
 from __future__ import annotations
 
 from labapp.record.events.registry import Payload, kind
-from labapp.record.events.types import Number, Whole
+from labapp.record.events.types import Number, Whole, Word
 
 
 class Prompt(Payload):
@@ -61,3 +65,45 @@ class BlindingSet(Payload):
     """
 
     blind: bool
+
+
+@kind("keyboard.given")
+class KeyboardGiven(Payload):
+    """The keyboard changed hands; until the first of these events the participant has it. Where
+    another program has the keyboard, window.focus alone says so.
+
+    Attributes
+    ----------
+    to : moderator or participant, to whom keys count from here on.
+    why : of the moderator: note, deviation, correction, reason or text (something is typed on the
+        console), question (the console asks something), console (it is in front of the
+        participant's window, on the only screen), window (the window system put it there, as a
+        click into the console can do), refused (the window system does not let the participant have
+        it). Of the participant: enter, escape, idle (nothing was typed for a while), left (the
+        field was left), answered (the question was closed), button, console (no longer in front),
+        window.
+    """
+
+    to: Word
+    why: Word
+
+
+@kind("pointer.moved")
+class PointerMoved(Payload):
+    """A stretch of the pointer's path in the participant's window, at most 30 points a second, only
+    while it moves.
+
+    Attributes
+    ----------
+    began_ns : session time of the first point.
+    width, height : of the window, in logical pixels.
+    t_ms : of each point, milliseconds from the first.
+    x, y : of each point, logical pixels from the window's upper left corner.
+    """
+
+    began_ns: Whole
+    width: Whole
+    height: Whole
+    t_ms: tuple[Whole, ...]
+    x: tuple[Whole, ...]
+    y: tuple[Whole, ...]

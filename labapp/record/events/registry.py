@@ -212,20 +212,6 @@ def migration(name: str, from_version: int) -> Callable[[Migration], Migration]:
 @cache
 def _load_all() -> None:
     # The kinds register on import; readers that start from a journal need all of them.
-    from labapp.record.events import (  # noqa: F401
-        keyboard,
-        lifecycle,
-        look,
-        lsl,
-        moderation,
-        pointer,
-        questionnaires,
-        speech,
-        stimuli,
-        trials,
-        undoing,
-        voice,
-    )
 
     discovery.load_events()
 

@@ -1,4 +1,7 @@
-"""Kinds of the sound recording."""
+"""Kinds of the sound recording.
+
+Kinds of what is said in a session, as far as a program knows it at once.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from labapp.record.events.registry import MessagePayload, Payload, kind, migration
-from labapp.record.events.types import Channels, Crc32, Frames, Hertz, Whole, Word
+from labapp.record.events.types import Channels, Crc32, Frames, Hertz, Whole, Word, Written
 
 
 @kind("audio.started", durable=True)
@@ -183,3 +186,21 @@ class SoundState:
             case AudioStopped(file=file) if file == self.file:
                 return SoundState("stopped")
         return self
+
+
+@kind("speech.simulated")
+class SpeechSimulated(Payload):
+    """A simulated participant says what it thinks.
+
+    Attributes
+    ----------
+    t0_ns, t1_ns : session time at which the first word begins and the last one ends. It begins with
+        the event, or where the participant still speaks, after that.
+    text : the words.
+    codes : by tier of the shipped codebooks, the code that the words were made from.
+    """
+
+    t0_ns: Whole
+    t1_ns: Whole
+    text: Written
+    codes: dict[str, Word]

@@ -32,8 +32,9 @@ from labapp.record.events.lifecycle import (
     PartStarted,
     SessionEnded,
     SessionPlanned,
+    SessionReopened,
+    SkipRequested,
 )
-from labapp.record.events.undoing import SessionReopened, SkipRequested
 from labapp.record.journal.layout import (
     COLUMNS,
     INTEGERS,

@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from labapp.base.errors import RecordError
 from labapp.base.reading.values import json_value
 from labapp.record.events import Event, Payload, lifecycle
-from labapp.record.events.agreement import Agreement
 from labapp.record.events.durations import KINDS, Pauses
-from labapp.record.events.lifecycle import SessionPlanned
+from labapp.record.events.lifecycle import Agreement, SessionPlanned, SessionReopened
 from labapp.record.events.moderation import BlindingSet
 from labapp.record.events.registry import kinds_of
-from labapp.record.events.undoing import SessionReopened
 from labapp.record.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted, AudioStopped
 from labapp.record.journal.decisions import Decision, Move, decisions, moves, withdrawal_of
 from labapp.record.journal.integrity import plausible

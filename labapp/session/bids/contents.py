@@ -15,10 +15,9 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Protocol
 
-from labapp.analysis.deviations import clock_words, stalled_words
+from labapp.analysis.deviations import breaks_of, clock_words, stalled_words
 from labapp.analysis.notes import Trail
 from labapp.analysis.rows import SessionRecords
-from labapp.analysis.session_totals import breaks_of
 from labapp.base.clock import NS
 from labapp.base.errors import ModelError, RecordError
 from labapp.coding.annotations.bundling import bundled_annotations
@@ -53,9 +52,8 @@ from labapp.record.events.lifecycle import (
 )
 from labapp.record.events.lsl import LslClock
 from labapp.record.events.moderation import NoteCorrected
-from labapp.record.events.speech import SpeechSimulated
 from labapp.record.events.stimuli import StimuliStored
-from labapp.record.events.voice import AudioBlock, AudioGap, AudioStarted
+from labapp.record.events.voice import AudioBlock, AudioGap, AudioStarted, SpeechSimulated
 from labapp.record.journal.arrow import parquet_bytes
 from labapp.record.journal.layout import (
     ANNOTATIONS,

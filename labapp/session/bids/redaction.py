@@ -34,7 +34,7 @@ from labapp.base.errors import BundleError
 from labapp.record.events import GENESIS
 from labapp.record.events.event import payload_text
 from labapp.record.events.lifecycle import SegmentStarted
-from labapp.record.events.pointer import PointerMoved
+from labapp.record.events.moderation import PointerMoved
 from labapp.record.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.record.events.voice import AudioBlock
 from labapp.record.journal.integrity import plausible

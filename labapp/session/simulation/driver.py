@@ -18,7 +18,7 @@ from labapp.models.representations.decoding import Decoder, Foresight
 from labapp.record.events import Source
 from labapp.record.events.commands import Command, ConfirmSkip, Next, Skip, SkipStage
 from labapp.record.events.lifecycle import ParticipantSimulated
-from labapp.record.events.speech import SpeechSimulated
+from labapp.record.events.voice import SpeechSimulated
 from labapp.session.machine import SessionState
 from labapp.session.runner import Runner, Timer
 from labapp.session.simulation.person import THOUGHTS, Experience, Pace, Person

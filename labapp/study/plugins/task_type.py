@@ -89,7 +89,7 @@ class TaskType(ABC, Generic[P]):
     keys with `*` behind them. A word that no task names is shown in any study."""
     moderator: ClassVar[str] = ""
     """Where the words of the moderator's windows for its parts are, as `module:Class` of a
-    `labapp.ui.moderator.part_words.PartWords`; empty for those that fit any part."""
+    `labapp.ui.moderator.wording.PartWords`; empty for those that fit any part."""
     shown: ClassVar[tuple[str, ...]] = ()
     """The kinds of events with which a trial of it comes onto the screen."""
     bids: ClassVar[tuple[str, ...]] = ()

@@ -24,8 +24,8 @@ from labapp.tasks.concept_repair.plan import (
 )
 from labapp.tasks.concept_repair.state import SAME, Repair, RepairState
 from labapp.ui.language import N_, number, tr
-from labapp.ui.moderator.part_words import Fact
 from labapp.ui.moderator.state.console import Fold, WorkTime
+from labapp.ui.moderator.wording import Fact
 
 if TYPE_CHECKING:
     from labapp.ui.participant.view import SessionView

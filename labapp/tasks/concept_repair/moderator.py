@@ -12,7 +12,7 @@ from labapp.tasks.concept_repair.beside import Updates
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.part_words import Fact, PartWords
+from labapp.ui.moderator.wording import Fact, PartWords
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState

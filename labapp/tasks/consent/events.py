@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from labapp.record.events.agreement import Agreement, Refusal
+from labapp.record.events.lifecycle import Agreement, Refusal
 from labapp.record.events.registry import kind
 from labapp.record.events.types import Word
 

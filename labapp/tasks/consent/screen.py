@@ -9,8 +9,7 @@ from labapp.record.events.commands import DeclineConsent
 from labapp.study.consent import Sign
 from labapp.tasks.consent.plan import ConsentPart
 from labapp.ui import theme
-from labapp.ui.participant.focus import InView
-from labapp.ui.participant.screen import Question, Screen
+from labapp.ui.participant.screen import InView, Question, Screen
 from labapp.ui.participant.view import SessionView, announced
 from labapp.ui.widgets.choice import CheckBox
 from labapp.ui.widgets.controls import Button, Limit, PlainLabel

@@ -1,4 +1,7 @@
-"""Consent as a task type."""
+"""Consent as a task type.
+
+How a simulated participant consents.
+"""
 
 from __future__ import annotations
 
@@ -53,9 +56,14 @@ class Consent(TaskType[ConsentPart]):
         return "labapp.tasks.consent.screen:ConsentScreen"
 
     def simulate(self, part: ConsentPart, participant: SimulatedParticipant) -> Actor[Any]:
-        from labapp.tasks.consent.simulated import Signer
 
         return Signer(part, participant)
 
 
 TASK = Consent()
+
+
+class Signer(Actor[ConsentPart]):
+    def act(self) -> None:
+        self.participant.consent()
+        self.participant.later(self.participant.pace.read_s)

@@ -9,7 +9,7 @@ from labapp.record.events.commands import Command
 from labapp.study.plugins.machine import PartMachine
 from labapp.tasks.interview.events import AskQuestion
 from labapp.tasks.interview.plan import InterviewPart
-from labapp.ui.moderator.part_words import PartWords
+from labapp.ui.moderator.wording import PartWords
 
 KEYS = 9
 

@@ -1,4 +1,7 @@
-"""Interviews as a task type."""
+"""Interviews as a task type.
+
+How a simulated participant is interviewed.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.plugins.simulated import Actor, SimulatedParticipant
 from labapp.study.plugins.task_type import MachineContext, TaskType
+from labapp.tasks.interview.events import AskQuestion, EndInterview
 from labapp.tasks.interview.machine import InterviewTask
 from labapp.tasks.interview.plan import InterviewItem, InterviewPart
 
@@ -43,9 +47,18 @@ class Interview(TaskType[InterviewPart]):
         return f"{guide}, until the moderator ends it"
 
     def simulate(self, part: InterviewPart, participant: SimulatedParticipant) -> Actor[Any]:
-        from labapp.tasks.interview.simulated import Interviewee
 
         return Interviewee(part, participant)
 
 
 TASK = Interview()
+
+
+class Interviewee(Actor[InterviewPart]):
+    """Nobody moderates: each question is asked once, and then the interview is over."""
+
+    def act(self) -> None:
+        asked = len(self.state.asked)
+        ask = asked < len(self.part.questions)
+        command = AskQuestion(asked + 1) if ask else EndInterview()
+        self.participant.send(command, self.participant.pace.read_s)

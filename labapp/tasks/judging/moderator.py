@@ -14,7 +14,7 @@ from labapp.tasks.judging.plan import Exercise, JudgingPart, Question, WarmUpPar
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.part_words import Fact, PartWords
+from labapp.ui.moderator.wording import Fact, PartWords
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState

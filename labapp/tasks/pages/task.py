@@ -1,17 +1,57 @@
-"""Texts and the debrief as a task type."""
+"""Texts and the debrief as a task type.
+
+What a study file may say of texts and of the debrief.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from labapp.study.conditions import Scope
 from labapp.study.parts import PagesPart
 from labapp.study.planner import Planner
+from labapp.study.plugins.item import EarlyDebrief, Item
 from labapp.study.plugins.pages import TextMachine
 from labapp.study.plugins.simulated import Actor, Reader, SimulatedParticipant
 from labapp.study.plugins.task_type import MachineContext, TaskType
-from labapp.tasks.pages.study import DebriefItem, TextItem
+
+
+class TextItem(Item):
+    """A text of one page or several, which is read; a line of three dashes begins a page.
+
+    Attributes
+    ----------
+    text : its file, beside the study file or among the shipped texts; `{language}` is the study's.
+    """
+
+    key: ClassVar[str] = "text"
+    text: str
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.text,)
+
+
+class DebriefItem(Item):
+    """The text at the end, once everything is done.
+
+    Attributes
+    ----------
+    debrief : its file.
+    early : whether it is shown where a session is ended early, too. `begun`: once a task has begun;
+        `always`: also to somebody who refuses consent; `never`: not.
+    """
+
+    key: ClassVar[str] = "debrief"
+    last_only: ClassVar[bool] = True
+    debrief: str
+    early: EarlyDebrief = "begun"
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.debrief,)
+
+    def shown_early(self) -> EarlyDebrief:
+        return self.early
 
 
 class Pages(TaskType[PagesPart]):

@@ -1,5 +1,8 @@
 """A questionnaire: every change of an answer is an event. A page, or the questionnaire, can be left
-only with its required answers; what its conditions leave out is not asked."""
+only with its required answers; what its conditions leave out is not asked.
+
+The command of a questionnaire.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,6 @@ from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.asking import Asked, own_name
 from labapp.study.parts import QuestionnairePart
 from labapp.study.plugins.machine import PartMachine, Value
-from labapp.tasks.questionnaire.commands import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,3 +180,11 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
             case PartEnded():
                 return replace(state, outcome=payload.outcome)
         return state
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Command):
+    """Answer (or change the answer to) an item of a questionnaire."""
+
+    item: str
+    value: Any

@@ -14,7 +14,7 @@ from labapp.study.parts import QuestionnairePart
 from labapp.study.plugins.machine import PartMachine
 from labapp.tasks.questionnaire.machine import QuestionnaireState, QuestionnaireTask
 from labapp.ui.language import tr
-from labapp.ui.moderator.part_words import Fact, PartWords
+from labapp.ui.moderator.wording import Fact, PartWords
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState

@@ -18,8 +18,7 @@ from labapp.study.conditions import listed
 from labapp.study.instruments import Item
 from labapp.study.parts import QuestionnairePart
 from labapp.study.plugins.simulated import Actor, SimulatedParticipant
-from labapp.tasks.questionnaire.commands import Answer
-from labapp.tasks.questionnaire.machine import QuestionnaireState, QuestionnaireTask
+from labapp.tasks.questionnaire.machine import Answer, QuestionnaireState, QuestionnaireTask
 
 PASSED_OVER = 0.2
 """Share of the optional items left out."""

@@ -1,17 +1,42 @@
-"""Questionnaires as a task type."""
+"""Questionnaires as a task type.
+
+What a study file may say of questionnaires.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from labapp.study.conditions import Scope
 from labapp.study.parts import QuestionnairePart
 from labapp.study.planner import Planner
+from labapp.study.plugins.item import Item
 from labapp.study.plugins.simulated import Actor, SimulatedParticipant
 from labapp.study.plugins.task_type import MachineContext, TaskType
 from labapp.tasks.questionnaire.machine import QuestionnaireTask
-from labapp.tasks.questionnaire.study import QuestionnaireItem
+
+
+class QuestionnaireItem(Item):
+    """A questionnaire.
+
+    Attributes
+    ----------
+    questionnaire : its id: a file of that name in `instruments/` beside the study, or a shipped
+        one.
+    above : a text above the questions. It may hold {method}, {accuracy} and, behind a task that
+        judges explanations, what the participant achieved in it.
+    """
+
+    key: ClassVar[str] = "questionnaire"
+    questionnaire: str
+    above: str | None = None
+
+    def texts(self) -> tuple[str, ...]:
+        return () if self.above is None else (self.above,)
+
+    def instruments(self) -> tuple[str, ...]:
+        return (self.questionnaire,)
 
 
 class Questionnaire(TaskType[QuestionnairePart]):

@@ -11,7 +11,7 @@ from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.state import MARKS, StageState
 from labapp.ui.language import N_, number, tr, tr_known
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.part_words import Fact, PartWords
+from labapp.ui.moderator.wording import Fact, PartWords
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState

@@ -23,7 +23,11 @@ from labapp.tasks.reconstruction.events import TrialSolved
 from labapp.tasks.reconstruction.machine import ReconstructionTask
 from labapp.tasks.reconstruction.pictures import BoxPictures, TrialPictures, TutorialMachine
 from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialPart
-from labapp.tasks.reconstruction.study import ReconstructionPractice, ReconstructionTutorial, Stages
+from labapp.tasks.reconstruction.planner import (
+    ReconstructionPractice,
+    ReconstructionTutorial,
+    Stages,
+)
 
 
 class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):

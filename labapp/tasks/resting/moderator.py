@@ -10,7 +10,7 @@ from labapp.study.parts import BreakPart
 from labapp.study.plugins.machine import PartMachine
 from labapp.ui.language import tr
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.part_words import Fact, PartWords
+from labapp.ui.moderator.wording import Fact, PartWords
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState

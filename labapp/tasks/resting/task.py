@@ -1,17 +1,39 @@
-"""Breaks as a task type."""
+"""Breaks as a task type.
+
+What a study file may say of breaks.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
+
+from pydantic import Field
 
 from labapp.study.conditions import Scope
 from labapp.study.parts import BreakPart
 from labapp.study.planner import Planner
+from labapp.study.plugins.item import Item
 from labapp.study.plugins.simulated import Actor, Reader, SimulatedParticipant
 from labapp.study.plugins.task_type import MachineContext, TaskType
 from labapp.tasks.resting.machine import BreakMachine
-from labapp.tasks.resting.study import BreakItem
+
+
+class BreakItem(Item):
+    """A break: no duration counts it.
+
+    Attributes
+    ----------
+    break_ : the file of its text.
+    at_least_s : seconds before which only the moderator goes on.
+    """
+
+    key: ClassVar[str] = "break"
+    break_: str = Field(alias="break")
+    at_least_s: float = Field(default=0.0, ge=0, le=3600)
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.break_,)
 
 
 class Resting(TaskType[BreakPart]):

@@ -10,7 +10,7 @@ from labapp.study.plugins.part import PlannedPart, RepresentationPart
 from labapp.tasks.single_dimension.plan import REGIMES, SingleDimensionPart, value_name
 from labapp.tasks.single_dimension.state import RATINGS, SingleState
 from labapp.ui.language import N_, tr
-from labapp.ui.moderator.part_words import Fact, PartWords
+from labapp.ui.moderator.wording import Fact, PartWords
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState

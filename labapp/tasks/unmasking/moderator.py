@@ -14,8 +14,8 @@ from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
 from labapp.tasks.unmasking.state import ANSWERED, Reaction, UnmaskingState
 from labapp.ui.language import N_, number, tr, tr_known
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.part_words import Fact, PartWords
 from labapp.ui.moderator.state.console import Fold, WorkTime
+from labapp.ui.moderator.wording import Fact, PartWords
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState

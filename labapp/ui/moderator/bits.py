@@ -49,13 +49,13 @@ from PySide6.QtWidgets import (
 from labapp.ui import theme
 from labapp.ui.language import number, tr
 from labapp.ui.theme import Palette
-from labapp.ui.widgets import layouts
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import NOTE_LIMIT, Limit, PlainLabel
 from labapp.ui.widgets.markdown import text_width
 from labapp.ui.widgets.painting import equip, font, metrics, restyle, smooth
 
 ICON_PX = 20
-column, fill, row = layouts.column, layouts.fill, layouts.row
+column, fill, row = controls.column, controls.fill, controls.row
 set_property = restyle
 
 
@@ -101,7 +101,7 @@ class Card(QFrame):
         self,
         title: str = "",
         spacing: int = theme.SPACE_M,
-        margins: layouts.Margins = theme.SPACE_XL,
+        margins: controls.Margins = theme.SPACE_XL,
     ) -> None:
         super().__init__()
         self.setProperty("role", "card")

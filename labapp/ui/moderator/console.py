@@ -61,7 +61,6 @@ from labapp.ui.moderator import bits, notes_panel, wording
 from labapp.ui.moderator.console_header import PAUSE_KEY, ConsoleHeader
 from labapp.ui.moderator.mirror import MirrorPanel
 from labapp.ui.moderator.notes_panel import NotesPanel
-from labapp.ui.moderator.part_words import chords_of
 from labapp.ui.moderator.state.alarms import SILENT, SOUND, Alarm, Watch
 from labapp.ui.moderator.state.console import (
     ConsoleState,
@@ -73,6 +72,7 @@ from labapp.ui.moderator.state.console import (
 )
 from labapp.ui.moderator.timeline_view import TimelinePanel
 from labapp.ui.moderator.voice_panel import VoicePanel, key_of
+from labapp.ui.moderator.wording import chords_of
 from labapp.ui.participant.screen import Body
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import strings_of

@@ -45,9 +45,8 @@ from labapp.ui import theme
 from labapp.ui.keyboard import PURPOSE
 from labapp.ui.language import ENDED, N_, WITHDREW, tr, translate_message
 from labapp.ui.moderator import bits, wording
-from labapp.ui.moderator.part_words import contents_of, section_title, title_of
 from labapp.ui.moderator.state.console import ConsoleState
-from labapp.ui.moderator.wording import pause_reason
+from labapp.ui.moderator.wording import contents_of, pause_reason, section_title, title_of
 from labapp.ui.participant.screen import PageStack
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button

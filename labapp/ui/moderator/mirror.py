@@ -26,8 +26,8 @@ from labapp.ui import theme
 from labapp.ui.keyboard import leave_focus_to_fields
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits, wording
-from labapp.ui.moderator.part_words import Fact, words_of
 from labapp.ui.moderator.state.console import ConsoleState
+from labapp.ui.moderator.wording import Fact, words_of
 from labapp.ui.participant.looks import USUAL, WindowPicture
 from labapp.ui.participant.view import SessionView
 from labapp.ui.theme import Palette

@@ -34,10 +34,10 @@ from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import bits, checklist, wording
 from labapp.ui.moderator.bits import Combo, Described, FindingCombo
 from labapp.ui.moderator.checklist import Row, StudyChoice, length_text, state_text, voice_text
-from labapp.ui.moderator.part_words import words_of
-from labapp.ui.replay_process import menu_of, replayable
+from labapp.ui.moderator.wording import words_of
+from labapp.ui.researcher.job import menu_of, replayable
 from labapp.ui.theme import Palette
-from labapp.ui.widgets import layouts
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import Button, FlowLayout
 from labapp.ui.widgets.row_table import RowModel, RowTable
 
@@ -269,7 +269,7 @@ class _QuestionLine(QWidget):
         self.cancel = Button(tr("button.cancel"))
         self.cancel.clicked.connect(self.left)
 
-    def place(self, *answers: layouts.Item) -> None:
+    def place(self, *answers: controls.Item) -> None:
         """Put the answers below the question."""
         row = bits.fill(bits.row(None, theme.SPACE_S), *answers)
         bits.fill(bits.column(self, theme.SPACE_S), bits.readable(self.text), row)

@@ -43,7 +43,7 @@ from labapp.ui.language import N_, counted, number, tr, tr_known
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.bits import Combo
 from labapp.ui.moderator.checklist import StudyChoice
-from labapp.ui.moderator.part_words import words_of
+from labapp.ui.moderator.wording import words_of
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.composing import Array, levels
 from labapp.ui.widgets.controls import Button

@@ -43,9 +43,19 @@ from labapp.ui.bridge import Bridge
 from labapp.ui.fitting import Fitted
 from labapp.ui.growing import GROWN, grow
 from labapp.ui.participant import screen
-from labapp.ui.participant.focus import after, in_turn, stops
 from labapp.ui.participant.looks import LookWatcher
-from labapp.ui.participant.screen import Body, Opened, Screen, Shown, bring, clear, make_screen
+from labapp.ui.participant.screen import (
+    Body,
+    Opened,
+    Screen,
+    Shown,
+    after,
+    bring,
+    clear,
+    in_turn,
+    make_screen,
+    stops,
+)
 from labapp.ui.participant.view import Cover, Hand, OnConsent, SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.controls import PlainLabel

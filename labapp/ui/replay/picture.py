@@ -51,7 +51,7 @@ from labapp.ui import theme
 from labapp.ui.images import Images
 from labapp.ui.language import N_, tr, translate_message, veiled
 from labapp.ui.moderator import bits, wording
-from labapp.ui.moderator.part_words import PartWords, every_mark, words_of
+from labapp.ui.moderator.wording import PartWords, every_mark, words_of
 from labapp.ui.participant.looks import USUAL, WindowPicture
 from labapp.ui.participant.view import Cover, SessionView
 from labapp.ui.replay.controller import shown_time

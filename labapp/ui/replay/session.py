@@ -26,7 +26,7 @@ from labapp.record.journal.record import Record
 from labapp.record.journal.tree import ZipTree
 from labapp.session.replay.history import History
 from labapp.ui.language import in_words, tr
-from labapp.ui.moderator.part_words import every_mark
+from labapp.ui.moderator.wording import every_mark
 from labapp.ui.replay.controller import shown_time
 
 if TYPE_CHECKING:

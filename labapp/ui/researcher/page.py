@@ -44,7 +44,7 @@ from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.bits import Combo
 from labapp.ui.moderator.sessions_page import ID, LENGTH, STATE, Column, SessionView
 from labapp.ui.outside import open_outside
-from labapp.ui.replay_process import menu_of, replayable
+from labapp.ui.researcher.job import menu_of, replayable
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button, FlowLayout
 

@@ -36,7 +36,7 @@ from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 from labapp.models.representations.distance import TOLERANCE
 from labapp.models.representations.space import PUBLISHED_CHART, Chart, Continuous, Display
 from labapp.ui import theme
-from labapp.ui.widgets import layouts
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.composing import Array
 from labapp.ui.widgets.controls import Button, PlainLabel, announce
 from labapp.ui.widgets.painting import brush, color, device_of, equip, pen, restyle, smooth
@@ -424,15 +424,15 @@ class TopBar(_Bar):
             label.setProperty("role", "secondary")
         self._dots = Dots(palette)
         self._mark = RecordingMark(palette)
-        row = layouts.row(None, theme.SPACE_XL, (theme.SPACE_XXL, 0, theme.SPACE_XXL, 0))
-        layouts.fill(row, self._stage, self._question, self._dots)
+        row = controls.row(None, theme.SPACE_XL, (theme.SPACE_XXL, 0, theme.SPACE_XXL, 0))
+        controls.fill(row, self._stage, self._question, self._dots)
         self.help = Button(role="link")
         self.help.hide()
         self.help.clicked.connect(self.help_pressed)
         self.keyboard = PlainLabel()
         self.keyboard.setProperty("role", "secondary")
         self.keyboard.hide()
-        layouts.fill(row, 1, self.keyboard, self.help, self._mark)
+        controls.fill(row, 1, self.keyboard, self.help, self._mark)
         row.addSpacing(theme.SPACE_S - theme.SPACE_XL)
         row.addWidget(self._recording)
         self.setLayout(row)
@@ -484,7 +484,7 @@ class BottomBar(_Bar):
         self.note.setProperty("role", "secondary")
         self.left.clicked.connect(self.left_pressed)
         self.right.clicked.connect(self.right_pressed)
-        row = layouts.row(None, theme.SPACE_XL, (theme.SPACE_L, 0, theme.SPACE_XXL, 0))
+        row = controls.row(None, theme.SPACE_XL, (theme.SPACE_L, 0, theme.SPACE_XXL, 0))
         for button in (self.left, self.right):
             button.setMinimumWidth(BUTTON_WIDTH)
             button.setFixedHeight(theme.TARGET_HEIGHT + theme.SPACE_S)
@@ -492,7 +492,7 @@ class BottomBar(_Bar):
             policy.setRetainSizeWhenHidden(True)
             button.setSizePolicy(policy)
             button.hide()
-        layouts.fill(row, self.left, (self.note, 1), self.right)
+        controls.fill(row, self.left, (self.note, 1), self.right)
         self.setLayout(row)
         self.foot = Foot()
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent, QMouseEvent, QPaintEve
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
 from labapp.ui import theme
-from labapp.ui.widgets import layouts
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.painting import color, draw_focus_ring, font, metrics, pen, smooth
 from labapp.ui.widgets.photo_view import WHOLE, Box, PhotoView
@@ -52,8 +52,8 @@ class Enlarger(QAbstractButton):
         self.caption.setFixedHeight(ceil(metrics(theme.SECONDARY_PX).height()))
         self.view.pointed.connect(self._over_itself)
         self.view.gone.connect(self.leave)
-        layouts.fill(
-            layouts.column(self, theme.SPACE_XS, (FRAME, FRAME, FRAME, 0)), self.view, self.caption
+        controls.fill(
+            controls.column(self, theme.SPACE_XS, (FRAME, FRAME, FRAME, 0)), self.view, self.caption
         )
         self.clicked.connect(lambda: self.turn())  # by a screen reader
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)

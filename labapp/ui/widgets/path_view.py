@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.ui import theme
-from labapp.ui.widgets import layouts
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.painting import restyle
@@ -64,11 +64,11 @@ class OpenStep(QWidget):
         self._effect.setOpacity(FAINT)
         self._effect.setEnabled(False)
         self.setGraphicsEffect(self._effect)
-        asked = layouts.fill(layouts.row(None, 0), self.mark, (layout, 1))
+        asked = controls.fill(controls.row(None, 0), self.mark, (layout, 1))
         asked.addSpacing(theme.SPACE_M)
         asked.addWidget(self.choice)
-        layouts.fill(
-            layouts.column(self, theme.SPACE_S, (0, theme.SPACE_S, 0, theme.SPACE_S)),
+        controls.fill(
+            controls.column(self, theme.SPACE_S, (0, theme.SPACE_S, 0, theme.SPACE_S)),
             asked,
             self.row,
         )

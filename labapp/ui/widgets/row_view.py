@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.ui import theme
-from labapp.ui.widgets import layouts
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.choice import Choice
 from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.enlarger import Enlarger
@@ -124,7 +124,7 @@ class RowView(QWidget):
             label.setProperty("role", role)
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             label.setWordWrap(True)
-        row = layouts.row(self, GAP)
+        row = controls.row(self, GAP)
         if columns.step:
             self.step.setFixedWidth(widths.step)
             row.addWidget(self.step)
@@ -146,11 +146,11 @@ class RowView(QWidget):
     def _last(self, columns: Columns, widths: Widths) -> QWidget:
         cell = QWidget()
         cell.setFixedWidth(widths.last)
-        down = layouts.fill(layouts.column(cell, theme.SPACE_S), 1)
+        down = controls.fill(controls.column(cell, theme.SPACE_S), 1)
         if columns.decision:
             down.addWidget(self.decision)
         if self.rating is not None:
-            down.addLayout(layouts.fill(layouts.row(None, 0), self.mark, self.rating, 1))
+            down.addLayout(controls.fill(controls.row(None, 0), self.mark, self.rating, 1))
         down.addStretch(1)
         return cell
 
@@ -201,7 +201,7 @@ class RowList(QWidget):
         self._frame = 0
         self._head = self._make_head()
         self._inner = QWidget()
-        self._list = layouts.fill(layouts.column(self._inner, GAP), 1)
+        self._list = controls.fill(controls.column(self._inner, GAP), 1)
         self.area = QScrollArea()
         self.area.setWidget(self._inner)
         self.area.setWidgetResizable(True)
@@ -212,12 +212,12 @@ class RowList(QWidget):
         self.area.setAccessibleName(" · ".join(filter(None, (columns.step, *columns.headings))))
         for surface in (self._inner, self.area.viewport()):
             surface.setAutoFillBackground(False)
-        layouts.fill(layouts.column(self, theme.SPACE_S), self._head, (self.area, 1))
+        controls.fill(controls.column(self, theme.SPACE_S), self._head, (self.area, 1))
 
     def _make_head(self) -> QWidget:
         columns, widths = self._columns, self.widths
         head = QWidget()
-        row = layouts.row(head, GAP)
+        row = controls.row(head, GAP)
         self._over: list[QLabel] = []
 
         def add(text: str, width: int = 0) -> QLabel:

@@ -26,7 +26,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from labapp.ui import theme
-from labapp.ui.widgets import composing, layouts
+from labapp.ui.widgets import composing, controls
 from labapp.ui.widgets.choice import Choice
 from labapp.ui.widgets.composing import Array, Pixels
 from labapp.ui.widgets.controls import Picture, PlainLabel
@@ -323,14 +323,14 @@ class QuestionRow(QWidget):
         self.choice.chosen.connect(lambda index, device: self.answered.emit(index + 1, device))
         words = QHBoxLayout()
         words.setSpacing(0)
-        layouts.fill(words, (self.mark, Qt.AlignmentFlag.AlignTop), (self.label, 1))
+        controls.fill(words, (self.mark, Qt.AlignmentFlag.AlignTop), (self.label, 1))
         below = QHBoxLayout()
         below.addSpacing(MISSING_WIDTH)
-        layouts.fill(below, self.choice, 1)
+        controls.fill(below, self.choice, 1)
         layout = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SPACE_S)
-        layouts.fill(layout, words, below)
+        controls.fill(layout, words, below)
 
     @property
     def needed_width(self) -> int:

@@ -16,9 +16,8 @@ from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import StudyAnalyses, analyse
 from labapp.analysis.design.apa import DOCX, TEX, paper_tables, tex, write_docx
 from labapp.analysis.design.contents import REPORT, DefaultFindings
-from labapp.analysis.design.sections import sections, term_tests
+from labapp.analysis.design.sections import _outcome, sections, term_tests
 from labapp.analysis.design.sections import tested_row as row_of
-from labapp.analysis.design.summary import _outcome
 from labapp.analysis.inference import adjust
 from labapp.base import resources, translations
 from labapp.base.report.page import Translation, joined, speaking

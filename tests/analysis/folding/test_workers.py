@@ -13,7 +13,7 @@ import pytest
 
 from labapp.analysis import Tables, load
 from labapp.analysis.analyze import analyze
-from labapp.analysis.folding import workers
+from labapp.analysis.folding import folded
 from labapp.base.errors import RecordError
 from labapp.record.events.lifecycle import SessionCompleted
 from labapp.session.bids.export import export
@@ -113,5 +113,5 @@ def test_a_session_given_twice_is_noticed_whoever_reads_it(
 
 
 def test_as_many_processes_as_are_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "cores", lambda: 4)
-    assert [workers.fitting(n) for n in (0, 1, 11, 24, 36, 1000)] == [1, 1, 1, 2, 3, 4]
+    monkeypatch.setattr(folded, "cores", lambda: 4)
+    assert [folded.fitting(n) for n in (0, 1, 11, 24, 36, 1000)] == [1, 1, 1, 2, 3, 4]

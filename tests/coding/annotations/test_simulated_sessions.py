@@ -17,7 +17,7 @@ from labapp.coding.annotations.segmenting import segment_session
 from labapp.coding.annotations.verifying import verify_annotations
 from labapp.coding.exchange.gathering import coding_of
 from labapp.record.events.lifecycle import SegmentEnded, SessionCompleted
-from labapp.record.events.speech import SpeechSimulated
+from labapp.record.events.voice import SpeechSimulated
 from labapp.record.journal.opening import open_record
 from tests.helpers.journals import SessionBuilder, golden_plan
 

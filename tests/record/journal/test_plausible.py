@@ -11,8 +11,7 @@ import pytest
 from labapp.analysis.folding.folded import fold
 from labapp.base.errors import LabappError, RecordError
 from labapp.record.events import Event, Payload, payload_of
-from labapp.record.events.lifecycle import SessionPlanned
-from labapp.record.events.undoing import SessionReopened, SkipRequested
+from labapp.record.events.lifecycle import SessionPlanned, SessionReopened, SkipRequested
 from labapp.record.journal.describe import describe
 from labapp.record.journal.integrity import check_rows, plausible
 from labapp.record.journal.opening import SessionPlace

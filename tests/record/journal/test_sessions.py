@@ -7,8 +7,7 @@ import shutil
 from pathlib import Path
 
 from labapp.base.console import plain
-from labapp.record.events.lifecycle import InclusionDecided, SessionCompleted
-from labapp.record.events.undoing import SessionReopened
+from labapp.record.events.lifecycle import InclusionDecided, SessionCompleted, SessionReopened
 from labapp.record.journal.describe import line as line_of
 from labapp.record.journal.layout import EXPORTS, JOURNAL
 from labapp.record.journal.sessions import list_sessions

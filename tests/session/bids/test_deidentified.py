@@ -28,14 +28,14 @@ from labapp.record.events.lifecycle import (
     SessionPaused,
     SessionResumed,
 )
-from labapp.record.events.pointer import PointerMoved
+from labapp.record.events.moderation import PointerMoved
 from labapp.record.events.voice import AudioBlock, AudioStarted, AudioStopped
 from labapp.record.journal.opening import open_record
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.runner import YEARS
 from labapp.session.withdrawal import withdraw
-from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.reconstruction.events import EditLabel
 from tests.helpers.questionnaires import own_study
 from tests.session.sessions import opened, settle, spin, watch

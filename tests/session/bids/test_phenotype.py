@@ -16,7 +16,7 @@ from labapp.session.bids.derived import Phenotypes
 from labapp.session.bids.export import export
 from labapp.session.bids.redaction import WITHHELD
 from labapp.study.instruments import Instrument
-from labapp.tasks.questionnaire.commands import Answer
+from labapp.tasks.questionnaire.machine import Answer
 from tests.analysis.sessions import stage_row
 from tests.helpers.bids import validator_errors
 from tests.helpers.journals import SessionBuilder

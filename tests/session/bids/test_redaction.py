@@ -11,7 +11,7 @@ from labapp.analysis.rows import SessionRecords
 from labapp.base import resources
 from labapp.record.events import registered
 from labapp.record.events.lifecycle import NoteAdded
-from labapp.record.events.pointer import PointerMoved
+from labapp.record.events.moderation import PointerMoved
 from labapp.record.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
 from labapp.record.events.types import written
 from labapp.record.events.voice import AudioBlock

@@ -9,7 +9,7 @@ import pytest
 
 from labapp.analysis.analyze import analyze
 from labapp.analysis.registration import RECORD, Registration
-from labapp.analysis.registration_section import registration_section
+from labapp.analysis.sections import registration_section
 from labapp.base.errors import ExportExists, UsageError
 from labapp.base.report.page import joined
 from labapp.models.representations.card import installed_sha256

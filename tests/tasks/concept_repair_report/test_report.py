@@ -13,7 +13,7 @@ from labapp.analysis.task_report import ReportedStudy
 from labapp.base.report.page import joined, speaking, text
 from labapp.tasks.concept_repair.report import figures
 from labapp.tasks.concept_repair.report.contents import REPORT, TABLE
-from labapp.tasks.concept_repair.report.findings import RepairResults
+from labapp.tasks.concept_repair.report.hypotheses import RepairResults
 from tests.helpers import repairers
 
 

@@ -25,8 +25,7 @@ from labapp.tasks.judging.report.published import (
     design_of,
     published,
 )
-from labapp.tasks.judging.report.results import MEAN
-from labapp.tasks.judging.report.statistics import chance, first_wrong_steps, of_group
+from labapp.tasks.judging.report.statistics import MEAN, chance, first_wrong_steps, of_group
 from labapp.tasks.judging.state import PhotoTrial
 from tests.analysis.sessions import paired
 from tests.analysis.test_report import MADE, Page

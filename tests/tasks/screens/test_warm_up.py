@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 
 from labapp.tasks.judging.plan import AGREEMENT, MISTAKE, VERDICT
 from labapp.tasks.judging.screen.warm_up import Explanation, WarmUpScreen, paint_fruits, parts_of
-from labapp.ui.participant.focus import stops
+from labapp.ui.participant.screen import stops
 from tests.ui.hearing import names, taken
 from tests.ui.keys import focus, press
 

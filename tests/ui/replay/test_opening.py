@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from labapp.base.clock import NS
 from labapp.session.replay.history import MANY
 from labapp.session.replay.lanes import lanes_of
-from labapp.ui.moderator.part_words import every_mark
+from labapp.ui.moderator.wording import every_mark
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.window import ReplayWindow
 

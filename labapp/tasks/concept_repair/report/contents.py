@@ -30,10 +30,11 @@ from labapp.base.report.page import (
     two_lines,
 )
 from labapp.tasks.concept_repair.plan import GRID, TASK
-from labapp.tasks.concept_repair.report.findings import RepairResults, findings
 from labapp.tasks.concept_repair.report.hypotheses import (
     SHARE_BOUND,
     SLOPE_BOUND,
+    RepairResults,
+    findings,
     outcomes,
 )
 from labapp.tasks.concept_repair.report.measures import (

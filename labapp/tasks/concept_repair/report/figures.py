@@ -15,7 +15,7 @@ from labapp.base.figure_style import ACCENT, INK, SECONDARY, SERIES, points_of, 
 from labapp.base.report import kit
 from labapp.base.report.drawing import ReportFigure, shortened
 from labapp.base.report.page import count
-from labapp.tasks.concept_repair.report.findings import RepairResults
+from labapp.tasks.concept_repair.report.hypotheses import RepairResults
 from labapp.tasks.concept_repair.report.measures import (
     BUILT_IN,
     MATCHED,

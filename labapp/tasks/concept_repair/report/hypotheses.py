@@ -11,13 +11,16 @@ intercepts of participants, pictures and models (`labapp.analysis.mixed_logistic
 their measures, which are taken in standard deviations of the models that were met. H4 and the first
 half of H3 and H5 predict that there is nothing: they need an interval of 90 % within a bound that
 was set beforehand (two one-sided tests at .05).
+
+What the sessions that count say of one study with concept repair.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -28,9 +31,11 @@ from labapp.analysis.design.contrasts import corrected
 from labapp.analysis.inference import EQUIVALENT as EQUIVALENCE
 from labapp.analysis.inference import TOST, of_estimate, varies
 from labapp.analysis.statistic import Statistic
+from labapp.analysis.tables import Tables
 from labapp.tasks.concept_repair.report.measures import (
     COMMON,
     MATCHED,
+    MEASURES,
     MODEL,
     NIS,
     OIS,
@@ -40,7 +45,13 @@ from labapp.tasks.concept_repair.report.measures import (
     TRAPS,
     Models,
     Rows,
+    by_person,
+    models_of,
 )
+
+if TYPE_CHECKING:
+    from labapp.base.report.drawing import ReportFigure
+
 
 Expected = Literal["rises", "falls", "nothing"]
 SLOPE_BOUND = 0.5
@@ -327,3 +338,79 @@ def _paired(test: Prediction, models: Models, measure: str) -> Prediction:
     if not varies(values):
         return test.estimated(mean, 0.0, df, "all participants have the same difference")
     return test.estimated(mean, float(values.std(ddof=1)) / np.sqrt(values.size), df)
+
+
+@dataclass(frozen=True)
+class RepairResults:
+    """One study. curves: its rows of the table `concept_curves`; tests: what was expected, tested;
+    simulated: participants who are programs."""
+
+    study: str
+    rows: Rows
+    models: Models
+    curves: pd.DataFrame
+    tests: tuple[Prediction, ...]
+    simulated: int
+
+    @property
+    def participants(self) -> int:
+        """How many have a picture that counts."""
+        return int(self.models.people["participant"].nunique())
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures that have a value of anybody."""
+        people = self.models.people
+        return [name for name in MEASURES if people[name].notna().any()]
+
+    @property
+    def samples(self) -> list[str]:
+        """The samples that were shown, the primary one first."""
+        there = set(self.models.people["sample"].dropna())
+        return [name for name in SAMPLES if name in there]
+
+    @cached_property
+    def correlations(self) -> Sequence[Statistic]:
+        """Of every measure that is said to rise or fall with impurity, with every measure of the
+        models."""
+        return [
+            self.models.correlated(measure, predictor)
+            for measure in self.measures
+            if MEASURES[measure].rises
+            for predictor in self.models.predictors
+        ]
+
+    @cached_property
+    def drawn(self) -> Sequence[ReportFigure]:
+        """The figures, drawn once for the page and the files. matplotlib is loaded here."""
+        from labapp.tasks.concept_repair.report.figures import plates
+
+        return plates(self)
+
+
+def findings(counted: Tables) -> tuple[RepairResults, ...]:
+    """What each study says that has a picture of this task which counts.
+
+    counted: `Tables.included()`. Random draws are seeded, so that the same tables give the same
+    intervals.
+    """
+    studies = sorted({str(name) for name in counted.small()["repairs"]["study"].dropna()})
+    return tuple(results_of(counted.of_study(study), study) for study in studies)
+
+
+def results_of(counted: Tables, study: str) -> RepairResults:
+    """What one study says; counted: its tables alone."""
+    rows = Rows.of(counted)
+    people = by_person(rows)
+    models = models_of(counted, study, people)
+    sessions = counted.participants
+    programs = sessions[sessions["strategy"].notna()] if "strategy" in sessions else sessions[:0]
+    programs = programs.drop_duplicates("participant")  # of whatever sessions
+    return RepairResults(
+        study=study,
+        rows=rows,
+        models=models,
+        curves=counted.small()["concept_curves"],
+        tests=tuple(tested(rows, models)),
+        simulated=int(programs["participant"].isin(set(people["participant"])).sum()),
+    )

@@ -13,7 +13,6 @@ from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.opinions import of_study, people, understanding
-from labapp.tasks.judging.report.results import of_quantity, result_of
 from labapp.tasks.judging.report.statistics import (
     PERCENT,
     RIGHT,
@@ -22,7 +21,9 @@ from labapp.tasks.judging.report.statistics import (
     groups_of,
     noted,
     of_group,
+    of_quantity,
     plain,
+    result_of,
 )
 
 if TYPE_CHECKING:

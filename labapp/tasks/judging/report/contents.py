@@ -28,11 +28,12 @@ from labapp.tasks.judging.plan import TASKS, WARM_UP
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.comparisons import Findings, findings
 from labapp.tasks.judging.report.opinions import RISK_ITEMS
-from labapp.tasks.judging.report.results import MEAN, of_item
 from labapp.tasks.judging.report.statistics import (
+    MEAN,
     RIGHT,
     Group,
     first_wrong_steps,
+    of_item,
     of_set,
     per_session,
     plain,

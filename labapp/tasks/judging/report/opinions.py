@@ -17,8 +17,16 @@ from labapp.analysis.item_sections import not_touched
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.tasks.judging.report import published as paper
-from labapp.tasks.judging.report.results import of_quantity, result_of, summary
-from labapp.tasks.judging.report.statistics import WHO, Group, joined, noted, plain
+from labapp.tasks.judging.report.statistics import (
+    WHO,
+    Group,
+    joined,
+    noted,
+    of_quantity,
+    plain,
+    result_of,
+    summary,
+)
 
 UNDERSTANDING = "understanding"
 """Item that is asked after the introduction, after the task and after the results."""

@@ -13,6 +13,8 @@ How long the explanations are that participants met, beside those of the publish
 Whoever rates ten rows does another task than whoever rates four, and a path of three steps leaves
 other decisions open than one of nine: every number that hangs on it says so. What is known of a
 group comes from the rows of its photos as they were planned, whichever stimulus set they are of.
+
+Rows of the table of statistics of judged explanations: means and tests, each with its n.
 """
 
 from __future__ import annotations
@@ -27,14 +29,13 @@ import numpy as np
 import pandas as pd
 
 from labapp.analysis import inference
-from labapp.analysis.inference import Values, values_of
+from labapp.analysis.inference import SIGNIFICANT, SMALLEST, Values, mean, sd, values_of
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.models.stimuli.manifest import Manifest
 from labapp.tasks.judging.plan import TASKS, WARM_UP
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.published import design_of
-from labapp.tasks.judging.report.results import of_quantity, result_of, summary
 
 PERCENT, RATING = "%", "1-4"
 RIGHT = {
@@ -501,3 +502,60 @@ def of_set(manifest: Manifest) -> str:
     beside = sentence(paper.design_of(manifest.method.name, task, labels=False), task, here)
     what = "steps of a path" if manifest.kind == "path" else "rows of a class"
     return beside or f"Shown: {_range(here)} {what}."
+
+
+MEAN = "mean"
+
+
+def of_quantity(
+    study: str,
+    design: str,
+    item: int,
+    name: str,
+    unit: str,
+    published: str = "",
+    why: str = "",
+) -> Statistic:
+    """What was measured, where: a row without a number. study: its id, or several with + between
+    them; name: for people; item: number in the list of analyses; published: what the paper found;
+    why: what else is to be known."""
+    return Statistic(
+        study=study, design=design, item=str(item), quantity=name, unit=unit, published=published,
+        why=why,
+    )  # fmt: skip
+
+
+def summary(of: Statistic, values: Values, *, ours: bool = False) -> Statistic:
+    """Mean and sample standard deviation. ours: not in the paper."""
+    return replace(of, test=MEAN, ours=ours, n=values.size, mean=mean(values), sd=sd(values))
+
+
+def result_of(
+    of: Statistic,
+    values: Values,
+    test: Statistic,
+    *,
+    ours: bool = False,
+    against: float | None = None,
+    other: tuple[str, Values] | None = None,
+) -> Statistic:
+    """A test of values, against a number or another group (its name and its values)."""
+    sizes = [values.size]
+    made = replace(
+        test, study=of.study, design=of.design, item=of.item, quantity=of.quantity, unit=of.unit,
+        published=of.published, why=of.why, ours=ours, n=values.size, mean=mean(values),
+        sd=sd(values), against=against,
+    )  # fmt: skip
+    if other is not None:
+        name, more = other
+        sizes.append(more.size)
+        made = replace(made, compared_with=name, n_2=more.size, mean_2=mean(more), sd_2=sd(more))
+    if test.p is None:
+        return made
+    # As in the paper; never of fewer values than five in a group.
+    return replace(made, significant=test.p < SIGNIFICANT and min(sizes) >= SMALLEST)
+
+
+def of_item(rows: Sequence[Statistic], *items: int) -> list[Statistic]:
+    """The rows of some items of the list of analyses."""
+    return [row for row in rows if int(row.item) in items]

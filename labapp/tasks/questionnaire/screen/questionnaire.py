@@ -27,11 +27,9 @@ from labapp.study.instruments import Choice, Choices, Item, Rating, Slider, Stat
 from labapp.study.instruments.asking import ITEM_KINDS, kind_of
 from labapp.study.instruments.items import DESCRIBED_LONGEST
 from labapp.study.parts import QuestionnairePart
-from labapp.tasks.questionnaire.commands import Answer
-from labapp.tasks.questionnaire.machine import QuestionnaireTask
+from labapp.tasks.questionnaire.machine import Answer, QuestionnaireTask
 from labapp.ui import theme
-from labapp.ui.participant.focus import InView
-from labapp.ui.participant.screen import PageStack, Screen, stage_words
+from labapp.ui.participant.screen import InView, PageStack, Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.choice import AnchorRow, Look, OptionList, Scale

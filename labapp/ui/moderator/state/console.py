@@ -33,9 +33,8 @@ from labapp.ui.language import (
     without_names,
 )
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.part_words import every_mark, words_of
 from labapp.ui.moderator.state.alarms import Alarms, raised
-from labapp.ui.moderator.wording import detail_of, gap, pause_reason
+from labapp.ui.moderator.wording import detail_of, every_mark, gap, pause_reason, words_of
 
 
 class WorkTime:
