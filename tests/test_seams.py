@@ -272,9 +272,7 @@ def names_told_apart(tree: ast.AST) -> Iterator[str]:
 
 def test_nothing_outside_tells_tasks_apart_by_names() -> None:
     known = "|".join(map(re.escape, names_of_tasks()))
-    told = {
-        path: list(names_told_apart(tree)) for path, tree in trees(f"[\"']({known})[\"']").items()
-    }
+    told = {path: list(names_told_apart(tree)) for path, tree in trees(f"[\"'}}]({known})").items()}
     assert {path: names for path, names in told.items() if names and path not in NAMED} == {}
     assert {path for path in NAMED if told[path]} == NAMED.keys()
 
