@@ -12,7 +12,14 @@ from labapp.coding.agreement.coefficients import (
     Intraclass,
     alpha_for,
 )
-from labapp.coding.agreement.measure import DRAWS, SEED, Measure, coefficient, resample
+from labapp.coding.agreement.measure import (
+    DRAWS,
+    SEED,
+    Measure,
+    category_text,
+    coefficient,
+    resample,
+)
 from labapp.coding.agreement.ratings import Ratings, ratings_of
 
 
@@ -93,3 +100,10 @@ def test_json_has_a_reason_where_there_is_no_value() -> None:
         "n_raters": 2,
     }
     assert coefficient(CohenKappa(), ratings_of([["a", "a"]])).to_json()["reason"]
+
+
+def test_a_category_is_named_in_a_sentence() -> None:
+    sets = (frozenset(), frozenset({"goal"}), frozenset({"goal", "aim"}))
+    assert [category_text(category) for category in (*sets, "aim", 3.0)] == [
+        "no code", "“goal”", "“aim” and “goal”", "“aim”", "3",
+    ]  # fmt: skip
