@@ -265,8 +265,6 @@ def judge(mutant: Mutant, copied: Path, recorded: dict[str, dict[str, Any]], mos
     # What was killed once is asked of all of them, before it is said to survive.
     tests = every[:most] if most and mutant.first in ("", "survived") else every
     files = f"{len(tests)} of {len(every)}"
-    if mutant.files == files and not mutant.now:
-        return
     nightly = {entry.file for entry in entries()}
     left = [test for test in tests if test[0] in nightly]
     # How long tests take that are left to the night is known where they were recorded as well.
@@ -338,7 +336,8 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
     with scratch() as copied:
         for row in here:
-            if (row.now and not given.again) or time.monotonic() > until:
+            tried = row.now or (row.files and given.files)
+            if (tried and not given.again) or time.monotonic() > until:
                 continue
             judge(row, copied, recorded, given.files)
             write(moved, here + lost)

@@ -132,7 +132,7 @@ def test_what_a_killed_analysis_left_is_gone_after_the_next(tmp_path: Path) -> N
     assert [path.name for path in out.iterdir()] == ["report.html"]
 
 
-def test_what_is_on_its_way_is_known_before_its_first_byte(tmp_path: Path) -> None:
+def test_what_is_on_its_way_is_known_before_its_first_byte(temporary: Path, tmp_path: Path) -> None:
     """Of a program that was killed it is removed by the next one, wherever it lies; of one that is
     at work it is left alone, and no other file is ever touched."""
     study, out = tmp_path / "data" / "study", tmp_path / "out"
@@ -164,6 +164,9 @@ def test_what_is_on_its_way_is_known_before_its_first_byte(tmp_path: Path) -> No
     assert somebodys.read_text() == "mine", "a path that a file names is not removed unchecked"
     assert leftovers.under_way(study, session.name) == ""
     assert not (study / leftovers.REGISTER).exists()
+    assert subprocess.run(program, check=False, timeout=60).returncode < 0
+    leftovers.clear_of([session])
+    assert list(out.iterdir()) == []
 
 
 ROOT = Path(__file__).resolve().parents[2]

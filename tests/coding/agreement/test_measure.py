@@ -21,6 +21,11 @@ from labapp.coding.agreement.measure import (
     ratings_of,
     resample,
 )
+    category_text,
+    coefficient,
+    resample,
+)
+from labapp.coding.agreement.measure import Ratings, ratings_of
 
 
 def coded(participants: int, units: int, seed: int = 1) -> Ratings:
@@ -100,3 +105,10 @@ def test_json_has_a_reason_where_there_is_no_value() -> None:
         "n_raters": 2,
     }
     assert coefficient(CohenKappa(), ratings_of([["a", "a"]])).to_json()["reason"]
+
+
+def test_a_category_is_named_in_a_sentence() -> None:
+    sets = (frozenset(), frozenset({"goal"}), frozenset({"goal", "aim"}))
+    assert [category_text(category) for category in (*sets, "aim", 3.0)] == [
+        "no code", "“goal”", "“aim” and “goal”", "“aim”", "3",
+    ]  # fmt: skip

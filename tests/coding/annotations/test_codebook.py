@@ -260,6 +260,9 @@ def test_what_differs_between_two_versions() -> None:
         ("code happy: added", False),
     ]
     assert differences(parse(NEW.encode(), PATH), parse(NEW.encode(), PATH)) == ()
+    without = parse(NEW.replace("renamed: {goal: aim}\n", "").encode(), PATH)
+    changes = differences(parse(GOOD.encode(), PATH), without)
+    assert "code goal: removed" in map(str, changes)
 
 
 def test_which_marks_were_given_by_an_older_definition() -> None:

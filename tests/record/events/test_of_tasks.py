@@ -100,9 +100,9 @@ ABOUT_DIALS = [
 ]
 
 
-def made(cls: type[registry.Payload], dimension: int, dials: int) -> registry.Payload:
+def made(cls: type[registry.Payload], dimension: int, dials: int, box: int = 0) -> registry.Payload:
     """A payload about a dial, with states of so many dials, and nothing in its other fields."""
-    wanted: dict[str, object] = {"dimension": dimension, "box": 0}
+    wanted: dict[str, object] = {"dimension": dimension, "box": box}
     wanted |= dict.fromkeys(STATES, (0.0,) * dials)
     return cls(**{name: wanted.get(name) for name in cls.__struct_fields__})
 
@@ -113,5 +113,7 @@ def test_a_kind_about_dials_tells_whether_the_part_has_them(cls: type[registry.P
     if "dimension" in cls.__struct_fields__:
         assert "dial" in made(cls, 2, 2).misfit(PART)
         assert made(cls, 0, 0).misfit({"id": "text"})
+    if "box" in cls.__struct_fields__:
+        assert "box 1" in made(cls, 0, 0, box=1).misfit(PART)
     if {*STATES} & {*cls.__struct_fields__}:
         assert "dials" in made(cls, 1, 3).misfit(PART)
