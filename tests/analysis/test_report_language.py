@@ -204,6 +204,24 @@ def test_a_language_of_ones_own_is_a_file_and_what_it_lacks_is_listed(tmp_path: 
     assert not (tmp_path / "none").exists()
 
 
+def test_a_file_of_ones_own_may_have_sentences_by_id(tmp_path: Path) -> None:
+    given, words = of_names(tmp_path), tmp_path / "words.yaml"
+    template = "{% if test.df %}{{ letter }}{% endif %} vaut {{ test.p|p }}"
+    words.write_text(f'"design.test": "{template}"\n"Study {{a:v}}": "Étude {{a}}"\n', "utf-8")
+    translation, _ = language.chosen(given, "fr", words)
+    assert translation is not None
+    assert translation.templates == {"design.test": template}
+    assert translation.say("Study A") == "Étude A"
+    translation.missing.add("design.model")
+    language.write_missing(translation, tmp_path)
+    listed = (tmp_path / language.MISSING).read_text("utf-8")
+    assert '"design.model": ""' in listed
+    assert "# {{ name|say|capital }}, n = " in listed
+    words.write_text('"design.test": "{{ tests }}"\n', "utf-8")
+    with pytest.raises(SetupError, match="there is no tests"):
+        language.chosen(given, "fr", words)
+
+
 @pytest.mark.parametrize(
     ("content", "asked", "why"),
     [

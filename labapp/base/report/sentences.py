@@ -36,14 +36,22 @@ def catalogue(language: str) -> Mapping[str, str]:
 
 def sentence(name: str, /, **values: object) -> Verbatim:
     """A sentence in the language that is spoken, in English where that has none. Numbers are
-    written as the language writes them."""
+    written as the language writes them. Raises SetupError where a template of one's own cannot be
+    filled."""
+    from jinja2 import TemplateError
+
     spoken = spoken_translation()
     template = None
     if spoken is not None:
         template = spoken.templates.get(name) or catalogue(spoken.language).get(name)
         if template is None:
             spoken.missing.add(name)
-    return Verbatim(_template(template or catalogue(ENGLISH)[name]).render(values))
+    try:
+        return Verbatim(_template(template or catalogue(ENGLISH)[name]).render(values))
+    except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
+        if spoken is None or name not in spoken.templates:
+            raise
+        raise SetupError(f"{name!r}: {error}.", todo="Correct the words of the report.") from error
 
 
 def check(words: Mapping[str, str], todo: str) -> None:
@@ -57,6 +65,7 @@ def check(words: Mapping[str, str], todo: str) -> None:
                 meta.find_undeclared_variables(_environment().parse(text))
                 for text in (template, catalogue(ENGLISH)[name])
             )
+            _template(template)  # knows its filters
         except TemplateSyntaxError as error:
             raise SetupError(
                 f"{name!r}: {error.message}, line {error.lineno}.", todo=todo
@@ -68,9 +77,11 @@ def check(words: Mapping[str, str], todo: str) -> None:
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    made = Environment(undefined=StrictUndefined, autoescape=False)
+    # A table of words may come from somebody else: it reaches what it is given, and no program.
+    made = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
     made.filters |= {
         "decimal": lambda value, digits: _written(decimal(value, digits)),
         "number": lambda value: _written(number_words(value)),

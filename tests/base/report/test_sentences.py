@@ -85,11 +85,24 @@ def test_a_language_without_a_sentence_has_it_in_english_and_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "told"), [("{{ tests }}", "there is no tests"), ("{% if %}", "line 1")]
+    ("template", "told"),
+    [
+        ("{{ tests }}", "there is no tests"),
+        ("{% if %}", "line 1"),
+        ("{{ letter|shout }}", "No filter named 'shout'"),
+    ],
 )
 def test_a_template_of_ones_own_is_checked(template: str, told: str) -> None:
     with pytest.raises(SetupError, match=told):
         check({"design.test": template}, "Correct it.")
+
+
+@pytest.mark.parametrize("reached", ["test.nothing", "test.p|df|df", "test.__class__.__mro__"])
+def test_a_template_of_ones_own_reaches_its_row_and_no_program(reached: str) -> None:
+    own = {"design.test": f"{{{{ {reached} }}}} {{{{ letter }}}}"}
+    check(own, "")
+    with speaking(spoken("de", own)), pytest.raises(SetupError, match=r"'design\.test'"):
+        sentence("design.test", letter="F", test=Statistic(p=0.5))
 
 
 def test_the_catalogues_lie_beside_the_texts_of_their_languages() -> None:
