@@ -22,7 +22,7 @@ from typing import Any, Self
 
 import msgspec
 
-from labapp.base.clock import Clock, utc_text
+from labapp.base.clock import Clock, FakeClock, utc_text
 from labapp.base.errors import JournalError, JournalFull
 from labapp.base.reading.values import json_value
 from labapp.record.events import (
@@ -325,7 +325,9 @@ class MemoryJournal(Journal):
     type than its kind says.
     """
 
-    def __init__(self, clock: Clock, segment: int = 1) -> None:
+    clock: FakeClock
+
+    def __init__(self, clock: FakeClock, segment: int = 1) -> None:
         self.clock = clock
         self.segment = segment
         self.failed = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,8 +17,9 @@ from labapp.base.errors import SessionError
 from labapp.record.events import Event, Payload, Source, UnstampedEvent
 from labapp.record.events.lifecycle import NoteAdded
 from labapp.record.journal.write import MemoryJournal
+from labapp.session import opening
 from labapp.session.planning.thresholds import fold
-from labapp.session.simulation import simulation_job
+from labapp.session.simulation.driver import Driver
 from labapp.session.simulation.names import ORACLE
 from labapp.session.simulation.simulation_job import SimulationJob, run_job
 from labapp.study.allocation import rule_of
@@ -70,14 +72,14 @@ def test_nothing_is_written_where_only_numbers_are_wanted(
     def never(*arguments: object, **named: object) -> None:
         raise AssertionError("a folder was made")
 
-    monkeypatch.setattr(simulation_job.tempfile, "mkdtemp", never)
-    monkeypatch.setattr(simulation_job.opening, "create", never)
+    monkeypatch.setattr(tempfile, "mkdtemp", never)
+    monkeypatch.setattr(opening, "create", never)
     assert run_job(replace(first(load("gradcam-distinction")), scratch=tmp_path)).included
     assert not any(tmp_path.iterdir())
 
 
 def test_a_session_that_stands_still_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulation_job.Driver, "start", lambda driver: None)
+    monkeypatch.setattr(Driver, "start", lambda driver: None)
     with pytest.raises(SessionError, match="stood still"):
         run_job(first(load("gradcam-distinction")))
 
