@@ -309,13 +309,14 @@ def describe() -> list[dict[str, Any]]:
 
     rows = []
     for name, cls in registered().items():
-        meanings = descriptions.attributes(cls)
+        described: type = cls
+        meanings = descriptions.attributes(described)
         rows.append(
             {
                 "kind": name,
                 "version": cls.version,
                 "durable": cls.durable,
-                "meaning": " ".join(descriptions.summary(cls).split()),
+                "meaning": " ".join(descriptions.summary(described).split()),
                 "fields": {field: type_text(hint) for field, hint in hints(cls).items()},
                 "field_meanings": {
                     field: meanings.get(field, "") for field in cls.__struct_fields__

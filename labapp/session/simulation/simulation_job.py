@@ -553,6 +553,7 @@ def rehearse(
     if journal is None:
         journal = MemoryJournal(_clock(loaded, planned.session))
     clock = journal.clock
+    assert isinstance(clock, FakeClock)
     journal.append(UnstampedEvent(planned), Source.SYSTEM)
     machine = machine_of(loaded, planned, dependencies.decoders)
     scheduler = VirtualScheduler(clock)

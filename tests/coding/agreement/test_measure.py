@@ -17,15 +17,11 @@ from labapp.coding.agreement.measure import (
     SEED,
     Measure,
     Ratings,
+    category_text,
     coefficient,
     ratings_of,
     resample,
 )
-    category_text,
-    coefficient,
-    resample,
-)
-from labapp.coding.agreement.measure import Ratings, ratings_of
 
 
 def coded(participants: int, units: int, seed: int = 1) -> Ratings:
