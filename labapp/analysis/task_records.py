@@ -353,6 +353,8 @@ def older_ways(task_type: TaskType[Any]) -> Iterator[str]:
             )
     if task_type.kept_text:
         yield "`kept_text`: annotate those fields with `labapp.record.events.types.Word`"
+    if any(discovery.load(where).trial_columns is not None for where in task_type.bids):
+        yield "`trial_columns`: say with `left_out` which columns a bundle does not have"
 
 
 def key_of(event: Event) -> Key | None:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from labapp.analysis.column import Column as AnalysisColumn
 from labapp.analysis.columns import brought_tables, table_columns
-from labapp.analysis.declared import SessionFactors, with_declared, within_columns
+from labapp.analysis.declared import SessionFactors, is_of_design, with_declared, within_columns
 from labapp.analysis.task_records import records_class
 from labapp.base.errors import BundleError, SessionError
 from labapp.record.events import Event, Payload
@@ -57,8 +57,13 @@ def tasks_of(record: Record) -> list[TaskFiles]:
 def trial_columns(files: TaskFiles, declared: tuple[str, ...] = ()) -> tuple[Column, ...]:
     """The columns of a task's _beh.tsv. declared: what the studies declare, for their factors."""
     table = with_declared(table_columns(), declared)[files.table]
-    without = {*_ELSEWHERE, *files.left_out, *_of_others(files)}
-    chosen = (column for column in table if column.name not in without)
+    if files.trial_columns is None:
+        without = {*_ELSEWHERE, *files.left_out, *_of_others(files)}
+        chosen = [column for column in table if column.name not in without]
+    else:
+        by_name = {column.name: column for column in table}
+        chosen = [column for column in table if is_of_design(column)]
+        chosen += (by_name[name] for name in files.trial_columns)
     return (*map(described_column, chosen), *files.more_columns)
 
 

@@ -166,6 +166,8 @@ class TaskFiles:
     table : the analysis' table whose rows `_beh.tsv` has.
     left_out : names of its columns that `_beh.tsv` does not have, besides those that the place of
         the file says already and those that other tasks bring.
+    trial_columns : its columns by name, as packages listed them until 0.1; None for all but those
+        `left_out`.
     more_columns : of `_beh.tsv` besides, which `TaskRows.question` fills.
     event_columns : of `_events.tsv`, besides those that the timelines of all tasks have.
     types : what the types of rows of `_events.tsv` mean, `stage` and `trial` first.
@@ -193,6 +195,7 @@ class TaskFiles:
     shown: str
     table: str = "trials"
     left_out: tuple[str, ...] = ()
+    trial_columns: tuple[str, ...] | None = None
     more_columns: tuple[Column, ...] = ()
     without_row: tuple[str, ...] = ()
     readme: str | None = None

@@ -324,6 +324,12 @@ def test_the_shipped_files_have_every_column_of_their_tables() -> None:
         assert {column.name for column in table_columns()[name]} - elsewhere <= written
 
 
+def test_columns_that_a_package_lists_as_until_0_1_are_those_of_its_file() -> None:
+    listed = replace(registry.task_files()[0], trial_columns=("trial", "outcome"))
+    names = [column.name for column in trial_columns(listed)]
+    assert names == ["trial", "outcome", *(column.name for column in listed.more_columns)]
+
+
 def test_every_kind_with_a_row_is_a_kind_of_event() -> None:
     known = set(kinds.registered())
     for files in registry.task_files():
