@@ -30,7 +30,7 @@ FEW: dict[str, dict[str, object]] = {
 def settings_of(metric: Metric, factors: np.ndarray) -> dict[str, object]:
     """A task where a metric takes one, and short training where it trains long."""
     probe = metric.where.startswith("labapp.models.metrics.probes:")
-    few = {"epochs": 10} if probe else FEW.get(metric.name, {})
+    few: dict[str, object] = {"epochs": 10} if probe else FEW.get(metric.name, {})
     task = {"labels": factors.sum(axis=1) > 1} if metric.labels else {}
     return {**few, **task}
 
