@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.analysis.statistic import Statistic
+from labapp.base import resources
 from labapp.base.errors import SetupError
-from labapp.base.report import sentences
 from labapp.base.report.page import ENGLISH, Translation, Verbatim, speaking
 from labapp.base.report.sentences import FILE, catalogue, check, sentence
 
@@ -46,8 +47,11 @@ def test_every_number_of_a_sentence_is_of_its_row(values: list[float], p: list[f
     """Of two and one side, and of equivalence; no row has the numbers of another."""
     names = ("statistic", "df", "difference", "standard_error", "low", "high", "bound")
     row = Statistic(test="t", contrast="a less b", direction="two-sided", p=p[0], p_corrected=p[1])
-    row = replace(row, **{name: abs(value) if name in ("df", "bound") else value
-                          for name, value in zip(names, values, strict=True)})  # fmt: skip
+    cells: dict[str, Any] = {
+        name: abs(value) if name in ("df", "bound") else value
+        for name, value in zip(names, values, strict=True)
+    }
+    row = replace(row, **cells)
     own = [getattr(row, each.name) for each in fields(Statistic)]
     known = [abs(value) for value in own if isinstance(value, float)]
     for name in ("design.contrast", "design.hypothesis", "design.equivalence"):
@@ -106,5 +110,5 @@ def test_a_template_of_ones_own_reaches_its_row_and_no_program(reached: str) -> 
 
 
 def test_the_catalogues_lie_beside_the_texts_of_their_languages() -> None:
-    texts = sentences.resources.assets() / "texts"
+    texts = resources.assets() / "texts"
     assert sorted(path.parent.name for path in texts.glob(f"*/{FILE}")) == sorted(LANGUAGES)
