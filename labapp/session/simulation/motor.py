@@ -94,7 +94,8 @@ class MotorModel:
                 goal = dimension.inside(view.z[dial] + step)
                 if goal == view.z[dial]:
                     break
-                before, then = view.alignment, []
+                before = view.alignment
+                then: list[float] = []
                 if not asked:  # it takes `OVERSHOOT` looks at least
                     asked = OVERSHOOT if turned else ONWARD
                     while len(then) < asked - 1:
