@@ -11,6 +11,7 @@ somebody who was right and to somebody who was not comes up.
 
 from __future__ import annotations
 
+import gc
 import io
 import re
 import shutil
@@ -39,6 +40,7 @@ from labapp.base.errors import (
     UsageError,
 )
 from labapp.base.parallel.cluster import cluster
+from labapp.base.parallel.long_work import gc_paused
 from labapp.base.parallel.processes import cores, processes
 from labapp.models.representations.decoding import Decoder, Foresight
 from labapp.models.representations.package import tasks_of
@@ -171,7 +173,10 @@ def run_job(job: SimulationJob) -> SimulatedSession:
     """Simulate it. Raises as `simulate`; nothing is left of a session that failed."""
     decoders = _decoders(job.models)
     if job.keep == "nothing":
-        return _counted(job, decoders)
+        with gc_paused():
+            counted = _counted(job, decoders)
+        gc.collect(0)  # the session itself is one cycle, and its events hang on it
+        return counted
     scratch = Path(tempfile.mkdtemp(prefix="labapp-", dir=job.scratch))
     stays = False
     try:

@@ -293,9 +293,8 @@ def test_every_statistic_is_scipys_on_the_exported_tables(csv: dict[str, pd.Data
     assert found.keys() == into.values.keys()
     for key, expected in into.values.items():
         np.testing.assert_allclose(found[key], expected, rtol=1e-9, atol=1e-12, err_msg=str(key))
-    assert (
-        sum(np.isfinite(p) for _, _, p in found.values()) > 15 * csv["participants"].study.nunique()
-    )
+    enough = 150 if csv["participants"]["study"].nunique() == len(STUDIES) else 30
+    assert sum(np.isfinite(p) for _, _, p in found.values()) > enough
 
 
 def test_n_sd_and_degrees_of_freedom(csv: dict[str, pd.DataFrame]) -> None:
