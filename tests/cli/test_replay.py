@@ -30,12 +30,12 @@ def replay(*arguments: object) -> subprocess.CompletedProcess[str]:
 def test_a_still_is_the_same_picture_every_time(session: Path, tmp_path: Path) -> None:
     first, second, wide = (tmp_path / f"{name}.png" for name in ("first", "second", "wide"))
     for path in (first, second):
-        done = replay(session, "--at", "5:00", "--still", path, "--trails")
+        done = replay(session, "--at", "3:00", "--still", path, "--trails")
         assert done.returncode == 0, done.stderr
     assert first.read_bytes() == second.read_bytes()
     image = QImage(str(first))
     assert (image.width(), image.height()) == (1366, 768)
-    assert replay(session, "--at", "300", "--still", wide, "--size", "1920x1080").returncode == 0
+    assert replay(session, "--at", "180", "--still", wide, "--size", "1920x1080").returncode == 0
     assert QImage(str(wide)).width() == 1920
 
 
@@ -45,10 +45,10 @@ def test_a_still_is_the_same_picture_every_time(session: Path, tmp_path: Path) -
         (["--at", "5:70", "--still", "x.png"], "is no time"),
         (["--at", "99:00", "--still", "x.png"], "is not in the session"),
         (["--still", "x.png"], "needs a time"),
-        (["--at", "5:00", "--still", "x.png", "--size", "big"], "is no size"),
-        (["--at", "5:00", "--still", "x.tiff/y.png"], "cannot be written"),
+        (["--at", "3:00", "--still", "x.png", "--size", "big"], "is no size"),
+        (["--at", "3:00", "--still", "x.tiff/y.png"], "cannot be written"),
         (["--size", "800x600"], "--still is missing"),
-        (["--at", "5:00"], "There is no screen to show the replay on"),
+        (["--at", "3:00"], "There is no screen to show the replay on"),
     ],
 )
 def test_what_cannot_be_is_told(session: Path, options: list[str], told: str) -> None:
@@ -61,7 +61,7 @@ def test_what_cannot_be_is_told(session: Path, options: list[str], told: str) ->
 def test_a_picture_that_is_there_is_not_overwritten(session: Path, tmp_path: Path) -> None:
     path = tmp_path / "there.png"
     path.write_bytes(b"mine")
-    assert "exists already" in replay(session, "--at", "5:00", "--still", path).stderr
+    assert "exists already" in replay(session, "--at", "3:00", "--still", path).stderr
     assert path.read_bytes() == b"mine"
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from labapp.analysis import load
 from labapp.base.errors import StudyFull
 from labapp.record.events.commands import EndSession, Resume
+from labapp.record.journal.opening import open_record
 from labapp.session import condition_assignment, opening
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
@@ -240,7 +241,8 @@ def test_a_plan_knows_the_factors_of_simulated_people(
     simulated: tuple[LoadedStudy, list[Path]],
 ) -> None:
     _, paths = simulated
-    rows = {name: list(some) for name, some in fold(paths[0]).items()}
+    events = list(open_record(paths[0]).payloads())
+    rows = {name: list(some) for name, some in fold(events, paths[0].name).items()}
     (person,) = rows["participants"]
     known = people(rows, {person["participant"]: "understanding"}, {"understanding": 1.0})
     for frame in (known.tables.trials, known.tables.stages, known.tables.scores):

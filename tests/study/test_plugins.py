@@ -37,7 +37,8 @@ def listed(*arguments: str) -> list[dict[str, str]]:
 
 def test_what_is_shipped_is_listed_with_its_version() -> None:
     rows = listed()
-    assert {tuple(row) for row in rows} == {("name", "group", "package", "version", "state")}
+    keys = ("name", "group", "package", "version", "state", "to_change")
+    assert {tuple(row) for row in rows} == {keys}
     assert {row["group"] for row in rows} <= set(discovery.GROUPS)
     shipped = [row for row in rows if row["package"] == "labapp"]
     assert {row["state"] for row in shipped} == {"ready"}

@@ -198,7 +198,7 @@ TRIALS: dict[str, tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]] = {
         "records",
         (
             ("self.confidence = payload.confidence", "self.confidence = 3"),
-            ("each.answer.confidence for each", "3.0 for each"),
+            ('lambda stage: stage.mean_of("confidence")', "lambda stage: 3.0"),
         ),
         (
             "The tables are the same when RateConfidence is sent with another `confidence`",
@@ -217,12 +217,9 @@ TRIALS: dict[str, tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]] = {
         ),
     ),
     "forgets a column": (
-        "tables",
+        "records",
         (('whole("confidence", ', 'whole("sureness", '),),
-        (
-            "rows to the column 'confidence' of the table 'counterfactual_choices'",
-            "its `tables` lack it",
-        ),
+        ("Question has no 'sureness' for the column 'sureness'",),
     ),
     "forgets what a column means": (
         "records",
@@ -236,7 +233,7 @@ TRIALS: dict[str, tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]] = {
     ),
     "forgets which texts are kept": (
         "events",
-        (("    device: Word\n", "    device: str\n"),),
+        (("    choice: Index\n    device: Word\n", "    choice: Index\n    device: str\n"),),
         (
             "The text in the field 'device' of 'counterfactual.chosen' is lost in a de-identified",
             "annotate it with `Word`",

@@ -281,11 +281,11 @@ def test_the_facts_are_marked_when_they_are_wrong(desk: Desk) -> None:
     voice.show_facts(replace(HEARD, lost_frames=480), ON, 3.0, 10**6, 20.0)
     said = {name: label.full() for name, label in voice.facts.items() if label.full()}
     assert said == {
-        "Microphone": "Jabra · 48 kHz",
-        "Lost sound": "! 0.01 s",
-        "Saved": "! 3.0 s ago",
-        "Disk": "! 1.0 MB free",
-        "Slowest pictures": "! 20.0 ms",
+        "microphone": "Jabra · 48 kHz",
+        "lost": "! 0.01 s",
+        "saved": "! 3.0 s ago",
+        "disk": "! 1.0 MB free",
+        "slowest": "! 20.0 ms",
     }
     voice.show_facts(HEARD, ON, 0.1, 212 * 10**9, 1.4)
     assert {label.full()[:1] for label in voice.facts.values()} & {"!"} == set()

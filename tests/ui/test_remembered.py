@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from labapp.base.errors import AudioError, DataFolderError
+from labapp.record.audio import check as microphone_module
 from labapp.record.audio import devices
 from labapp.record.audio.devices import Device
 from labapp.record.audio.recorder import Level
-from labapp.ui import home as microphone_module
 from labapp.ui import remembered, theme
 from labapp.ui.home import HomeController
 from labapp.ui.moderator.bits import TEXT_MARGIN

@@ -212,6 +212,16 @@ def migration(name: str, from_version: int) -> Callable[[Migration], Migration]:
 @cache
 def _load_all() -> None:
     # The kinds register on import; readers that start from a journal need all of them.
+    from labapp.record.events import (  # noqa: F401
+        lifecycle,
+        look,
+        lsl,
+        moderation,
+        questionnaires,
+        stimuli,
+        trials,
+        voice,
+    )
 
     discovery.load_events()
 

@@ -48,8 +48,10 @@ def strategy(hint: Any) -> st.SearchStrategy[Any]:
     if hint is Any:
         return VALUES
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin is typing.Annotated:
+    if origin is typing.Annotated and arguments[0] is int:
         return st.integers(arguments[1].ge, arguments[1].le)
+    if origin is typing.Annotated:
+        return strategy(arguments[0])
     if origin is tuple:
         if arguments[-1] is Ellipsis:
             return st.lists(strategy(arguments[0]), max_size=3).map(tuple)

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import pytest
 
 from labapp.base.errors import ModelError, SessionError
 from labapp.cli import main as cli
+from labapp.record.events import Event, Payload
 from labapp.record.journal.integrity import check_journal
 from labapp.record.journal.read import read_rows
 from labapp.session import condition_assignment
@@ -116,8 +117,9 @@ def test_results_come_in_order_and_nothing_stays(tmp_path: Path, cluster: Any) -
     assert not list(scratch.iterdir())
 
 
-def _label(session: Path) -> str:
-    return session.name.split("_")[0].removeprefix("sub-")
+def _label(events: Sequence[tuple[Event, Payload]], name: str) -> str:
+    assert events
+    return name.split("_")[0].removeprefix("sub-")
 
 
 def test_a_few_are_left_to_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
