@@ -38,6 +38,10 @@ export OMP_NUM_THREADS=1
 # Each worker collects and runs a third of the test files (tests/helpers/parts.py). Three for two
 # cores: many tests wait, for sound, timers and other processes.
 if [ -n "${SINCE:-}" ]; then
+	if [ $# -gt 0 ]; then
+		echo "Give WING or SINCE, not both. No test was run." >&2
+		exit 2
+	fi
 	files=$($bin/python -m tests.since "$SINCE")
 	mapfile -t files <<<"$files"
 	set -- "${files[@]}"

@@ -140,7 +140,8 @@ class Statistic:
     significant: bool | None = _cell(
         "n of at least 5 in every group, and p < .001 as in the paper of judged explanations; of "
         "masked pictures, whose paper names no level, p < .05 with Holm's correction; of models p <"
-        " .05 with Bonferroni's"
+        " .05 with Bonferroni's; of contrasts and of hypothesis H1 of repaired concepts "
+        "p_corrected < .05"
     )
     low: float | None = _cell(
         "lower end of a 95 % interval, of a test of equivalence of a 90 % one: of the "

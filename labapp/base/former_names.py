@@ -47,6 +47,7 @@ MODULES = {
     "labapp.study.instruments.rules": "labapp.study.instruments.scoring",
     "labapp.study.instruments.wording": "labapp.study.instruments.items",
     "labapp.tasks.questionnaire.screen.items": "labapp.tasks.questionnaire.screen.questionnaire",
+    "labapp.ui.moderator.part_words": "labapp.ui.moderator.wording",
     "labapp.ui.participant.question_screen": "labapp.ui.participant.screen",
     "labapp.ui.widgets.bars": "labapp.ui.widgets.dial",
     "labapp.ui.widgets.cards": "labapp.ui.widgets.row_view",

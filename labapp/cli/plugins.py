@@ -51,7 +51,10 @@ def _rows(group: str) -> Iterator[dict[str, Any]]:
         if group == discovery.TASK_GROUP and state == READY:
             from labapp.analysis.task_records import older_ways
 
-            row["to_change"] = list(older_ways(plugin.value))
+            try:
+                row["to_change"] = list(older_ways(plugin.value))
+            except Exception as error:  # noqa: BLE001  (of the package, which can do anything)
+                row["state"] = f"cannot be used: {type(error).__name__}: {error}"
         yield row
 
 

@@ -177,7 +177,6 @@ def _looked_at(path: Path, row: CellAssignment | None) -> CellAssignment | None:
     if not events:
         return row if running else None
     state = outcome(events, running=running)
-
     if state == "open" and not running and forbids_resume(path):
         state = "ended"  # by the study as the session has it, which decides on going on
     owner = (str(events[0].payload["participant"]), str(events[0].payload["session"]))

@@ -60,13 +60,20 @@ def spoken() -> str:
 
 
 def tr(key: str, /, **values: object) -> str:
-    """The sentence of an id in the language that is spoken, with its {values} filled in."""
-    return _filled(catalogues.sentence(key, language=_Spoken.language), values)
+    """The sentence of an id in the language that is spoken, with its {values} filled in. A sentence
+    in place of an id, as packages gave until 0.1, is shown as it is. Raises KeyError for an id that
+    there is not."""
+    words = key if " " in key else catalogues.sentence(key, language=_Spoken.language)
+    return _filled(words, values)
 
 
-def counted(n: int, key: str, /, **values: object) -> str:
-    """The form of a plural for a number, with {n} and the other {values} filled in."""
-    words = catalogues.sentence(key, n, language=_Spoken.language)
+def counted(n: int, key: str, many: str = "", /, **values: object) -> str:
+    """The form of a plural for a number, with {n} and the other {values} filled in. With `many`,
+    both forms are sentences, as packages gave them until 0.1. Raises KeyError as `tr`."""
+    if many:
+        words = key if n == 1 else many
+    else:
+        words = catalogues.sentence(key, n, language=_Spoken.language)
     return _filled(words, {"n": number(f"{n:,}"), **values})
 
 

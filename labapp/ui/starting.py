@@ -39,7 +39,7 @@ READING = N_("starting.reading")
 LOADING = N_("starting.models")
 PAINTING = N_("starting.pictures")
 SHOWING = N_("starting.windows")
-"""What takes seconds while a session is opened, in English."""
+"""Ids of the sentences for what takes seconds while a session is opened."""
 Step = Callable[[str], None]
 """Is told what begins, one of these sentences."""
 

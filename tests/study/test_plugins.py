@@ -211,6 +211,19 @@ def test_every_group_has_a_catalogue_of_what_is_shipped_and_brought(
         assert f"recorded with {row['package']} 0.1" in discovery.missing([package])
 
 
+def test_a_task_whose_records_cannot_be_loaded_is_listed_all_the_same(tmp_path: Path) -> None:
+    code = (
+        "from labapp.study.plugins.task_type import TaskType\n"
+        "class Dots(TaskType):\n    name = 'dots'\n    records = 'nowhere.at_all:Records'\n"
+        "    machine = plan = screen = lambda *_: None\n"
+        "IT = Dots()"
+    )
+    with on_path(write_package(tmp_path / "site", "dots", code, group="labapp.tasks", entry="IT")):
+        (row,) = [row for row in listed() if row["package"] != "labapp"]
+    assert row["name"] == "dots"
+    assert row["state"].startswith("cannot be used: ModuleNotFoundError")
+
+
 @pytest.mark.parametrize("case", WRONG)
 def test_what_cannot_be_used_is_named_in_every_group(tmp_path: Path, case: str) -> None:
     (code, why), group = WRONG[case], case.partition(" ")[0]

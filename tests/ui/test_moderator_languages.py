@@ -399,6 +399,16 @@ def test_german_numbers_and_counts(speaks) -> None:
     assert counted(1200, "study.values") == "1.200 Werte"
 
 
+def test_sentences_in_place_of_ids_are_shown_as_they_are(speaks) -> None:
+    """Packages gave them until 0.1."""
+    speaks("de")
+    assert tr("Dots of {who}", who="P01") == "Dots of P01"
+    assert counted(1, "{n} dot", "{n} dots") == "1 dot"
+    assert counted(1200, "{n} dot", "{n} dots") == "1.200 dots"
+    with pytest.raises(KeyError):
+        tr("home.nothing_of_the_kind")
+
+
 def test_phrases_of_the_plan_and_the_analysis_are_translated(speaks) -> None:
     english = ("Stage 3", "Before stage 12", "Stage 2, block 4", "Anything else", "Stage 3 again")
     assert [wording.part_title(title) for title in english] == list(english)

@@ -1,6 +1,6 @@
 """The vocabulary: everything that can happen in a session, and everything that can be asked of it.
 
-What only one task has is in that task's folder (`labapp.tasks.*.events` and `.commands`); the
+What only one task has is in that task's folder (`labapp.tasks.*.events`); the
 registry of kinds knows it all the same, those of other packages too.
 
 This package imports no other part of labapp: journals must stay readable whatever else changes.

@@ -56,7 +56,6 @@ class Consent(TaskType[ConsentPart]):
         return "labapp.tasks.consent.screen:ConsentScreen"
 
     def simulate(self, part: ConsentPart, participant: SimulatedParticipant) -> Actor[Any]:
-
         return Signer(part, participant)
 
 

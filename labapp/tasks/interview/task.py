@@ -47,7 +47,6 @@ class Interview(TaskType[InterviewPart]):
         return f"{guide}, until the moderator ends it"
 
     def simulate(self, part: InterviewPart, participant: SimulatedParticipant) -> Actor[Any]:
-
         return Interviewee(part, participant)
 
 

@@ -6,6 +6,8 @@ import copy
 import dataclasses
 import json
 import pickle
+import subprocess
+import sys
 import types
 import typing
 from hashlib import sha256
@@ -106,6 +108,15 @@ def stored(payload: Payload, /, **changes: Any) -> Event:
         attempt=None,
         **values,
     )
+
+
+def test_a_new_process_knows_every_kind() -> None:
+    """Nothing else imports the modules that register them."""
+    code = "from labapp.record.events.registry import known, registered\n"
+    code += "assert known('trial.ended') and known('lsl.opened'); print(*registered())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    own = {name for name, cls in registered().items() if cls.__module__.startswith("labapp.")}
+    assert set(done.stdout.split()) == own
 
 
 @pytest.mark.parametrize("name", registered())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labapp.session.planning import files
+from labapp.session.planning import figures
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,7 @@ from labapp.session.planning import files
 def test_the_lowest_panel_of_each_column_says_what_the_axis_is_of(
     panels: int, lowest: set[int]
 ) -> None:
-    figure, axes = files._grid(panels, 2.0)
+    figure, axes = figures._grid(panels, 2.0)
     figure.canvas.draw()
     said = {
         n

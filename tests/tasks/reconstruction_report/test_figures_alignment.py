@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from labapp.analysis import load
 from labapp.base.figure_style import FULL_IN, PALETTES, USUAL_PALETTE
-from labapp.tasks.reconstruction.report import contents as figures
+from labapp.tasks.reconstruction.report import figures_alignment as figures
 from tests.helpers.journals import golden_session
 
 DRAWN = True
