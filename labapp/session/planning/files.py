@@ -1,6 +1,6 @@
 """A plan as a folder: plan.html, its figures as SVG and PNG, and every number as CSV.
 
-The figures of a plan. Lines and marks differ by shape: they can be told apart in grey.
+Lines and marks of the figures differ by shape, so that they can be told apart in grey.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the report has of reconstruction, with and without a target (paper 000). What the marks and
 times of calibrations suggest is worked out in `labapp.analysis.calibration`.
 
-The figure of the alignment over time, a small panel a question, as SVG text.
+Also the figure of the alignment over time, with a small panel for each question, as SVG text.
 """
 
 from __future__ import annotations
