@@ -6,7 +6,7 @@ help:
 	@echo "make demo   set up, then a whole session with a simulated participant, export and report"
 	@echo "make run    set up, then open the moderator window"
 	@echo "make test   set up, then every check that one waits for; WING=ui: of the tests those in tests/ui"
-	@echo "            SINCE=main: of the tests those that what differs from main asks for"
+	@echo "            SINCE=main: only the tests affected by what differs from main"
 	@echo "make nightly  the tests that make test leaves out (tests/nightly.yaml), mutants, torture and fuzz: hours"
 	@echo "make docs   set up, then the documentation as pages: build/docs/index.html; make pictures draws its windows anew"
 	@echo "make torture  every study resumed after every kind of event; 200 sessions killed; hours"
@@ -23,7 +23,8 @@ demo: setup
 run: setup
 	@.venv/bin/labapp
 
-# WING: a folder of tests/, whose tests alone are run; SINCE: a commit (tests/since.py).
+# WING: run only the tests in this folder of tests/; SINCE: only those affected since a commit
+# (tests/since.py).
 test:
 	@scripts/setup.sh test
 	@SINCE=$(SINCE) scripts/check.sh $(if $(WING),tests/$(WING))

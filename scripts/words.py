@@ -33,7 +33,7 @@ msgstr ""
 
 
 def read(path: Path) -> Catalog:
-    """The sentences of a file. Raises PoFileError or ValueError for one that is none."""
+    """Read the sentences of a file. Raises PoFileError or ValueError if it is not a catalogue."""
     with path.open("rb") as file:
         return read_po(file, abort_invalid=True)
 
@@ -86,7 +86,7 @@ def _other_fields(message: Message, model: Message) -> Iterator[str]:
 
 
 def compile_file(path: Path, english: Catalog) -> list[str]:
-    """Write the `.mo` beside a `.po`, if nothing is wrong with it; what is wrong."""
+    """Compile a `.po` file if it has no faults. Returns the faults."""
     try:
         catalog = read(path)
     except (PoFileError, ValueError) as error:

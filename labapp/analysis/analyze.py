@@ -1,6 +1,6 @@
 """`labapp analyze`: sessions and bundles in, tables and a report out.
 
-Tables as files: CSV for people, Parquet for programs, and a dictionary of the columns.
+Tables are written as CSV for people and as Parquet for programs, with a dictionary of the columns.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Records of questions with an answer that is chosen, handed in, and then right or wrong.
 
-What lies beside journals and says what they do not: the cards of bundles, and the study file of
-older sessions.
+Also what is read from beside a journal since it is not in it: the cards of bundles, and the study
+file of older sessions.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 It has counts of the final coding, with intervals over participants. Nothing here takes marks for
 independent: a participant counts once, however often a code was given.
 
-How much a participant said at each question: talk time, words a minute, pauses.
+Also how much a participant said at each question: talk time, words a minute, pauses.
 """
 
 from __future__ import annotations

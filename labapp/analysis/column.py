@@ -2,8 +2,8 @@
 
 Here, too, are the columns that most tables have.
 
-A column says nothing of privacy: what a de-identified copy withholds is in none of its events, so
-no cell can hold it.
+Columns need no privacy marks: tables of a de-identified copy are made from its events, which no
+longer contain what was withheld.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ def each(name: str, meaning: str, unit: str = "", get: Getter | str | None = Non
 def of(
     subject: type, /, *columns: Column, via: tuple[str, ...] = (), **getters: Getter | str
 ) -> tuple[Column, ...]:
-    """Columns of rows that are about a class. One without a getter has the attribute of its name:
-    that of the class, or else of the first of `via` that has one.
+    """Give each column its getter, for rows about a class. A column without one uses the attribute
+    of its name, of the class or of the first path in `via` that has it.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def of(
 
     Raises
     ------
-    TypeError : none of them declares such an attribute, or a getter is of no column.
+    TypeError : a column has no such attribute, or a getter has no column.
     """
     if strange := sorted(getters.keys() - {column.name for column in columns}):
         raise TypeError(f"there is a getter for {strange[0]!r}, and no such column")
@@ -118,7 +118,7 @@ def of(
 
 
 def along(path: str) -> Getter:
-    """A getter of what a path leads to; None where there is nothing on its way."""
+    """A getter that follows a path of attributes; None if one on the way is None."""
     if "." not in path:
         return attrgetter(path)
     names = path.split(".")
@@ -179,7 +179,7 @@ def through(path: str, *columns: Column) -> tuple[Column, ...]:
 
 
 def cells(columns: Iterable[Column], subject: Any) -> dict[str, Any]:
-    """The row about something, but for the cells that come from elsewhere."""
+    """The values of a row, except for columns filled elsewhere."""
     getters = {column.name: column.get for column in columns if column.get is not elsewhere}
     row = {name: get(subject) for name, get in getters.items() if callable(get)}
     return {name: list(cell) if isinstance(cell, tuple) else cell for name, cell in row.items()}

@@ -1,6 +1,6 @@
 """Everything that did not go as planned, with when and for how long: a fold over one session.
 
-What one session came to as a whole: how long it took, how it ended, what sound there is.
+Also the session as a whole: how long it took, how it ended, and what sound there is.
 """
 
 from __future__ import annotations

@@ -59,8 +59,8 @@ def outcome(
     df_2: float | None = None,
     why: str = "",
 ) -> Statistic:
-    """What a test says. df: degrees of freedom of a t or chi-square, or of the numerator of an F;
-    df_2: of its denominator. None where there is no value, and then `why` says the reason."""
+    """The result of a test. df: degrees of freedom of t or chi-square, or F's numerator; df_2: F's
+    denominator. Without a value, `why` gives the reason."""
     return Statistic(test=test, statistic=statistic, df=df, p=p, df_2=df_2, why=why)
 
 
@@ -74,9 +74,9 @@ def of_estimate(
 ) -> Statistic:
     """The test of a difference with its standard error, and the interval that belongs to it.
 
-    df: of a t; None: of a normal deviate. bound: of a test of equivalence, whether the difference
-    is smaller on both sides (Schuirmann, 1987): statistic and p are those of the one-sided test
-    with the larger p, and the interval is the 90 % one. name: of the test, if it is not t or z.
+    df: degrees of freedom of t; None for a normal test. bound: for a test of equivalence
+    (Schuirmann, 1987); statistic and p are those of the one-sided test with the larger p, and the
+    interval is the 90 % one. name: of the test, if not t or z.
     """
     t, test, why = value / error, "z" if df is None else "t", ""
     if direction == EQUIVALENT:
@@ -93,7 +93,7 @@ def of_estimate(
 
 
 def quantile(df: float | None, level: float = GIVEN) -> float:
-    """Half the interval of an estimate with a standard error of 1."""
+    """Half the width of the interval for a standard error of 1."""
     share = (1 + level) / 2
     return float(stats.norm.ppf(share) if df is None else stats.t.ppf(share, df))
 

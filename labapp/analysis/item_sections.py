@@ -1,9 +1,9 @@
 """The report's sections on the items of questionnaires: what was answered to each, in the order of
 the questionnaire, and how well the items of a scale go together.
 
-The report's section on attention checks: how often each was passed, over everybody who was asked,
-also whoever is not included for it. The report's sections on questionnaires: scores by model,
-ratings, options chosen, written answers.
+Also the sections on attention checks (how often each was passed by everyone who was asked,
+including those excluded for it) and on questionnaires: scores by model, ratings, chosen options,
+written answers.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Every sentence of the paragraph on methods, which is to be taken into a paper, is of what the
 sessions say of themselves; what they do not say (who was asked, why) is for the authors to add.
 
-The report's section on what the moderator noted: how often, and session by session. The report's
-section on a registration: what was changed since, and what was not registered.
+Also the sections on the moderator's notes (how often, and session by session) and on a registration
+(what was changed since, and what was not registered).
 """
 
 from __future__ import annotations

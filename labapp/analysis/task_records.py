@@ -342,8 +342,8 @@ def not_planned(event: Event, what: str) -> RecordError:
 
 
 def older_ways(task_type: TaskType[Any]) -> Iterator[str]:
-    """What a task of a package says in ways that only this version still knows, each with what to
-    do."""
+    """What a package's task still does in a way that the next version will not support, each with
+    what to change."""
     records = records_class(task_type)
     for name in ("trial_row", "stage_row", "own_rows", "participant_row"):
         if records is not None and getattr(records, name) is not getattr(TaskRecords, name):

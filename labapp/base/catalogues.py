@@ -40,7 +40,7 @@ class Catalogue(GNUTranslations):
 
 @cache
 def catalogue(language: str) -> Catalogue:
-    """The sentences of a language; where it lacks one, the English one."""
+    """The sentences of a language, with English for those it lacks."""
     compiled = _compiled(_folder() / f"{language}.po")
     with compiled.open("rb") as file:
         sentences = Catalogue(file)
@@ -61,7 +61,7 @@ def sentence(key: str, n: int | None = None, *, language: str = ENGLISH) -> str:
 
 
 def _compiled(path: Path) -> Path:
-    """The compiled file of a catalogue. Ends the program where there is none that is current."""
+    """The path of the compiled catalogue. Exits if it is out of date and cannot be compiled."""
     compiled = path.with_suffix(".mo")
     if not resources.in_checkout() or _is_current(compiled, path):
         return compiled

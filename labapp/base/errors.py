@@ -75,7 +75,7 @@ class LabappError(Exception):
     Parameters
     ----------
     what : what happened, as one sentence.
-    safe : what is safe (usually the data recorded so far); nothing was changed, where it is None.
+    safe : what is safe (usually the data recorded so far); None means that nothing was changed.
     todo : what to do next.
     faults : the mistakes in files that it tells of, where it does.
     """

@@ -1,9 +1,9 @@
 """Sentences that lower layers say of what happens, as a code and values.
 
-Their words are in `assets/words`, by the ids `message.<code>`. Journals, logs and commands have
-them in English. A window in another language says the same from the code and the values, which
-events carry with the English text (see `MessagePayload`). A code keeps its meaning and the names of
-its values, for journals have it; the words can be bettered.
+Their text is in `assets/words`, under `message.<code>`. Journals, logs and commands use English. A
+window in another language translates from the code and values that events store next to the English
+text (see `MessagePayload`). Journals contain the codes, so a code never changes its meaning or the
+names of its values; its wording may.
 """
 
 from __future__ import annotations

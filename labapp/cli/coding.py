@@ -1,7 +1,7 @@
 """`labapp code`: what people say about recorded sessions: units, codes, agreement.
 
-`labapp code agree`: how far raters agree, in studies or in any table of ratings. Commands of
-`labapp code` about units, codebooks and the files of annotations.
+Here are its commands about units, codebooks and the files of annotations, and `labapp code agree`:
+how far raters agree, in studies or in any table of ratings.
 """
 
 from __future__ import annotations

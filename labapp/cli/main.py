@@ -133,14 +133,13 @@ COMMANDS = {
         "Tasks, metrics and more: shipped, and of installed packages.",
     ),
 }
-"""By name: where in this folder the function or the group is, and its first sentence."""
+"""Each command's module and function or group, and its first sentence."""
 GROUPS = [name for name, (where, _) in COMMANDS.items() if where.endswith("_app")]
-"""Those with commands of their own. Their sentence, which names these, is never cut short."""
+"""Groups of commands. Their sentence lists the commands and is never shortened."""
 
 
 class _Commands(Mapping[str, Any]):
-    """The commands as click knows them, each made, with what it imports, when it is asked for:
-    typer takes a while for a command, and most runs need one."""
+    """Builds each command only when it is needed, since typer is slow and most runs use one."""
 
     def __init__(self) -> None:
         self._made: dict[str, Any] = {}

@@ -7,7 +7,7 @@ early or withdrew gives the place back, condition and order, and is replaced. Th
 the truth: `assignments.sqlite` beside the session folders holds a row a session, is compared with
 the folders at every use, and is made anew from them if it is lost.
 
-How far a study that hands out places has come: who holds each, and how many are still wanted.
+Also how far a study that hands out places has come: who holds each, and how many are still wanted.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Where a session takes place: versions, machine, process; screens and the microphone are known
 to the caller.
 
-Whether a folder lies on a network drive, where a journal must not be written.
-
-SQLite's write-ahead log needs memory that all processes on the file share and locks that hold;
-network file systems give neither (https://sqlite.org/wal.html, section 1).
+Also whether a folder is on a network drive, where a journal must not be written. SQLite's
+write-ahead log needs memory that all processes on the file share and locks that hold; network file
+systems give neither (https://sqlite.org/wal.html, section 1).
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def boot_id() -> str:
 
 @cache
 def _version(library: str) -> str:
-    """That of this run. To read it takes longer than simulating many a part."""
+    """The installed version. Cached, since reading it is slower than simulating many parts."""
     try:
         return metadata.version(library)
     except metadata.PackageNotFoundError:

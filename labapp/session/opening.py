@@ -1,6 +1,6 @@
 """Opening a session: new, or again after an interruption.
 
-What a session sends to other devices of the lab, in each run of it.
+Also the LSL streams that each run of a session opens.
 """
 
 from __future__ import annotations

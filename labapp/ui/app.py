@@ -1,6 +1,6 @@
 """What the command line opens: the home, or one session at once.
 
-`labapp demo`: the main job end to end, through the real windows.
+Also `labapp demo`, which does the main job end to end, through the real windows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One session on the screens: two windows, the watcher of screens, and an orderly end.
 
-The path of the participant's pointer, recorded where the study asks for it.
+Also the path of the participant's pointer, recorded if the study asks for it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The home at work: finds out what the checklist shows, and starts sessions.
 
-The home's microphone: which one is in use, and what it hears before a session. The preview that the
-home opens: a process of its own, which no session has to wait for.
+Also the home's microphone (which one is in use, and what it hears before a session) and the preview
+that the home opens, a process of its own, so that no session has to wait for it.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class HomeController(QObject):
 
     @cached_property
     def researcher(self) -> Researcher:
-        """What the page of analyses does; made with it."""
+        """Controls the page Results; created when the page is first opened."""
         from labapp.ui.researcher.controller import Researcher
 
         researcher = Researcher(self.view.results, self, self.private)

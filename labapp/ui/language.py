@@ -78,7 +78,7 @@ def counted(n: int, key: str, many: str = "", /, **values: object) -> str:
 
 
 def tr_known(text: str, ids: Mapping[str, str], /) -> str:
-    """The sentence for a text that the record has, by a table of ids; any other text as it is."""
+    """Translate a recorded text that has an id; return any other unchanged."""
     return tr(ids[text]) if text in ids else text
 
 
@@ -153,10 +153,10 @@ PLAIN = {
     "Make room, or see that you may write there.": N_("message.make_room_or_rights"),
     "See that you may read it.": N_("message.speech_see"),
 }
-"""What lower layers say in English without a value, and its id: why a session paused or ended, or
-has no sound, as journals have it, and parts of errors. What is stored stays in English whatever is
-spoken, so that the data of one study read alike. Sentences with values are messages
-(`labapp.base.messages`). Any other text is shown as it came."""
+"""English texts without values from lower layers, with their ids: why a session paused, ended or
+has no sound, and parts of errors. Journals always store English, so that the data of a study look
+alike. Sentences with values are messages (`labapp.base.messages`). Any other text is shown
+unchanged."""
 
 
 def translate_message(text: str) -> str:

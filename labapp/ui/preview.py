@@ -4,7 +4,7 @@ It is the real window over a real session, in a temporary folder that goes with 
 the moderator jumps to a part, the session stands as though all parts before it were done. What
 comes up inside of a part, such as what is said to an answer, is a still of a simulated session.
 
-The window of a preview: the participant's, and beside it the list of all screens.
+The window of a preview is the participant's, with the list of all screens beside it.
 """
 
 from __future__ import annotations

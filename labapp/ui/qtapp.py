@@ -1,6 +1,5 @@
-"""The one QApplication, and what the interpreter is told for its sake.
-
-Which Qt platform to use: the display if one answers, otherwise offscreen.
+"""The one QApplication, the interpreter settings it needs, and the choice of Qt platform: the
+display if one answers, else offscreen.
 
 A dead DISPLAY makes Qt abort the process without an exception, so it is tried in a child process
 first. Nothing here imports Qt.

@@ -1,6 +1,6 @@
 """The lists of sessions on the home: read in a thread of their own, shown where they changed.
 
-The studies that the home offers: the shipped ones and one's own, and whether a file changed.
+Also the studies that the home offers: the shipped ones and one's own, and whether a file changed.
 """
 
 from __future__ import annotations
@@ -170,14 +170,14 @@ class SessionLists(QObject):
         view.coding_opened.connect(self._show_coding)
 
     def feed(self, researcher: Researcher) -> None:
-        """From here on there is a page of analyses."""
+        """Pass the sessions to the page Results from now on."""
         self._researcher = researcher
         researcher.page.replay_requested.connect(self.replays.open)
         researcher.set_sessions(self._shown.sessions, whole=self._shown.whole)
 
     @cached_property
     def coding(self) -> CodingWork:
-        """What the page *Coding* does; made with it."""
+        """Controls the page *Coding*; created when it is first opened."""
         from labapp.ui.researcher.controller import CodingWork
 
         work = CodingWork(self._view.coding, self)

@@ -64,7 +64,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted model: what it is called, who is in it, and what is to be known of it."""
+    """A fitted model: its name, its participants and remarks on the fit."""
 
     name: str
     n: int

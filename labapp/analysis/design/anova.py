@@ -62,7 +62,8 @@ class Term:
     plain : F with its degrees of freedom; of complete data with partial eta squared.
     corrected : with Greenhouse and Geisser's epsilon; None where there is nothing to correct.
     generalised : generalised eta squared; None of other models.
-    sphericity : Mauchly's W; None as `corrected` is, but said of two conditions.
+    sphericity : Mauchly's W; for two conditions, a row that says why there is none; None between
+        participants.
     squares, error : sums of squares of the term and of its error.
     """
 

@@ -1,7 +1,7 @@
 """The report's section on the default analyses of a study: what was done, why, and the numbers.
 
-What a study came to, in half a screen: who was analysed, each hypothesis with its result, and the
-primary outcomes with their estimates.
+Also a summary of the study in half a screen: who was analysed, each hypothesis with its result, and
+the primary outcomes with their estimates.
 """
 
 from __future__ import annotations

@@ -5,10 +5,9 @@ and on another machine. The rows of each table travel as a piece: an Arrow strea
 of the table, each of its type. A cell with one number a dimension is a JSON list, as in CSV, so
 that whole numbers stay whole; but a list of numbers among the snapshots, of which there are many.
 
-Folding many sessions: one after the other, in several processes, or on a Dask cluster.
-
-However it is done, the sessions come back in the order in which they were given, so that the tables
-are the same to the last bit.
+Many sessions are folded one after the other, in several processes, or on a Dask cluster. They
+always come back in the order in which they were given, so that the tables are the same to the last
+bit.
 """
 
 from __future__ import annotations

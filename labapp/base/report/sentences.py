@@ -1,7 +1,7 @@
 """Sentences of the report: jinja2 templates by id, with a catalogue in each language.
 
-A sentence is given rows of the table of statistics and writes numbers of these, so that no number
-of it can be of another test. `assets/texts/<language>/sentences.yaml` is a catalogue; the
+A sentence takes its numbers from rows of the table of statistics, so they always belong to the same
+test. `assets/texts/<language>/sentences.yaml` is a catalogue; the
 English one has every id. A table of one's own (`--words`) may have ids, too.
 """
 
@@ -80,7 +80,7 @@ def _environment() -> Environment:
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    # A table of words may come from somebody else: it reaches what it is given, and no program.
+    # A table of words may come from someone else: it can use only the values it is given.
     made = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
     made.filters |= {
         "decimal": lambda value, digits: _written(decimal(value, digits)),

@@ -1,13 +1,11 @@
 """Reading and opening the annotations of a session: the way in for all other rooms.
 
-What the moderator wrote down in the session, as the marks of a rater.
+Also what the moderator wrote down in the session, as the marks of a rater; the sessions of a study
+whose annotations may be used (over, readable, not withdrawn); and what was done to a session's
+annotations, in the order of time, with what was taken back.
 
-The sessions of a study whose annotations may be used: over, readable, not withdrawn. What was done
-to a session's annotations, in the order of time, with what was taken back.
-
-Which session annotations belong to: the last hash of its journal, and its sound.
-
-Times of marks mean nothing in another session, so that files of marks name the one they are of.
+Times of marks mean nothing in another session, so files of marks name the one they belong to, by
+the last hash of its journal and its sound.
 """
 
 from __future__ import annotations

@@ -5,10 +5,9 @@ and on the words that went out from here, where a code is one of the unit that i
 has no time, as a code on any other text, is told. Things are known by their ids, else by names and
 places: some tools give everything new ids.
 
-A sound of a REFI-QDA project that comes in: its codes, its transcript, and the words beside.
-
-A code of a unit went out twice, on the sound and on the words. What was changed in one of them was
-changed; where they contradict each other the code stays, and that is told.
+Of a sound, its codes, its transcript and the words beside it are read. A code of a unit went out
+twice, on the sound and on the words. What was changed in one of them was changed; where they
+contradict each other the code stays, and that is told.
 """
 
 from __future__ import annotations

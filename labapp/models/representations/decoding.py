@@ -45,8 +45,8 @@ class TargetDistance:
 
 
 class Foresight:
-    """The `forward` of a decoder that is told what will be looked at next, and computes that in one
-    call; what was computed last is kept, for hands go to and fro.
+    """A decoder's `forward` that is told which states are likely to be shown next, decodes them in
+    one call, and remembers recent pictures.
 
     ONNX Runtime gives the same bits of one z and of many at once; other engines may differ in the
     last ones.

@@ -3,11 +3,9 @@
 The schema says what a manifest may hold. This module checks whether its parts fit each other, and
 whether every picture is there and is what the manifest says.
 
-Reference pictures of a set of interventions: of every concept two pictures that show what its
-two words mean.
-
-They follow from the set alone, so that everybody is shown the same. Who was shown them as such must
-not be asked about them: plans leave out the pictures of `reserved`.
+Also the reference pictures of a set of interventions: for every concept, two pictures that show
+what its two words mean. They follow from the set alone, so that everybody is shown the same. Who
+was shown them as such must not be asked about them: plans leave out the pictures of `reserved`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
 """The figures of the reconstruction paper (paper 000, Figures 6 to 10, A.11, A.12), for a page and
 as files.
 
-Box plots of the metrics by model, with stars (paper 000, Figures 6 and 8). Change of each metric
-over the questions of a stage (paper 000, Figure 10). Correctness by dimension of the single-
-dimension task (paper 000, Figure 7). Heat maps of the differences between models, with stars (paper
-000, Figures A.11 and A.12). What participants said of each model: workload, understanding,
-difficulty (paper 000, Figure 9).
-
-Panels of a figure: a block of them a data set, in it one a metric.
+They show the metrics by model as box plots, with stars (Figures 6 and 8); the change of each metric
+over the questions of a stage (Figure 10); correctness by dimension of the single-dimension task
+(Figure 7); the differences between models as heat maps, with stars (Figures A.11 and A.12); and
+what participants said of each model: workload, understanding, difficulty (Figure 9). A figure has a
+block of panels for each data set, with one panel for each metric.
 """
 
 from __future__ import annotations

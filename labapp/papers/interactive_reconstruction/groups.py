@@ -8,10 +8,10 @@ Where participants meet several models each, models that no participant meets to
 apart (5 and 10 dimensions in the think-aloud study); where each meets one, all are one group. There
 somebody who took part twice, with another model, counts with the first (5.2.2: each person once).
 
-One metric over the models of a group: summaries, tests and effects (paper 000, section 6).
-
-As the paper: repeated-measures ANOVA and paired t tests where participants met several models,
-one-way ANOVA and independent t tests with pooled variance where each met one. All else is ours.
+Also one metric over the models of a group: summaries, tests and effects (paper 000, section 6). As
+in the paper, the tests are repeated-measures ANOVA and paired t tests where participants met
+several models, one-way ANOVA and independent t tests with pooled variance where each met one. All
+else is ours.
 """
 
 from __future__ import annotations

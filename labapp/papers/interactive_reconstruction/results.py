@@ -3,15 +3,14 @@
 Paper 000, section 6 and Table A.3. All values are in the unit of their metric (`Metric.unit`), that
 is, the column of the table times `Metric.factor`.
 
-What the reconstruction paper found (paper 000), to stand beside our numbers.
+Also what the reconstruction paper found, to stand beside our numbers. `published.csv` beside this
+module has every cell of Tables 2 and A.3, every F, t and p of section 6 and the medians of 6.2.1,
+as printed: numbers in the unit of their row, standard deviations of the population (n). Where the
+paper contradicts itself both values are there, each with a note; cells of Table A.3 that could not
+be read in its text have no value and say so.
 
-`published.csv` beside this module has every cell of Tables 2 and A.3, every F, t and p of section 6
-and the medians of 6.2.1, as printed: numbers in the unit of their row, standard deviations of the
-population (n). Where the paper contradicts itself both values are there, each with a note; cells of
-Table A.3 that could not be read in its text have no value and say so.
-
-What model cards say of the models that were compared: the first columns of Table 2, what the paper
-calls models like these, and what they are not.
+Also what model cards say of the models that were compared: the first columns of Table 2, what the
+paper calls models like these, and what they are not.
 """
 
 from __future__ import annotations

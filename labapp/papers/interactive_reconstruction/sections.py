@@ -1,9 +1,7 @@
 """The report's sections on models that are compared: as Tables 2 and A.3 of paper 000.
 
-What the tests of a group assume, and what tests say that assume less (ours).
-
-Numbers of tests as the tables of the report say them. The figures of models that are compared, as
-the report's page has them.
+Also what the tests of a group assume, with tests that assume less (ours), the numbers of tests as
+the report's tables show them, and the figures of the models as the report's page shows them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Kinds that belong to the session as a whole: its plan, parts, pauses, moderator, windows.
 
-Bases of the kinds that say whether the participant agreed to take part, whatever the form. Kinds of
-what can be taken back: a skip, the wish to leave, the end of a session.
+Also the bases of the kinds that say whether the participant agreed to take part, whatever the form,
+and the kinds of what can be taken back: a skip, the wish to leave, the end of a session.
 """
 
 from __future__ import annotations

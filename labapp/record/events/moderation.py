@@ -1,8 +1,8 @@
 """Kinds that tell of the moderator: what was written down and corrected, and whether the console
 named the representations.
 
-Who has the keyboard: one keyboard serves the participant and the moderator. Where the participant's
-pointer was, in studies that record it.
+Also who has the keyboard, which participant and moderator share, and where the participant's
+pointer was, if the study records it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Kinds of the sound recording.
 
-Kinds of what is said in a session, as far as a program knows it at once.
+Also what a simulated participant says.
 """
 
 from __future__ import annotations

@@ -5,11 +5,10 @@ The hash chain covers the rows of `events`. Around them are looked at: tables, t
 indices and column types as `layout.SCHEMA` makes them, the rows of `meta`, the types of all values,
 the settings in the file's header, and bytes behind the last page.
 
-Whether the events of a session fit its plan and each other.
-
-A value can have the right type and still be impossible in a session: a dial that the model lacks, a
-question answered before it was drawn, a part that the plan does not have. Readers look such things
-up, so they are checked once, before anything is computed.
+Also whether the events of a session fit its plan and each other. A value can have the right type
+and still be impossible in a session: a dial that the model lacks, a question answered before it was
+drawn, a part that the plan does not have. Readers look such things up, so they are checked once,
+before anything is computed.
 """
 
 from __future__ import annotations

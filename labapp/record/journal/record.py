@@ -1,6 +1,6 @@
 """One recorded session, read the same way from a session folder and from a bundle.
 
-What a journal says of the session as a whole: its runs, its sound, its pauses and its end.
+Also what a journal says about the session as a whole: its runs, its sound, its pauses and its end.
 """
 
 from __future__ import annotations

@@ -319,10 +319,9 @@ class Journal:
 
 
 class MemoryJournal(Journal):
-    """A journal of which nothing is left: what a simulation that is only counted needs of one.
+    """A journal in memory, for simulations whose files are not needed.
 
-    The events are kept as they are, and no thread writes them. `payloads` finds a value of another
-    type than its kind says.
+    It has no thread. `payloads` checks that each value has the type its kind declares.
     """
 
     clock: FakeClock
@@ -344,7 +343,7 @@ class MemoryJournal(Journal):
         return receipts
 
     def _utc(self) -> str:
-        """Time stands still while a command is worked off."""
+        """The clock stands still during a command, so the text is reused."""
         if self._text[0] != self._t_ns:
             self._text = self._t_ns, super()._utc()
         return self._text[1]

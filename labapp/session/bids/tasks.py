@@ -1,6 +1,7 @@
 """The tasks whose trials a session recorded, and their files; the registry knows what these are.
 
-The events.tsv of a task: one row a stage, question, movement and picture, on one timeline.
+The events.tsv of a task has one row for each stage, question, movement and picture, on one
+timeline.
 """
 
 from __future__ import annotations

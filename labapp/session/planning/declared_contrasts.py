@@ -6,7 +6,7 @@ in the outcome's own unit needs (an effect in standard deviations needs none), a
 who are recruited count and have every cell. Power is that of the t test of the contrast (noncentral
 t), with as many participants in each combination of the factors between them.
 
-The plan of declared contrasts in words, as rows, as a figure and as plan.html.
+The plan is given in words, as rows, as a figure and as plan.html.
 """
 
 from __future__ import annotations

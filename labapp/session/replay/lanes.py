@@ -3,8 +3,6 @@
 All times are session time in ns, as in the journal; stretches are half-open. No task is known here
 by its name: what comes onto the screen, which events move a dial and which compare a picture with a
 target, task types and the bases of events say. Words are put to it by the windows.
-
-The fold over a journal that gives the lanes of a timeline, in session time.
 """
 
 from __future__ import annotations

@@ -543,8 +543,8 @@ class Effects:
         self._looks.append((z, percept))
 
     def _take_in(self) -> None:
-        """The looks since the last time something was asked, together: one by one takes a tenth of
-        a simulated session."""
+        """Add the looks since the last question in one step; doing it one by one takes a tenth of a
+        simulated session."""
         if not self._looks:
             return
         z = np.array([z for z, _ in self._looks])

@@ -20,8 +20,9 @@ OVERSHOOT = 2
 the time a person takes to react to what is seen (reaction times of 200 to 300 ms)."""
 
 AHEAD, ONWARD = 16, 3
-"""So many pictures of a movement, and of one that goes on while the alignment rises, are asked for
-in one call: more would often be decoded in vain, for a question is over once it is solved."""
+"""How many pictures of a movement to decode in one call; the second is for a movement that
+continues while the alignment rises. More would often be wasted, since a question ends once it is
+solved."""
 
 RISES = 0.0005
 """Half a step of the alignment shown."""

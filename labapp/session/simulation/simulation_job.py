@@ -175,7 +175,7 @@ def run_job(job: SimulationJob) -> SimulatedSession:
     if job.keep == "nothing":
         with gc_paused():
             counted = _counted(job, decoders)
-        gc.collect(0)  # the session itself is one cycle, and its events hang on it
+        gc.collect(0)  # The session is a reference cycle that keeps its events alive.
         return counted
     scratch = Path(tempfile.mkdtemp(prefix="labapp-", dir=job.scratch))
     stays = False
@@ -216,7 +216,7 @@ def run_job(job: SimulationJob) -> SimulatedSession:
 
 
 def _counted(job: SimulationJob, decoders: Decoders) -> SimulatedSession:
-    """The same session without a folder, where only what is folded of it is wanted."""
+    """Simulate without a folder, when only the result of `fold` is needed."""
     loaded = job.loaded
     who = (job.label, job.drawn, job.seed, job.session)
     made = decoders.plan(loaded, *who, predict_masked=decoders.predict_masked)
@@ -601,7 +601,7 @@ def rehearse(
     finally:
         runner.close("simulated")
     if not done:
-        raise _stood_still(planned.participant, "It was not to be kept.")
+        raise _stood_still(planned.participant, "Nothing was stored.")
     return journal
 
 

@@ -101,8 +101,8 @@ class TaskType(ABC, Generic[P]):
     session, as `module:OBJECT` of several `labapp.study.plugins.bids.CourseRow`; empty for none."""
     kept_text: ClassVar[str] = ""
     """Where it says which texts of its events a de-identified copy keeps, as `module:OBJECT` of the
-    names of fields by kind of event. Fields of new events are annotated with
-    `labapp.record.events.types.Word` instead."""
+    names of fields by kind of event. For packages written for 0.1.
+    In new events, annotate the fields with `labapp.record.events.types.Word`."""
     mixture: ClassVar[Mapping[str, float]] = MappingProxyType({})
     """Usual shares of its strategies, by name, adding up to 1; empty for those of
     `labapp.session.simulation.strategies`."""

@@ -1,6 +1,6 @@
 """What is recorded of concept repair, and its rows of tables.
 
-One attempt at a picture whose concepts are set, and at the grid: what the journal says of it, and
+An attempt at a picture whose concepts are set, or at the grid, has what the journal says of it and
 what is true of it by the plan.
 """
 

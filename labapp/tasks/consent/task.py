@@ -1,7 +1,4 @@
-"""Consent as a task type.
-
-How a simulated participant consents.
-"""
+"""Consent as a task type, and how a simulated participant consents."""
 
 from __future__ import annotations
 

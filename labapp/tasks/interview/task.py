@@ -1,7 +1,4 @@
-"""Interviews as a task type.
-
-How a simulated participant is interviewed.
-"""
+"""Interviews as a task type, and how a simulated participant answers."""
 
 from __future__ import annotations
 

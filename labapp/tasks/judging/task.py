@@ -10,9 +10,8 @@ As published, the first mistake is chosen from colour, count and shape each time
 that the model's way does not meet. The published 86.5 % are of the question whether the prediction
 is right.
 
-Which words of the participant's window belong to which of these tasks, for translations.
-
-When a photo, or an exercise, is there to be judged: its pictures are files, there at once.
+Also which words of the participant's window belong to which of these tasks, for translations, and
+when a photo or an exercise can be judged: at once, since its pictures are files.
 """
 
 from __future__ import annotations

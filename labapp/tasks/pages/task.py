@@ -1,7 +1,4 @@
-"""Texts and the debrief as a task type.
-
-What a study file may say of texts and of the debrief.
-"""
+"""Texts and the debrief as a task type, and their part of a study file."""
 
 from __future__ import annotations
 

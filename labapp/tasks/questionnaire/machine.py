@@ -1,7 +1,7 @@
-"""A questionnaire: every change of an answer is an event. A page, or the questionnaire, can be left
-only with its required answers; what its conditions leave out is not asked.
+"""A questionnaire: every change of an answer is an event.
 
-The command of a questionnaire.
+A page, or the questionnaire, can be left only with its required answers; what its conditions leave
+out is not asked.
 """
 
 from __future__ import annotations

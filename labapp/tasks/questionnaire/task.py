@@ -1,7 +1,4 @@
-"""Questionnaires as a task type.
-
-What a study file may say of questionnaires.
-"""
+"""Questionnaires as a task type, and their part of a study file."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The parts of a plan that reconstruct, with what the published studies fix filled in.
 
-What a study file may say of interactive reconstruction.
+Also what a study file may say about interactive reconstruction.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Breaks as a task type.
-
-What a study file may say of breaks.
-"""
+"""Breaks as a task type, and their part of a study file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Small pieces that the moderator's windows share.
 
-The style sheet of the moderator's windows: the theme's, and what only they use. A combo box with a
-drawn arrow and values besides its texts.
+Also their style sheet (the theme's, and what only they use), and a combo box with a drawn arrow and
+values besides its texts.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ leave a mark; one timer, 20 times a second, brings the widgets that are concerne
 that the console never stands between a dial and its picture. Both windows share a thread: while a
 masked picture is about to appear on the participant's screen, the console waits.
 
-Below the header: a line for each alarm, with what to do, or that all is well. The plan with ticks.
+Below the header is a line for each alarm, with what to do, or one that all is well. Also the plan
+with ticks.
 """
 
 from __future__ import annotations

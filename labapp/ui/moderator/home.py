@@ -3,7 +3,7 @@
 A passive view. It is told everything through its setters and tells through its signals what the
 person asked for; it reads no file, opens no device and starts nothing.
 
-The home's checklist with the controls that make its rows green, and Start.
+Also the checklist, with the controls that make its rows green, and Start.
 """
 
 from __future__ import annotations
@@ -344,7 +344,7 @@ class HomeView(QWidget):
 
     @cached_property
     def results(self) -> ResearcherPage:
-        """Of the analyses."""
+        """The page Results, created when first opened."""
         from labapp.ui.researcher.page import ResearcherPage
 
         page = ResearcherPage(PALETTE)

@@ -1,7 +1,7 @@
 """The live mirror of what the participant sees: the participant's own screens, only read and made
 small, beside what a moderator has to know of them.
 
-The column beside the participant's screen in the console: what its task says of it.
+Also the column beside the participant's screen in the console: what its task says about it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The page of all sessions: found, looked at, gone on with, remarked on, excluded, withdrawn.
 
-Recorded sessions as a table: sorted by any column as people count, and searched. The home's card
-where study, participant and session are chosen.
+The table of recorded sessions can be sorted by any column, as people count, and searched. Also the
+home's card where study, participant and session are chosen.
 """
 
 from __future__ import annotations

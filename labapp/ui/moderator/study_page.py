@@ -1,8 +1,8 @@
 """The home's page on the chosen study: its parts, and what each dial of its models does.
 
-A traversal sheet as a widget: as many states as its width has room for. What the Study page offers
-to whoever writes studies: a new one, a copy, a check of its files; every mistake stands in place,
-with file and line.
+Also a traversal sheet as a widget, with as many states as its width has room for, and what the page
+offers to whoever writes studies: a new one, a copy, a check of its files; every mistake is shown in
+place, with file and line.
 """
 
 from __future__ import annotations

@@ -3,10 +3,9 @@
 What lies behind is drawn when it changes, a few times a minute; a tick moves the line of now, lets
 the running blocks grow and adds to the newest stretch of the envelope.
 
-What the timeline is made of, as items for a pyqtgraph plot: envelope, bars, marks, titles.
-
-Heights are shares of the plot, times seconds. What lies behind now is kept by Qt as a picture until
-it changes: drawing an hour of it takes milliseconds.
+The timeline is made of items for a pyqtgraph plot: envelope, bars, marks, titles. Heights are
+shares of the plot, times seconds. What lies behind now is kept by Qt as a picture until it changes:
+drawing an hour of it takes milliseconds.
 """
 
 from __future__ import annotations

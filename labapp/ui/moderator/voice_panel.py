@@ -1,6 +1,6 @@
 """Voice and recording: what is heard, when to prompt, and that everything is being kept.
 
-The voice meter: the last seconds of sound as bars.
+Also the voice meter: the last seconds of sound as bars.
 """
 
 from __future__ import annotations

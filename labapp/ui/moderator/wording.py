@@ -1,6 +1,6 @@
 """Times, sizes and outcomes as the moderator reads them.
 
-What the moderator's windows say of a part: as it stands here of any, else its task says it.
+Also what the windows say about a part: these words fit any part; a task may have its own.
 """
 
 from __future__ import annotations

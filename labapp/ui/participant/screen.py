@@ -1,16 +1,15 @@
 """What every screen of the participant's window is given and gives.
 
-What lies between the bars of a window: as large as there is room for, and where that is less than
-it needs, it scrolls. What is said beside or over a screen, inline and never modal. What the screens
-of questions share that are handed in, and may then be told right or wrong. Which screen a part of
-the plan has. A screen whose text has pages to turn.
+A screen lies between the bars of a window: it is as large as there is room for, and scrolls if that
+is less than it needs. Also what is said beside or over a screen, inline and never modal; what
+screens share whose questions are handed in, and may then be told right or wrong; which screen a
+part of the plan has; and a screen whose text has pages to turn.
 
-Where Tab goes in the participant's window: on in reading order, whatever was made when.
-
-The order is that of the layouts, so that a field that is put into a row later, such as the editor
-of a dial's name, has its place in that row. A screen can name what comes in another turn, since its
-task is done in it. The way on comes behind the content, and what leaves a question, such as Skip,
-behind everything else. What gets the focus is scrolled into view; what comes up begins at its top.
+Tab moves in reading order, regardless of the order in which widgets were created. The order is that
+of the layouts, so that a field that is put into a row later, such as the editor of a dial's name,
+has its place in that row. A screen can name what comes in another turn, since its task is done in
+it. The way on comes behind the content, and what leaves a question, such as Skip, behind everything
+else. What gets the focus is scrolled into view; what comes up begins at its top.
 """
 
 from __future__ import annotations

@@ -3,10 +3,9 @@
 It draws the session's state and sends commands. It closes only when the controller says so:
 whoever leaves it is asked gently, and the moderator is told by an event.
 
-Movement of the dials on its way to the session: at most one command a dial and painted frame.
-
-The first movement goes at once. What follows before its frame is painted is merged per dial, and
-goes when it is; the last value of every dial always arrives.
+Movements of the dials are sent to the session as at most one command for each dial and painted
+frame. The first movement goes at once. What follows before its frame is painted is merged per dial,
+and goes when it is; the last value of every dial always arrives.
 """
 
 from __future__ import annotations

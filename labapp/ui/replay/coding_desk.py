@@ -3,7 +3,7 @@
 The window puts `said` where its text is and `palette` beside it, asks `commands` for what its keys
 do, and `unclaimed` for the letters and digits.
 
-The line below the units: searching, memos, new codes and questions; never a dialog.
+The line below the units is for searching, memos, new codes and questions; there is never a dialog.
 """
 
 from __future__ import annotations

@@ -2,10 +2,11 @@
 
 It draws nothing. The window tells it what is heard, and shows what its signals say.
 
-A rater's marks by id and by unit; what a key changes costs the same however many there are.
+A rater's marks are kept by id and by unit, so that what a key changes costs the same however many
+there are.
 
-What the list of units shows of a session: words, chips, and the facts of a unit. Who codes and how,
-and what coding asks of the player.
+Also what the list of units shows of a session (words, chips, and the facts of a unit), who codes
+and how, and what coding asks of the player.
 """
 
 from __future__ import annotations

@@ -2,10 +2,8 @@
 
 It is no dialog: what plays goes on, and every key does what it does without it. A passive view.
 
-What the card for exchange asks for: done in a thread, so that what plays goes on.
-
-A file that comes in is only looked at first. What it would change is told, and done after a click,
-if it is still the same then.
+What the card asks for is done in a thread, so that what plays goes on. A file that comes in is only
+looked at first. What it would change is told, and done after a click, if it is still the same then.
 """
 
 from __future__ import annotations

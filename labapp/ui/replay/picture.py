@@ -4,12 +4,11 @@ It is the participant's own window over the state that the session had, only rea
 recorded, and so not seen, `labapp.record.events.look` lists. Over it lie, where they are asked for,
 the movements of the dials in the last seconds.
 
-The video of the participant beside the replayed screen: the picture of the time that is heard.
-
+Also the video of the participant beside the replayed screen: the picture of the time that is heard.
 Where a stretch is redacted nothing of it is shown, no face either. Nothing of its sound is played:
 what is heard is the session's own.
 
-What the lanes of a timeline are called, and what their items say.
+Also what the lanes of a timeline are called, and what their items say.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """All units with a code over the sessions of a study: listed, and played in place at a click.
 
-Quotes with the picture of the participant's screen at that moment, as a file.
+Also quotes as a file, with the picture of the participant's screen at that moment.
 """
 
 from __future__ import annotations

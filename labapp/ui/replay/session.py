@@ -1,6 +1,6 @@
 """Opening a recorded session for its replay, and saying what of it cannot be had.
 
-Pictures of the participant's screen at times of a session, without a window.
+Also pictures of the participant's screen at times of a session, without a window.
 """
 
 from __future__ import annotations

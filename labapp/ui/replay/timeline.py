@@ -4,10 +4,9 @@ Wheel zooms at the pointer, dragging moves, a click plays from there; Shift and 
 the axis scrubs, the edges of units can be drawn. What does not move with the playhead is painted
 when the view changes and kept as a picture; a frame of playing is that picture and a line.
 
-What moves over the picture of a timeline: playhead, selection, the unit that is coded, the cover of
-what a blind rater does not see yet, and the frame in the strip. What mouse, wheel and keys do in a
-timeline. The voice in a timeline: its waveform with lost sound and units, and the strip of the
-whole session.
+Over the picture move the playhead, the selection, the unit that is coded, the cover of what a blind
+rater does not see yet, and the frame in the strip. Also what mouse, wheel and keys do in a
+timeline, and its voice: the waveform with lost sound and units, and the strip of the whole session.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """The rows below the voice: what was on the screen, moves, the alignment, notes, and codes.
 
-What the rows of a timeline draw with: columns of sound, bars, hatching and signs.
+The rows draw with columns of sound, bars, hatching and signs. Whatever is thinner than a pixel or
+two is first brought together by numpy and drawn as one picture of its row, so that ten thousand
+marks cost no more than the pixels they lie on.
 
-Whatever is thinner than a pixel or two is first brought together by numpy and drawn as one picture
-of its row, so that ten thousand marks cost no more than the pixels they lie on.
-
-Which stretch of a session a timeline shows, and where a time lies in it.
+Also which stretch of a session a timeline shows, and where a time lies in it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """The bar below the timeline: play, time, speed, going back on play, loop, and the keys.
 
-The keys of the replay window: the shipped ones, those of the user's own file, and their check.
+Also the keys of the replay window: the shipped ones, those of the user's own file, and their check.
+A key is written as Qt writes it (`Ctrl+Shift+R`). Signs are matched by what they are, not by where
+they lie: on one keyboard `<` is Shift and the comma, on another a key of its own.
 
-A key is written as Qt writes it (`Ctrl+Shift+R`). Signs are matched by what they are, not by
-where they lie: on one keyboard `<` is Shift and the comma, on another a key of its own.
-
-The bar above the replay: whose session it is, in a few words what is to be known of it. The right
-of the window: the text, and panels beside it, or as tabs below it.
+Also the bar above the replay, which says whose session it is and, in a few words, what is to be
+known of it, and the right of the window: the text, and panels beside it, or as tabs below it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The window in which a recorded session is seen and heard; coding puts its own into its places.
 
-What `labapp replay` opens: the window of one session, until it is closed. What happened in a
-session, in words and in order; a click goes there.
+`labapp replay` opens the window of one session until it is closed. Also what happened in a session,
+in words and in order; a click goes there.
 """
 
 from __future__ import annotations

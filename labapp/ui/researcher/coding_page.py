@@ -2,8 +2,8 @@
 
 A passive view, as the home is: told through its setters, telling through its signals.
 
-The line of the page *Coding* for writing down what was said: which model, of which sessions, and
-how far it is.
+Also the line of the page *Coding* for writing down what was said: which model, of which sessions,
+and how far it is.
 """
 
 from __future__ import annotations

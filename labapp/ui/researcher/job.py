@@ -3,7 +3,7 @@
 Analyses load pandas and matplotlib and compute for seconds; neither belongs into the process that
 runs sessions.
 
-Replays that the home opens: a process each, so that none of them disturbs a session.
+Replays that the home opens have a process each, so that none of them disturbs a session.
 """
 
 from __future__ import annotations

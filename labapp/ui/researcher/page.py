@@ -2,12 +2,11 @@
 
 A passive view, as the home is: told through its setters, telling through its signals.
 
-A page of the researcher's that scrolls up and down. The sessions of a study with what their data
-are worth.
+Also a page of the researcher's that scrolls up and down, and the sessions of a study with what
+their data are worth.
 
-What an analysis wrote into its folder, as plain values for the window.
-
-Read from the files of `labapp analyze`, so that window and command line say the same numbers.
+What an analysis wrote into its folder is given to the window as plain values. They are read from
+the files of `labapp analyze`, so that window and command line say the same numbers.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""Small controls: buttons, fields, labels.
+"""Small controls (buttons, fields, labels), and rows and columns of widgets.
 
-Buttons: Space and Enter press them, a double click counts once, holding a key counts once. A field
-to write in that gives its text when it is kept, never key by key. A field takes so many characters
-and no more; what it did not take is said, never silent. A layout that fills lines from left to
-right, as text does. What a screen reader is told where Qt tells nothing by itself: that a widget is
-a picture, and what is said without the focus coming to it. A label for words of any author.
-
-Rows and columns of widgets.
+Space and Enter press a button; a double click counts once, and so does holding a key. A field to
+write in gives its text when it is kept, never key by key. It takes a limited number of characters,
+and says what it did not take. Also a layout that fills lines from left to right, as text does; a
+label for words of any author; and what a screen reader is told where Qt tells nothing by itself:
+that a widget is a picture, and what is said without the focus coming to it.
 """
 
 from __future__ import annotations

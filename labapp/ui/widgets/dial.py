@@ -7,8 +7,8 @@ numbers (they would bias) and the wheel does nothing unless the dial has the foc
 As published, a dial is what a slider on a web page is: no fine dragging and no wheel, and a Page
 key moves a tenth of the range.
 
-The thin bar on top and the bar at the bottom: the same place on every screen. Series as charts: a
-dashed line at 0, and the band of allowed disagreement.
+Also the thin bar on top and the bar at the bottom, in the same place on every screen, and series as
+charts, with a dashed line at 0 and the band of allowed disagreement.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Rows that compare a region of a photo with a prototype: pictures side by side, and a rating.
 
-Answers as cards, of which the right one is told at the end, and classes as tabs.
+Also answers as cards, of which the right one is told at the end, and classes as tabs.
 """
 
 from __future__ import annotations

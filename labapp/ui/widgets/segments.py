@@ -1,6 +1,6 @@
 """Options as joined segments, in a row or one below the other, and a question with its options.
 
-Stimulus views: pictures magnified by a whole number of device pixels, and what they share.
+Also stimulus views: pictures magnified by a whole number of device pixels, and what they share.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """What the report has of concept repair (after paper 001, section 4.1).
 
-What concept repair says, as rows of the table of statistics: 1 means by model, 2 correlations with
-what is known of the models, 3 the hypotheses. The report's section on people and the purity of
-models.
+Its rows of the table of statistics are: 1 means by model, 2 correlations with what is known of the
+models, 3 the hypotheses. Also the report's section on people and the purity of models.
 """
 
 from __future__ import annotations

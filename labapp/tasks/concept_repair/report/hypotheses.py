@@ -12,7 +12,7 @@ their measures, which are taken in standard deviations of the models that were m
 half of H3 and H5 predict that there is nothing: they need an interval of 90 % within a bound that
 was set beforehand (two one-sided tests at .05).
 
-What the sessions that count say of one study with concept repair.
+Also what the sessions that count say about one study with concept repair.
 """
 
 from __future__ import annotations
@@ -84,9 +84,9 @@ class Prediction:
     unit : of the estimate.
     n, n_people, n_models : values, participants and models.
     bound : what does not matter, of a prediction of nothing.
-    difference : the test of an effect of nothing, with its 95 % interval, over the outcomes of H1
-        in the primary sample with a corrected p, and over no others. None without an estimate.
-    equivalence : of a prediction of nothing the test against the bound, with its 90 % interval.
+    difference : the test for a difference from zero, with its 95 % interval; p is corrected only
+        over the outcomes of H1 in the primary sample. None without an estimate.
+    equivalence : if no effect is predicted, the test against the bound, with its 90 % interval.
     why : why there is no value, or what else is to be known.
     """
 
@@ -139,7 +139,7 @@ class Prediction:
             )  # fmt: skip
 
     def estimated(self, value: float, error: float, df: float | None, why: str = "") -> Prediction:
-        """With its tests; of an error of 0 there is an estimate alone."""
+        """Add the tests; if the error is 0, only the estimate."""
         name = LOGISTIC if df is None else PAIRED
         known = Statistic(test=name, difference=value, low=value, high=value)
         difference = of_estimate(value, error, df, name=name) if error else known
@@ -149,7 +149,7 @@ class Prediction:
             equal = f"{name}, {TOST}"
             made = of_estimate(value, error, df, EQUIVALENCE, self.bound, equal) if error else known
             equivalence = replace(made, direction=EQUIVALENCE)
-        # Of how many values is asked where p is corrected.
+        # The correction needs n.
         difference = replace(difference, n=self.n)
         return replace(self, difference=difference, equivalence=equivalence, why=why)
 

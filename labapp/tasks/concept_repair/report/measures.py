@@ -4,7 +4,7 @@ Pictures that can be repaired or left alone and were chosen for it (matched), th
 whatever the model makes of them (natural), and those that were chosen because they cannot be set
 right (traps) are never pooled: the first are the primary ones.
 
-The models whose concepts were repaired, with the means of what people did with each.
+Also the models whose concepts were repaired, with the means of what people did with each.
 """
 
 from __future__ import annotations
@@ -440,7 +440,7 @@ class Models:
 
     def correlated(self, measure: str, predictor: str, sample: str = MATCHED) -> Statistic:
         """Spearman's correlation over models of a human measure with a measure of the model, with
-        its 95 % interval by drawing models and people anew."""
+        its 95 % bootstrap interval over models and people."""
         rows = self.of(sample).dropna(subset=[measure])
         scores = self.known.groupby("model", sort=False)[predictor].mean().dropna()
         names = [name for name in scores.index if (rows["model"] == name).any()]

@@ -1,7 +1,4 @@
-"""What the report has of judged explanations (paper 003).
-
-The report's sections on judged explanations (paper 003): of one study, and of all together.
-"""
+"""What the report has of judged explanations (paper 003): of one study, and of all together."""
 
 from __future__ import annotations
 

@@ -6,15 +6,13 @@ model's similarity, 7 belief in predictions, 12 the score that was told, 13 conf
 answers. The unit is a session's mean where the paper takes participants, and the single rating
 where it takes ratings.
 
-Which sessions are analysed together: those of one study, method, task and labels.
+Sessions of one study, method, task and labels are analysed together. The rows of the table of
+statistics are means and tests, each with its n.
 
-How long the explanations are that participants met, beside those of the published studies.
-
+Also how long the explanations are that participants met, beside those of the published studies.
 Whoever rates ten rows does another task than whoever rates four, and a path of three steps leaves
 other decisions open than one of nine: every number that hangs on it says so. What is known of a
 group comes from the rows of its photos as they were planned, whichever stimulus set they are of.
-
-Rows of the table of statistics of judged explanations: means and tests, each with its n.
 """
 
 from __future__ import annotations

@@ -633,7 +633,7 @@ def _pair(differences: Float64, other: str) -> Statistic:
 
 
 def _compared(test: Statistic, n: int, why: str) -> Statistic:
-    """why: there is no test, where there is none."""
+    """A row for a comparison of methods. why: the reason, if there is no test."""
     return replace(
         test, item="11", quantity="correct, “I don't know” is not", unit=SHARE, ours=True, n=n,
         n_participants=n, why=why if test.p is None else "",
