@@ -3,7 +3,7 @@ refused with line, key, what was found and what is allowed.
 
 Plain values only: no tags, no aliases (a few can swell to gigabytes), no key twice, UTF-8.
 
-The models that stand in types, and the names of their fields: what a document may say at a place.
+The models used in types, and the names of their fields: what a document may say at a place.
 What validators of documents raise: faults at their own places, so that each has its line. A field
 of a static model whose classes are known at run time only, by the registry.
 """
@@ -584,7 +584,7 @@ def refused(
 
 
 def models_in(annotation: Any, metadata: Sequence[Any] = ()) -> list[type[BaseModel]]:
-    """The models that stand in a type. metadata: what is annotated to it; where that knows the
+    """The models used in a type. metadata: what is annotated to it; where that knows the
     models itself (`labapp.base.documents`), it is asked."""
     if get_origin(annotation) is Annotated:
         annotation, *metadata = get_args(annotation)

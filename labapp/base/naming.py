@@ -54,5 +54,5 @@ NotReserved = AfterValidator(_free)
 
 
 LABEL = re.compile(r"[A-Za-z0-9]{1,40}")
-"""BIDS labels (participants, sessions) are letters and digits only. They stand in names of files,
+"""BIDS labels (participants, sessions) are letters and digits only. They are part of file names,
 which have 255 bytes at most."""

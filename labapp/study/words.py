@@ -410,7 +410,7 @@ def _document(loaded: LoadedStudy, document: str, part: PlannedPart) -> Iterator
 
 
 def _unfilled(text: str, names: Collection[str], where: str) -> Iterator[tuple[str, str, str]]:
-    """What stands in braces and is not filled in, each with what is wrong and what to do. where:
+    """What is in braces and is not filled in, each with what is wrong and what to do. where:
     for whom the names are."""
     known = f" Known there: {', '.join(sorted(names))}." if names else ""
     for name in texts.names(text):
@@ -462,7 +462,7 @@ def _instrument(
 
 
 def _study(loaded: LoadedStudy, located: Located) -> Iterator[StudyError]:
-    """The words that stand in the study file itself, in which nothing is filled in."""
+    """The words in the study file itself, in which nothing is filled in."""
     templates = {name for item in items_of(loaded.study.flow) for name in _templates(item)}
     known: set[str] = set()
     if loaded.origin:  # names of files in what could not be read

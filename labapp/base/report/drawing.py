@@ -263,7 +263,7 @@ SAID = "said"
 INTERVAL = "_interval"
 """The label of intervals: no legend names it."""
 GAP_PX = 3.0
-"""Between two labels that stand beside each other."""
+"""Between two adjacent labels."""
 
 
 def finish(figure: Figure) -> None:
@@ -370,7 +370,7 @@ def _broken(figure: Figure, renderer: RendererBase) -> bool:
 
 
 def _shorten(text: Text, room: float, renderer: RendererBase, *, upright: bool = False) -> bool:
-    """Break a text into lines of at most `room` pixels. Whether it was broken anew."""
+    """Break a text into lines of at most `room` pixels. Whether the line breaks changed."""
     words = text.get_text()
     if not words.strip() or not text.get_visible():
         return False

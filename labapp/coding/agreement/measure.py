@@ -284,11 +284,11 @@ class Ratings:
         return Ratings(codes, (0, 1), self.clusters, self.sessions)
 
     def comparable(self) -> Ratings:
-        """The units alone that two raters or more coded, their clusters numbered anew."""
+        """The units alone that two raters or more coded, their clusters renumbered."""
         return self._of_units(np.sum(self.codes != MISSING, axis=1) > 1)
 
     def complete(self) -> Ratings:
-        """The units alone that every rater coded, their clusters numbered anew."""
+        """The units alone that every rater coded, their clusters renumbered."""
         return self._of_units((self.codes != MISSING).all(axis=1))
 
     def _of_units(self, units: NDArray[np.bool_]) -> Ratings:

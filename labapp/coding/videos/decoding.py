@@ -5,7 +5,7 @@ addresses that calls itself a video is followed, and nothing is ever fetched.
 
 Pictures of a session's videos by session time, decoded by a thread of their own.
 
-Whoever shows them asks for the newest time and is told a picture once it is there: nobody waits for
+The viewer asks for the newest time and is told a picture once it is there: nobody waits for
 a video, and what was asked for before and is not wanted any more is left.
 """
 

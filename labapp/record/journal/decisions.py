@@ -164,7 +164,7 @@ LARGEST = 16 * files.MIB
 
 def comments(study: Path) -> dict[str, tuple[str, ...]]:
     """The remarks on each session of a study, oldest first, by the names of their folders. What
-    cannot be read is passed over, for it is no data; `comment_problems` tells of it."""
+    cannot be read is passed over, for it is no data; `comment_problems` reports it."""
     result: dict[str, tuple[str, ...]] = {}
     try:
         entries = comment_lines(study)

@@ -337,7 +337,7 @@ class PlausibilityCheck:
             return "a session is planned once, at its beginning"
         for what, pattern in NAMES.items():
             label = getattr(payload, what)
-            if not pattern.fullmatch(label):  # they stand in names of files
+            if not pattern.fullmatch(label):  # they are part of file names
                 return f"{label[:60]!r} is the name of no {what}"
         for row in payload.plan:
             name, kind = row.get("id"), row.get("part")

@@ -2,7 +2,7 @@
 
 The list of sessions, cached: a session whose files did not change is not read again.
 
-A session is read anew where size or time of its journal's files changed. For one that is not over,
+A session is read again where size or time of its journal's files changed. For one that is not over,
 the lock is checked as well. The logs beside a study's sessions (exports, withdrawals,
 comments, decisions) are read once a study, again where they changed.
 

@@ -1,7 +1,7 @@
 """The home's page on the chosen study: its parts, and what each dial of its models does.
 
 Also a traversal sheet as a widget, with as many states as its width has room for, and what the page
-offers to whoever writes studies: a new one, a copy, a check of its files; every mistake is shown in
+offers to authors of studies: a new one, a copy, a check of its files; every mistake is shown in
 place, with file and line.
 """
 

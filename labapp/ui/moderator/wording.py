@@ -328,7 +328,7 @@ class PartWords(Generic[P]):
         return ""
 
     def detail(self, part: P, *, blind: bool) -> str:
-        """What stands beside a part's title in the plan."""
+        """What the plan shows next to a part's title."""
         return self.subject(part) if part.measures and not blind else ""
 
     def facts(self, parts: Sequence[P]) -> str:

@@ -669,7 +669,7 @@ class PagedScreen(Screen):
 
 
 LAST = 1_000_000
-"""The row of what stands in no layout."""
+"""The row of what is in no layout."""
 
 
 def stops(root: QWidget, current: QWidget | None = None) -> Iterator[QWidget]:

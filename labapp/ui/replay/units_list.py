@@ -3,7 +3,7 @@
 Rows are drawn when they are seen. Their heights are summed once, so that finding the row at a pixel
 is a search in a sorted array. The words of the current unit are edited in place.
 
-Also the rows of the list: what stands in them, how their words wrap, and how they are drawn.
+Also the rows of the list: what they show, how their words wrap, and how they are drawn.
 """
 
 from __future__ import annotations
