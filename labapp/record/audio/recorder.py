@@ -233,7 +233,9 @@ class Recorder:
         limit = STALL_S if self._track.capturing else FIRST_PACKET_S
         if self._idle_s > limit:
             beat_ns = stream.beat_ns
-            if beat_ns is not None and time.perf_counter_ns() - beat_ns > STALL_S * NS:
+            # A process that runs gives a sign of life four times a second, the last perhaps shortly
+            # after its last sound.
+            if beat_ns is not None and time.perf_counter_ns() - beat_ns > STALL_S / 2 * NS:
                 self._still_since_ns = beat_ns
                 return "the sound recorder stood still and is started again"
             return Message("microphone_stalled", seconds=limit)

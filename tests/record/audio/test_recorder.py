@@ -175,12 +175,14 @@ def test_a_stalled_stream_is_a_lost_device(tmp_path: Path) -> None:
     assert session.plug.streams[0].closed
 
 
-def test_a_recorder_that_stands_still_is_replaced_and_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("after_s", [0.0, 0.25])
+def test_a_recorder_that_stands_still_is_replaced_and_told(tmp_path: Path, after_s: float) -> None:
+    """Also where its last sign of life came after its last sound."""
     session = Session(tmp_path)
     session.recorder.start()
     session.record(0.3)
     stream = session.plug.streams[-1]
-    stream.mute, stream.beat_ns = True, time.perf_counter_ns()  # its last sign of life
+    stream.mute, stream.beat_ns = True, time.perf_counter_ns() + round(after_s * 1e9)
     since_ns = session.clock.from_perf_ns(stream.beat_ns)
     session.until(lambda: session.of(AudioDeviceBack))
     session.stop()
@@ -188,7 +190,7 @@ def test_a_recorder_that_stands_still_is_replaced_and_told(tmp_path: Path) -> No
     assert "stood still" in lost.detail
     [still] = session.of(ProgramStalled)
     assert (still.who, still.from_ns, still.left_out) == ("recorder", since_ns, False)
-    assert still.duration_ns > 1e9
+    assert still.duration_ns > (1 - after_s) * 1e9
     assert session.plug.streams[0].closed
 
 
