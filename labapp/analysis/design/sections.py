@@ -69,7 +69,7 @@ def sections(
     yield from figures
     for analysis in results.analyses:
         if analysis.outcome.role == UNDECLARED:
-            told = next(map(term_words, term_tests(analysis)), "")
+            told = next(map(term_words, deciding_tests(analysis)), "")
             name = f"{analysis.outcome.name} ({analysis.outcome.group})"
             yield details(Verbatim(f"{name}, {told}"), joined(_body(analysis)))
         else:
@@ -92,8 +92,8 @@ def _hypotheses(results: StudyAnalyses) -> Html:
             verdict, test = tested_words(analysis, hypothesis)
             rows.append((name, verdict or "not tested", test))
     caption = (
-        "Hypotheses. Supported: the corrected p of the named contrast, or the p of the named term, "
-        "is below .05."
+        "Hypotheses. Supported: the corrected p of the named contrast, or the p of the named term "
+        "(within participants with Greenhouse and Geisser's correction), is below .05."
     )
     return table(("Hypothesis", "Result", "Test"), rows, caption=caption)
 
@@ -116,10 +116,16 @@ def term_tests(analysis: Analysis) -> Iterator[Statistic]:
     return (row for row in analysis.select(TEST, epsilon=None) if row.p is not None)
 
 
+def deciding_tests(analysis: Analysis) -> Iterator[Statistic]:
+    """The same, within participants with Greenhouse and Geisser's correction, as registered."""
+    tests = analysis.select(TEST)
+    return (beside(test, tests)[0] or test for test in term_tests(analysis))
+
+
 def tested_row(analysis: Analysis, hypothesis: Hypothesis) -> tuple[Statistic | None, str]:
     """The row by which a hypothesis is tested, and it in words; without one, why there is none."""
     if hypothesis.contrast is None:
-        rows = list(term_tests(analysis))
+        rows = list(deciding_tests(analysis))
         if hypothesis.term is not None:
             wanted = set(hypothesis.term)
             rows = [row for row in rows if set(row.factors.split(" × ")) == wanted]
@@ -449,7 +455,7 @@ def _outcome(analysis: Analysis) -> tuple[object, object]:
     if (more := len(estimated) - SHOWN_CONTRASTS) > 0:
         told.append(f"{count(more, 'more contrast')} below")
     if not told:
-        told = list(map(term_words, term_tests(analysis)))
+        told = list(map(term_words, deciding_tests(analysis)))
     role = analysis.outcome.role
     name = two_lines(analysis.outcome.name, role if role != UNDECLARED else analysis.outcome.group)
     own = {

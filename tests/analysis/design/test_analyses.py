@@ -14,11 +14,14 @@ from statsmodels.stats.anova import AnovaRM
 from labapp.analysis.columns import table_columns
 from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import MIXED, VARIANCE, Analysis, StudyAnalyses, analyse
+from labapp.analysis.design.apa import paper_tables
 from labapp.analysis.design.contrasts import CONTRAST, EFFECT, EQUIVALENCE, MEAN
 from labapp.analysis.design.sections import sections, term_tests
+from labapp.analysis.design.sections import tested_row as row_of
 from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.tables import Tables, typed
 from labapp.base.report.page import joined
+from labapp.base.report.sentences import df_words, p_cell
 from tests.analysis.design.studies import MODELS, cells, study
 
 AGAINST = {"name": "first against the others", "weights": {"model": {
@@ -227,8 +230,8 @@ def test_one_family_holds_all_outcomes_where_the_study_says_so() -> None:
 @pytest.mark.parametrize(
     ("hypothesis", "told"),
     [
-        ({"term": "model"}, "model: F(2, 20)"),
-        ({"term": ["model", "hint"]}, "hint × model: F(2, 20)"),
+        ({"term": "model"}, "model: F(1.58, 15.82)"),
+        ({"term": ["model", "hint"]}, "hint × model: F(1.58, 15.82)"),
         ({}, "`term` as one of [hint], [model], [hint, model]"),
         ({"term": ["order"]}, "no term order"),
     ],
@@ -244,6 +247,25 @@ def test_a_hypothesis_is_tested_by_the_term_that_it_names(
     table = table[: table.index("</table>")]
     assert told in table
     assert ("supported" in table) == (hypothesis.get("term") in ("model", ["model", "hint"]))
+
+
+def test_a_hypothesis_about_three_models_is_decided_by_the_corrected_p() -> None:
+    """As the registration says; the report's line says the same as the table for the paper."""
+    tables = study(
+        DESIGN
+        | {"hypotheses": [{"text": "They differ.", "outcome": "completion_rate", "term": "model"}]}
+    )
+    declaration = declared_of(tables, "own")
+    results = analyse(tables.included(), declaration)
+    analysis = of(results, "completion_rate")
+    row, _ = row_of(analysis, declaration.hypotheses[0])
+    plain_row = next(row for row in term_tests(analysis) if row.factors == "model")
+    assert row is not None
+    assert row.epsilon is not None
+    assert (row.df, row.p) != (plain_row.df, plain_row.p)
+    printed = next(t for t in paper_tables(results) if t.title.startswith("Tests of effects"))
+    (line,) = (cells for cells in printed.rows if cells[:2] == ("completion_rate", "model"))
+    assert (line[3], line[5]) == (df_words(row.df), p_cell(row.p))
 
 
 def test_cohens_d_says_which_it_is() -> None:
