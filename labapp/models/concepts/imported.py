@@ -134,7 +134,7 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
         or the package exists.
     DatasetError : the pictures are refused.
     """
-    description = own_pictures.read(path)
+    description = own_pictures.read_description(path)
     folder = (resources.user_models() if out is None else out) / description.id
     package.refuse_existing(folder)
     own = own_pictures.pictures(description, path)

@@ -124,7 +124,7 @@ def task_of(card: Card, data: Path | None = None) -> ConceptData:
             safe="Nothing was computed.",
             todo="Give the description that it was imported with, by --data.",
         )
-    given = own_pictures.read(data)
+    given = own_pictures.read_description(data)
     # What the concepts are is the card's; where the pictures are now, the description says.
     description = card.description.model_copy(update={"pictures": given.pictures})
     own = own_pictures.pictures(description, data)

@@ -17,7 +17,7 @@ from labapp import __version__
 from labapp.base.errors import StimuliError
 from labapp.models.datasets.painter import average_blocks
 from labapp.models.explanations.building import black_box
-from labapp.models.explanations.building.black_box import METHODS, BlackBox
+from labapp.models.explanations.building.black_box import METHODS, BlackBox, UInt8
 from labapp.models.explanations.building.build import BuiltSet, Progress
 from labapp.models.explanations.building.sets import (
     Candidate,
@@ -31,12 +31,11 @@ from labapp.models.explanations.data import ids_of
 from labapp.models.stimuli.manifest import Class_, Manifest, Method, Photo
 from labapp.models.stimuli.pictures import png
 
-UInt8 = NDArray[np.uint8]
 ENLARGED = 8
 """Pixels of a side that a cell has in the stored heatmaps."""
 
 
-def build(
+def build_heatmaps(
     box: BlackBox,
     images: Path,
     *,

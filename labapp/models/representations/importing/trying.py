@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp.models.datasets.split import Float32
 from labapp.models.representations.card import LARGEST_SIDE
 from labapp.models.representations.distance import USUAL, named
 from labapp.models.representations.effects import FRAME_BUDGET_MS
@@ -18,7 +19,6 @@ from labapp.models.representations.importing import latents as rows_of
 from labapp.models.representations.importing.graph import Layout, layout, refused
 from labapp.models.representations.space import Chart, Continuous, LatentSpace
 
-Float32 = NDArray[np.float32]
 Run = Callable[[Float32], NDArray[Any]]
 """Latents, float32 (n, width) -> what a decoder makes of them."""
 CLOSE = 1e-4
