@@ -20,10 +20,9 @@ from labapp.models.metrics.sampling import (
     instance_source,
 )
 from tests.helpers.sample import examples
+from tests.models.metrics.made import Float64, seeds
 
-Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
-seeds = st.integers(0, 2**32 - 1)
 
 
 def rng(seed: int = 0) -> np.random.Generator:
