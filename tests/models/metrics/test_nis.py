@@ -18,7 +18,7 @@ from labapp.base.errors import MetricError
 from labapp.models.datasets.concepts.hand_made import hand_made
 from labapp.models.metrics import nis as nis_module
 from labapp.models.metrics.concepts import concepts, divide_rows
-from labapp.models.metrics.nis import nicher, nis
+from labapp.models.metrics.nis import EPOCHS, nicher, nis
 from tests.helpers.sample import EVERYTHING, examples, sample
 from tests.models.metrics.brief import few_epochs_of_nis
 from tests.models.metrics.made import Float64, array
@@ -68,6 +68,7 @@ def test_the_score_is_that_of_a_plain_loop(seed: int, as_published: bool) -> Non
     assert found.score == pytest.approx(in_a_plain_loop(codes, truth, seed, as_published), abs=1e-9)
 
 
+@patch.object(nis_module, "EPOCHS", 300)
 def test_the_score_is_made_of_its_parts() -> None:
     codes, truth = noisy(1)
     found = nis(codes, truth)
@@ -79,13 +80,14 @@ def test_the_score_is_made_of_its_parts() -> None:
     assert impurity[-1].min() > 0.8
     np.testing.assert_allclose(array(found, "per_factor"), np.trapezoid(impurity, BETAS, axis=0))
     assert found.score == pytest.approx(array(found, "per_factor").mean())
-    assert 1 <= found.parts["epochs"] <= 1000
+    assert 1 <= found.parts["epochs"] <= 300
+    assert EPOCHS == 1000  # where nothing is patched
     assert (
         found.settings.items()
         >= {
             "hidden": [20, 20],
             "batch": 512,
-            "most_epochs": 1000,
+            "most_epochs": nis_module.EPOCHS,
             "network_state": 0,
             "softmax_across_concepts": False,
             "seed": 0,
@@ -122,6 +124,7 @@ def test_equal_arguments_give_equal_scores_and_the_seed_counts() -> None:
     assert nis(codes, truth, seed=5).score != nis(codes, truth, seed=6).score
 
 
+@patch.object(nis_module, "EPOCHS", 400)
 def test_a_spare_copy_outside_the_niche_is_what_it_finds() -> None:
     rng = np.random.default_rng(3)
     truth = (rng.random((800, 2)) > 0.5).astype(float)
@@ -132,6 +135,7 @@ def test_a_spare_copy_outside_the_niche_is_what_it_finds() -> None:
     assert nis(truth, truth).score < 0.6
 
 
+@few_epochs_of_nis
 def test_pure_codes_score_a_half_and_what_is_not_masked_at_the_last_beta() -> None:
     truth = np.tile([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], (200, 1))
     # At beta = 1 nothing is masked, and the last trapezoid rises from 1/2 to 1.
