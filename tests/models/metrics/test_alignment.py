@@ -71,7 +71,7 @@ def test_codes_of_several_numbers() -> None:
 
 
 def test_signs_and_copies_of_codes_move_no_concept_to_another_code() -> None:
-    codes, truth = noisy(5, rows=1500)
+    codes, truth = noisy(5, rows=700)
     assert align(codes * [-1, 1, -1], truth).order.tolist() == [0, 1, 2]
     copied = align(np.hstack([codes, codes]), truth).order
     assert (copied % 3).tolist() == [0, 1, 2]

@@ -74,7 +74,7 @@ def test_equal_arguments_give_equal_scores_and_the_seed_counts() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_order_and_sign_of_codes_change_the_score_within_chance(seed: int) -> None:
-    codes, truth = noisy(seed)
+    codes, truth = noisy(seed, rows=600)
     score = ois(codes, truth, align=True).score
     rng = np.random.default_rng(seed)
     c, k = rng.permutation(3), rng.permutation(3)
@@ -200,7 +200,7 @@ def test_epochs_tell_whether_a_score_still_moves() -> None:
 
 
 def test_codes_that_are_functions_of_each_other_score_alike_in_common_coordinates() -> None:
-    logits, truth = noisy(13, rows=400)
+    logits, truth = noisy(13, rows=150)
     logits = 4 * logits
     shares = 1 / (1 + np.exp(-logits))
     scores = [ois(codes, truth, coordinates="ranks").score for codes in (logits, shares)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pandas as pd
 import pytest
 
 from labapp.analysis import Tables
-from labapp.analysis.column import Column
 from labapp.analysis.columns import table_columns
 from labapp.analysis.tables import typed
 from labapp.papers.interactive_reconstruction import sections
@@ -30,30 +30,33 @@ def tables(
     """Tables of stages of reconstruction, everything else empty. paper: whose study is repeated."""
     repeats = {"replicates_paper": paper, "replicates_study": paper and "mnist-crowd"}
 
-    def frame(name: str, columns: tuple[Column, ...]) -> pd.DataFrame:
-        if name == "stages":
-            common = {**WHO, "task": "reconstruction", "included": True}
-            return typed([common | row for row in stages], columns)
-        if name == "participants":
-            people = dict.fromkeys((row.get("study", "s"), row["participant"]) for row in stages)
-            rows = [
-                {
-                    **WHO,
-                    "study": study,
-                    "participant": one,
-                    "included": True,
-                    "simulated": False,
-                    "study_version": 1,
-                }
-                | repeats
-                for study, one in people
-            ]
-            return typed(rows, columns)
-        return typed([WHO | row for row in scores or []] if name == "scores" else [], columns)
-
-    frames = {name: frame(name, columns) for name, columns in table_columns().items()}
-    frames["trials"] = frames["trials"].astype({"excluded": bool})
+    common = {**WHO, "task": "reconstruction", "included": True}
+    people = dict.fromkeys((row.get("study", "s"), row["participant"]) for row in stages)
+    rows = {
+        "stages": [common | row for row in stages],
+        "participants": [
+            {
+                **WHO,
+                "study": study,
+                "participant": one,
+                "included": True,
+                "simulated": False,
+                "study_version": 1,
+            }
+            | repeats
+            for study, one in people
+        ],
+        "scores": [WHO | row for row in scores or []],
+    }
+    columns = table_columns()
+    frames = empty() | {name: typed(some, columns[name]) for name, some in rows.items()}
     return Tables.of(frames, frames["snapshots"])
+
+
+@cache
+def empty() -> dict[str, pd.DataFrame]:
+    frames = {name: typed([], columns) for name, columns in table_columns().items()}
+    return frames | {"trials": frames["trials"].astype({"excluded": bool})}
 
 
 def stage(participant: str, model: str, value: float = 1.0, **more: Any) -> dict[str, Any]:

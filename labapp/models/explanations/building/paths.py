@@ -47,7 +47,8 @@ class PathExplainer:
         fit = np.ones(len(pictures), bool)
         if self.distinction:
             fit[:] = False
-            fit[[steps.picture for steps in network.final_two(model, pictures)]] = True
+            shown = network.explain(model, pictures)
+            fit[[steps.picture for steps in network.final_twos(shown)]] = True
         return fit
 
     def prototypes(self, model: Classifier) -> tuple[Prototype, ...]:
