@@ -45,7 +45,7 @@ def check(source: SetSource) -> CheckResult:
     if stimulus_set is None:
         return out
     picture_files = PictureFiles(source.folder)
-    faults = [*_set_faults(stimulus_set), *check_photos.faults(stimulus_set, picture_files)]
+    faults = [*_set_faults(stimulus_set), *check_photos.picture_faults(stimulus_set, picture_files)]
     if stimulus_set.manifest.kind == "scores":
         faults += check_scores.score_file_faults(stimulus_set, picture_files)
     if stimulus_set.manifest.kind == "interventions":
@@ -54,7 +54,7 @@ def check(source: SetSource) -> CheckResult:
     if not out.faults:
         out.manifest, out.files = stimulus_set.manifest, picture_files.files
         out.warnings = list(_warnings(stimulus_set.manifest))
-        out.warnings += check_photos.warnings(stimulus_set, picture_files)
+        out.warnings += check_photos.picture_warnings(stimulus_set, picture_files)
         if stimulus_set.manifest.kind == "scores":
             out.warnings += check_scores.score_warnings(stimulus_set.manifest, picture_files)
         if stimulus_set.manifest.kind == "interventions":

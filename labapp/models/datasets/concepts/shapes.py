@@ -221,8 +221,8 @@ class RenderedRows:
         views, which = np.unique(indices[:, 3:], axis=0, return_inverse=True)
         for number, (scale, shape, orientation) in enumerate(views.tolist()):
             chosen = np.flatnonzero(which == number)
-            view = self._view(scale, shape, orientation)
-            pictures[chosen] = view.coloured(_HUES[indices[chosen, :3]])
+            seen = self._view(scale, shape, orientation)
+            pictures[chosen] = seen.coloured(_HUES[indices[chosen, :3]])
         np.rint(pictures * np.float32(255), out=pictures)
         return pictures / np.float32(255)
 
@@ -317,7 +317,7 @@ def shapes(
 
 def _drawn(factors: Float64, pixels: int) -> UInt8:
     *hues, scale, shape, orientation = factors.tolist()
-    view = scene.view(scale, round(shape), orientation, size=pixels, fine=LARGE_FINE)
+    seen = scene.view(scale, round(shape), orientation, size=pixels, fine=LARGE_FINE)
     colours = np.stack([_HUES[round(10 * hue)] for hue in hues])
-    picture = view.coloured(colours[None])[0].transpose(1, 2, 0)
+    picture = seen.coloured(colours[None])[0].transpose(1, 2, 0)
     return np.asarray(np.rint(255 * picture), dtype=np.uint8)
