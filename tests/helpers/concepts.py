@@ -105,17 +105,20 @@ def write(
     name : the set's id, by default "tiny-concepts-" and the number of concepts.
     """
     ident = name or f"tiny-concepts-{concepts}"
-    return written(folder / ident, _files(ident, concepts, each, natural, leak))
+    photos, files = _drawn(ident, concepts, each, natural, leak)
+    manifest = json.dumps(_manifest(ident, concepts, photos, leak))
+    return written(folder / ident, {**files, library.MANIFEST: manifest.encode()})
 
 
 @cache
-def _files(ident: str, concepts: int, each: int, natural: int, leak: float) -> dict[str, bytes]:
-    """Drawn once: hundreds of tests write the same few sets."""
+def _drawn(
+    ident: str, concepts: int, each: int, natural: int, leak: float
+) -> tuple[list[Json], dict[str, bytes]]:
+    """Photos and the files of all but the manifest, whose words tests change: drawn once, for
+    hundreds of tests write the same few sets."""
     photos, answers = _photos(ident, concepts, each, natural, leak)
     files = {photo["photo"]: _picture(photo["concepts"], photo["id"]) for photo in photos}
-    files["answers.npy"] = answer_files.encode(np.stack(answers))
-    manifest = json.dumps(_manifest(ident, concepts, photos, leak))
-    return files | {library.MANIFEST: manifest.encode()}
+    return photos, {**files, "answers.npy": answer_files.encode(np.stack(answers))}
 
 
 def _photos(

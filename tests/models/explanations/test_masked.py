@@ -43,7 +43,7 @@ def written(model: Classifier, tmp_path_factory: pytest.TempPathFactory) -> Path
     card = model.card.model_copy(update={"recipe": own})
     package.write(root / "models" / "my" / "cnn", card, weights)
     loaded = package.load("my/cnn", root=root / "models")
-    data = FacesData(dataset="faces", seed=1, train=1, validation=1, test=45).load()
+    data = FacesData(dataset="faces", seed=1, train=1, validation=1, test=30).load()
     spec = ScoredSpec("mine", "Mine", "my/cnn", each=2, wrong=1)
     built = scored_of(loaded, data, spec, seed=1)
     importing.write(root / "sets" / "mine", built.manifest, built.files)

@@ -222,10 +222,10 @@ def test_a_note_says_where_codes_stand_in_another_order() -> None:
     assert swapped.score > 0.3 > 0.1 > aligned.score
     # Who has decided is not told, and neither is what chance does.
     assert not aligned.notes
-    assert not ois(turned, truth, align=False).notes
+    assert not ois(turned, truth, align=False, epochs=5).notes
     noise = np.random.default_rng(15).normal(size=truth.shape)
     for codes in (truth, truth + 0.5 * noise, noise):
-        assert not ois(codes, truth).notes
+        assert not ois(codes, truth, epochs=10).notes
 
 
 def test_the_width_of_helpers_is_a_setting() -> None:

@@ -127,7 +127,7 @@ def test_photos_of_any_data_set_are_chosen_by_what_it_says_of_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Faces have two classes, no genera and no marks, and are files of the set."""
-    faces = FacesData(dataset="faces", seed=1, train=1, validation=1, test=60).load().test
+    faces = FacesData(dataset="faces", seed=1, train=1, validation=1, test=30).load().test
     monkeypatch.setattr(build, "held_rows", lambda *given: faces)
     monkeypatch.setattr(build, "explainer_of", lambda spec: Brightness())
     spec = replace(
