@@ -26,6 +26,7 @@ from labapp.base import resources
 from labapp.base.errors import LabappError
 from tests.helpers import refi
 from tests.hostile import rehashed
+from tests.hostile.growing import of_bytes
 
 Target = Callable[[bytes], Any]
 TARGETS: dict[str, tuple[Target, Callable[[], list[bytes]]]] = {}
@@ -141,13 +142,9 @@ def _(data: bytes) -> None:
         importing.read(path.parent)
 
 
-@target("stimuli", *sorted((ASSETS / "stimuli").glob("*/manifest.json"))[:2])
-def _(data: bytes) -> None:
-    from labapp.models.stimuli import library
-
-    library.parse(data, Path("manifest.json"))
-
-
+target("stimuli", *sorted((ASSETS / "stimuli").glob("*/manifest.json"))[:2])(
+    of_bytes("stimuli", "labapp.models.stimuli.library:parse", Path("manifest.json"))
+)
 CLASSES = b"id,name,group\na,A,g\nb,B,g\n"
 
 
@@ -363,11 +360,12 @@ def _(data: bytes) -> None:
                 read()
 
 
-@target("qdpx", refi.packed_ours, lambda: refi.zipped(refi.of_another_tool()))
-def _(data: bytes) -> None:
-    from labapp.coding.exchange import qdpx_in
-
-    qdpx_in.read(data, "a.qdpx")
+target("qdpx", refi.packed_ours, lambda: refi.zipped(refi.of_another_tool()))(
+    of_bytes("qdpx", "labapp.coding.exchange.qdpx_in:read", "a.qdpx")
+)
+target("qdc", refi.CODEBOOK)(
+    of_bytes("qdc", "labapp.coding.exchange.qdc:read", Path("codebook.yaml"))
+)
 
 
 @target("qde", *(lambda n=n: refi.both()[n]["project.qde"] for n in (0, 1)))
@@ -384,13 +382,6 @@ def _(data: bytes) -> None:
     from labapp.coding.exchange import qdpx_in
 
     qdpx_in.read(refi.zipped({**refi.ours(), refi.noted()[0]: data}), "a.qdpx")
-
-
-@target("qdc", refi.CODEBOOK)
-def _(data: bytes) -> None:
-    from labapp.coding.exchange import qdc
-
-    qdc.read(data, Path("codebook.yaml"))
 
 
 def changed(data: bytes, chance: random.Random) -> bytes:
