@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from labapp.base.errors import MetricError
+from labapp.models.datasets.split import Float64
 from labapp.models.metrics.alignment import align, greedy
 from tests.helpers.sample import examples
-
-Float64 = NDArray[np.float64]
 
 
 def noisy(seed: int, rows: int = 500) -> tuple[Float64, Float64]:

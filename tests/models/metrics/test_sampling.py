@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from labapp.base.errors import MetricError
 from labapp.models.metrics.sampling import (
@@ -21,8 +21,6 @@ from labapp.models.metrics.sampling import (
 )
 from tests.helpers.sample import examples
 from tests.models.metrics.made import Float64, seeds
-
-Int64 = NDArray[np.int64]
 
 
 def rng(seed: int = 0) -> np.random.Generator:

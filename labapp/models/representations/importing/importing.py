@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labapp.base import resources
 from labapp.base.errors import ModelError
 from labapp.base.naming import reserved
+from labapp.models.datasets.split import Float32
 from labapp.models.representations import package, python_backend
 from labapp.models.representations.card import (
     IMPORTED,
@@ -40,7 +40,6 @@ from labapp.models.training import files
 if TYPE_CHECKING:
     from labapp.models.representations.space import Display
 
-Float32 = NDArray[np.float32]
 Source = Literal["onnx", "torchscript", "torch-export", "python"]
 TARGET, SKIP_AFTER_S = 0.9, 30.0
 """The target alignment and T of an imported model, until its study or a calibration says more."""
