@@ -25,7 +25,9 @@ from labapp.models.explanations.building.sets import (
     SetSize,
     TooFewPhotos,
     options,
-    select,
+)
+from labapp.models.explanations.building.sets import (
+    select as select_photos,
 )
 from labapp.models.explanations.data import ids_of
 from labapp.models.stimuli.manifest import Class_, Manifest, Method, Photo
@@ -121,7 +123,7 @@ def build_heatmaps(
 def _chosen(candidates: list[Candidate], wanted: SetSize, seed: int, box: BlackBox) -> Selection:
     most = max(2, ceil(2 * (wanted.right + wanted.wrong) / len(box.names)))
     try:
-        return select(candidates, wanted, seed, most)
+        return select_photos(candidates, wanted, seed, most)
     except TooFewPhotos as few:
         right = Counter(box.names[c.truth] for c in candidates if c.right)
         wrong = Counter(box.names[c.truth] for c in candidates if not c.right)
