@@ -430,7 +430,7 @@ def _evaluate_other(
 
 def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[MetricOutcome]:
     """What all metrics give, also written to `out`; nothing where they do not apply."""
-    from labapp.models.metrics.evaluation import folder
+    from labapp.models.metrics.evaluation.folder import write
     from labapp.models.metrics.evaluation.scores import (
         LEARNT_WITHOUT_CONCEPTS,
         compute_all,
@@ -458,7 +458,7 @@ def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Me
             say=say,
         )
     if out is not None:
-        folder.write(scores, rows.code_names, rows.factor_names, out)
+        write(scores, rows.code_names, rows.factor_names, out)
     return scores
 
 

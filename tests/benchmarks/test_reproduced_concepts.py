@@ -386,9 +386,8 @@ def test_what_is_trained_first_is_worth_most_and_nothing_is_trained_twice() -> N
             seeds = 5 if asked.pictures else 20
             assert {of for of in models if of[0] == asked} == {(asked, n) for n in range(seeds)}
     store.add(result(0))
-    assert (figure_1b.CBM.asked, 0) not in reproduce_concepts.wanted(
-        reproduce_concepts.FIGURES, "M", store
-    )
+    still = reproduce_concepts.wanted([figure_1b.REPRODUCTION], "M", store)
+    assert (figure_1b.CBM.asked, 0) not in still
 
 
 def test_fewer_are_wanted_where_seeds_or_words_are_given() -> None:

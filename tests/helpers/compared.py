@@ -37,9 +37,11 @@ def group_of(
     within: bool = True,
     rated: bool = False,
     seed: int = 1,
+    only: Sequence[str] = (),
 ) -> Group:
     """n participants a model, all of whom met every model where `within`. rated: workload and
-    understanding too."""
+    understanding too; only: with the values of these metrics alone, where others are not asked
+    for."""
     draw = np.random.default_rng(seed)
     metrics = [*(METRICS if task == RECONSTRUCTION else SINGLE_METRICS), *SCORE_METRICS * rated]
     rows = []
@@ -52,7 +54,8 @@ def group_of(
             if "error_auc_mean" in row:
                 row["error_auc_mean"] = float(str(row["error_auc_sum"])) / 784
             rows.append(row)
-    columns = ["participant", "session", "model", "stage", *(one.column for one in metrics)]
+    shown = only or [one.column for one in metrics]
+    columns = ["participant", "session", "model", "stage", *shown]
     values = pd.DataFrame(rows, columns=columns)
     trials = pd.DataFrame(
         [question for row in rows for question in _questions(row, task, draw)],

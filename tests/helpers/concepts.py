@@ -24,6 +24,7 @@ from labapp.tasks.concept_repair.machine import ConceptGridTask, ConceptRepairTa
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart, PlannedItem
 from labapp.tasks.concept_repair.state import Grid, GridState, Repair, RepairState
 from tests.helpers.play import SPACE, Play
+from tests.helpers.stimuli import written
 
 Json = dict[str, Any]
 SEED = 11
@@ -104,14 +105,20 @@ def write(
     name : the set's id, by default "tiny-concepts-" and the number of concepts.
     """
     ident = name or f"tiny-concepts-{concepts}"
-    target = folder / ident
-    target.mkdir(parents=True)
+    photos, files = _drawn(ident, concepts, each, natural, leak)
+    manifest = json.dumps(_manifest(ident, concepts, photos, leak))
+    return written(folder / ident, {**files, library.MANIFEST: manifest.encode()})
+
+
+@cache
+def _drawn(
+    ident: str, concepts: int, each: int, natural: int, leak: float
+) -> tuple[list[Json], dict[str, bytes]]:
+    """Photos and the files of all but the manifest, whose words tests change: drawn once, for
+    hundreds of tests write the same few sets."""
     photos, answers = _photos(ident, concepts, each, natural, leak)
-    for photo in photos:
-        (target / photo["photo"]).write_bytes(_picture(photo["concepts"], photo["id"]))
-    (target / "answers.npy").write_bytes(answer_files.encode(np.stack(answers)))
-    (target / library.MANIFEST).write_text(json.dumps(_manifest(ident, concepts, photos, leak)))
-    return library.load(target)
+    files = {photo["photo"]: _picture(photo["concepts"], photo["id"]) for photo in photos}
+    return photos, {**files, "answers.npy": answer_files.encode(np.stack(answers))}
 
 
 def _photos(

@@ -8,8 +8,10 @@ study has both, and the two worked examples; the masked pictures have shapes as 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -35,11 +37,24 @@ def write(folder: Path, name: str) -> StimulusSet:
 
     name : one of `NAMES`; the set's id is "tiny-" and the name.
     """
-    target = folder / f"tiny-{name}"
+    return written(folder / f"tiny-{name}", _files(name))
+
+
+def written(target: Path, files: Mapping[str, bytes]) -> StimulusSet:
+    """The set of these files, in a new folder."""
     target.mkdir(parents=True)
-    manifest = WRITERS[name](target)
-    (target / library.MANIFEST).write_text(json.dumps(manifest, indent=1), "utf-8")
+    for name, content in files.items():
+        (target / name).write_bytes(content)
     return library.load(target)
+
+
+@cache
+def _files(name: str) -> dict[str, bytes]:
+    """Drawn once: hundreds of tests write the same few sets."""
+    with TemporaryDirectory() as folder:
+        manifest = WRITERS[name](Path(folder))
+        files = {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+    return files | {library.MANIFEST: json.dumps(manifest, indent=1).encode()}
 
 
 def edited(made: StimulusSet, change: Callable[[Json], None]) -> StimulusSet:

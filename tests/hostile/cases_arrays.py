@@ -12,6 +12,14 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from labapp.models.datasets.folder import pixels
+from labapp.models.metrics.evaluation import scores
+from labapp.models.representations import card
+from labapp.models.representations.tfjs import importing
+from labapp.models.stimuli import library, pictures
+from labapp.models.stimuli.score_files import decode_scores
+from labapp.models.training import files
+from labapp.tasks.reconstruction.report.labels.sheet import check_files
 from tests.hostile.corpus import DEEP, MIB, case
 
 
@@ -34,14 +42,10 @@ NPY: dict[str, tuple[bytes, str]] = {
 for _name, (_content, _words) in NPY.items():
 
     def _scored(tmp: Path, content: bytes = _content) -> Any:
-        from labapp.models.metrics.evaluation.scores import read
-
         (tmp / "codes.npy").write_bytes(content)
-        return read(tmp / "codes.npy", "c")
+        return scores.read(tmp / "codes.npy", "c")
 
     def _score_file(tmp: Path, content: bytes = _content) -> Any:
-        from labapp.models.stimuli.score_files import decode_scores
-
         return decode_scores(content, "a.npy")
 
     case(f"codes: {_name}", _words)(_scored)
@@ -50,32 +54,24 @@ for _name, (_content, _words) in NPY.items():
 
 @case("codes: a pipe", "it is a pipe")
 def _(tmp: Path) -> Any:
-    from labapp.models.metrics.evaluation.scores import read
-
     os.mkfifo(tmp / "codes.npy")
-    return read(tmp / "codes.npy", "c")
+    return scores.read(tmp / "codes.npy", "c")
 
 
 @case("codes: a sparse file of 8 GiB", "more than the")
 def _(tmp: Path) -> Any:
-    from labapp.models.metrics.evaluation.scores import read
-
     with (tmp / "codes.csv").open("wb") as stream:
         stream.truncate(8 * 1024 * MIB)
-    return read(tmp / "codes.csv", "c")
+    return scores.read(tmp / "codes.csv", "c")
 
 
 @case("codes: a cell of 200 KB", "a cell of more than")
 def _(tmp: Path) -> Any:
-    from labapp.models.metrics.evaluation.scores import read
-
     (tmp / "codes.csv").write_text("1," + "9" * 200_000)
-    return read(tmp / "codes.csv", "c")
+    return scores.read(tmp / "codes.csv", "c")
 
 
 def latents(tmp: Path, content: bytes) -> Any:
-    from labapp.models.training import files
-
     (tmp / "latents.npz").write_bytes(content)
     return files.read_arrays(tmp / "latents.npz", files.digest(content))
 
@@ -108,16 +104,12 @@ def _(tmp: Path) -> Any:
 
 @case("model: weights are a loop of links", "cannot be read")
 def _(tmp: Path) -> Any:
-    from labapp.models.training import files
-
     (tmp / "decoder.safetensors").symlink_to("decoder.safetensors")
     return files.read_weights(tmp / "decoder.safetensors", "0" * 64)
 
 
 @case("model: a header that lies", "not a whole safetensors")
 def _(tmp: Path) -> Any:
-    from labapp.models.training import files
-
     content = struct.pack("<Q", 2**62) + b"{}"
     (tmp / "decoder.safetensors").write_bytes(content)
     return files.read_weights(tmp / "decoder.safetensors", files.digest(content))
@@ -125,8 +117,6 @@ def _(tmp: Path) -> Any:
 
 @case("model: a deep card", "levels deep")
 def _(tmp: Path) -> Any:
-    from labapp.models.representations import card
-
     (tmp / card.CARD).write_text("a: " + "{b: " * 2000)
     return card.read(tmp)
 
@@ -141,8 +131,6 @@ def _(tmp: Path) -> Any:
 
 @case("tfjs: a file's name of 5000 letters", "lacks")
 def _(tmp: Path) -> Any:
-    from labapp.models.representations.tfjs import importing
-
     weights = [{"name": "a", "shape": [1], "dtype": "float32"}]
     groups = [{"paths": ["x" * 5000], "weights": weights}]
     (tmp / importing.MANIFEST).write_text(json.dumps(groups))
@@ -151,30 +139,22 @@ def _(tmp: Path) -> Any:
 
 @case("tfjs: a deep manifest", "not as TensorFlow.js")
 def _(tmp: Path) -> Any:
-    from labapp.models.representations.tfjs import importing
-
     (tmp / importing.MANIFEST).write_text("[" * DEEP)
     return importing.read(tmp)
 
 
 @case("stimuli: a deep manifest", "levels deep")
 def _(tmp: Path) -> Any:
-    from labapp.models.stimuli import library
-
     return library.parse(b"[" * DEEP + b"]" * DEEP, tmp / "manifest.json")
 
 
 @case("stimuli: a million empty objects", "more than 2000000 values")
 def _(tmp: Path) -> Any:
-    from labapp.models.stimuli import library
-
     return library.parse(b"[" + b"{}," * 3_000_000 + b"{}]", tmp / "manifest.json")
 
 
 @case("stimuli: a manifest that is a pipe", "no stimulus set")
 def _(tmp: Path) -> Any:
-    from labapp.models.stimuli import library
-
     os.mkfifo(tmp / "manifest.json")
     return library.load(tmp)
 
@@ -200,14 +180,10 @@ PICTURES = {
 for _name, (_content, _words) in PICTURES.items():
 
     def _stimulus(tmp: Path, content: bytes = _content) -> Any:
-        from labapp.models.stimuli.pictures import read
-
         (tmp / "a.png").write_bytes(content)
-        return read(tmp, "a.png")
+        return pictures.read(tmp, "a.png")
 
     def _own_photo(tmp: Path, content: bytes = _content) -> Any:
-        from labapp.models.datasets.folder import pixels
-
         (tmp / "a.png").write_bytes(content)
         return pixels(tmp / "a.png", size=8, channels=3)
 
@@ -217,15 +193,11 @@ for _name, (_content, _words) in PICTURES.items():
 
 @case("stimulus: a picture is a pipe", "it is a pipe")
 def _(tmp: Path) -> Any:
-    from labapp.models.stimuli.pictures import read
-
     os.mkfifo(tmp / "a.png")
-    return read(tmp, "a.png")
+    return pictures.read(tmp, "a.png")
 
 
 @case("ratings: a pipe", "it is a pipe")
 def _(tmp: Path) -> Any:
-    from labapp.tasks.reconstruction.report.labels.sheet import check_files
-
     os.mkfifo(tmp / "a.csv")
     return check_files([tmp / "a.csv"])

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
+import shutil
 import struct
+import tempfile
 import zipfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
+from labapp.base.errors import BundleError
+from labapp.record.journal.arrow import SCHEMA, rows_of
+from labapp.session.bids.export import export
+from labapp.session.bids.verify import verify
 from tests.hostile import rehashed
 from tests.hostile.corpus import DEEP, MIB, SECOND, case
 
 
-def bundle(tmp: Path) -> Path:
-    from labapp.session.bids.export import export
-
+@cache
+def exported() -> Path:
+    """A bundle that every case copies: writing one takes longer than to check it."""
+    kept = tempfile.TemporaryDirectory(prefix="labapp-hostile-")
+    atexit.register(kept.cleanup)
     rows = [row for row in rehashed.rows_of(SECOND) if not row.kind.startswith("audio")]
-    folder = rehashed.write(tmp / "data", rehashed.chained(rows))
-    return export([folder], tmp / "bundle", audio=False)
+    folder = rehashed.write(Path(kept.name, "data"), rehashed.chained(rows))
+    return export([folder], Path(kept.name, "bundle"), audio=False)
+
+
+def bundle(tmp: Path) -> Path:
+    return shutil.copytree(exported(), tmp / "bundle")
 
 
 def verified(path: Path) -> None:
     """Raises what is wrong with a bundle."""
-    from labapp.base.errors import BundleError
-    from labapp.session.bids.verify import verify
-
     report = verify(path)
     assert not report.ok
     raise BundleError("; ".join(report.problems))
@@ -60,8 +71,6 @@ def parquet(tmp: Path, rows: int) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from labapp.record.journal.arrow import SCHEMA, rows_of
-
     values = {"int64": 1, "int32": 1, "string": "x" * 100, "bool": False}
     count = 100_000
     columns = [
@@ -93,8 +102,6 @@ def _(tmp: Path) -> None:
 def _(tmp: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
-
-    from labapp.record.journal.arrow import SCHEMA, rows_of
 
     table = pa.table({name: ["1"] for name in SCHEMA.names})
     pq.write_table(table, tmp / "journal.parquet")

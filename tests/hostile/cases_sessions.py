@@ -8,6 +8,14 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from labapp.analysis.folding.folded import fold
+from labapp.base.errors import LabappError, RecordError
+from labapp.record.journal.describe import describe
+from labapp.record.journal.opening import SessionPlace
+from labapp.record.journal.sessions import list_problems, list_sessions
+from labapp.session.bids.export import export
+from labapp.session.bids.verify import verify
+from labapp.session.resuming import recover
 from tests.hostile import rehashed
 from tests.hostile.corpus import DEEP, MIB, SECOND, case
 
@@ -19,7 +27,6 @@ def session(tmp: Path) -> Path:
 def listed(tmp: Path) -> list[str]:
     """The lines of `sessions list`, the others beside a bad one still there."""
     from labapp.record.journal.describe import line
-    from labapp.record.journal.sessions import list_problems, list_sessions
 
     lines = [line(one) for one in list_sessions(tmp / "data")] + list_problems(tmp / "data")
     assert any("complete" in one for one in lines), lines
@@ -28,14 +35,6 @@ def listed(tmp: Path) -> list[str]:
 
 def each_reader(folder: Path) -> None:
     """Every reader of a session tells it; the last error is raised."""
-    from labapp.analysis.folding.folded import fold
-    from labapp.base.errors import LabappError
-    from labapp.record.journal.describe import describe
-    from labapp.record.journal.opening import SessionPlace
-    from labapp.session.bids.export import export
-    from labapp.session.bids.verify import verify
-    from labapp.session.resuming import recover
-
     told: list[LabappError] = []
     for read in (
         lambda: fold(SessionPlace(folder)),
@@ -51,8 +50,6 @@ def each_reader(folder: Path) -> None:
     assert told or not report.ok
     if told:
         raise told[-1]
-    from labapp.base.errors import RecordError
-
     raise RecordError("; ".join(report.problems))
 
 
@@ -113,8 +110,6 @@ PIPES = ("session.lock", "environment.json", "journal.sqlite-wal")
 
 @case("session: pipes for its files", "")
 def _(tmp: Path) -> None:
-    from labapp.session.bids.verify import verify
-
     folder = session(tmp)
     for name in PIPES:
         (folder / name).unlink(missing_ok=True)
@@ -125,8 +120,6 @@ def _(tmp: Path) -> None:
 
 @case("session: a pipe for its sound", "")
 def _(tmp: Path) -> None:
-    from labapp.session.bids.verify import verify
-
     folder = session(tmp)
     for row in rehashed.rows_of(SECOND):
         if row.kind == "audio.started":
@@ -136,8 +129,6 @@ def _(tmp: Path) -> None:
 
 @case("session: sound of 20 bytes", "")
 def _(tmp: Path) -> None:
-    from labapp.session.bids.verify import verify
-
     folder = session(tmp)
     for row in rehashed.rows_of(SECOND):
         if row.kind == "audio.started":
@@ -153,8 +144,6 @@ def _(tmp: Path) -> None:
 
 @case("session: environment.json is deep", "")
 def _(tmp: Path) -> None:
-    from labapp.session.bids.verify import verify
-
     folder = session(tmp)
     (folder / "environment.json").write_text("[" * DEEP)
     assert any("environment.json" in problem for problem in verify(folder).problems)
@@ -162,8 +151,6 @@ def _(tmp: Path) -> None:
 
 @case("session: 1100 folders within each other", "levels deep")
 def _(tmp: Path) -> None:
-    from labapp.session.bids.export import export
-
     folder = session(tmp)
     here = os.getcwd()  # noqa: PTH109
     os.chdir(folder / "study")

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from labapp.base import resources
+from labapp.study.loading import load
 from tests.hostile.corpus import MIB, case
 
 
 def study(tmp: Path, *, add: str = "", change: tuple[str, str] = ("", "")) -> Any:
-    from labapp.study.loading import load
-
     text = (resources.assets() / "studies" / "quickstart.yaml").read_text()
     assert change[0] in text
     path = tmp / "mine.yaml"
@@ -69,16 +68,12 @@ def _(tmp: Path) -> Any:
 
 @case("study: a pipe", "no study file")
 def _(tmp: Path) -> Any:
-    from labapp.study.loading import load
-
     os.mkfifo(tmp / "mine.yaml")
     return load(tmp / "mine.yaml")
 
 
 @case("study: a text is a pipe", "it is a pipe")
 def _(tmp: Path) -> Any:
-    from labapp.study.loading import load
-
     (tmp / "texts" / "en").mkdir(parents=True)
     os.mkfifo(tmp / "texts" / "en" / "consent.md")
     shutil.copy(resources.assets() / "studies" / "quickstart.yaml", tmp / "mine.yaml")

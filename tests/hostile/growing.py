@@ -24,6 +24,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from labapp.base.discovery import load
 from labapp.base.errors import LabappError
 
 Make = Callable[[int], bytes]
@@ -84,16 +85,33 @@ def placed(name: str, data: bytes) -> Iterator[Path]:
         yield path
 
 
+def of_bytes(name: str, where: str, file: str | Path) -> Read:
+    """A reader of labapp, `module:function`, of a file's content and its name; it is loaded when it
+    reads. name : as `LARGEST` has it."""
+
+    def read(data: bytes) -> Any:
+        return load(where)(data, file)
+
+    read.__name__ = name
+    return read
+
+
+def of_path(name: str, where: str, file: str) -> Read:
+    """The same of a file that lies somewhere."""
+
+    def read(data: bytes) -> Any:
+        with placed(file, data) as path:
+            return load(where)(path)
+
+    read.__name__ = name
+    return read
+
+
 # fmt: off
 # --- captions -------------------------------------------------------------------------------------
 
 
-def _captions(data: bytes) -> Any:
-    from labapp.coding.exchange import captions
-
-    return captions.read(data, "a.vtt")
-
-
+_captions = of_bytes("_captions", "labapp.coding.exchange.captions:read", "a.vtt")
 CUE = b"00:00:01.000 --> 00:00:02.000\n"
 VTT, SRT = b"WEBVTT\n\n" + CUE, b"1\n" + CUE.replace(b".", b",")
 
@@ -158,12 +176,7 @@ growing("vtt: cues without words", _captions, lambda n: b"WEBVTT\n\n" + (CUE + b
 # --- TextGrid -------------------------------------------------------------------------------------
 
 
-def _textgrid(data: bytes) -> Any:
-    from labapp.coding.exchange import textgrid
-
-    return textgrid.read(data, "a.TextGrid")
-
-
+_textgrid = of_bytes("_textgrid", "labapp.coding.exchange.textgrid:read", "a.TextGrid")
 HEAD = b'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n100\n<exists>\n'
 
 
@@ -190,10 +203,7 @@ growing("TextGrid: points", _textgrid, lambda n: HEAD + b"1." * n, small=10_000,
 # --- EAF ------------------------------------------------------------------------------------------
 
 
-def _eaf(data: bytes) -> Any:
-    from labapp.coding.exchange import eaf
-
-    return eaf.read(data, "a.eaf")
+_eaf = of_bytes("_eaf", "labapp.coding.exchange.eaf:read", "a.eaf")
 
 
 def _document(tiers: bytes, slots: bytes = b"", attributes: bytes = b"") -> bytes:
@@ -239,10 +249,7 @@ growing("EAF: media", _eaf, lambda n: _document(b"").replace(b"<HEADER ", b"<HEA
 # --- QDPX, QDC ------------------------------------------------------------------------------------
 
 
-def _qdc(data: bytes) -> Any:
-    from labapp.coding.exchange import qdc
-
-    return qdc.read(data, Path("codebook.yaml"))
+_qdc = of_bytes("_qdc", "labapp.coding.exchange.qdc:read", Path("codebook.yaml"))
 
 
 def _qde(data: bytes) -> Any:
@@ -282,10 +289,8 @@ growing("qde: notes", _qde, lambda n: _project(b"<Notes>" + b'<Note guid="000000
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def _csv(data: bytes) -> Any:
-    from labapp.coding.exchange import tables
-
-    return tables.read_csv(data, "a.csv")
+_csv = of_bytes("_csv", "labapp.coding.exchange.tables:read_csv", "a.csv")
+_map = of_path("_map", "labapp.coding.exchange.incoming:read_translation", "map.csv")
 
 
 def _agree(data: bytes) -> Any:
@@ -300,13 +305,6 @@ def _metrics(data: bytes) -> Any:
 
     with placed("codes.csv", data) as path:
         return read(path, "c")
-
-
-def _map(data: bytes) -> Any:
-    from labapp.coding.exchange import incoming
-
-    with placed("map.csv", data) as path:
-        return incoming.read_translation(path)
 
 
 MARKS = b"onset_s,offset_s,tier,code,memo,text\n"
@@ -329,25 +327,9 @@ growing("codes to measure: columns", _metrics, lambda n: b",".join(b"c%d" % i fo
 # --- documents in YAML ----------------------------------------------------------------------------
 
 
-def _codebook(data: bytes) -> Any:
-    from labapp.coding.annotations import codebook
-
-    with placed("codebook.yaml", data) as path:
-        return codebook.read(path)
-
-
-def _study(data: bytes) -> Any:
-    from labapp.study.loading import load
-
-    with placed("mine.yaml", data) as path:
-        return load(path)
-
-
-def _checked(data: bytes) -> Any:
-    from labapp.study.examining import examine
-
-    with placed("mine.yaml", data) as path:
-        return examine(path)
+_codebook = of_path("_codebook", "labapp.coding.annotations.codebook:read", "codebook.yaml")
+_study = of_path("_study", "labapp.study.loading:load", "mine.yaml")
+_checked = of_path("_checked", "labapp.study.examining:examine", "mine.yaml")
 
 
 def _instrument(data: bytes) -> Any:

@@ -22,10 +22,41 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from labapp.analysis.folding.folded import fold
 from labapp.base import resources
 from labapp.base.errors import LabappError
+from labapp.coding.agreement.table import agree, read_table
+from labapp.coding.exchange import qdpx_in
+from labapp.models.datasets.folder import pixels
+from labapp.models.explanations import data as classifiers
+from labapp.models.metrics.evaluation import scores
+from labapp.models.representations import card, recipe
+from labapp.models.representations.tfjs import importing
+from labapp.models.stimuli import sources
+from labapp.models.stimuli.pictures import native
+from labapp.models.stimuli.score_files import decode_scores
+from labapp.models.stimuli.sources import readable
+from labapp.models.training import files
+from labapp.record.audio.capture import wav_header
+from labapp.record.audio.recorded_sound import repair_wav
+from labapp.record.journal.arrow import rows_of
+from labapp.record.journal.decisions import withdrawal_problems, withdrawals
+from labapp.record.journal.describe import describe
+from labapp.record.journal.integrity import check_rows
+from labapp.record.journal.opening import SessionPlace, bundled_record
+from labapp.record.journal.sessions import exported_from, exports_of, summary
+from labapp.record.journal.tree import FolderTree
+from labapp.session.bids.export import export
+from labapp.session.bids.folder import read_manifest
+from labapp.session.bids.verify import verify
+from labapp.session.resuming import recover
+from labapp.study.instruments import Instrument
+from labapp.study.loading import load
+from labapp.study.words import _words
+from labapp.tasks.reconstruction.report.labels import sheet
 from tests.helpers import refi
 from tests.hostile import rehashed
+from tests.hostile.growing import of_bytes
 
 Target = Callable[[bytes], Any]
 TARGETS: dict[str, tuple[Target, Callable[[], list[bytes]]]] = {}
@@ -72,39 +103,28 @@ ASSETS, MODELS = resources.assets(), resources.models()
 
 @target("study", *sorted((ASSETS / "studies").glob("*.yaml"))[:6])
 def _(data: bytes) -> None:
-    from labapp.study.loading import load
-
     with placed("mine.yaml", data) as path:
         load(path)
 
 
 @target("instrument", *sorted((ASSETS / "instruments").glob("*.yaml")))
 def _(data: bytes) -> None:
-    from labapp.study.instruments import Instrument
-
     Instrument.parse(Path("mine.yaml"), data, "en")
 
 
 @target("words", ASSETS / "texts" / "en" / "participant.yaml")
 def _(data: bytes) -> None:
-    from labapp.study.words import _words
-
     _words(Path("participant.yaml"), data)
 
 
 @target("model card", *sorted(MODELS.glob("*/*/model.yaml"))[:4])
 def _(data: bytes) -> None:
-    from labapp.models.representations import card
-
     with placed(card.CARD, data) as path:
         card.read(path.parent)
 
 
 @target("recipe", *sorted((MODELS / "recipes").glob("*.yaml"))[:8])
 def _(data: bytes) -> None:
-    from labapp.models.explanations import data as classifiers
-    from labapp.models.representations import recipe
-
     with placed("mine.yaml", data) as path:
         (classifiers if classifiers.is_classifier_recipe(path) else recipe).read(path)
 
@@ -115,16 +135,12 @@ def _latents() -> bytes:
 
 @target("latents", _latents)
 def _(data: bytes) -> None:
-    from labapp.models.training import files
-
     with placed("latents.npz", data) as path:
         files.read_arrays(path, files.digest(data))
 
 
 @target("weights", *sorted(MODELS.glob("sinelines/*/decoder.safetensors"))[:1])
 def _(data: bytes) -> None:
-    from labapp.models.training import files
-
     with placed("decoder.safetensors", data) as path:
         files.read_weights(path, files.digest(data))
 
@@ -135,27 +151,18 @@ TFJS += b'"dtype": "float32", "quantization": null}]}]'
 
 @target("tfjs", TFJS)
 def _(data: bytes) -> None:
-    from labapp.models.representations.tfjs import importing
-
     with placed(importing.MANIFEST, data) as path:
         importing.read(path.parent)
 
 
-@target("stimuli", *sorted((ASSETS / "stimuli").glob("*/manifest.json"))[:2])
-def _(data: bytes) -> None:
-    from labapp.models.stimuli import library
-
-    library.parse(data, Path("manifest.json"))
-
-
+target("stimuli", *sorted((ASSETS / "stimuli").glob("*/manifest.json"))[:2])(
+    of_bytes("stimuli", "labapp.models.stimuli.library:parse", Path("manifest.json"))
+)
 CLASSES = b"id,name,group\na,A,g\nb,B,g\n"
 
 
 @target("tables of stimuli", b"id,set,file,truth,prediction\np1,1,a.png,a,b\n", CLASSES)
 def _(data: bytes) -> None:
-    from labapp.models.stimuli import sources
-    from labapp.models.stimuli.sources import readable
-
     with placed("photos.csv", data) as path:
         for name in ("classes.csv", "rows.csv", "masked.csv", "prototypes.csv"):
             (path.parent / name).write_bytes(data)
@@ -176,9 +183,6 @@ def _picture(kind: str) -> Callable[[], bytes]:
 
 @target("picture", _picture("PNG"), _picture("JPEG"), _picture("TIFF"), _picture("BMP"))
 def _(data: bytes) -> None:
-    from labapp.models.datasets.folder import pixels
-    from labapp.models.stimuli.pictures import native
-
     with suppress(LabappError):
         native(data, "a.png")
     with placed("a.png", data) as path:
@@ -195,35 +199,26 @@ def _npy() -> bytes:
 
 @target("scores", _npy)
 def _(data: bytes) -> None:
-    from labapp.models.metrics.evaluation.scores import read
-    from labapp.models.stimuli.score_files import decode_scores
-
     with suppress(LabappError):
         decode_scores(data, "a.npy")
     with placed("codes.npy", data) as path:
-        read(path, "c")
+        scores.read(path, "c")
 
 
 @target("codes", b"a,b\n1,2\n3.5,-4e5\n", b"1;2\n")
 def _(data: bytes) -> None:
-    from labapp.models.metrics.evaluation.scores import read
-
     with placed("codes.csv", data) as path:
-        read(path, "c")
+        scores.read(path, "c")
 
 
 @target("ratings", b"sheet,label,name,consistent\nabc,1,slant,yes\n")
 def _(data: bytes) -> None:
-    from labapp.tasks.reconstruction.report.labels import sheet
-
     with placed("a.csv", data) as path:
         list(sheet._rows(path))
 
 
 @target("rating table", b"unit,a,b\nu1,1,2\nu2,2,2\n", b"unit;a;b\nu1;1,5;2\n")
 def _(data: bytes) -> None:
-    from labapp.coding.agreement.table import agree, read_table
-
     with placed("a.csv", data) as path:
         table = read_table(path)
         for level in ("nominal", "ordinal", "interval", "ratio"):
@@ -240,8 +235,6 @@ def _session() -> Path:
 
 @cache
 def _bundle() -> Path:
-    from labapp.session.bids.export import export
-
     return export([_session()], _session().parents[1] / "bundle", audio=False)
 
 
@@ -251,9 +244,6 @@ def _in_bundle(name: str) -> Callable[[], bytes]:
 
 @target("journal", lambda: (_session() / "journal.sqlite").read_bytes())
 def _(data: bytes) -> None:
-    from labapp.record.journal.sessions import summary
-    from labapp.session.resuming import recover
-
     with placed(f"golden/{rehashed.NAME}/journal.sqlite", data) as path:
         summary(path.parent)
         recover(path.parent)
@@ -261,24 +251,16 @@ def _(data: bytes) -> None:
 
 @target("parquet", _in_bundle("sub-P01/ses-1/journal.parquet"))
 def _(data: bytes) -> None:
-    from labapp.record.journal.arrow import rows_of
-    from labapp.record.journal.integrity import check_rows
-
     check_rows(rows_of(data, "journal.parquet"), "journal.parquet")
 
 
 @target("manifest", _in_bundle("manifest.json"))
 def _(data: bytes) -> None:
-    from labapp.session.bids.folder import read_manifest
-
     read_manifest(data)
 
 
 @target("session facts", _in_bundle("sub-P01/ses-1/session.json"))
 def _(data: bytes) -> None:
-    from labapp.record.journal.opening import bundled_record
-    from labapp.record.journal.tree import FolderTree
-
     with placed("session.json", data) as path:
         (path.parent / "journal.parquet").write_bytes(_in_bundle("sub-P01/ses-1/journal.parquet")())
         bundled_record(FolderTree(path.parent), "bundle")
@@ -295,9 +277,6 @@ def _zip() -> bytes:
 
 @target("zip", _zip)
 def _(data: bytes) -> None:
-    from labapp.record.journal.describe import describe
-    from labapp.session.bids.verify import verify
-
     with placed("bundle.zip", data) as path:
         verify(path)
         describe(path)
@@ -308,8 +287,6 @@ LINE = f'{{"session": "{rehashed.NAME}", "utc": "", "data": "kept", "cells": []}
 
 @target("withdrawn", LINE)
 def _(data: bytes) -> None:
-    from labapp.record.journal.decisions import withdrawal_problems, withdrawals
-
     with placed("withdrawn.jsonl", data) as path:
         withdrawal_problems(path.parent)
         withdrawals(path.parent)
@@ -317,23 +294,17 @@ def _(data: bytes) -> None:
 
 @target("exports", f'{{"bundle": "/x", "sessions": ["{rehashed.NAME}"]}}\n'.encode())
 def _(data: bytes) -> None:
-    from labapp.record.journal.sessions import exported_from, exports_of
-
     with placed("exports.jsonl", data) as path:
         exports_of(path.parent / rehashed.NAME)
         exported_from(path.parent)
 
 
 def _wav() -> bytes:
-    from labapp.record.audio.capture import wav_header
-
     return wav_header(48_000, 96) + bytes(96)
 
 
 @target("wav", _wav)
 def _(data: bytes) -> None:
-    from labapp.record.audio.recorded_sound import repair_wav
-
     with placed("a.wav", data) as path:
         repair_wav(path, 48_000)
 
@@ -341,13 +312,6 @@ def _(data: bytes) -> None:
 @target("events", *(f"{number}".encode() for number in range(20)))
 def _(data: bytes) -> None:
     """A journal with something changed, chosen by the bytes, and hashed anew."""
-    from labapp.analysis.folding.folded import fold
-    from labapp.record.journal.describe import describe
-    from labapp.record.journal.opening import SessionPlace
-    from labapp.session.bids.export import export
-    from labapp.session.bids.verify import verify
-    from labapp.session.resuming import recover
-
     chance = random.Random(data)
     rows = rehashed.mutated(rehashed.rows_of(chance.choice(rehashed.JOURNALS)), chance)
     with placed("data/x", b"") as path:
@@ -363,34 +327,24 @@ def _(data: bytes) -> None:
                 read()
 
 
-@target("qdpx", refi.packed_ours, lambda: refi.zipped(refi.of_another_tool()))
-def _(data: bytes) -> None:
-    from labapp.coding.exchange import qdpx_in
-
-    qdpx_in.read(data, "a.qdpx")
+target("qdpx", refi.packed_ours, lambda: refi.zipped(refi.of_another_tool()))(
+    of_bytes("qdpx", "labapp.coding.exchange.qdpx_in:read", "a.qdpx")
+)
+target("qdc", refi.CODEBOOK)(
+    of_bytes("qdc", "labapp.coding.exchange.qdc:read", Path("codebook.yaml"))
+)
 
 
 @target("qde", *(lambda n=n: refi.both()[n]["project.qde"] for n in (0, 1)))
 def _(data: bytes) -> None:
-    from labapp.coding.exchange import qdpx_in
-
-    for files in refi.both():
+    for packed in refi.both():
         with suppress(LabappError):
-            qdpx_in.read(refi.zipped({**files, "project.qde": data}), "a.qdpx")
+            qdpx_in.read(refi.zipped({**packed, "project.qde": data}), "a.qdpx")
 
 
 @target("qdpx note", lambda: refi.noted()[1])
 def _(data: bytes) -> None:
-    from labapp.coding.exchange import qdpx_in
-
     qdpx_in.read(refi.zipped({**refi.ours(), refi.noted()[0]: data}), "a.qdpx")
-
-
-@target("qdc", refi.CODEBOOK)
-def _(data: bytes) -> None:
-    from labapp.coding.exchange import qdc
-
-    qdc.read(data, Path("codebook.yaml"))
 
 
 def changed(data: bytes, chance: random.Random) -> bytes:

@@ -51,9 +51,9 @@ def test_the_largest_file_stays_within_bounds(name: str) -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twenty seconds are two."""
+    """Twenty seconds are one."""
     for module in (convert, onnx_backend):
-        monkeypatch.setattr(module, "SECONDS", 2)
+        monkeypatch.setattr(module, "SECONDS", 1)
     monkeypatch.setattr(convert, "_TRIED", set())
 
 
@@ -75,7 +75,7 @@ def test_a_package_that_never_answers_is_refused_where_a_session_would_stand(
     folder = write(tmp_path, "own/model", (8, 8), dimensions=3)
     replaced(folder, graphs.looping(3, (8, 8), above=above))
     for reads in (load_package, space_of):  # the start of a session, and studies check
-        with pytest.raises(ModelError, match="still computing after 2 seconds"):
+        with pytest.raises(ModelError, match="still computing after 1 seconds"):
             reads("own/model")
 
 
@@ -85,7 +85,7 @@ def test_what_answered_once_is_ended_when_it_does_not_later() -> None:
         graphs.looping(3, (8, 8), above=5.0), "a.onnx", (3,), (8, 8), todo="Mend it."
     )
     began = time.monotonic()
-    with pytest.raises(ModelError, match="still computing after 2 seconds"):
+    with pytest.raises(ModelError, match="still computing after 1 seconds"):
         run(np.full((1, 3), 6, np.float32))
     assert time.monotonic() - began < 30
 

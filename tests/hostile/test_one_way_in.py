@@ -151,7 +151,10 @@ ALLOWED = {
 
 
 LAST = frozenset(name.rpartition(".")[2] for name in FUNCTIONS | METHODS)
-CALLED = re.compile(rf"\b({'|'.join(sorted(LAST))})\(")
+CALLED = re.compile(
+    rf"(?<![\w.])({'|'.join(map(re.escape, FUNCTIONS))})\(|\.({'|'.join(METHODS)}|open)\("
+)
+"""In the text of a module that makes such a call: few modules are parsed, which takes long."""
 
 
 def reading_calls(path: Path) -> set[str]:

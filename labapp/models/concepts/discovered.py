@@ -33,7 +33,7 @@ THRESHOLD = 0.0
 """A direction is present in a code whose cosine with it is above this."""
 EPSILON = 1e-5
 """Added to the sum of the scores of a row."""
-HIDDEN = 500
+BACK_HIDDEN = 500
 """Units of the one hidden layer that maps scores back to codes."""
 SALIENCE, APARTNESS = 0.1, 0.1
 """Weights of both regularisers: that a direction has near examples, and that no two are alike."""
@@ -56,7 +56,9 @@ class Directions(nn.Module):
     def __init__(self, width: int, count: int) -> None:
         super().__init__()
         self.vectors = nn.Parameter(torch.zeros(width, count))
-        self.back = nn.Sequential(nn.Linear(count, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, width))
+        self.back = nn.Sequential(
+            nn.Linear(count, BACK_HIDDEN), nn.ReLU(), nn.Linear(BACK_HIDDEN, width)
+        )
 
     def unit(self) -> Tensor:
         """The directions, of length 1: (width, count)."""

@@ -26,7 +26,7 @@ from labapp.models.concepts.learner import (
 )
 from labapp.models.concepts.settings import Senn, VaeSettings
 from labapp.models.datasets.split import Int64
-from labapp.models.representations import objectives
+from labapp.models.representations.objectives import divergence
 from labapp.models.training.loop import Losses
 
 HIDDEN = 64
@@ -123,7 +123,7 @@ class Explained(ConceptLearner):
         if self._phase == "pictures":
             posterior = self.networks["encoder"](batch.x).chunk(2, dim=1)
             error = self._error(drawn_from(posterior, draws), batch.x)
-            kl = objectives.divergence(*posterior).mean()
+            kl = divergence(*posterior).mean()
             self.descend(self.optimizers[1], error + kl, done)
             return detached({"loss": error + kl, "reconstruction": error, "kl": kl})
         concepts = self._concepts(batch.x)
@@ -297,7 +297,7 @@ class Variational(ConceptLearner):
             posterior = torch.cat([both[0][0], both[1][0]]), torch.cat([both[0][1], both[1][1]])
         rebuilt = self.networks["decoder"](drawn_from(posterior, draws))
         error = networks.rebuilding_error(x, rebuilt)
-        kl = objectives.divergence(*posterior).mean()
+        kl = divergence(*posterior).mean()
         loss = error + self._beta * kl
         self.descend(self.optimizers[0], loss, done)
         return detached({"loss": loss, "reconstruction": error, "kl": kl})

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from labapp.base import resources
 from labapp.base.errors import ModelError
-from labapp.models.concepts import measuring, own_pictures, package
+from labapp.models.concepts import measuring, package
 from labapp.models.concepts.card import (
     CARD,
     CODES,
@@ -25,7 +25,7 @@ from labapp.models.concepts.card import (
 from labapp.models.concepts.learner import PERCENTILES
 from labapp.models.concepts.measuring import interventions
 from labapp.models.concepts.model import ConceptModel
-from labapp.models.concepts.own_pictures import Description
+from labapp.models.concepts.own_pictures import Description, pictures, read_description
 from labapp.models.datasets.concepts.rows import ConceptRows, part
 from labapp.models.datasets.split import Float32, Float64, Int64
 from labapp.models.metrics.ois import ois
@@ -134,10 +134,10 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
         or the package exists.
     DatasetError : the pictures are refused.
     """
-    description = own_pictures.read(path)
+    description = read_description(path)
     folder = (resources.user_models() if out is None else out) / description.id
     package.refuse_existing(folder)
-    own = own_pictures.pictures(description, path)
+    own = pictures(description, path)
     shape = (description.channels, description.size, description.size)
     codes, classes = (len(description.concepts),), (len(description.classes),)
     contents = {

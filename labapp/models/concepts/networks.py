@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from labapp.models.concepts.settings import InitialWeights
-from labapp.models.representations import objectives
+from labapp.models.representations.objectives import cross_entropy, squared_error
 
 MAPS = (8, 16, 32, 64)
 """Maps of the four blocks of convolutions of an encoder of pictures."""
@@ -131,8 +131,8 @@ def rebuilding_error(x: Tensor, rebuilt: Tensor) -> Tensor:
     """The mean over rows of what a decoder misses: the cross-entropy of a picture's pixels with the
     logits `rebuilt`, in nats, or the squared error of numbers, each summed, as released."""
     if x.ndim == 2:
-        return objectives.squared_error(x, rebuilt).mean()
-    return objectives.cross_entropy(x, rebuilt).mean()
+        return squared_error(x, rebuilt).mean()
+    return cross_entropy(x, rebuilt).mean()
 
 
 def class_loss(outputs: Tensor, labels: Tensor) -> Tensor:

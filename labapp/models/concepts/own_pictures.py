@@ -120,7 +120,7 @@ class Description(Strict):
         return self
 
 
-def read(path: Path) -> Description:
+def read_description(path: Path) -> Description:
     """The description in a file. Raises ModelError with line, key, found and allowed."""
     return data.read(path, "description of a concept model", Description)
 

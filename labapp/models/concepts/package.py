@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from labapp.base import resources
 from labapp.base.errors import DatasetError, ModelError
 from labapp.models.concepts import card as cards
-from labapp.models.concepts import own_pictures, recipe
+from labapp.models.concepts import recipe
 from labapp.models.concepts.card import (
     CARD,
     CODES,
@@ -36,6 +36,7 @@ from labapp.models.concepts.card import (
     ImportedCard,
 )
 from labapp.models.concepts.data import ConceptData
+from labapp.models.concepts.own_pictures import pictures, read_description
 from labapp.models.datasets.split import Float32, Float64
 from labapp.models.metrics.roc import class_accuracy, class_auc
 from labapp.models.representations import card as decoders
@@ -124,10 +125,10 @@ def task_of(card: Card, data: Path | None = None) -> ConceptData:
             safe="Nothing was computed.",
             todo="Give the description that it was imported with, by --data.",
         )
-    given = own_pictures.read(data)
+    given = read_description(data)
     # What the concepts are is the card's; where the pictures are now, the description says.
     description = card.description.model_copy(update={"pictures": given.pictures})
-    own = own_pictures.pictures(description, data)
+    own = pictures(description, data)
     if own.sha256 != card.imported.pictures_sha256:
         raise DatasetError(
             f"The pictures of {data} are not those that {card.id} was imported with.",

@@ -381,7 +381,7 @@ _ALL = (
         f"{HERE}.prototree.training",
         f"{HERE}.card:PrototreeChecks",
         sets=f"{HERE}.building.sets:PROTOTREE",
-        explainer=f"{HERE}.building.paths:by_paths",
+        explainer="labapp.models.explanations.building.paths:by_paths",
     ),
     ExplanationMethod("cnn", Cnn, f"{HERE}.cnn", f"{HERE}.card:CnnChecks", birds=False),
     # As paper 004, figure 1, calls them.

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.base.errors import ModelError
+from labapp.models.datasets.split import Float32
 from labapp.models.representations import folding, onnx_backend
 from labapp.models.representations.decoders import Forward
 from labapp.models.representations.recipe import Architecture, TrainedNetwork
-
-Float32 = NDArray[np.float32]
 
 IR_VERSION = 8
 OPERATORS = 13

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from importlib import metadata
 
 import numpy as np
-from numpy.typing import NDArray
 
+from labapp.models.datasets.split import Float32
 from labapp.models.representations.card import ModelCard
 from labapp.models.representations.recipe import ClosedForm
 from labapp.models.representations.space import LatentSpace
-
-Float32 = NDArray[np.float32]
 
 PERCENTILES = (1, 5, 48, 52, 95, 99)
 """Low, Medium and High of a continuous dimension lie between these, pairwise."""

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from labapp.models.datasets.split import Float32, Float64
 from labapp.models.representations import layers
 from labapp.models.representations.layers import (
     Deconvolution,
@@ -25,9 +25,6 @@ from labapp.models.representations.layers import (
     Rectifier,
     Unfold,
 )
-
-Float32 = NDArray[np.float32]
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labapp.base.errors import ModelError
+from labapp.models.datasets.split import Float32
 from labapp.models.representations.decoders import Forward
 from labapp.models.representations.importing.child import SECONDS
 from labapp.models.representations.importing.convert import try_graph as try_graph
@@ -26,7 +26,6 @@ from labapp.models.representations.recipe import Architecture
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession, RunOptions, SessionOptions
 
-Float32 = NDArray[np.float32]
 Run = Callable[[Float32], Float32]
 
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}

@@ -26,6 +26,7 @@ from pydantic import BaseModel
 
 from labapp.base import leftovers, resources
 from labapp.base.errors import ModelError
+from labapp.models.datasets.split import Float32
 from labapp.models.representations import card as cards
 from labapp.models.representations import cpu_backend, data, onnx_backend, python_backend
 from labapp.models.representations.card import ModelCard
@@ -40,8 +41,6 @@ from labapp.models.representations.recipe import (
 )
 from labapp.models.representations.space import Continuous
 from labapp.models.training import files
-
-Float32 = NDArray[np.float32]
 
 TRIED = 32
 """Latents that a graph of somebody else is tried on before it is opened."""

@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labapp.base.errors import ModelError
 from labapp.base.reading import files as reading
+from labapp.models.datasets.split import Float32
 from labapp.models.representations.decoders import Forward
 from labapp.models.representations.importing import memory
 from labapp.models.representations.importing.graph import Layout, layout
@@ -37,7 +37,6 @@ from labapp.models.representations.importing.graph import Layout, layout
 if TYPE_CHECKING:
     from labapp.models.representations.card import ModelCard
 
-Float32 = NDArray[np.float32]
 CLOSE = 1e-4
 """Most that a picture may differ from that of the import, of values from 0 to 1."""
 LARGEST = 512 * reading.MIB

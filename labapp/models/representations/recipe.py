@@ -15,14 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from labapp.base.discovery import Catalogue
 from labapp.base.documents import MODEL, Strict
 from labapp.base.naming import NotReserved
 from labapp.models.datasets import circles, mnist, sinelines
+from labapp.models.datasets.split import Float32
 from labapp.models.representations import data, layers
 from labapp.models.representations.data import Data, MnistData, Part
 from labapp.models.representations.distance import DistanceName
@@ -214,7 +213,6 @@ def read(path: Path) -> Recipe:
 
 
 Likelihood = Literal["gaussian", "bernoulli"]
-Float32 = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from labapp.models.datasets.split import Float32
 from labapp.models.representations.decoders import LoadedDecoder
 from labapp.models.representations.space import (
     PUBLISHED_CHART,
@@ -18,8 +18,6 @@ from labapp.models.representations.space import (
     Dimension,
     Display,
 )
-
-Float32 = NDArray[np.float32]
 
 STATES = 3
 """States of the sample that a dial is turned at."""

@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from labapp.base.errors import ModelError
+from labapp.models.datasets.split import Float32
 from labapp.models.representations.cpu_backend import check_weights, tried
 from labapp.models.representations.decoders import Forward
 from labapp.models.representations.recipe import Architecture, TrainedNetwork
-
-Float32 = NDArray[np.float32]
 
 DEVICES = ("cuda", "mps", "cpu")
 

@@ -100,11 +100,11 @@ def train(
     with torch.backends.cudnn.flags(benchmark=False, deterministic=True, allow_tf32=False):
         _iterate(run, recipe, data.train, provenance, state, progress)
 
-    of_held_out = encodings.of_held_out(recipe, run.learner.networks, data)
+    held = encodings.of_held_out(recipe, run.learner.networks, data)
     weights = torch_backend.weights_of(run.learner.networks.get_submodule("decoder"))
     stored = _stored_weights(recipe, weights, state)
-    card = _card(recipe, run, data, of_held_out, stored, chosen, threads)
-    package.write_package(folder, card, stored, of_held_out.latents, of_held_out.spread)
+    card = _card(recipe, run, data, held, stored, chosen, threads)
+    package.write_package(folder, card, stored, held.latents, held.spread)
     loop.clear(state)
     return folder
 

@@ -45,20 +45,20 @@ def check(source: SetSource) -> CheckResult:
     if stimulus_set is None:
         return out
     picture_files = PictureFiles(source.folder)
-    faults = [*_set_faults(stimulus_set), *check_photos.faults(stimulus_set, picture_files)]
+    faults = [*_set_faults(stimulus_set), *check_photos.picture_faults(stimulus_set, picture_files)]
     if stimulus_set.manifest.kind == "scores":
-        faults += check_scores.file_faults(stimulus_set, picture_files)
+        faults += check_scores.score_file_faults(stimulus_set, picture_files)
     if stimulus_set.manifest.kind == "interventions":
-        faults += check_interventions.file_faults(stimulus_set, picture_files)
+        faults += check_interventions.intervention_file_faults(stimulus_set, picture_files)
     out.faults += [f"{source.where(loc)}: {fault}" for loc, fault in faults]
     if not out.faults:
         out.manifest, out.files = stimulus_set.manifest, picture_files.files
         out.warnings = list(_warnings(stimulus_set.manifest))
-        out.warnings += check_photos.warnings(stimulus_set, picture_files)
+        out.warnings += check_photos.picture_warnings(stimulus_set, picture_files)
         if stimulus_set.manifest.kind == "scores":
-            out.warnings += check_scores.warnings(stimulus_set.manifest, picture_files)
+            out.warnings += check_scores.score_warnings(stimulus_set.manifest, picture_files)
         if stimulus_set.manifest.kind == "interventions":
-            out.warnings += check_interventions.warnings(stimulus_set.manifest)
+            out.warnings += check_interventions.intervention_warnings(stimulus_set.manifest)
     return out
 
 
@@ -84,9 +84,9 @@ def _set_faults(stimulus_set: ReadableSet) -> Iterator[Fault]:
         for text in twice(getattr(class_, key) for class_ in manifest.classes):
             yield ("classes",), f"two classes have the {key} {text!r}"
     if manifest.kind == "scores":
-        yield from check_scores.set_faults(manifest)
+        yield from check_scores.score_set_faults(manifest)
     if manifest.kind == "interventions":
-        yield from check_interventions.set_faults(manifest)
+        yield from check_interventions.intervention_set_faults(manifest)
     else:
         for place, class_ in enumerate(manifest.classes):
             if class_.translations:
@@ -106,10 +106,10 @@ def _set_faults(stimulus_set: ReadableSet) -> Iterator[Fault]:
         for inner, fault in photo_faults(photo, stimulus_set):
             yield (*loc, *inner), fault
         if manifest.kind == "scores":
-            for inner, fault in check_scores.photo_faults(photo, manifest):
+            for inner, fault in check_scores.score_photo_faults(photo, manifest):
                 yield (*loc, *inner), fault
         if manifest.kind == "interventions":
-            for inner, fault in check_interventions.photo_faults(photo, manifest):
+            for inner, fault in check_interventions.intervention_photo_faults(photo, manifest):
                 yield (*loc, *inner), fault
 
 

@@ -12,7 +12,7 @@ from labapp.models.stimuli.manifest import Manifest, Photo
 from labapp.models.stimuli.sources import ReadableSet
 
 
-def set_faults(manifest: Manifest) -> Iterator[Fault]:
+def intervention_set_faults(manifest: Manifest) -> Iterator[Fault]:
     """Faults of what a set of interventions says of itself."""
     count = len(manifest.concepts)
     if not count:
@@ -77,7 +77,7 @@ def _shape(rows: tuple[tuple[float, ...], ...]) -> str:
     return f"{len(rows)} x {len(rows[0]) if rows else 0}"
 
 
-def photo_faults(photo: Photo, manifest: Manifest) -> Iterator[Fault]:
+def intervention_photo_faults(photo: Photo, manifest: Manifest) -> Iterator[Fault]:
     """Faults of a photo, each with its place within the photo."""
     classes = tuple(class_.id for class_ in manifest.classes)
     if photo.options and photo.options != classes:
@@ -102,7 +102,9 @@ def _word(there: bool) -> str:
     return "on" if there else "off"
 
 
-def file_faults(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Iterator[Fault]:
+def intervention_file_faults(
+    stimulus_set: ReadableSet, picture_files: PictureFiles
+) -> Iterator[Fault]:
     """Faults of the file of answers, and of photos beside it; what can be read joins the files."""
     manifest = stimulus_set.manifest
     ref = manifest.answers
@@ -141,7 +143,7 @@ def answer_faults(photo: Photo, manifest: Manifest, answers: Answers) -> Iterato
         yield ("item",), f"found {photo.item or 'none'}; by its answers it is {item or 'none'}"
 
 
-def warnings(manifest: Manifest) -> Iterator[str]:
+def intervention_warnings(manifest: Manifest) -> Iterator[str]:
     """What can be shown, but is probably a mistake."""
     if not all(class_.concepts for class_ in manifest.classes):
         yield (

@@ -235,7 +235,7 @@ def _mean(pixels: pictures.UInt8) -> tuple[float, ...]:
     return tuple(np.atleast_1d(pixels.mean((0, 1)) / 255).tolist())
 
 
-def faults(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Iterator[Fault]:
+def picture_faults(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Iterator[Fault]:
     """Faults of all pictures of a set, each with its place."""
     manifest = stimulus_set.manifest
     for loc, ref in _named(stimulus_set):
@@ -263,7 +263,7 @@ def faults(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Iterator[F
                     yield (*loc, "heatmaps", place_of), f"{fault}, or scale: ready"
 
 
-def warnings(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Iterator[str]:
+def picture_warnings(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Iterator[str]:
     """What can be shown, but is probably a mistake."""
     for ref, (width, height) in picture_files.sizes.items():
         if width * height > LARGE:

@@ -17,7 +17,7 @@ OFF = 0.5
 """Percentage points by which an accuracy may be rounded."""
 
 
-def set_faults(manifest: Manifest) -> Iterator[Fault]:
+def score_set_faults(manifest: Manifest) -> Iterator[Fault]:
     """Faults of what a set of scores says of itself."""
     if not manifest.methods:
         yield ("methods",), "missing; the methods whose scores the photos have are needed"
@@ -35,7 +35,7 @@ def set_faults(manifest: Manifest) -> Iterator[Fault]:
         counted.add((cell.truth, cell.prediction))
 
 
-def photo_faults(photo: Photo, manifest: Manifest) -> Iterator[Fault]:
+def score_photo_faults(photo: Photo, manifest: Manifest) -> Iterator[Fault]:
     """Faults of a photo, each with its place within the photo."""
     classes = tuple(class_.id for class_ in manifest.classes)
     if photo.options != classes:
@@ -77,7 +77,7 @@ def _masked(photo: Photo, methods: Sequence[str], classes: int) -> Iterator[Faul
         keys.add(key)
 
 
-def file_faults(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Iterator[Fault]:
+def score_file_faults(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Iterator[Fault]:
     """Faults of score files, each with its place; what can be read joins the files of the set."""
     grid: tuple[int, ...] | None = None
     for loc, photo in stimulus_set.every_photo():
@@ -101,20 +101,20 @@ def file_faults(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Itera
             if grid is None:
                 grid = scores.shape
             if scores.shape != grid:
-                fault = f"{ref!r} is of {_shape(scores.shape)} cells, others of {_shape(grid)}"
+                fault = f"{ref!r} is of {_grid(scores.shape)} cells, others of {_grid(grid)}"
                 yield place, f"{fault}; one grid for all is needed"
             elif size is not None and (size[0] % grid[1] or size[1] % grid[0]):
                 text = f"a photo of {size[0]} × {size[1]} pixels has no whole blocks for "
-                yield place, f"{text}{_shape(grid)} cells"
+                yield place, f"{text}{_grid(grid)} cells"
             if float(np.ptp(scores)) == 0:
                 picture_files.flat.append(ref)
 
 
-def _shape(grid: tuple[int, ...]) -> str:
+def _grid(grid: tuple[int, ...]) -> str:
     return f"{grid[1]} × {grid[0]}"
 
 
-def warnings(manifest: Manifest, picture_files: PictureFiles) -> Iterator[str]:
+def score_warnings(manifest: Manifest, picture_files: PictureFiles) -> Iterator[str]:
     """What can be shown, but is probably a mistake."""
     for ref in picture_files.flat:
         yield f"all scores in {ref!r} are equal: its pixels are shown in an order by chance"

@@ -14,10 +14,11 @@ from pathlib import Path
 
 from labapp.base.errors import StimuliError
 from labapp.base.text_tables import write_csv
+from labapp.models.datasets.split import Int64
 from labapp.models.stimuli import library, masking, pictures, score_files
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Manifest, Photo, Sign
-from labapp.models.stimuli.masking import Int64, MaskedRef, Masking
+from labapp.models.stimuli.masking import MaskedRef, Masking
 from labapp.models.stimuli.pictures import UInt8
 from labapp.models.stimuli.sources import COLUMNS
 

@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.base.resources import assets
+from labapp.models.datasets.split import Float32, Int64
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import ColourMap, Fill, Logits, Photo, Scale, Sign
 from labapp.models.stimuli.pictures import UInt8
 
-Int64 = NDArray[np.int64]
 Bool = NDArray[np.bool_]
 
 PREFIX = "masked:"
@@ -166,8 +166,6 @@ def masked(picture: UInt8, mask: Bool, fill: UInt8) -> UInt8:
     out[~blocks] = fill if picture.ndim == 3 else fill[0]
     return out
 
-
-Float32 = NDArray[np.float32]
 
 EDGE_ALPHA = 0.25
 GRAIN = 2.5

@@ -19,7 +19,7 @@ import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, assert_never
 
@@ -69,9 +69,10 @@ class Group:
     repeats: str = ""
     missing: Missing = field(default_factory=Missing)
 
-    @property
+    @cached_property
     def dataset(self) -> str:
-        """The data sets of the models, as their cards have them."""
+        """The data sets of the models, as their cards have them; a report asks for it hundreds of
+        times, and each card is looked up on the disk."""
         return ", ".join(dict.fromkeys(map(dataset_of, self.models)))
 
     @property

@@ -7,9 +7,10 @@ import io
 import shutil
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -24,18 +25,27 @@ from labapp.models.concepts.recipe import ConceptRecipe
 from labapp.models.metrics import nis
 from tests.helpers.sample import EVERYTHING
 
+Thing = TypeVar("Thing")
+
 
 @pytest.fixture(autouse=True, scope="session")
 def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _measured_briefly() -> Iterator[None]:
+@contextmanager
+def measured_briefly() -> Iterator[None]:
     """Training ends with scores, most of whose time the networks of NIS take."""
     with pytest.MonkeyPatch.context() as patch:
         if not EVERYTHING:
             patch.setattr(nis, "EPOCHS", 30)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _measured_briefly() -> Iterator[None]:
+    """Not longer than the tests of this folder: those of NIS need it whole."""
+    with measured_briefly():
         yield
 
 
@@ -58,16 +68,31 @@ def recipe(data: dict[str, Any], learner: dict[str, Any]) -> ConceptRecipe:
     return ConceptRecipe.model_validate(whole.model_dump())
 
 
+BOTTLENECKS = ("cbm", "cbm-logits")
+
+
+class Made(dict[str, Thing]):
+    """By the learner's name what is made of it, when it is first asked for."""
+
+    def __init__(self, make: Callable[[str], Thing]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, name: str) -> Thing:
+        self[name] = self._make(name)
+        return self[name]
+
+
 @pytest.fixture(scope="session")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The packages of both bottlenecks of TabularToy, by the learner's name."""
+    """The packages of learners of TabularToy."""
     root = tmp_path_factory.mktemp("concepts")
-    return {name: training.train(toy(name), out=root / name) for name in ("cbm", "cbm-logits")}
+    return Made(lambda name: training.train(toy(name), out=root / name))
 
 
 @pytest.fixture(scope="session")
 def models(folders: dict[str, Path]) -> dict[str, ConceptModel]:
-    return {name: package.load(folder) for name, folder in folders.items()}
+    return Made(lambda name: package.load(folders[name]))
 
 
 PICTURES = 60
@@ -94,7 +119,8 @@ class Encoder(nn.Module):
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> ConceptModel:
     out = tmp_path_factory.mktemp("trained")
-    return package.load(training.train(sprites("cbm-logits", predictor=[8]), out=out))
+    with measured_briefly():
+        return package.load(training.train(sprites("cbm-logits", predictor=[8]), out=out))
 
 
 def save(network: nn.Module, example: Tensor, file: Path, format_: str) -> None:

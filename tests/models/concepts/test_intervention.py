@@ -21,6 +21,7 @@ from labapp.models.concepts.model import ConceptModel
 from labapp.models.datasets.concepts.rows import ConceptRows
 from labapp.models.metrics.roc import class_accuracy, class_auc
 from labapp.models.stimuli.interventions import place
+from tests.models.concepts.conftest import BOTTLENECKS
 
 CONCEPTS = np.array([[1, 1], [1, 0], [0, 1], [0, 0]])
 CODES = np.array([[0.9, 0.8], [0.2, 0.1], [0.4, 0.3], [0.1, 0.6]])
@@ -61,7 +62,8 @@ def test_a_table_has_the_answer_in_every_state(ready: Interventions) -> None:
 def test_a_trained_model_answers_in_its_table_as_it_does_when_asked(
     models: dict[str, ConceptModel],
 ) -> None:
-    for model in models.values():
+    for name in BOTTLENECKS:
+        model = models[name]
         rows = rows_of(model)
         ready = interventions(model, rows)
         table = ready.answers()

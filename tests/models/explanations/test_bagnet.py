@@ -13,11 +13,12 @@ from tests.models.explanations.conftest import untrained
 
 
 def test_the_mean_of_a_map_is_the_score(bagnet: Classifier, pictures: UInt8) -> None:
-    maps = bags.evidence(bagnet, pictures)
-    assert maps.shape == (10, 20, 24, 24)
+    few = pictures[:3]
+    maps = bags.evidence(bagnet, few)
+    assert maps.shape == (3, 20, 24, 24)
     assert maps.dtype == np.float32
     assert maps.std((2, 3)).min() > 1e-4
-    assert np.abs(maps.mean((2, 3), dtype=np.float64) - bagnet.scores(pictures)).max() < 2e-6
+    assert np.abs(maps.mean((2, 3), dtype=np.float64) - bagnet.scores(few)).max() < 2e-6
 
 
 @pytest.mark.parametrize("field", [17, 25, 33, 41])

@@ -20,7 +20,7 @@ from labapp.models.explanations.photos import load_photos
 TINY = """
 id: faces/tiny
 title: Tiny
-data: {dataset: faces, seed: 5, train: 20, validation: 4, test: 30, cue: 0.9}
+data: {dataset: faces, seed: 5, train: 10, validation: 4, test: 15, cue: 0.9}
 method: {name: cnn}
 schedule: {steps: 12, batch: 8, peak: 0.003, weight_decay: 0}
 seed: 2
@@ -64,7 +64,7 @@ def test_the_card_says_how_well_each_class_is_told(trained: Path) -> None:
     classifier = package.load("faces/tiny", root=trained)
     card = classifier.card
     photos = load_photos(card.recipe.data.load().test)
-    assert photos.pictures.shape == (60, 1, 48, 48)
+    assert photos.pictures.shape == (30, 1, 48, 48)
     predicted = classifier.predicted(photos.pictures)
     test = card.test
     assert isinstance(test, ClassTest)
@@ -72,11 +72,11 @@ def test_the_card_says_how_well_each_class_is_told(trained: Path) -> None:
     assert test.accuracy == pytest.approx(np.mean(predicted == photos.labels), abs=1e-4)
     for number, name in enumerate(test.classes):
         mine = photos.labels == number
-        assert test.classes[name].support == mine.sum() == 30
+        assert test.classes[name].support == mine.sum() == 15
         assert test.classes[name].recall == pytest.approx(
             np.mean(predicted[mine] == number), abs=1e-4
         )
-    assert sum(map(sum, test.confusion)) == 60
+    assert sum(map(sum, test.confusion)) == 30
     checks = card.checks
     assert isinstance(checks, CnnChecks)
     assert checks.parameters == sum(p.numel() for p in classifier.network.parameters())
@@ -84,7 +84,7 @@ def test_the_card_says_how_well_each_class_is_told(trained: Path) -> None:
     for name, worn in (("glasses", "glasses"), ("dark hair", "dark")):
         rows = photos.rows
         angry = photos.labels == 0
-        there = np.array([getattr(rows.face(row).identity, worn) for row in range(60)])
+        there = np.array([getattr(rows.face(row).identity, worn) for row in range(30)])
         right = predicted == photos.labels
         cue = checks.cues[name]
         assert cue.misleading_pictures == (there != angry).sum()
@@ -121,7 +121,7 @@ def test_a_card_whose_classes_do_not_add_up_is_refused(trained: Path) -> None:
     ("old", "new", "said"),
     [
         ("name: cnn", "name: resnet", "resnet does not learn faces"),
-        ("dataset: faces, seed: 5, train: 20, validation: 4, test: 30, cue: 0.9",
+        ("dataset: faces, seed: 5, train: 10, validation: 4, test: 15, cue: 0.9",
          "dataset: birds, seed: 5, train: 2", "cnn does not learn birds"),
         ("cue: 0.9", "cue: 1.9", "cue"),
         ("cue: 0.9", "size: 50", "size"),

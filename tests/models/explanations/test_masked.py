@@ -23,6 +23,7 @@ from labapp.models.stimuli.masking import masked as fill_masked
 from labapp.session.gate import MaskedPredictor, check_predictable
 from labapp.study.overview import check
 from tests.helpers import stimuli
+from tests.helpers.sample import EVERYTHING
 from tests.helpers.unmasking import write_unmasking_study
 
 MASKING = Masking((5.0, 30.0, 100.0))
@@ -33,25 +34,34 @@ def model() -> Classifier:
     return package.load("faces/cnn")
 
 
-@pytest.fixture
-def made(model: Classifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StimulusSet:
-    """A set of an installed model."""
-    monkeypatch.setenv("LABAPP_MODELS", str(tmp_path / "models"))
+@pytest.fixture(scope="module")
+def written(model: Classifier, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model and a set of it."""
+    root = tmp_path_factory.mktemp("written")
     weights = {name: value.numpy() for name, value in model.network.state_dict().items()}
     own = model.card.recipe.model_copy(update={"id": "my/cnn"})
     card = model.card.model_copy(update={"recipe": own})
-    package.write(tmp_path / "models" / "my" / "cnn", card, weights)
-    loaded = package.load("my/cnn")
-    data = FacesData(dataset="faces", seed=1, train=1, validation=1, test=45).load()
+    package.write(root / "models" / "my" / "cnn", card, weights)
+    loaded = package.load("my/cnn", root=root / "models")
+    data = FacesData(dataset="faces", seed=1, train=1, validation=1, test=30).load()
     spec = ScoredSpec("mine", "Mine", "my/cnn", each=2, wrong=1)
     built = scored_of(loaded, data, spec, seed=1)
-    return library.load(importing.write(tmp_path / "sets" / "mine", built.manifest, built.files))
+    importing.write(root / "sets" / "mine", built.manifest, built.files)
+    return root
+
+
+@pytest.fixture
+def made(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StimulusSet:
+    """The set of an installed model, both to be changed at will."""
+    shutil.copytree(written, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setenv("LABAPP_MODELS", str(tmp_path / "models"))
+    return library.load(tmp_path / "sets" / "mine")
 
 
 def test_it_says_of_them_what_it_says_of_the_same_pixels(
     made: StimulusSet, model: Classifier
 ) -> None:
-    for photo in made.manifest.photos:
+    for photo in made.manifest.photos[: None if EVERYTHING else 2]:
         for method in ("gradient", "lrp"):
             said = masked.outputs(made, MASKING, photo, method)
             whole = pictures.native((made.folder / photo.photo).read_bytes(), photo.photo)

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from labapp.base.errors import MetricError
+from labapp.models.datasets.split import Float64
 from labapp.models.metrics.alignment import align, greedy
 from tests.helpers.sample import examples
-
-Float64 = NDArray[np.float64]
 
 
 def noisy(seed: int, rows: int = 500) -> tuple[Float64, Float64]:
@@ -71,7 +69,7 @@ def test_codes_of_several_numbers() -> None:
 
 
 def test_signs_and_copies_of_codes_move_no_concept_to_another_code() -> None:
-    codes, truth = noisy(5, rows=1500)
+    codes, truth = noisy(5, rows=700)
     assert align(codes * [-1, 1, -1], truth).order.tolist() == [0, 1, 2]
     copied = align(np.hstack([codes, codes]), truth).order
     assert (copied % 3).tolist() == [0, 1, 2]

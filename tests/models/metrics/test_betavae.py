@@ -16,12 +16,10 @@ from sklearn.linear_model import LogisticRegression
 
 from labapp.base.errors import MetricError
 from labapp.models.metrics.betavae import betavae
-from labapp.models.metrics.inputs import Score
 from tests.helpers.sample import examples
+from tests.models.metrics.made import Float64, array, of_five_values, seeds
 
-Float64 = NDArray[np.float64]
 Generator = np.random.Generator
-seeds = st.integers(0, 2**32 - 1)
 few = examples(8)
 SMALL: dict[str, Any] = {"batch": 16, "points": 400, "test_points": 400}
 
@@ -46,17 +44,6 @@ def one_of_two(z: Float64, rng: Generator) -> Float64:
     return np.where(either, z[:, [0, 1, 2]], z[:, [1, 2, 0]])
 
 
-def mixed(seed: int, rows: int = 300) -> tuple[Float64, Float64]:
-    """Four codes, each of which mixes three factors of five values with noise."""
-    rng = np.random.default_rng(seed)
-    factors = rng.integers(0, 5, (rows, 3)).astype(np.float64)
-    return factors @ rng.normal(size=(3, 4)) + rng.normal(size=(rows, 4)), factors
-
-
-def array(score: Score, part: str) -> Float64:
-    return np.asarray(score.parts[part])
-
-
 @pytest.mark.parametrize("as_published", [False, True])
 def test_fact_3_of_paper_002(as_published: bool) -> None:
     # Printed as 0.9967; the released code gave 0.996 to 0.998.
@@ -73,7 +60,7 @@ def test_fact_1_of_paper_002_does_not_show() -> None:
 
 @pytest.mark.parametrize("as_published", [False, True])
 def test_clean_codes_score_1_and_codes_that_know_nothing_are_at_chance(as_published: bool) -> None:
-    factors = mixed(0, rows=1_000)[1]
+    factors = of_five_values(0, rows=1_000)[1]
     assert betavae(factors, factors, as_published=as_published, **SMALL).score > 0.99
     noise = np.random.default_rng(1).normal(size=(1_000, 4))
     for codes in (noise, np.ones((1_000, 4)) * [1, 2, 3, 4]):
@@ -122,7 +109,7 @@ def test_against_plain_scikit_learn() -> None:
 @few
 @given(seed=seeds, as_published=st.booleans())
 def test_parts_and_settings(seed: int, as_published: bool) -> None:
-    found = betavae(*mixed(seed), seed=seed, as_published=as_published, **SMALL)
+    found = betavae(*of_five_values(seed), seed=seed, as_published=as_published, **SMALL)
     assert found.score == found.parts["accuracy_test"]
     assert 0 <= found.score <= 1
     assert array(found, "per_factor").shape == (3,)
@@ -130,14 +117,14 @@ def test_parts_and_settings(seed: int, as_published: bool) -> None:
     assert all(np.isfinite(part).all() for part in found.parts.values())
     assert found.settings["seed"] == seed
     assert found.settings["as_published"] is as_published
-    again = betavae(*mixed(seed), seed=seed, as_published=as_published, **SMALL)
+    again = betavae(*of_five_values(seed), seed=seed, as_published=as_published, **SMALL)
     assert again.to_json() == found.to_json()
 
 
 @few
 @given(seed=seeds)
 def test_order_sign_and_unit_of_codes_change_nothing(seed: int) -> None:
-    codes, factors = mixed(seed)
+    codes, factors = of_five_values(seed)
     score = betavae(codes, factors, **SMALL).score
     order = np.random.default_rng(seed).permutation(4)
     for other in (codes[:, order], codes * [-1, 1, -1, 1], codes * [1e-200, 1, 1e90, 1e-3] + 0.0):
@@ -148,7 +135,7 @@ def test_order_sign_and_unit_of_codes_change_nothing(seed: int) -> None:
 @few
 @given(seed=seeds)
 def test_a_second_copy_or_a_constant_code_hardly_changes_the_score(seed: int) -> None:
-    codes, factors = mixed(seed)
+    codes, factors = of_five_values(seed)
     score = betavae(codes, factors, **SMALL).score
     # A copy halves the penalty on the weight of its code, which is all that it does.
     copied = betavae(codes[:, [0, 1, 2, 3, 0]], factors, **SMALL)
@@ -159,7 +146,7 @@ def test_a_second_copy_or_a_constant_code_hardly_changes_the_score(seed: int) ->
 
 
 def test_as_published_the_unit_of_the_codes_decides() -> None:
-    factors = mixed(0, rows=1_000)[1]
+    factors = of_five_values(0, rows=1_000)[1]
     assert betavae(factors * 1e-3, factors, as_published=True, **SMALL).score < 0.5
     assert betavae(factors * 1e-3, factors, **SMALL).score > 0.99
     with pytest.raises(MetricError, match="differ by more than 1e30"):
@@ -167,7 +154,7 @@ def test_as_published_the_unit_of_the_codes_decides() -> None:
 
 
 def test_one_factor_and_one_code() -> None:
-    codes, factors = mixed(3)
+    codes, factors = of_five_values(3)
     for as_published in (False, True):
         assert betavae(codes, factors[:, :1], as_published=as_published, **SMALL).score == 1
         two = betavae(codes[:, :1], factors[:, :2], as_published=as_published, **SMALL)
@@ -176,7 +163,7 @@ def test_one_factor_and_one_code() -> None:
 
 
 def test_factors_that_no_point_was_drawn_for_are_undefined_parts() -> None:
-    codes, factors = mixed(4)
+    codes, factors = of_five_values(4)
     found = betavae(codes, factors, batch=4, points=1, test_points=1)
     assert np.isnan(array(found, "per_factor")).sum() == 2
     assert np.isnan(array(found, "mean_difference")).any(axis=0).sum() == 2
@@ -196,4 +183,4 @@ def test_factors_that_no_point_was_drawn_for_are_undefined_parts() -> None:
 )
 def test_impossible_settings_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(MetricError, match=re.escape(message)):
-        betavae(*mixed(0), **arguments)
+        betavae(*of_five_values(0), **arguments)

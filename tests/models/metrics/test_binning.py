@@ -7,15 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.typing import NDArray
 
 from labapp.base.errors import MetricError
 from labapp.models.metrics.information import Binning, discretise
+from tests.models.metrics.made import BINNINGS, Float64, seeds
 
-Float64 = NDArray[np.float64]
-BINNINGS: tuple[Binning, ...] = ("equal-width", "equal-frequency")
 columns = arrays(np.float64, st.integers(2, 60), elements=st.floats(-1e6, 1e6))
-seeds = st.integers(0, 2**32 - 1)
 
 
 def test_equal_widths_by_hand() -> None:

@@ -18,12 +18,10 @@ from labapp.base.errors import MetricError
 from labapp.models.metrics import regressors
 from labapp.models.metrics.dci import concentration, dci, disentanglement
 from labapp.models.metrics.dcimig import dcimig
-from labapp.models.metrics.inputs import Score
 from tests.helpers.sample import examples
 from tests.models.metrics.brief import few_depths_of_forests, few_trees_of_dci
+from tests.models.metrics.made import Float64, array, seeds
 
-Float64 = NDArray[np.float64]
-seeds = st.integers(0, 2**32 - 1)
 directions = st.booleans()
 few = examples(4)
 TIES = 0.02
@@ -37,10 +35,6 @@ def mixed(seed: int, rows: int = 400) -> tuple[Float64, Float64]:
     factors = rng.normal(size=(rows, 2))
     noise = 0.3 * rng.normal(size=(rows, 3))
     return factors @ np.array([[1.0, 0.5, 0.0], [0.2, 0.5, 1.0]]) + noise, factors
-
-
-def array(score: Score, part: str) -> Float64:
-    return np.asarray(score.parts[part])
 
 
 def reference(inputs: Float64, targets: Float64, seed: int) -> tuple[Float64, Float64, Float64]:
@@ -176,35 +170,24 @@ def test_concentration_by_hand() -> None:
         assert 0 <= concentration(np.ones((1, columns)))[0] < 1e-12
 
 
+@pytest.mark.parametrize("as_published", [False, True])
 @few
-@given(seed=st.integers(0, 2**32 - 1))
-def test_against_plain_scikit_learn(seed: int) -> None:
+@given(seed=seeds)
+def test_against_plain_scikit_learn(as_published: bool, seed: int) -> None:
+    """As published with the roles of codes and factors exchanged."""
     codes, factors = mixed(seed)
-    found = dci(codes, factors, seed=seed)
-    importance, r2_train, r2_test = reference(codes, factors, seed)
-    np.testing.assert_allclose(array(found, "importance"), importance, atol=TIES)
+    found = dci(codes, factors, seed=seed, as_published=as_published)
+    inputs, targets = (factors, codes) if as_published else (codes, factors)
+    importance, r2_train, r2_test = reference(inputs, targets, seed)
+    exact = array(found, "importance").T if as_published else array(found, "importance")
+    np.testing.assert_allclose(exact, importance, atol=TIES)
     np.testing.assert_allclose(array(found, "r2_train"), r2_train, atol=TIES)
     np.testing.assert_allclose(array(found, "r2_test"), r2_test, atol=TIES)
-    exact = array(found, "importance")
     assert found.score == pytest.approx(weighted_one_minus_entropy(exact), abs=1e-8)
     # Columns add up to 1, so that the released code's weighted completeness is the plain mean.
     assert found.parts["completeness"] == pytest.approx(weighted_one_minus_entropy(exact.T))
     assert found.parts["informativeness"] == pytest.approx(array(found, "r2_test").mean())
     assert found.parts["informativeness_train"] == pytest.approx(array(found, "r2_train").mean())
-
-
-@few
-@given(seed=st.integers(0, 2**32 - 1))
-def test_as_published_against_plain_scikit_learn_with_the_roles_exchanged(seed: int) -> None:
-    codes, factors = mixed(seed)
-    found = dci(codes, factors, seed=seed, as_published=True)
-    importance, r2_train, r2_test = reference(factors, codes, seed)
-    np.testing.assert_allclose(array(found, "importance").T, importance, atol=TIES)
-    np.testing.assert_allclose(array(found, "r2_train"), r2_train, atol=TIES)
-    np.testing.assert_allclose(array(found, "r2_test"), r2_test, atol=TIES)
-    exact = array(found, "importance").T
-    assert found.score == pytest.approx(weighted_one_minus_entropy(exact), abs=1e-8)
-    assert found.parts["completeness"] == pytest.approx(weighted_one_minus_entropy(exact.T))
 
 
 def test_the_two_readings_part_where_a_code_mixes_factors() -> None:

@@ -9,32 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from labapp.models.metrics.dcimig import assign_credit, dcimig
 from labapp.models.metrics.information import Binning
-from labapp.models.metrics.inputs import Score
 from labapp.models.metrics.mig import gaps, mig
 from tests.helpers.sample import examples
+from tests.models.metrics.made import BINNINGS, Float64, array, mixed, seeds
 
-Float64 = NDArray[np.float64]
-BINNINGS: tuple[Binning, ...] = ("equal-width", "equal-frequency")
-seeds = st.integers(0, 2**32 - 1)
 several = examples(30)
 
 CARS3D = np.log([4.0, 24.0, 183.0])
 """Entropies of the factors of the data set that the matrices of paper 002, A.2, are of."""
-
-
-def mixed(seed: int, rows: int = 200) -> tuple[Float64, Float64]:
-    """Four codes that each mix three factors and noise."""
-    rng = np.random.default_rng(seed)
-    factors = rng.normal(size=(rows, 3))
-    return factors @ rng.normal(size=(3, 4)) + rng.normal(size=(rows, 4)), factors
-
-
-def array(score: Score, part: str) -> Float64:
-    return np.asarray(score.parts[part])
 
 
 def every_row(*values: int) -> Float64:
@@ -186,39 +171,6 @@ def test_the_score_is_a_share_and_the_weighted_mean_of_its_factors(
     weights = array(found, "factor_entropies")
     assert found.score == pytest.approx(np.average(array(found, "per_factor"), weights=weights))
     assert (array(found, "per_code") <= 1 + 1e-12).all()
-
-
-@several
-@given(seed=seeds, binning=st.sampled_from(BINNINGS))
-def test_order_of_codes_factors_and_rows_changes_nothing(seed: int, binning: Binning) -> None:
-    codes, factors = mixed(seed)
-    whole = dcimig(codes, factors, binning=binning)
-    rng = np.random.default_rng(seed)
-    rows, c, f = rng.permutation(200), rng.permutation(4), rng.permutation(3)
-    moved = dcimig(codes[rows][:, c], factors[rows][:, f], binning=binning)
-    assert moved.score == pytest.approx(whole.score, abs=1e-12)
-    for part, order in (("per_code", c), ("per_factor", f)):
-        np.testing.assert_allclose(array(moved, part), array(whole, part)[order], atol=1e-12)
-
-
-@several
-@given(seed=seeds, unit=st.floats(1e-6, 1e6), shift=st.floats(-10, 10))
-def test_sign_unit_and_origin_of_a_code_change_nothing(
-    seed: int, unit: float, shift: float
-) -> None:
-    codes, factors = mixed(seed)
-    score = dcimig(codes, factors).score
-    assert dcimig(codes * [-1, 1, -1, 1], factors).score == pytest.approx(score, abs=1e-9)
-    assert dcimig(codes * unit + shift, factors).score == pytest.approx(score, abs=1e-9)
-
-
-@several
-@given(seed=seeds)
-def test_equal_frequency_bins_keep_the_promise_of_monotone_maps(seed: int) -> None:
-    codes, factors = mixed(seed)
-    score = dcimig(codes, factors, binning="equal-frequency").score
-    for mapped in (np.exp(codes), codes**15, np.arctan(codes)):
-        assert dcimig(mapped, factors, binning="equal-frequency").score == score
 
 
 @several

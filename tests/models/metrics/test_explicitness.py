@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
@@ -14,11 +13,10 @@ from sklearn.preprocessing import StandardScaler
 
 from labapp.base.errors import MetricError
 from labapp.models.metrics.explicitness import explicitness
-from labapp.models.metrics.inputs import Score, halves
+from labapp.models.metrics.inputs import halves
 from tests.helpers.sample import examples
+from tests.models.metrics.made import Float64, array, seeds
 
-Float64 = NDArray[np.float64]
-seeds = st.integers(0, 2**32 - 1)
 several = examples(10)
 SOLVED = 5e-4
 """Where the solver ends may depend on rounding, and a pair of rows then change places. In 150 draws
@@ -33,10 +31,6 @@ def mixed(seed: int, rows: int = 400) -> tuple[Float64, Float64]:
     return codes, np.stack(
         [factors[:, 0] > 0, np.digitize(factors[:, 1], [-1, 0, 1])], axis=1
     ) * 1.0
-
-
-def array(score: Score, part: str) -> Float64:
-    return np.asarray(score.parts[part])
 
 
 @several

@@ -11,16 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from labapp.base.errors import MetricError
 from labapp.models.metrics.factorvae import factorvae
-from labapp.models.metrics.inputs import Score
 from tests.helpers.sample import examples
+from tests.models.metrics.made import Float64, array, of_five_values, seeds
 
-Float64 = NDArray[np.float64]
 Generator = np.random.Generator
-seeds = st.integers(0, 2**32 - 1)
 few = examples(8)
 SMALL: dict[str, Any] = {"batch": 16, "points": 300, "test_points": 300}
 WEIGHTS = np.array([[0.5, 0.4, 0.5], [0.4, 0.5, 0.5], [0.4, 0.4, 0.6]])
@@ -38,17 +35,6 @@ class Normal:
 
     def codes(self, factors: Float64, rng: Generator) -> Float64:
         return self.encode(factors)
-
-
-def mixed(seed: int, rows: int = 300) -> tuple[Float64, Float64]:
-    """Four codes, each of which mixes three factors of five values with noise."""
-    rng = np.random.default_rng(seed)
-    factors = rng.integers(0, 5, (rows, 3)).astype(np.float64)
-    return factors @ rng.normal(size=(3, 4)) + rng.normal(size=(rows, 4)), factors
-
-
-def array(score: Score, part: str) -> Float64:
-    return np.asarray(score.parts[part])
 
 
 @pytest.mark.parametrize("as_published", [False, True])
@@ -71,7 +57,7 @@ def test_fact_1_of_paper_002_does_not_show() -> None:
 def test_by_hand() -> None:
     # The only code is the first factor: every batch votes for it by that code, and the other
     # factor, for which half of them are drawn, is never told.
-    factors = mixed(0)[1][:, :2]
+    factors = of_five_values(0)[1][:, :2]
     found = factorvae(factors[:, :1], factors, **SMALL)
     votes = array(found, "votes")
     assert votes.sum() == 300
@@ -120,7 +106,7 @@ def test_rows_come_near_the_sampler_that_they_were_drawn_from() -> None:
 @few
 @given(seed=seeds, as_published=st.booleans())
 def test_parts_and_settings(seed: int, as_published: bool) -> None:
-    found = factorvae(*mixed(seed), seed=seed, as_published=as_published, **SMALL)
+    found = factorvae(*of_five_values(seed), seed=seed, as_published=as_published, **SMALL)
     assert found.score == found.parts["accuracy_test"]
     assert 0 <= found.score <= 1
     shapes = {name: np.shape(part) for name, part in found.parts.items() if np.ndim(part)}
@@ -129,14 +115,14 @@ def test_parts_and_settings(seed: int, as_published: bool) -> None:
     assert all(np.isfinite(part).all() for part in found.parts.values())
     assert found.settings["seed"] == seed
     assert found.settings["threshold"] == (0.05 if as_published else 0)
-    again = factorvae(*mixed(seed), seed=seed, as_published=as_published, **SMALL)
+    again = factorvae(*of_five_values(seed), seed=seed, as_published=as_published, **SMALL)
     assert again.to_json() == found.to_json()
 
 
 @few
 @given(seed=seeds)
 def test_order_sign_and_unit_of_codes_change_nothing(seed: int) -> None:
-    codes, factors = mixed(seed)
+    codes, factors = of_five_values(seed)
     whole = factorvae(codes, factors, **SMALL)
     order = np.random.default_rng(seed).permutation(4)
     moved = factorvae(codes[:, order], factors, **SMALL)
@@ -150,7 +136,7 @@ def test_order_sign_and_unit_of_codes_change_nothing(seed: int) -> None:
 @few
 @given(seed=seeds)
 def test_a_second_copy_or_a_constant_code_changes_nothing(seed: int) -> None:
-    codes, factors = mixed(seed)
+    codes, factors = of_five_values(seed)
     score = factorvae(codes, factors, **SMALL).score
     assert factorvae(codes[:, [0, 1, 2, 3, 0]], factors, **SMALL).score == score
     for as_published in (False, True):
@@ -163,7 +149,7 @@ def test_a_second_copy_or_a_constant_code_changes_nothing(seed: int) -> None:
 
 
 def test_the_threshold_is_an_absolute_sd() -> None:
-    factors = mixed(1)[1]
+    factors = of_five_values(1)[1]
     small = factors * [1, 1, 0.01]  # the third has an SD of about 0.014
     assert factorvae(small, factors, **SMALL).score == 1
     published = factorvae(small, factors, as_published=True, **SMALL)
@@ -174,7 +160,7 @@ def test_the_threshold_is_an_absolute_sd() -> None:
 
 
 def test_no_active_code_scores_0() -> None:
-    codes, factors = mixed(2)
+    codes, factors = of_five_values(2)
     for found in (
         factorvae(codes, factors, threshold=100.0, **SMALL),
         factorvae(np.ones((300, 2)), factors, **SMALL),
@@ -186,12 +172,12 @@ def test_no_active_code_scores_0() -> None:
 
 
 def test_one_factor_is_always_told() -> None:
-    codes, factors = mixed(3)
+    codes, factors = of_five_values(3)
     assert factorvae(codes, factors[:, :1], **SMALL).score == 1
 
 
 def test_factors_that_no_point_was_drawn_for_are_undefined_parts() -> None:
-    found = factorvae(*mixed(4), batch=4, points=1, test_points=1)
+    found = factorvae(*of_five_values(4), batch=4, points=1, test_points=1)
     assert np.isnan(array(found, "per_factor")).sum() == 2
     assert found.score in (0, 1)
 
@@ -212,4 +198,4 @@ def test_factors_that_no_point_was_drawn_for_are_undefined_parts() -> None:
 )
 def test_impossible_settings_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(MetricError, match=re.escape(message)):
-        factorvae(*mixed(0), **arguments)
+        factorvae(*of_five_values(0), **arguments)

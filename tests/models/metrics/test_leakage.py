@@ -8,23 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.special import digamma
 
 from labapp.base.errors import MetricError
-from labapp.models.metrics.inputs import Score
 from labapp.models.metrics.leakage import ctl, icl
 from tests.helpers.sample import examples
-
-Float64 = NDArray[np.float64]
+from tests.models.metrics.made import array
 
 A, B = np.array(list(product((0.0, 1.0), repeat=2)) * 250).T
 TRUTH = np.stack([A, B], axis=1)
 NOISE = np.random.default_rng(0).normal(size=(1_000, 2))
-
-
-def part(found: Score, name: str) -> Float64:
-    return np.asarray(found.parts[name])
 
 
 def test_concepts_as_their_own_codes_leak_nothing() -> None:
@@ -37,8 +30,8 @@ def test_a_code_that_holds_the_label() -> None:
     parity = (A + B) % 2
     codes = np.stack([A + 2 * B, B], axis=1)
     found = ctl(codes, TRUTH, labels=parity)
-    np.testing.assert_allclose(part(found, "codes_on_task"), [1, 0], atol=1e-12)
-    np.testing.assert_allclose(part(found, "concepts_on_task"), 0, atol=1e-12)
+    np.testing.assert_allclose(array(found, "codes_on_task"), [1, 0], atol=1e-12)
+    np.testing.assert_allclose(array(found, "concepts_on_task"), 0, atol=1e-12)
     assert found.score == pytest.approx(0.5)
 
 
@@ -46,8 +39,8 @@ def test_what_the_concept_itself_tells_is_no_leak() -> None:
     # The label is A and B: H = 0.8113 bits, of which A tells 0.3113; the code A + 2 B tells all.
     found = ctl(np.stack([A + 2 * B, B], axis=1), TRUTH, labels=A * B)
     known = 0.311278 / 0.811278
-    np.testing.assert_allclose(part(found, "concepts_on_task"), known, atol=1e-6)
-    np.testing.assert_allclose(part(found, "per_factor"), [1 - known, 0], atol=1e-6)
+    np.testing.assert_allclose(array(found, "concepts_on_task"), known, atol=1e-6)
+    np.testing.assert_allclose(array(found, "per_factor"), [1 - known, 0], atol=1e-6)
 
 
 def test_codes_that_tell_of_each_other() -> None:
@@ -60,7 +53,7 @@ def test_codes_that_tell_of_each_other() -> None:
 
 def test_concepts_that_depend_on_each_other_allow_codes_to() -> None:
     both = np.stack([A, np.maximum(A, B)], axis=1)
-    allowed = part(icl(both, both), "between_concepts")[0, 1]
+    allowed = array(icl(both, both), "between_concepts")[0, 1]
     assert allowed == pytest.approx(0.311278 / np.sqrt(0.811278), abs=1e-6)
     copied = icl(np.stack([A, A], axis=1), both)
     assert copied.score == pytest.approx(1 - allowed)
@@ -83,10 +76,10 @@ def test_the_entropy_of_a_code_by_neighbours_is_a_matter_of_its_rows() -> None:
 def test_neighbours_find_what_a_noisy_code_tells() -> None:
     codes = TRUTH + 0.01 * NOISE
     found = ctl(codes, TRUTH, labels=A)
-    np.testing.assert_allclose(part(found, "codes_on_task"), [1, 0], atol=0.05)
+    np.testing.assert_allclose(array(found, "codes_on_task"), [1, 0], atol=0.05)
     assert found.score < 0.02
     in_bins = ctl(codes, TRUTH, labels=A, estimator="bins")
-    np.testing.assert_allclose(part(in_bins, "codes_on_task"), [1, 0], atol=0.05)
+    np.testing.assert_allclose(array(in_bins, "codes_on_task"), [1, 0], atol=0.05)
     assert (in_bins.settings["bins"], found.settings["neighbours"]) == (20, 3)
 
 
@@ -105,7 +98,7 @@ def test_unit_origin_and_order_of_concepts_do_not_count(
     assert icl(unit * codes[:, ::-1] + origin, truth[:, ::-1]).score == pytest.approx(
         pair.score, abs=0.02
     )
-    matrix = part(pair, "leakage")
+    matrix = array(pair, "leakage")
     np.testing.assert_array_equal(matrix, matrix.T)
     assert (matrix.diagonal() == 0).all()
     assert 0 <= pair.score <= 1
@@ -114,7 +107,7 @@ def test_unit_origin_and_order_of_concepts_do_not_count(
 def test_a_code_of_one_value_tells_nothing() -> None:
     codes = np.stack([np.full(1_000, 0.3), B], axis=1)
     assert ctl(codes, TRUTH, labels=A).score == 0
-    assert part(icl(codes, TRUTH), "between_codes")[0, 1] == 0
+    assert array(icl(codes, TRUTH), "between_codes")[0, 1] == 0
 
 
 def test_codes_in_another_order_are_aligned() -> None:

@@ -8,23 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from labapp.models.datasets import sinelines
 from labapp.models.metrics.information import Binning
 from labapp.models.metrics.mig import gaps, mig
 from tests.helpers.sample import examples
-
-Float64 = NDArray[np.float64]
-BINNINGS: tuple[Binning, ...] = ("equal-width", "equal-frequency")
-seeds = st.integers(0, 2**32 - 1)
-
-
-def mixed(seed: int, rows: int = 200) -> tuple[Float64, Float64]:
-    """Four codes that each mix three factors and noise."""
-    rng = np.random.default_rng(seed)
-    factors = rng.normal(size=(rows, 3))
-    return factors @ rng.normal(size=(3, 4)) + rng.normal(size=(rows, 4)), factors
+from tests.models.metrics.made import BINNINGS, mixed, seeds
 
 
 def test_by_hand() -> None:
@@ -98,44 +87,6 @@ def test_the_score_is_a_share(seed: int, binning: Binning, as_published: bool) -
     found = mig(codes, np.round(factors), binning=binning, as_published=as_published)
     assert 0 <= found.score <= 1 + 1e-12
     assert np.isfinite(found.parts["per_factor"]).all()
-
-
-@examples(40)
-@given(seed=seeds, binning=st.sampled_from(BINNINGS))
-def test_order_of_codes_factors_and_rows_changes_nothing(seed: int, binning: Binning) -> None:
-    codes, factors = mixed(seed)
-    whole = mig(codes, factors, binning=binning)
-    rng = np.random.default_rng(seed)
-    rows, c, f = rng.permutation(200), rng.permutation(4), rng.permutation(3)
-    moved = mig(codes[rows][:, c], factors[rows][:, f], binning=binning)
-    assert moved.score == pytest.approx(whole.score, abs=1e-12)
-    np.testing.assert_allclose(
-        moved.parts["mutual_information"],
-        np.asarray(whole.parts["mutual_information"])[c][:, f],
-        atol=1e-12,
-    )
-
-
-@examples(40)
-@given(seed=seeds, unit=st.floats(1e-6, 1e6), shift=st.floats(-10, 10))
-def test_sign_unit_and_origin_of_a_code_change_nothing(
-    seed: int, unit: float, shift: float
-) -> None:
-    codes, factors = mixed(seed)
-    score = mig(codes, factors).score
-    assert mig(codes * [-1, 1, -1, 1], factors).score == pytest.approx(score, abs=1e-9)
-    assert mig(codes * unit + shift, factors).score == pytest.approx(score, abs=1e-9)
-
-
-@examples(40)
-@given(seed=seeds)
-def test_equal_frequency_bins_keep_the_promise_of_monotone_maps(seed: int) -> None:
-    codes, factors = mixed(seed)
-    score = mig(codes, factors, binning="equal-frequency").score
-    for mapped in (np.exp(codes), codes**15, np.arctan(codes)):
-        assert mig(mapped, factors, binning="equal-frequency").score == score
-    # Rows at a cut change sides when all is turned over; 200 rows fill 20 bins without a rest.
-    assert mig(-codes, factors, binning="equal-frequency").score == pytest.approx(score, abs=1e-12)
 
 
 @examples(40)

@@ -5,25 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from numpy.typing import NDArray
 from sklearn.metrics import mutual_info_score
 
-from labapp.models.metrics.information import Binning
 from labapp.models.metrics.modularity import modularities, modularity
 from tests.helpers.sample import examples
+from tests.models.metrics.made import mixed, seeds
 
-Float64 = NDArray[np.float64]
-BINNINGS: tuple[Binning, ...] = ("equal-width", "equal-frequency")
-seeds = st.integers(0, 2**32 - 1)
 several = examples(30)
-
-
-def mixed(seed: int, rows: int = 200) -> tuple[Float64, Float64]:
-    """Four codes that each mix three factors and noise."""
-    rng = np.random.default_rng(seed)
-    factors = rng.normal(size=(rows, 3))
-    return factors @ rng.normal(size=(3, 4)) + rng.normal(size=(rows, 4)), factors
 
 
 def test_matrices_by_hand() -> None:
@@ -88,40 +76,6 @@ def test_one_factor_one_code_and_constant_codes() -> None:
     assert modularity(np.ones((200, 3)), factors).score == 0
     more = modularity(np.hstack([codes, np.full((200, 1), 7.0)]), factors)
     assert more.score == pytest.approx(modularity(codes, factors).score * 4 / 5)
-
-
-@several
-@given(seed=seeds, binning=st.sampled_from(BINNINGS))
-def test_order_of_codes_factors_and_rows_changes_nothing(seed: int, binning: Binning) -> None:
-    codes, factors = mixed(seed)
-    whole = modularity(codes, factors, binning=binning)
-    rng = np.random.default_rng(seed)
-    rows, c, f = rng.permutation(200), rng.permutation(4), rng.permutation(3)
-    moved = modularity(codes[rows][:, c], factors[rows][:, f], binning=binning)
-    assert 0 <= moved.score <= 1
-    np.testing.assert_allclose(
-        moved.parts["per_code"], np.asarray(whole.parts["per_code"])[c], atol=1e-12
-    )
-
-
-@several
-@given(seed=seeds, unit=st.floats(1e-6, 1e6), shift=st.floats(-10, 10))
-def test_sign_unit_and_origin_of_a_code_change_nothing(
-    seed: int, unit: float, shift: float
-) -> None:
-    codes, factors = mixed(seed)
-    score = modularity(codes, factors).score
-    assert modularity(codes * [-1, 1, -1, 1], factors).score == pytest.approx(score, abs=1e-9)
-    assert modularity(codes * unit + shift, factors).score == pytest.approx(score, abs=1e-9)
-
-
-@several
-@given(seed=seeds)
-def test_equal_frequency_bins_keep_the_promise_of_monotone_maps(seed: int) -> None:
-    codes, factors = mixed(seed)
-    score = modularity(codes, factors, binning="equal-frequency").score
-    for mapped in (np.exp(codes), codes**15, np.arctan(codes)):
-        assert modularity(mapped, factors, binning="equal-frequency").score == score
 
 
 @several

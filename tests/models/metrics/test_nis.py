@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
@@ -19,11 +18,10 @@ from labapp.base.errors import MetricError
 from labapp.models.datasets.concepts.hand_made import hand_made
 from labapp.models.metrics import nis as nis_module
 from labapp.models.metrics.concepts import concepts, divide_rows
-from labapp.models.metrics.nis import nicher, nis
+from labapp.models.metrics.nis import EPOCHS, nicher, nis
 from tests.helpers.sample import EVERYTHING, examples, sample
 from tests.models.metrics.brief import few_epochs_of_nis
-
-Float64 = NDArray[np.float64]
+from tests.models.metrics.made import Float64, array
 
 BETAS = np.linspace(0, 1, 21)
 
@@ -34,10 +32,6 @@ def noisy(seed: int, rows: int = 400) -> tuple[Float64, Float64]:
     latent = rng.normal(size=(rows, 3)) + 0.5 * rng.normal(size=(rows, 1))
     truth = (latent > 0).astype(float)
     return truth @ rng.normal(size=(3, 4)) + 0.4 * rng.normal(size=(rows, 4)), truth
-
-
-def part(found: object, name: str) -> Float64:
-    return np.asarray(found.parts[name])  # type: ignore[attr-defined]
 
 
 def in_a_plain_loop(codes: Float64, truth: Float64, seed: int, as_published: bool) -> float:
@@ -74,24 +68,26 @@ def test_the_score_is_that_of_a_plain_loop(seed: int, as_published: bool) -> Non
     assert found.score == pytest.approx(in_a_plain_loop(codes, truth, seed, as_published), abs=1e-9)
 
 
+@patch.object(nis_module, "EPOCHS", 300)
 def test_the_score_is_made_of_its_parts() -> None:
     codes, truth = noisy(1)
     found = nis(codes, truth)
-    np.testing.assert_allclose(part(found, "betas"), BETAS)
-    impurity = part(found, "impurity")
+    np.testing.assert_allclose(array(found, "betas"), BETAS)
+    impurity = array(found, "impurity")
     assert impurity.shape == (21, 3)
     # No correlation is below 0 or above 1: everything is masked at first, nothing at last.
     assert (impurity[0] == 0.5).all()
     assert impurity[-1].min() > 0.8
-    np.testing.assert_allclose(part(found, "per_factor"), np.trapezoid(impurity, BETAS, axis=0))
-    assert found.score == pytest.approx(part(found, "per_factor").mean())
-    assert 1 <= found.parts["epochs"] <= 1000
+    np.testing.assert_allclose(array(found, "per_factor"), np.trapezoid(impurity, BETAS, axis=0))
+    assert found.score == pytest.approx(array(found, "per_factor").mean())
+    assert 1 <= found.parts["epochs"] <= 300
+    assert EPOCHS == 1000  # where nothing is patched
     assert (
         found.settings.items()
         >= {
             "hidden": [20, 20],
             "batch": 512,
-            "most_epochs": 1000,
+            "most_epochs": nis_module.EPOCHS,
             "network_state": 0,
             "softmax_across_concepts": False,
             "seed": 0,
@@ -128,6 +124,7 @@ def test_equal_arguments_give_equal_scores_and_the_seed_counts() -> None:
     assert nis(codes, truth, seed=5).score != nis(codes, truth, seed=6).score
 
 
+@patch.object(nis_module, "EPOCHS", 400)
 def test_a_spare_copy_outside_the_niche_is_what_it_finds() -> None:
     rng = np.random.default_rng(3)
     truth = (rng.random((800, 2)) > 0.5).astype(float)
@@ -138,6 +135,7 @@ def test_a_spare_copy_outside_the_niche_is_what_it_finds() -> None:
     assert nis(truth, truth).score < 0.6
 
 
+@few_epochs_of_nis
 def test_pure_codes_score_a_half_and_what_is_not_masked_at_the_last_beta() -> None:
     truth = np.tile([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], (200, 1))
     # At beta = 1 nothing is masked, and the last trapezoid rises from 1/2 to 1.
@@ -152,7 +150,7 @@ def test_other_rows_to_learn_from() -> None:
     found = nis(*tested, train=learnt)
     assert (found.settings["rows"], found.settings["training_rows"]) == (400, 800)
     np.testing.assert_allclose(
-        part(found, "niching"), nicher(learnt[0][:, :, None], learnt[1].astype(int)), atol=1e-12
+        array(found, "niching"), nicher(learnt[0][:, :, None], learnt[1].astype(int)), atol=1e-12
     )
     # The network is that of the training rows alone, asked about all test rows.
     network = MLPClassifier((20, 20), batch_size=512, max_iter=100, random_state=0)
@@ -160,7 +158,7 @@ def test_other_rows_to_learn_from() -> None:
         warnings.simplefilter("ignore", ConvergenceWarning)
         network.fit(learnt[0], learnt[1].astype(int))
     whole = roc_auc_score(tested[1], network.predict_proba(tested[0]), average=None)
-    np.testing.assert_allclose(part(found, "impurity")[-1], whole, atol=1e-9)
+    np.testing.assert_allclose(array(found, "impurity")[-1], whole, atol=1e-9)
     assert "training_rows" not in nis(*tested).settings
     with pytest.raises(MetricError, match="codes to learn from have 3 x 1"):
         nis(*tested, train=(learnt[0][:, :3], learnt[1]))
@@ -177,7 +175,7 @@ def test_order_and_sign_of_codes_change_the_score_within_chance() -> None:
     moved = nis(codes[:, order], truth[:, [1, 2, 0]])
     assert moved.score == pytest.approx(found.score, abs=0.04)
     np.testing.assert_allclose(
-        part(moved, "niching"), part(found, "niching")[order][:, [1, 2, 0]], atol=1e-12
+        array(moved, "niching"), array(found, "niching")[order][:, [1, 2, 0]], atol=1e-12
     )
     assert nis(-codes, truth).score == pytest.approx(found.score, abs=0.04)
 
@@ -186,7 +184,7 @@ def test_order_and_sign_of_codes_change_the_score_within_chance() -> None:
 def test_a_second_copy_of_every_code_is_in_the_same_niche() -> None:
     codes, truth = noisy(5, rows=1500)
     twice = nis(np.hstack([codes, codes]), truth)
-    assert np.array_equal(part(twice, "niching")[:4], part(twice, "niching")[4:])
+    assert np.array_equal(array(twice, "niching")[:4], array(twice, "niching")[4:])
     assert twice.score == pytest.approx(nis(codes, truth).score, abs=0.04)
 
 
@@ -194,9 +192,9 @@ def test_a_second_copy_of_every_code_is_in_the_same_niche() -> None:
 def test_a_constant_code_is_in_no_niche() -> None:
     codes, truth = noisy(6)
     found = nis(np.hstack([codes, np.full((400, 1), 0.5)]), truth)
-    assert (part(found, "niching")[-1] == 0).all()
+    assert (array(found, "niching")[-1] == 0).all()
     # All others are masked at 0: what is left says the same of every row.
-    assert (part(found, "impurity")[0] == 0.5).all()
+    assert (array(found, "impurity")[0] == 0.5).all()
     assert nis(np.ones((400, 2)), truth).score == pytest.approx(0.5)
     assert nis(np.ones((400, 2)), truth, as_published=True).score == pytest.approx(0.475)
 
@@ -204,10 +202,10 @@ def test_a_constant_code_is_in_no_niche() -> None:
 @few_epochs_of_nis
 def test_one_code_and_one_concept() -> None:
     codes, truth = noisy(7)
-    assert part(nis(codes[:, :1], truth), "niching").shape == (1, 3)
+    assert array(nis(codes[:, :1], truth), "niching").shape == (1, 3)
     found = nis(codes, truth[:, :1])
-    assert part(found, "impurity").shape == (21, 1)
-    assert part(found, "impurity")[-1, 0] > 0.8
+    assert array(found, "impurity").shape == (21, 1)
+    assert array(found, "impurity")[-1, 0] > 0.8
     # A softmax over one concept says 1 of every row.
     assert nis(codes, truth[:, :1], as_published=True).score == pytest.approx(0.475)
 
@@ -222,7 +220,7 @@ def test_the_numbers_of_a_code_are_masked_together() -> None:
     together = np.stack([truth, spread], axis=2)
     apart = nis(together.reshape(400, 6), truth)
     found = nis(together, truth)
-    assert part(found, "niching").shape == (3, 3)
+    assert array(found, "niching").shape == (3, 3)
     assert found.score < apart.score - 0.1
 
 
@@ -231,11 +229,11 @@ def test_concepts_of_more_classes() -> None:
     rng = np.random.default_rng(10)
     truth = np.stack([rng.integers(0, 3, 600), rng.integers(0, 2, 600)], axis=1)
     found = nis(truth + 0.1 * rng.normal(size=truth.shape), truth)
-    assert part(found, "impurity").shape == (21, 2)
-    assert (part(found, "impurity")[-1] > 0.95).all()
-    assert (part(found, "impurity")[0] == 0.5).all()
+    assert array(found, "impurity").shape == (21, 2)
+    assert (array(found, "impurity")[-1] > 0.95).all()
+    assert (array(found, "impurity")[0] == 0.5).all()
     alone = nis(truth[:, :1], truth[:, :1])
-    assert part(alone, "impurity")[-1, 0] > 0.95
+    assert array(alone, "impurity")[-1, 0] > 0.95
     with pytest.raises(MetricError, match="two classes only"):
         nis(truth, truth, as_published=True)
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
 from torch import nn
 
 from labapp.base.errors import MetricError
+from labapp.models.datasets.split import Float64
 from labapp.models.metrics.concepts import concepts, divide_rows
 from labapp.models.metrics.probes import BATCH, probed
 
-Float64 = NDArray[np.float64]
 SEED, EPOCHS = 3, 4
 
 

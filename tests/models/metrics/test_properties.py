@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from labapp.models.datasets.split import Float64
 from labapp.models.metrics.dcimig import dcimig
 from labapp.models.metrics.explicitness import explicitness
 from labapp.models.metrics.information import mi
@@ -18,8 +18,6 @@ from labapp.models.metrics.inputs import Score
 from labapp.models.metrics.mig import mig
 from labapp.models.metrics.modularity import modularity
 from labapp.models.metrics.sap import sap
-
-Float64 = NDArray[np.float64]
 
 Z = np.random.default_rng(2).uniform(-1, 1, (10_000, 2))
 BENT = Z**15

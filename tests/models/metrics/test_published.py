@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from labapp.base import resources
 from labapp.models.datasets import sinelines
+from labapp.models.datasets.split import Float64
 from labapp.models.metrics.dci import dci
 from labapp.models.metrics.mig import mig
 from labapp.models.metrics.sap import sap
 from tests.helpers.sample import sample
-
-Float64 = NDArray[np.float64]
 
 
 def hand_made(seed: int, covariance: float) -> tuple[Float64, Float64, Float64]:

@@ -7,15 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.metrics import r2_score
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
+from labapp.models.datasets.split import Float64
 from labapp.models.metrics.regressors import REGRESSORS, lasso, r2, random_forest, standardise
 
-Float64 = NDArray[np.float64]
 names = pytest.mark.parametrize("name", REGRESSORS)
 
 

@@ -11,8 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from labapp.models.metrics.roc import class_auc, roc_auc
 from tests.helpers.sample import examples
-
-seeds = st.integers(0, 2**32 - 1)
+from tests.models.metrics.made import seeds
 
 
 @examples(60)

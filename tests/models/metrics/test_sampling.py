@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from labapp.base.errors import MetricError
 from labapp.models.metrics.sampling import (
@@ -20,10 +20,7 @@ from labapp.models.metrics.sampling import (
     instance_source,
 )
 from tests.helpers.sample import examples
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
-seeds = st.integers(0, 2**32 - 1)
+from tests.models.metrics.made import Float64, seeds
 
 
 def rng(seed: int = 0) -> np.random.Generator:

@@ -8,18 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.stats import pearsonr
 from sklearn.svm import LinearSVC
 
 from labapp.base.errors import MetricError
-from labapp.models.metrics.inputs import Score
 from labapp.models.metrics.sap import sap
 from tests.helpers.sample import examples
+from tests.models.metrics.made import Float64, array, seeds
 
-Float64 = NDArray[np.float64]
 Make = Callable[[int], tuple[Float64, Float64]]
-seeds = st.integers(0, 2**32 - 1)
 several = examples(15)
 
 
@@ -36,10 +33,6 @@ def classes(seed: int, rows: int = 200) -> tuple[Float64, Float64]:
     return codes, np.stack(
         [factors[:, 0] > 0, np.digitize(factors[:, 1], [-1, 0, 1])], axis=1
     ) * 1.0
-
-
-def array(score: Score, part: str) -> Float64:
-    return np.asarray(score.parts[part])
 
 
 def grid(points: int) -> Float64:

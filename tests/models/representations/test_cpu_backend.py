@@ -8,18 +8,16 @@ import sys
 import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
 from torch import nn
 
 from labapp.base.errors import ModelError
+from labapp.models.datasets.split import Float32
 from labapp.models.representations import cpu_backend, folding, torch_backend
 from labapp.models.representations.decoders import Forward
 from labapp.models.representations.networks import described
 from labapp.models.representations.package import find, load_package
 from labapp.models.representations.recipe import ARCHITECTURES, Architecture, TrainedNetwork
 from labapp.models.training import files
-
-Float32 = NDArray[np.float32]
 
 CPU = torch.device("cpu")
 TRAINED = [name for name, one in ARCHITECTURES.items() if isinstance(one.source, TrainedNetwork)]

@@ -7,16 +7,14 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from labapp.models.datasets.split import Float32
 from labapp.models.representations import effects
 from labapp.models.representations.decoders import LoadedDecoder, percentiles_of
 from labapp.models.representations.distance import mnist
 from labapp.models.representations.package import load_package
 from labapp.models.representations.recipe import ARCHITECTURES
 from labapp.models.representations.space import Continuous, Discrete, LatentSpace
-
-Float32 = NDArray[np.float32]
 
 CIRCLES = load_package("circles/gt", "cpu")
 """Its card stands in for that of the bars: only the data set is read from it."""

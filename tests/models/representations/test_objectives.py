@@ -35,31 +35,24 @@ class Told(nn.Module):
         return z
 
 
+SERIES = torch.tensor([[1.0, 2.0, 3.0]])
+
+
 def test_the_autoencoders_loss_is_the_sum_of_squares() -> None:
-    x = torch.tensor([[1.0, 2.0, 3.0]])
+    objective, decoder = Ae(name="ae", reconstruction=2.0), Fixed([0.0, 2.0, 5.0])
+    encoder, noise = Fixed([0.5], None), torch.zeros(1, 1)
     total, parts = objectives.loss(
-        Ae(name="ae", reconstruction=2.0),
-        "gaussian",
-        Fixed([0.5], None),
-        Fixed([0.0, 2.0, 5.0]),
-        x,
-        NO_FACTORS,
-        torch.zeros(1, 1),
+        objective, "gaussian", encoder, decoder, SERIES, NO_FACTORS, noise
     )
     assert parts["squared_error"].item() == 5
     assert total.item() == 10
 
 
 def test_the_variational_loss_adds_the_divergence() -> None:
-    x = torch.tensor([[1.0, 2.0, 3.0]])
+    objective, decoder = Vae(name="vae", reconstruction=1.0, kl=2.0), Fixed([0.0, 2.0, 5.0])
+    encoder, noise = Fixed([1.0, 0.0], [0.0, math.log(4)]), torch.zeros(1, 2)
     total, parts = objectives.loss(
-        Vae(name="vae", reconstruction=1.0, kl=2.0),
-        "gaussian",
-        Fixed([1.0, 0.0], [0.0, math.log(4)]),
-        Fixed([0.0, 2.0, 5.0]),
-        x,
-        NO_FACTORS,
-        torch.zeros(1, 2),
+        objective, "gaussian", encoder, decoder, SERIES, NO_FACTORS, noise
     )
     # KL = 1/2 (mean^2) for the first dimension, 1/2 (4 - 1 - ln 4) for the second.
     kl = 0.5 + 0.5 * (3 - math.log(4))
@@ -68,14 +61,9 @@ def test_the_variational_loss_adds_the_divergence() -> None:
 
 
 def test_the_variational_loss_decodes_a_draw_from_the_posterior() -> None:
+    encoder, x, noise = Fixed([1.0], [math.log(4)]), torch.zeros(1, 1), torch.tensor([[1.5]])
     _, parts = objectives.loss(
-        Vae(name="vae"),
-        "gaussian",
-        Fixed([1.0], [math.log(4)]),
-        nn.Identity(),
-        torch.tensor([[0.0]]),
-        NO_FACTORS,
-        torch.tensor([[1.5]]),
+        Vae(name="vae"), "gaussian", encoder, nn.Identity(), x, NO_FACTORS, noise
     )
     assert parts["squared_error"].item() == pytest.approx((1 + 2 * 1.5) ** 2)
 
@@ -91,30 +79,16 @@ def test_pictures_are_learnt_by_the_cross_entropy_summed_over_pixels() -> None:
 
 def test_ground_truth_decodes_the_factors_alone() -> None:
     factors = torch.tensor([[0.3, -0.2]])
-    decoder = Told()
-    objectives.loss(
-        Gt(name="gt"),
-        "bernoulli",
-        None,
-        decoder,
-        torch.tensor([[0.0, 1.0]]),
-        factors,
-        torch.zeros(1, 2),
-    )
+    decoder, x, noise = Told(), torch.tensor([[0.0, 1.0]]), torch.zeros(1, 2)
+    objectives.loss(Gt(name="gt"), "bernoulli", None, decoder, x, factors, noise)
     assert torch.equal(decoder.z, factors)
 
 
 def test_the_decoder_is_told_the_label_in_front_of_z() -> None:
-    decoder = Told()
-    _, parts = objectives.loss(
-        SsTcVae(name="ss-tcvae", classes=3),
-        "bernoulli",
-        Fixed([0.5, -0.5], [-40.0, -40.0]),
-        decoder,
-        torch.zeros(2, 5),
-        torch.tensor([[2.0], [0.0]]),
-        torch.randn(2, 2),
-    )
+    objective, decoder = SsTcVae(name="ss-tcvae", classes=3), Told()
+    encoder, x = Fixed([0.5, -0.5], [-40.0, -40.0]), torch.zeros(2, 5)
+    labels, noise = torch.tensor([[2.0], [0.0]]), torch.randn(2, 2)
+    _, parts = objectives.loss(objective, "bernoulli", encoder, decoder, x, labels, noise)
     np.testing.assert_allclose(
         decoder.z.numpy(), [[0, 0, 1, 0.5, -0.5], [1, 0, 0, 0.5, -0.5]], atol=1e-6
     )

@@ -118,7 +118,7 @@ def test_a_killed_process_is_resumed_to_the_same_weights(recipe_path: Path, tmp_
 
 def test_training_learns(root: Path, recipe_path: Path, tmp_path: Path) -> None:
     longer = tmp_path / "recipe.yaml"
-    text = recipe_path.read_text(encoding="utf-8").replace("epochs: 4", "epochs: 40")
+    text = recipe_path.read_text(encoding="utf-8").replace("epochs: 4", "epochs: 25")
     longer.write_text(text, encoding="utf-8")
     better = card.read(training.train(longer, out=tmp_path / "out", device="cpu"))
     worse = card.read(root / "tiny/vae")

@@ -39,7 +39,7 @@ flow:
       task: reconstruction
       models: [sinelines/ae, sinelines/vae, sinelines/gt]
       order: random
-      trials: 2
+      trials: 1
       target_alignment: 0.90
       skip: after
       skip_after_s: 30
@@ -70,7 +70,7 @@ flow:
   - stages:
       task: reconstruction
       models: ["sinelines/{model}"]
-      trials: 2
+      trials: 1
       target_alignment: 0.90
       skip: after
       skip_after_s: 30
@@ -113,8 +113,7 @@ def read(folder: Path, name: str) -> pd.DataFrame:
     return pd.read_csv(folder / f"{name}.csv")
 
 
-def analysed(tables: Tables, folder: Path) -> Analysed:
-    found = Findings.find(tables.included())
+def analysed(tables: Tables, folder: Path, found: Findings) -> Analysed:
     with without_drawing():
         write(tables, folder, found)
     return Analysed(tables, found, folder)
@@ -135,17 +134,21 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Tables:
 @pytest.fixture(scope="session")
 def whole(simulated: Tables, tmp_path_factory: pytest.TempPathFactory) -> Analysed:
     """As they were recorded."""
-    return analysed(simulated, tmp_path_factory.mktemp("whole"))
+    found = Findings.find(simulated.included())
+    return analysed(simulated, tmp_path_factory.mktemp("whole"), found)
 
 
 @pytest.fixture(scope="session")
 def gapped(simulated: Tables, tmp_path_factory: pytest.TempPathFactory) -> Analysed:
     """A participant of the first study lacks a model, and one left some dials where they were, so
-    that not everything is solved."""
+    that not everything is solved. What the profile says of them, without the default analyses."""
     stages = simulated.stages.copy()
     within = (stages["study"] == "small-within") & (stages["task"] == "reconstruction")
     lacks = within & (stages["participant"] == "P01") & (stages["model"] == MODELS[0])
     unsolved = within & (stages["model"] == MODELS[0]) & (stages["stage_number"] != 2)
     stages.loc[unsolved, "completion_rate"] = 0.5
     frames = simulated.by_name() | {"stages": stages[~lacks].reset_index(drop=True)}
-    return analysed(Tables.of(frames, frames["snapshots"]), tmp_path_factory.mktemp("gapped"))
+    tables = Tables.of(frames, frames["snapshots"])
+    counted = tables.included()
+    found = Findings(counted, {PROFILE: PROFILE.findings(counted, ())})
+    return analysed(tables, tmp_path_factory.mktemp("gapped"), found)

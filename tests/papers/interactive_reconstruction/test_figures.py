@@ -52,6 +52,8 @@ from tests.helpers.compared import (
 )
 from tests.helpers.sample import sample
 
+TIME = ("response_time_s",)
+
 
 @cache
 def rated() -> Found:
@@ -103,7 +105,11 @@ def model_labels(ax: Axes) -> list[str]:
 
 def test_all_figures_of_a_study_are_there() -> None:
     tasks = sample((EXEMPLARS, TRAVERSALS), (EXEMPLARS,))
-    found = [rated(), *(found_of(group_of(task=task)) for task in tasks)]
+    asked = ("response_time_s", "mental_demand")
+    found = [
+        found_of(group_of(rated=True, only=asked)),
+        *(found_of(group_of(task=task, only=TIME)) for task in tasks),
+    ]
     names = [plate.name for plate in plates(found)]
     assert names == [
         *(f"made-up-reconstruction-{kind}" for kind in (BOXES, PAIRS, CHANGES, RATINGS)),
@@ -149,7 +155,7 @@ def test_participants_are_joined_only_where_they_met_several_models() -> None:
         return sum(len(segment) == len(THREE) for segment in segments)
 
     assert joined(eight(BOXES)) == 8
-    between = drawn(BOXES, found_of(group_of(within=False)))
+    between = drawn(BOXES, found_of(group_of(within=False, only=TIME)))
     assert joined(between) == 0
     assert "grey lines" in eight(BOXES).caption
     assert "grey lines" not in between.caption
@@ -157,7 +163,7 @@ def test_participants_are_joined_only_where_they_met_several_models() -> None:
 
 @pytest.mark.parametrize(("n", "boxes"), [(4, 0), (5, 3)])
 def test_boxes_and_stars_begin_at_five_values(n: int, boxes: int) -> None:
-    plate = drawn(BOXES, found_of(group_of(n=n)))
+    plate = drawn(BOXES, found_of(group_of(n=n, only=TIME)))
     ax = panel(plate, "Response time")
     assert sum(isinstance(patch, PathPatch) for patch in ax.patches) == boxes
     assert bool(stars_in(ax)) == (n == 5)
@@ -165,7 +171,8 @@ def test_boxes_and_stars_begin_at_five_values(n: int, boxes: int) -> None:
 
 
 def test_brackets_join_the_models_that_differ_and_no_others() -> None:
-    found = with_p(rated(), "response_time_s", {("ae", "gt"): 0.0004, ("ae", "vae"): 0.02})
+    found = found_of(group_of(only=("response_time_s", "seq")))
+    found = with_p(found, "response_time_s", {("ae", "gt"): 0.0004, ("ae", "vae"): 0.02})
     found = with_p(found, "seq", {})
     plate = drawn(BOXES, found)
     ax = panel(plate, "Response time")
@@ -178,7 +185,7 @@ def test_brackets_join_the_models_that_differ_and_no_others() -> None:
 
 
 def test_no_bracket_lies_over_another_or_over_values() -> None:
-    found = found_of(group_of(SEVEN, 15, within=False))
+    found = found_of(group_of(SEVEN, 15, within=False, only=TIME))
     pairs = next(one for one in found.compared if one.metric.column == "response_time_s").pairs
     brackets = levels(SEVEN, pairs)
     assert len(brackets) == 21
@@ -200,13 +207,15 @@ def test_no_bracket_lies_over_another_or_over_values() -> None:
 
 
 def test_values_that_are_missing_are_not_counted_nor_drawn() -> None:
-    group = without(rated().group, {"seq": ["dsprites/ae"], "slide_distance": THREE})
+    shown = ("response_time_s", "seq", "slide_distance")
+    group = group_of(only=shown)
+    group = without(group, {"seq": ["dsprites/ae"], "slide_distance": THREE})
     plate = drawn(BOXES, found_of(group))
     assert model_labels(panel(plate, "Difficulty (SEQ)"))[0] == "dsprites/ae\n0"
     counts = panel(plate, "Difficulty (SEQ)").texts
     assert sum(int(text.get_text()) for text in counts if text.get_text().isdecimal()) == 16
     assert "Slide distance" not in [ax.get_title(loc="left") for ax in plate.figure.axes]
-    nothing = without(rated().group, {one.metric.column: THREE for one in rated().compared})
+    nothing = without(group, dict.fromkeys(shown, THREE))
     assert set(by_kind([found_of(nothing)])) <= {CHANGES}
 
 
@@ -217,7 +226,7 @@ def test_an_error_that_is_the_same_a_pixel_is_drawn_once() -> None:
 
 
 def test_heat_maps_are_row_minus_column_with_stars() -> None:
-    found = with_p(rated(), "response_time_s", {("ae", "gt"): 0.0004})
+    found = with_p(found_of(group_of(only=TIME)), "response_time_s", {("ae", "gt"): 0.0004})
     ax = panel(drawn(PAIRS, found), "Response time")
     means = found.group.values.groupby("model")["response_time_s"].mean().reindex(list(THREE))
     (mesh,) = [one for one in ax.collections if isinstance(one, QuadMesh)]
@@ -247,8 +256,8 @@ def test_models_of_other_sizes_are_parted() -> None:
 
 
 def test_groups_of_one_data_set_that_nobody_met_both_stand_beside_each_other() -> None:
-    five = found_of(group_of(("mnist/ae5", "mnist/ss5"), 6))
-    ten = found_of(group_of(("mnist/ae10", "mnist/ss10"), 6, seed=2))
+    five = found_of(group_of(("mnist/ae5", "mnist/ss5"), 6, only=TIME))
+    ten = found_of(group_of(("mnist/ae10", "mnist/ss10"), 6, seed=2, only=TIME))
     boxes, pairs = (drawn(kind, five, ten) for kind in (BOXES, PAIRS))
     assert [label.split("\n")[0] for label in model_labels(boxes.figure.axes[0])] == [
         *("mnist/ae5", "mnist/ss5", "mnist/ae10", "mnist/ss10")
@@ -262,8 +271,11 @@ def test_groups_of_one_data_set_that_nobody_met_both_stand_beside_each_other() -
 
 
 def test_data_sets_have_panels_of_their_own() -> None:
-    other = found_of(group_of(("sinelines/ae", "sinelines/gt")))
-    plate = drawn(BOXES, rated(), other)
+    one, other = (
+        found_of(group_of(models, only=TIME))
+        for models in (THREE, ("sinelines/ae", "sinelines/gt"))
+    )
+    plate = drawn(BOXES, one, other)
     assert [part.get_suptitle() for part in plate.figure.subfigs] == ["dsprites", "sinelines"]
     assert len(model_labels(panel(plate, "Response time", 1))) == 2
 
@@ -297,7 +309,7 @@ def test_errors_of_several_data_sets_have_an_axis_each(order: Sequence[int]) -> 
 @pytest.mark.parametrize("questions", [1, 2, 3, 5, 10])
 def test_counts_stay_above_the_names_of_models(questions: int) -> None:
     """Of few questions shares are far apart, and their bars would be thick."""
-    group = group_of()
+    group = group_of(only=("completion_rate",))
     shares = 100 * (np.arange(len(group.values)) % (questions + 1)) / questions
     plate = drawn(
         BOXES, found_of(replace(group, values=group.values.assign(completion_rate=shares)))
@@ -311,18 +323,19 @@ def test_counts_stay_above_the_names_of_models(questions: int) -> None:
 
 
 def test_a_caption_says_that_means_look_the_same_only_where_they_do() -> None:
-    group = group_of()
+    errors = ("error_auc_sum", "error_auc_mean")
+    group = group_of(only=errors)
     group.values.loc[group.values.index[0], "error_auc_mean"] *= 12
     plate = drawn(BOXES, found_of(group))
     assert "Error AUC, mean" in [ax.get_title(loc="left") for ax in plate.figure.axes]
     assert "looks the same" not in plate.caption
-    unknown = group_of()
+    unknown = group_of(only=errors)
     lost = found_of(without(unknown, {"error_auc_mean": THREE}))
     assert "looks the same" not in drawn(BOXES, lost).caption
 
 
 def test_correctness_by_dial_with_its_error_and_chance() -> None:
-    found = found_of(group_of(task=EXEMPLARS, n=10))
+    found = found_of(group_of(task=EXEMPLARS, n=10, only=TIME))
     ax = panel(drawn(DIMENSIONS, found), "dsprites/ae")
     own = found.group.trials[found.group.trials["model"] == "dsprites/ae"]
     share = own.groupby("dimension")["correct"].mean().to_numpy(dtype=float)
@@ -342,7 +355,7 @@ def test_correctness_by_dial_with_its_error_and_chance() -> None:
 
 
 def test_a_discrete_dial_has_no_line_of_chance() -> None:
-    group = group_of(task=EXEMPLARS)
+    group = group_of(task=EXEMPLARS, only=TIME)
     trials = group.trials.assign(
         regime=group.trials["regime"].where(group.trials["dimension"] > 1, None)
     )
@@ -372,7 +385,7 @@ def test_changes_are_the_last_less_the_first_questions() -> None:
     assert changes(rated().group, metrics["seq"]).empty
     two = replace(rated().group, trials=rated().group.trials[rated().group.trials["trial"] < 3])
     assert changes(two, metrics["response_time_s"]).empty
-    assert CHANGES not in by_kind([replace(rated(), group=two)])
+    assert draw(CHANGES, [replace(rated(), group=two)]) is None
 
 
 def test_ratings_have_means_and_standard_deviations() -> None:
@@ -388,16 +401,19 @@ def test_ratings_have_means_and_standard_deviations() -> None:
     low, high = ax.get_ylim()
     assert low <= (found["mean"] - found["std"]).min()
     assert high >= (found["mean"] + found["std"]).max()
-    few = panel(drawn(RATINGS, found_of(group_of(n=4, rated=True))), "Mental demand")
+    four = group_of(n=4, rated=True, only=("mental_demand",))
+    few = panel(drawn(RATINGS, found_of(four)), "Mental demand")
     assert not few.patches
     assert len(points(few, "o")) == 12
 
 
 def test_a_figure_says_of_whom_it_is() -> None:
-    group = replace(rated().group, simulated=8)
+    found = found_of(group_of(only=TIME))
     (title, some, none) = (
-        drawn(BOXES, replace(rated(), group=one)).figure.get_label()
-        for one in (group, replace(group, simulated=3), rated().group)
+        drawn(
+            BOXES, replace(found, group=replace(found.group, simulated=simulated))
+        ).figure.get_label()
+        for simulated in (8, 3, 0)
     )
     assert title.endswith("made-up: 8 participants, all simulated")
     assert some.endswith("made-up: 8 participants, 3 simulated")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pandas as pd
 import pytest
 
 from labapp.analysis import Tables
-from labapp.analysis.column import Column
 from labapp.analysis.columns import table_columns
 from labapp.analysis.tables import typed
 from labapp.papers.interactive_reconstruction import sections
@@ -30,30 +30,33 @@ def tables(
     """Tables of stages of reconstruction, everything else empty. paper: whose study is repeated."""
     repeats = {"replicates_paper": paper, "replicates_study": paper and "mnist-crowd"}
 
-    def frame(name: str, columns: tuple[Column, ...]) -> pd.DataFrame:
-        if name == "stages":
-            common = {**WHO, "task": "reconstruction", "included": True}
-            return typed([common | row for row in stages], columns)
-        if name == "participants":
-            people = dict.fromkeys((row.get("study", "s"), row["participant"]) for row in stages)
-            rows = [
-                {
-                    **WHO,
-                    "study": study,
-                    "participant": one,
-                    "included": True,
-                    "simulated": False,
-                    "study_version": 1,
-                }
-                | repeats
-                for study, one in people
-            ]
-            return typed(rows, columns)
-        return typed([WHO | row for row in scores or []] if name == "scores" else [], columns)
-
-    frames = {name: frame(name, columns) for name, columns in table_columns().items()}
-    frames["trials"] = frames["trials"].astype({"excluded": bool})
+    common = {**WHO, "task": "reconstruction", "included": True}
+    people = dict.fromkeys((row.get("study", "s"), row["participant"]) for row in stages)
+    rows = {
+        "stages": [common | row for row in stages],
+        "participants": [
+            {
+                **WHO,
+                "study": study,
+                "participant": one,
+                "included": True,
+                "simulated": False,
+                "study_version": 1,
+            }
+            | repeats
+            for study, one in people
+        ],
+        "scores": [WHO | row for row in scores or []],
+    }
+    columns = table_columns()
+    frames = empty() | {name: typed(some, columns[name]) for name, some in rows.items()}
     return Tables.of(frames, frames["snapshots"])
+
+
+@cache
+def empty() -> dict[str, pd.DataFrame]:
+    frames = {name: typed([], columns) for name, columns in table_columns().items()}
+    return frames | {"trials": frames["trials"].astype({"excluded": bool})}
 
 
 def stage(participant: str, model: str, value: float = 1.0, **more: Any) -> dict[str, Any]:
@@ -220,6 +223,6 @@ def test_simulated_sessions_have_their_groups(whole: Analysed) -> None:
         ("small-within", "single-dimension-exemplars", True, 5, 5),
     ]
     assert all(group.models == MODELS for group in groups)
-    assert [len(group.trials) for group in groups] == [8 * 2, 5 * 3 * 2, 5 * 3 * 5]
+    assert [len(group.trials) for group in groups] == [8, 5 * 3, 5 * 3 * 5]
     repeats = {one.metric.column for one in whole.groups[1].compared if one.repeats}
     assert repeats == {"error_auc_mean"}

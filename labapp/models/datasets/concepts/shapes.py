@@ -48,7 +48,6 @@ from labapp.models.datasets.concepts.rows import (
 from labapp.models.datasets.split import Float32, Float64, Int64, Rows
 
 NAME = "3dshapes.h5"
-SIZE = 64
 
 _BLOCK = 2_000
 """Pictures unpacked at a time: 25 MB."""
@@ -104,7 +103,10 @@ def read(path: Path, rows: Int64, indices: Int64) -> tuple[UInt8, str]:
 
 def _check(file: Any, path: Path, indices: Int64) -> None:
     count, factors = indices.shape
-    for name, shape in (("images", (count, SIZE, SIZE, 3)), ("labels", (count, factors))):
+    for name, shape in (
+        ("images", (count, scene.SIZE, scene.SIZE, 3)),
+        ("labels", (count, factors)),
+    ):
         own_shape = getattr(file.get(name), "shape", None)
         if own_shape != shape:
             raise _refused(f"{name} of {path} must have shape {shape}, found {own_shape}.")
@@ -118,7 +120,7 @@ def _check(file: Any, path: Path, indices: Int64) -> None:
 
 
 def _pictures(images: Any, rows: Int64) -> UInt8:
-    pictures = np.empty((len(rows), SIZE, SIZE, 3), dtype=np.uint8)
+    pictures = np.empty((len(rows), scene.SIZE, scene.SIZE, 3), dtype=np.uint8)
     order = np.argsort(rows, kind="stable")
     for block in np.unique(rows // _BLOCK):
         start = int(block) * _BLOCK
@@ -219,8 +221,8 @@ class RenderedRows:
         views, which = np.unique(indices[:, 3:], axis=0, return_inverse=True)
         for number, (scale, shape, orientation) in enumerate(views.tolist()):
             chosen = np.flatnonzero(which == number)
-            view = self._view(scale, shape, orientation)
-            pictures[chosen] = view.coloured(_HUES[indices[chosen, :3]])
+            seen = self._view(scale, shape, orientation)
+            pictures[chosen] = seen.coloured(_HUES[indices[chosen, :3]])
         np.rint(pictures * np.float32(255), out=pictures)
         return pictures / np.float32(255)
 
@@ -315,7 +317,7 @@ def shapes(
 
 def _drawn(factors: Float64, pixels: int) -> UInt8:
     *hues, scale, shape, orientation = factors.tolist()
-    view = scene.view(scale, round(shape), orientation, size=pixels, fine=LARGE_FINE)
+    seen = scene.view(scale, round(shape), orientation, size=pixels, fine=LARGE_FINE)
     colours = np.stack([_HUES[round(10 * hue)] for hue in hues])
-    picture = view.coloured(colours[None])[0].transpose(1, 2, 0)
+    picture = seen.coloured(colours[None])[0].transpose(1, 2, 0)
     return np.asarray(np.rint(255 * picture), dtype=np.uint8)

@@ -17,7 +17,7 @@ from labapp import __version__
 from labapp.base.errors import StimuliError
 from labapp.models.datasets.painter import average_blocks
 from labapp.models.explanations.building import black_box
-from labapp.models.explanations.building.black_box import METHODS, BlackBox
+from labapp.models.explanations.building.black_box import METHODS, BlackBox, UInt8
 from labapp.models.explanations.building.build import BuiltSet, Progress
 from labapp.models.explanations.building.sets import (
     Candidate,
@@ -25,18 +25,19 @@ from labapp.models.explanations.building.sets import (
     SetSize,
     TooFewPhotos,
     options,
-    select,
+)
+from labapp.models.explanations.building.sets import (
+    select as select_photos,
 )
 from labapp.models.explanations.data import ids_of
 from labapp.models.stimuli.manifest import Class_, Manifest, Method, Photo
 from labapp.models.stimuli.pictures import png
 
-UInt8 = NDArray[np.uint8]
 ENLARGED = 8
 """Pixels of a side that a cell has in the stored heatmaps."""
 
 
-def build(
+def build_heatmaps(
     box: BlackBox,
     images: Path,
     *,
@@ -122,7 +123,7 @@ def build(
 def _chosen(candidates: list[Candidate], wanted: SetSize, seed: int, box: BlackBox) -> Selection:
     most = max(2, ceil(2 * (wanted.right + wanted.wrong) / len(box.names)))
     try:
-        return select(candidates, wanted, seed, most)
+        return select_photos(candidates, wanted, seed, most)
     except TooFewPhotos as few:
         right = Counter(box.names[c.truth] for c in candidates if c.right)
         wrong = Counter(box.names[c.truth] for c in candidates if not c.right)

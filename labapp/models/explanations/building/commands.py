@@ -168,7 +168,7 @@ def explain_with_progress(
         return _done(
             set_id,
             out,
-            lambda progress: black_box_heatmaps.build(
+            lambda progress: black_box_heatmaps.build_heatmaps(
                 box,
                 images,
                 set_id=set_id,

@@ -27,7 +27,7 @@ from labapp.models.explanations.building.build import (
 from labapp.models.explanations.building.sets import Candidate, Spec, class_id, ref_of
 from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.photos import PictureRows, UInt8
-from labapp.models.explanations.prototree import network
+from labapp.models.explanations.prototree import network as prototree
 from labapp.models.explanations.prototree.network import DecisionTree, PathStep, TreeExplanation
 from labapp.models.stimuli.manifest import Prototype
 from labapp.models.stimuli.pictures import paint_bird
@@ -41,37 +41,38 @@ class PathExplainer:
     distinction: bool
 
     def predicted(self, model: Classifier, pictures: UInt8) -> Int64:
-        return network.explain(model, pictures).predicted
+        return prototree.explain(model, pictures).predicted
 
     def eligible(self, model: Classifier, pictures: UInt8) -> NDArray[np.bool_]:
         fit = np.ones(len(pictures), bool)
         if self.distinction:
             fit[:] = False
-            fit[[steps.picture for steps in network.final_two(model, pictures)]] = True
+            shown = prototree.explain(model, pictures)
+            fit[[steps.picture for steps in prototree.final_twos(shown)]] = True
         return fit
 
     def prototypes(self, model: Classifier) -> tuple[Prototype, ...]:
         train = model.card.recipe.birds.load().train
         return tuple(
             Prototype(id=_id(p.number), photo=ref_of(train, p.row), box=rounded(p.box))
-            for p in network.prototypes(model)
+            for p in prototree.prototypes(model)
         )
 
     def tree(self, model: Classifier) -> bytes:
         train = model.card.recipe.birds.load().train
-        crops = {p.node: _crop(ref_of(train, p.row), p) for p in network.prototypes(model)}
+        crops = {p.node: _crop(ref_of(train, p.row), p) for p in prototree.prototypes(model)}
         # The tree and its leaves are the same whatever picture is explained.
         any_picture = pictures_of(
             train, [ExplanationJob("", Candidate(0, 0, 0, 1.0), example=True)]
         )
-        explanation = network.explain(model, any_picture)
+        explanation = prototree.explain(model, any_picture)
         return draw_tree(explanation.tree, crops, explanation.leaf_species.tolist())
 
     def explain(
         self, model: Classifier, rows: PictureRows, jobs: Sequence[ExplanationJob], seed: int
     ) -> list[PhotoExplanation]:
-        explanation = network.explain(model, pictures_of(rows, jobs))
-        finals = {steps.picture: steps for steps in network.final_twos(explanation)}
+        explanation = prototree.explain(model, pictures_of(rows, jobs))
+        finals = {steps.picture: steps for steps in prototree.final_twos(explanation)}
         explained = []
         for n, job in enumerate(jobs):
             steps = [_row(step) for step in explanation.path(n)]
@@ -109,7 +110,7 @@ def first_wrong(explanation: TreeExplanation, picture: int, truth: int) -> int |
     return None
 
 
-def _crop(ref: str, prototype: network.NodePrototype) -> Image.Image:
+def _crop(ref: str, prototype: prototree.NodePrototype) -> Image.Image:
     """The prototype's part of its photo."""
     photo = Image.fromarray(paint_bird(ref))
     left, top, right, bottom = (round(side * photo.width) for side in prototype.box)

@@ -406,11 +406,6 @@ def explain(model: Classifier, pictures: UInt8) -> TreeExplanation:
     return of_network(network_of(model, "prototree", ProtoTree), pictures)
 
 
-def final_two(model: Classifier, pictures: UInt8) -> list[FinalTwo]:
-    """See `final_twos`. ModelError: the model is of another method."""
-    return final_twos(explain(model, pictures))
-
-
 def of_network(network: ProtoTree, pictures: UInt8) -> TreeExplanation:
     left = network.pruned()
     places, least = [], []

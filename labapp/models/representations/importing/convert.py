@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labapp.base.errors import ModelError
 from labapp.base.reading import archives, files
+from labapp.models.datasets.split import Float32
 from labapp.models.representations.importing import memory
 from labapp.models.representations.importing.child import (
     GRAPH_COPIES,
@@ -33,7 +33,6 @@ from labapp.models.representations.importing.child import (
     send,
 )
 
-Float32 = NDArray[np.float32]
 Format = Literal["torchscript", "torch-export"]
 PATIENCE_S = 60
 """A process that takes longer until its next answer is ended; on most systems it is ended before,

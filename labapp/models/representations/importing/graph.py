@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.base.errors import ModelError
+from labapp.models.datasets.split import Float32
 from labapp.models.representations import onnx_backend
 from labapp.models.representations.importing import memory
 from labapp.models.representations.importing.convert import try_graph
@@ -20,7 +21,6 @@ from labapp.models.representations.importing.convert import try_graph
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-Float32 = NDArray[np.float32]
 DOMAINS = frozenset({"", "ai.onnx", "ai.onnx.ml"})
 """Of operators that every ONNX runtime has."""
 DRAWS = frozenset(

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labapp.base import resources
 from labapp.base.errors import ModelError
 from labapp.base.naming import reserved
+from labapp.models.datasets.split import Float32
 from labapp.models.representations import package, python_backend
 from labapp.models.representations.card import (
     IMPORTED,
@@ -40,7 +40,6 @@ from labapp.models.training import files
 if TYPE_CHECKING:
     from labapp.models.representations.space import Display
 
-Float32 = NDArray[np.float32]
 Source = Literal["onnx", "torchscript", "torch-export", "python"]
 TARGET, SKIP_AFTER_S = 0.9, 30.0
 """The target alignment and T of an imported model, until its study or a calibration says more."""
@@ -147,12 +146,12 @@ def import_decoder(
             opened = _file(Path(source), kind, latents, space, trial, shape, trusted=trusted)
         how, run = opened.how, opened.run
         tried = trying.decode(opened.name, run, states, space, how, opened.expected)
-        idle = trying.idle(run, space, rows)
-        pace = trying.pace(run, trial)
+        idle = trying.idle_dials(run, space, rows)
+        pace = trying.measured_pace(run, trial)
         n_pictures = max(1, min(KEPT, len(rows), AT_ONCE // int(np.prod(how.shape))))
         pictures = run(space.encode_rows(rows[:n_pictures]).astype(np.float32))
     display: Display = {1: "series", 2: "image", 3: "colour"}[len(how.shape)]  # type: ignore[assignment]
-    scaled, notes = trying.scaled(distance or "mse", tried.instances)
+    scaled, notes = trying.scaled_distance(distance or "mse", tried.instances)
     notes = [
         *([] if opened.graph is not None else [f"It stays a function in Python: {_stays(opened)}"]),
         rows_of.limits_of(dials, latents, limits),

@@ -13,12 +13,12 @@ from labapp.base.documents import Strict, parse_yaml, refusal
 from labapp.base.errors import ModelError
 from labapp.base.reading import arrays
 from labapp.base.reading import files as reading
+from labapp.models.datasets.split import Float32
 from labapp.models.representations.card import Dial, slider
 from labapp.models.representations.importing.graph import refused
 from labapp.models.representations.space import Continuous, LatentSpace
 from labapp.models.training import files
 
-Float32 = NDArray[np.float32]
 CHECKED = 1000
 """Latents on which a decoder is tried."""
 FEW = 20

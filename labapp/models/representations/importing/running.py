@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labapp.base.errors import ModelError
 from labapp.models.representations import onnx_backend
 from labapp.models.representations.importing import graph as graphs
 from labapp.models.representations.importing.latents import content_of
 
-Float32 = NDArray[np.float32]
 Format = Literal["onnx", "torchscript", "torch-export"]
 
 EXAMPLES = 50

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp.models.datasets.split import Float32
 from labapp.models.representations.card import LARGEST_SIDE
 from labapp.models.representations.distance import USUAL, named
 from labapp.models.representations.effects import FRAME_BUDGET_MS
@@ -18,7 +19,6 @@ from labapp.models.representations.importing import latents as rows_of
 from labapp.models.representations.importing.graph import Layout, layout, refused
 from labapp.models.representations.space import Chart, Continuous, LatentSpace
 
-Float32 = NDArray[np.float32]
 Run = Callable[[Float32], NDArray[Any]]
 """Latents, float32 (n, width) -> what a decoder makes of them."""
 CLOSE = 1e-4
@@ -202,7 +202,7 @@ def differing(name: Path | str, distance: str, instances: Sequence[Float32]) -> 
     return notes
 
 
-def scaled(name: str, instances: Sequence[Float32]) -> tuple[str, list[str]]:
+def scaled_distance(name: str, instances: Sequence[Float32]) -> tuple[str, list[str]]:
     """A usual distance without a scale gets the model's: the median of pairs of its pictures."""
     if name not in USUAL:
         return name, []
@@ -223,7 +223,7 @@ def _pairs(instances: Sequence[Float32]) -> list[tuple[int, int]]:
     return [(a, b) for a, b in zip(firsts, seconds, strict=True) if a != b]
 
 
-def idle(run: Run, space: LatentSpace, rows: Float32) -> list[str]:
+def idle_dials(run: Run, space: LatentSpace, rows: Float32) -> list[str]:
     """Dials that change nothing, from one end to the other."""
     middle = np.median(rows, axis=0).astype(np.float32)
     names = []
@@ -239,7 +239,7 @@ def idle(run: Run, space: LatentSpace, rows: Float32) -> list[str]:
     return [f"Turning {', '.join(names)} changes nothing in the picture."] if names else []
 
 
-def pace(run: Run, trial: Float32) -> tuple[float, float]:
+def measured_pace(run: Run, trial: Float32) -> tuple[float, float]:
     """How long single decodes take: median and 95th percentile, in milliseconds."""
     times = []
     for row in trial[: TIMED + 5]:

@@ -38,6 +38,7 @@ from labapp.base import resources
 from labapp.base.errors import ModelError
 from labapp.base.naming import reserved
 from labapp.base.reading import files as reading
+from labapp.models.datasets.split import Float32
 from labapp.models.representations import package
 from labapp.models.representations.card import (
     ContinuousDial,
@@ -57,8 +58,6 @@ from labapp.models.representations.recipe import (
     published_display,
 )
 from labapp.models.training import files
-
-Float32 = NDArray[np.float32]
 
 CONFIG = "config.json"
 

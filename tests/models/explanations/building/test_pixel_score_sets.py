@@ -34,7 +34,7 @@ def model() -> Classifier:
 
 @pytest.fixture(scope="module")
 def data() -> FacesData:
-    return FacesData(dataset="faces", seed=1, train=1, validation=1, test=60)
+    return FacesData(dataset="faces", seed=1, train=1, validation=1, test=30)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_a_built_set_is_in_order_and_as_asked(built: BuiltSet, tmp_path: Path) -
     folder = importing.write(tmp_path / "mine", built.manifest, built.files)
     found = importing.read_checked(folder)
     assert found.files == built.files
-    # The accuracy is of the card's whole test part, the counts of the sixty looked at here.
+    # The accuracy is of the card's whole test part, the counts of the few looked at here.
     assert all(one.startswith("pool counts") for one in found.warnings)
     holds(built.manifest, each=3, wrong=1)
     assert (built.manifest.id, built.manifest.title, built.manifest.seed) == ("mine", "Mine", 4)

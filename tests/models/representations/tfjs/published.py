@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,7 @@ def sinelines(
     return Network("sinelines-mlp", width, tensors, forward)
 
 
+@cache
 def dsprites(scope: str = "ae/dec", width: int = 5, seed: int = 1) -> Network:
     draws = Draws(seed)
     w1, b1 = draws.dense(width, 256)
@@ -156,6 +158,7 @@ def dsprites(scope: str = "ae/dec", width: int = 5, seed: int = 1) -> Network:
     return Network("dsprites-conv", width, tensors, forward)
 
 
+@cache
 def mnist(width: int = 5, seed: int = 2) -> Network:
     draws = Draws(seed)
     w1, b1 = draws.dense(width, 1024)
@@ -193,6 +196,7 @@ def mnist(width: int = 5, seed: int = 2) -> Network:
     return Network("mnist-conv", width, tensors, forward)
 
 
+@cache
 def infogan(width: int = 15, seed: int = 3) -> Network:
     draws = Draws(seed)
     w1, b1 = draws.dense(width, 1024)
