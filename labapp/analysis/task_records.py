@@ -15,6 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from labapp.analysis.column import FILLED, Column, Getter, along, cells
+from labapp.analysis.taken import never_handled
 from labapp.base import discovery
 from labapp.base.clock import NS
 from labapp.base.errors import RecordError
@@ -226,7 +227,8 @@ class TaskRecords(ABC, Generic[P, A]):
     """The kind of event that an attempt begins with."""
     kinds: ClassVar[frozenset[str]]
     """The kinds of events of its parts that it takes besides that and the ends of trials. One that
-    neither it takes nor the task type names (`TaskType.told_elsewhere`) is an error."""
+    no function of its own or of its attempts mentions is an error as it is loaded; so is, in an
+    analysis, an event that neither it takes nor the task type names (`TaskType.told_elsewhere`)."""
     of_session: ClassVar[frozenset[str]] = frozenset()
     """The kinds of events of no part that it takes."""
 
@@ -365,11 +367,17 @@ def key_of(event: Event) -> Key | None:
 
 
 def records_class(task_type: TaskType[Any]) -> type[TaskRecords[Any, Any]] | None:
-    """The records of a task type; None for one whose parts have no trials."""
-    return _load(task_type.records) if task_type.records else None
+    """The records of a task type; None for one whose parts have no trials. Raises TypeError where
+    they drop a kind of event that they claim."""
+    return _load(task_type.records, task_type.told_elsewhere) if task_type.records else None
 
 
 @cache
-def _load(where: str) -> type[TaskRecords[Any, Any]]:
+def _load(where: str, told_elsewhere: tuple[str, ...]) -> type[TaskRecords[Any, Any]]:
     loaded: type[TaskRecords[Any, Any]] = discovery.load(where)
+    if dropped := never_handled(loaded, TaskRecords) - {*told_elsewhere}:
+        raise TypeError(
+            f"{where}: no function handles {min(dropped)!r}, which `kinds` names. Add a `case` for "
+            "it to `take`. If no table needs it, name it in the task type's `told_elsewhere`."
+        )
     return loaded
