@@ -15,7 +15,6 @@ from labapp.analysis.column import INCLUDED, TRIAL, WHO, Column, along, cells, o
 from labapp.analysis.columns import table_columns
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, load, tables_of
-from labapp.analysis.taken import never_handled
 from labapp.analysis.task_records import (
     Attempt,
     Key,
@@ -23,6 +22,7 @@ from labapp.analysis.task_records import (
     Row,
     TaskRecords,
     TaskTables,
+    never_handled,
     older_ways,
     records_class,
 )
@@ -41,6 +41,7 @@ from labapp.study.plugins.part import PlannedPart, TrialsPart
 from labapp.study.plugins.task_type import TaskType
 from labapp.tasks.concept_repair.events import AnswerPicked
 from labapp.tasks.reconstruction.events import DialMoved, LabelEdited, OverlayToggled
+from labapp.tasks.reconstruction.records import ReconstructionRecords
 from labapp.tasks.single_dimension.events import ChoiceMade
 from tests.analysis.sessions import begin_trial, builder, end_trial, paired, stage_row
 from tests.helpers.journals import SessionBuilder
@@ -420,9 +421,10 @@ class Dropped(Counting):
 
 
 def test_a_kind_that_records_claim_and_no_function_handles_is_an_error() -> None:
-    assert never_handled(Handling, TaskRecords) == set()
-    assert never_handled(Dropping, TaskRecords) == {"trial.solved"}
-    with pytest.raises(TypeError, match=r":Dropping: no function handles 'trial\.solved'"):
+    assert never_handled(Handling) == set()
+    assert never_handled(Dropping) == {"trial.solved"}
+    assert never_handled(type("Elsewhere", (ReconstructionRecords,), {})) == set()
+    with pytest.raises(SetupError, match=r":Dropping handles 'trial\.solved'"):
         records_class(Dropped())
 
 
