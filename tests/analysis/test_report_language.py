@@ -175,7 +175,8 @@ def test_what_sections_and_figures_say_is_in_the_german_table() -> None:
     assert len(texts) > 80
     for text in texts:
         spoken.say(text)
-    assert sorted(spoken.missing) == [], "add the German to assets/texts/de/report.yaml"
+    english = sorted(text for text in spoken.missing if len(text) > 1)  # a letter is a unit
+    assert english == [], "add the German to assets/texts/de/report.yaml"
 
 
 def test_a_report_is_in_the_language_of_its_study_and_says_so_once_where_it_cannot(
