@@ -11,13 +11,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, partial
+from inspect import isfunction
 from itertools import chain
+from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from labapp.analysis.column import FILLED, Column, Getter, along, cells
 from labapp.base import discovery
 from labapp.base.clock import NS
-from labapp.base.errors import RecordError
+from labapp.base.errors import RecordError, SetupError
 from labapp.record.events import Event, Payload
 from labapp.record.events.lifecycle import PartRestarted
 from labapp.record.events.trials import TrialEnded
@@ -226,7 +228,8 @@ class TaskRecords(ABC, Generic[P, A]):
     """The kind of event that an attempt begins with."""
     kinds: ClassVar[frozenset[str]]
     """The kinds of events of its parts that it takes besides that and the ends of trials. One that
-    neither it takes nor the task type names (`TaskType.told_elsewhere`) is an error."""
+    no function of its own or of its attempts mentions is an error as it is loaded; so is, in an
+    analysis, an event that neither it takes nor the task type names (`TaskType.told_elsewhere`)."""
     of_session: ClassVar[frozenset[str]] = frozenset()
     """The kinds of events of no part that it takes."""
 
@@ -332,6 +335,74 @@ def _without_getter(table: str, columns: Columns) -> Iterator[str]:
             yield f"nothing says where the column {column.name!r} of {table!r} comes from (`get`)"
 
 
+def never_handled(records: type[TaskRecords[Any, Any]]) -> set[str]:
+    """The kinds in `kinds` and `of_session` that no function of the records mentions. Their events
+    would be dropped without a word.
+
+    A kind is mentioned by its class or by its name. The functions are those of the class,
+    and whatever they use of the same package, such as the attempts they make.
+    """
+    own = [known for known in records.__mro__ if TaskRecords in known.__mro__[1:]]
+    homes = {_home(known.__module__) for known in own}
+    seen: set[int] = set()
+    mentioned: set[str] = set()
+    waiting: list[Any] = list(own)
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        if isinstance(thing, str):
+            mentioned.add(thing)
+        elif isinstance(thing, Mapping):
+            waiting += [*thing, *thing.values()]
+        elif isinstance(thing, tuple | list | Set):
+            waiting += thing
+        elif isinstance(thing, type) and issubclass(thing, Payload):
+            mentioned.add(getattr(thing, "kind", ""))
+        elif isinstance(thing, type):
+            waiting += _functions(
+                known for known in thing.__mro__ if _home(known.__module__) in homes
+            )
+        elif isfunction(thing) and _home(thing.__module__) in homes:
+            waiting += _used(thing)
+    return {*records.kinds, *records.of_session} - mentioned
+
+
+def _home(module: str) -> str:
+    """The package of a module; of one of labapp's own its folder."""
+    package, _, within = module.partition(".")
+    return module.rpartition(".")[0] if within and __name__.startswith(f"{package}.") else package
+
+
+def _functions(classes: Iterable[type]) -> Iterator[FunctionType]:
+    for known in classes:
+        for value in vars(known).values():
+            function = getattr(value, "fget", None) or getattr(value, "__func__", value)
+            if isfunction(function):
+                yield function
+
+
+def _used(function: FunctionType) -> Iterator[Any]:
+    """The texts in a function, and what its names stand for in its module or in others there."""
+    for code in _codes(function.__code__):
+        yield from (value for value in code.co_consts if isinstance(value, str | tuple | frozenset))
+        there = [
+            function.__globals__[name] for name in code.co_names if name in function.__globals__
+        ]
+        yield from there
+        for module in there:
+            if isinstance(module, ModuleType):
+                yield from (vars(module)[name] for name in code.co_names if name in vars(module))
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            yield from _codes(value)
+
+
 def not_planned(event: Event, what: str) -> RecordError:
     """The error for an event of something that the plan does not have; what: it says of it."""
     return RecordError(
@@ -365,11 +436,20 @@ def key_of(event: Event) -> Key | None:
 
 
 def records_class(task_type: TaskType[Any]) -> type[TaskRecords[Any, Any]] | None:
-    """The records of a task type; None for one whose parts have no trials."""
-    return _load(task_type.records) if task_type.records else None
+    """The records of a task type; None for one whose parts have no trials. Raises SetupError
+    where they drop a kind of event that they claim."""
+    return _load(task_type.records, task_type.told_elsewhere) if task_type.records else None
 
 
 @cache
-def _load(where: str) -> type[TaskRecords[Any, Any]]:
+def _load(where: str, told_elsewhere: tuple[str, ...]) -> type[TaskRecords[Any, Any]]:
     loaded: type[TaskRecords[Any, Any]] = discovery.load(where)
+    if dropped := never_handled(loaded) - {*told_elsewhere}:
+        raise SetupError(
+            f"No function of {where} handles {min(dropped)!r}, which its `kinds` names: these "
+            "events would be in no table.",
+            safe="Nothing was read or written.",
+            todo="Add a `case` for it to `take`. If no table needs it, name it in the task type's "
+            "`told_elsewhere`.",
+        )
     return loaded

@@ -113,7 +113,8 @@ def follow(
         elif kind not in SHARED and (
             kind in claimed or not type(payload).__module__.startswith(VOCABULARY)
         ):
-            _check(event, parts, claimed.get(kind, frozenset()), kind in told)
+            elsewhere = kind in told and not payload.of_trial
+            _check(event, parts, claimed.get(kind, frozenset()), elsewhere)
     for task in tasks:
         task.end(pauses.working_ns(last_ns))
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
+import pandas as pd
 import pytest
 
 from labapp.analysis import Tables, language
@@ -30,6 +34,7 @@ WRITTEN = (
     "The participant asked for water.", "hive-trade-off-species", "dial: Says what a dial does",
 )  # fmt: skip
 """Notes of the golden session, the id of a questionnaire, and a code as its codebook calls it."""
+ROOT = Path(__file__).parents[2]
 SHIPPED = ("protopnet-agreement", "prototree-distinction", "unmasking-faces")
 """Studies whose tasks have sections of their own, beside those of the golden session."""
 NAMES = {"mnist8k/tc5": named.TC5, "mnist8k/tc10": named.TC10}
@@ -136,6 +141,42 @@ def test_no_sentence_of_the_german_report_is_english(
     assert '<html lang="de">' in page
     english = sorted(text for text in spoken.missing if not is_data(text))
     assert not english
+
+
+SAYS = {"heading": 1, "paragraph": 0, "html": 0, "set_title": 0, "set_xlabel": 0, "set_ylabel": 0,
+        "supxlabel": 0, "supylabel": 0}  # fmt: skip
+"""The calls with which a section or a figure says something, with the place of the text."""
+SHOWN = ("analysis", "papers", "tasks")
+UNITS = {"min", "names"}
+"""Texts of such calls that are no English: a unit, and the beginning of ids on the page."""
+
+
+def written(source: str) -> Iterator[str]:
+    """The texts without values that a module says on a page or in a figure."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        called = getattr(node.func, "id", None) or getattr(node.func, "attr", None)
+        given = node.args[SAYS[called] :][:1] if called in SAYS else []
+        captions = [keyword.value for keyword in node.keywords if keyword.arg == "caption"]
+        for value in [*given, *captions]:
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield value.value
+
+
+def test_what_sections_and_figures_say_is_in_the_german_table() -> None:
+    nobody = SimpleNamespace(participants=pd.DataFrame({"language": []}))
+    spoken = german(cast(Tables, nobody))
+    texts: set[str] = set()
+    for path in (path for wing in SHOWN for path in (ROOT / "labapp" / wing).rglob("*.py")):
+        source = path.read_text("utf-8")
+        if "labapp.base.report" in source:
+            texts |= {*written(source)} - UNITS
+    assert len(texts) > 80
+    for text in texts:
+        spoken.say(text)
+    english = sorted(text for text in spoken.missing if len(text) > 1)  # a letter is a unit
+    assert english == [], "add the German to assets/texts/de/report.yaml"
 
 
 def test_a_report_is_in_the_language_of_its_study_and_says_so_once_where_it_cannot(

@@ -22,14 +22,15 @@ from labapp.analysis.task_records import (
     Row,
     TaskRecords,
     TaskTables,
+    never_handled,
     older_ways,
     records_class,
 )
 from labapp.base import discovery
 from labapp.base.errors import LabappError, RecordError, SessionError, SetupError
-from labapp.record.events import Event, Payload
+from labapp.record.events import Event, Payload, lifecycle
 from labapp.record.events import registry as kinds
-from labapp.record.events.lifecycle import PartEnded, PartStarted, SessionCompleted
+from labapp.record.events.lifecycle import DecoderWarmed, PartEnded, PartStarted, SessionCompleted
 from labapp.record.events.questionnaires import ResponseChanged
 from labapp.record.events.trials import TrialEnded
 from labapp.session.bids.export import export
@@ -38,7 +39,9 @@ from labapp.study.loading import files_digest
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart, TrialsPart
 from labapp.study.plugins.task_type import TaskType
-from labapp.tasks.reconstruction.events import LabelEdited
+from labapp.tasks.concept_repair.events import AnswerPicked
+from labapp.tasks.reconstruction.events import DialMoved, LabelEdited, OverlayToggled
+from labapp.tasks.reconstruction.records import ReconstructionRecords
 from labapp.tasks.single_dimension.events import ChoiceMade
 from tests.analysis.sessions import begin_trial, builder, end_trial, paired, stage_row
 from tests.helpers.journals import SessionBuilder
@@ -269,6 +272,15 @@ def test_an_event_of_another_task_is_an_error() -> None:
         folded(made)
 
 
+def test_an_event_that_no_table_needs_is_an_error_in_another_task() -> None:
+    made = builder()
+    begin_trial(made, 1)
+    made.at(2, AnswerPicked("", "mouse"), "stage-1", 1)
+    end_trial(made, 3)
+    with pytest.raises(RecordError, match=r"answer\.picked.*'stage-1', whose task"):
+        folded(made)
+
+
 @pytest.mark.parametrize("stage", [None, "elsewhere"])
 @pytest.mark.parametrize("payload", [ResponseChanged("seq", "seq", 2), LabelEdited(1, "size")])
 def test_an_answer_that_would_be_in_no_table_is_an_error(
@@ -374,6 +386,52 @@ def test_a_column_of_something_that_lacks_it_is_refused(columns: tuple[Column, .
 def test_a_cell_is_empty_where_its_path_leads_to_nothing() -> None:
     count = Count(CountingPart.model_validate(PLAN), ("stage-1", 2, 1))
     assert along("outcome.length")(count) is None
+
+
+LABELS = {LabelEdited: Count}
+
+
+class Handling(CountingRecords):
+    """Mentions kinds in each way in which records do."""
+
+    kinds = frozenset({OverlayToggled.kind, DialMoved.kind, LabelEdited.kind, "skip.offered"})
+    of_session = frozenset({"dial.selected", DecoderWarmed.kind})
+
+    def take(self, event: Event, payload: Payload, working_ns: int) -> None:
+        match payload:
+            case OverlayToggled() | lifecycle.DecoderWarmed():
+                super().take(event, payload, working_ns)
+            case _ if event.kind in ("skip.offered", "dial.selected"):
+                helped(payload)
+            case _:
+                LABELS[type(payload)](CountingPart.model_validate(PLAN), ("stage-1", 1, 1))
+
+
+def helped(payload: Payload) -> None:
+    assert not isinstance(payload, DialMoved)
+
+
+class Dropping(Handling):
+    kinds = Handling.kinds | {"trial.solved", "dots.said"}
+
+
+class Dropped(Counting):
+    records = f"{__name__}:Dropping"
+    told_elsewhere = ()
+
+
+def test_a_kind_that_records_claim_and_no_function_handles_is_an_error() -> None:
+    assert never_handled(Handling) == set()
+    assert never_handled(Dropping) == {"trial.solved"}
+    assert never_handled(type("Elsewhere", (ReconstructionRecords,), {})) == set()
+    with pytest.raises(SetupError, match=r":Dropping handles 'trial\.solved'"):
+        records_class(Dropped())
+
+
+def test_a_kind_that_no_table_needs_is_named_in_the_task_type() -> None:
+    dropped = Dropped()
+    dropped.told_elsewhere = ("trial.solved",)  # type: ignore[misc]
+    assert records_class(dropped) is Dropping
 
 
 def test_every_kind_of_event_of_a_shipped_task_is_taken_or_told_of_elsewhere() -> None:

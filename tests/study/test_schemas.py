@@ -66,10 +66,14 @@ def test_what_is_shipped_fits_its_schema(document: str, path: Path) -> None:
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_the_shipped_file_is_what_the_models_say(document: str) -> None:
     file = resources.assets() / "schemas" / f"{document}.json"
-    command = {"stimuli": "stimuli schema", "codebook": "code schema"}.get(
-        document, "studies schema"
-    )
-    assert file.read_text("utf-8") == as_text(document), f"labapp {command} … > {file}"
+    command = {
+        "study": "studies schema",
+        "instrument": "studies schema --instrument",
+        "stimuli": "stimuli schema",
+        "codebook": "code schema",
+    }[document]
+    written = file.relative_to(resources.assets().parent)
+    assert file.read_text("utf-8") == as_text(document), f"labapp {command} > {written}"
 
 
 def test_every_key_is_described() -> None:

@@ -127,8 +127,9 @@ class TaskType(ABC, Generic[P]):
     `labapp.analysis.task_report.TaskReport`; loaded when a report is written. Without one the
     report counts its trials and gives mean, sd, median and n of the numbers in its tables."""
     told_elsewhere: ClassVar[tuple[str, ...]] = ()
-    """The kinds of its events that its records do not take: the tables of all tasks (answers,
-    notes, participants) tell of them, or none needs them."""
+    """The kinds of its events that its records do not handle: the tables of all tasks (answers,
+    notes, participants) tell of them, or none needs them. Any other kind that no records take is an
+    error in an analysis, and one in their `kinds` that they do not handle as they are loaded."""
 
     def shows_word(self, item: Any, key: str) -> bool:
         """Whether an item of a flow can lead to a screen with this one of `own_words`.

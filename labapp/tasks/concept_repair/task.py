@@ -36,6 +36,7 @@ class ConceptRepair(TaskType[Part]):
     asks_again = True
     shown = ("concepts.shown", "grid.shown")
     records = "labapp.tasks.concept_repair.records:ConceptRepairRecords"
+    told_elsewhere = ("answer.picked",)  # the forecast that counts is in `answer.foretold`
     report = "labapp.tasks.concept_repair.report.contents:REPORT"
     bids = ("labapp.tasks.concept_repair.bids:REPAIR", "labapp.tasks.concept_repair.bids:GRID")
     strategies = REPAIRS_CONCEPTS

@@ -187,4 +187,7 @@ def test_a_changed_table_has_a_new_format(tmp_path: Path, monkeypatch: pytest.Mo
     named = re.findall(r"labapp\.\w+", json_text(codebook()))
     assert named == [], "a module that moves would make a new format"
     digest = hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
-    assert FORMATS.get(TABLE_FORMAT) == digest
+    assert FORMATS.get(TABLE_FORMAT) == digest, (
+        f"after an intended change: set TABLE_FORMAT in labapp/session/bids/derived.py to "
+        f'{max(FORMATS) + 1}, and add {max(FORMATS) + 1}: "{digest}" to FORMATS'
+    )
