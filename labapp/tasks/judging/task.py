@@ -196,11 +196,11 @@ class Judging(TaskType[AnyPart]):
         return performance.values(part, result.performance, result.answers, say)
 
     def simulate(self, part: AnyPart, participant: SimulatedParticipant) -> Actor[Any]:
-        from labapp.tasks.judging.simulated import Judge, MethodReader
+        from labapp.tasks.judging.simulated import ExplanationJudge, MethodReader
 
         if isinstance(part, MethodPart):
             return MethodReader(part, participant)
-        return Judge(part, participant)
+        return ExplanationJudge(part, participant)
 
 
 TASK = Judging()

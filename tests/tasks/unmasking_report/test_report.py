@@ -40,7 +40,6 @@ from tests.helpers.journals import SessionBuilder
 from tests.helpers.judged import of_play
 from tests.helpers.observers import World, annotated, group_of, observed, tables_with
 from tests.helpers.pages import problems
-from tests.helpers.rough_fits import few_draws as few_draws
 from tests.helpers.rough_fits import rough_fits as rough_fits
 from tests.helpers.statistics_table import of_task
 from tests.helpers.unmasked import METHODS, found, group, nobody
