@@ -52,10 +52,11 @@ def words(html: str) -> str:
     return Page(re.sub(r"<svg.*?</svg>", "", html, flags=re.DOTALL)).text
 
 
-def section(of: Found) -> str:
+def section(*groups: Found) -> str:
     """Without the figures, which have tests of their own."""
-    vars(of)["drawn"] = ()
-    return words("".join(of_study(STUDY, [of], "s1")))
+    for made in groups:
+        vars(made)["drawn"] = ()
+    return words("".join(of_study(STUDY, groups, "s1")))
 
 
 @pytest.fixture(scope="module")
@@ -244,9 +245,9 @@ def test_what_is_computed_of_one_and_of_nobody_is_said_too() -> None:
 def test_several_groups_of_a_study_are_told_apart() -> None:
     none = nobody()
     other = replace(none, group=replace(none.group, name=f"{STUDY}, fill black"))
-    said = "".join(of_study(STUDY, [none, other], "s1"))
-    assert words(said).count("Unmasked images") == 2
-    assert "Unmasked images: fill black" in words(said)
+    said = section(none, other)
+    assert said.count("Unmasked images") == 2
+    assert "Unmasked images: fill black" in said
 
 
 def test_without_an_image_seen_with_every_method_there_are_no_ranks_and_it_is_said() -> None:
