@@ -95,7 +95,7 @@ def test_pairs_are_scipys_wilcoxon_with_holms_correction_over_all_masks() -> Non
 
 
 def test_methods_that_differ_are_found_and_in_order() -> None:
-    found = comparisons(cells_of(observed(24)))
+    found = comparisons(cells_of(observed(30)))
     assert (found.friedman[0].p or 1.0) < 1e-6
     pairs = frame(select(found.pairs, percent=None)).set_index(["method", "compared_with"])
     for one, other in combinations(METHODS, 2):
