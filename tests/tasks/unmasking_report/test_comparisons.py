@@ -14,7 +14,6 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from labapp.analysis.statistic import Statistic, select
-from labapp.analysis.tables import Tables
 from labapp.tasks.unmasking.report import contents as of_comparisons
 from labapp.tasks.unmasking.report.contents import comparisons
 from labapp.tasks.unmasking.report.results import Comparisons
@@ -24,6 +23,7 @@ from tests.helpers.observers import (
     annotated,
     cells_of,
     observed,
+    sample,
     tables_with,
     with_frames,
 )
@@ -31,19 +31,13 @@ from tests.helpers.rough_fits import rough_fits as rough_fits
 
 
 @cache
-def sample_tables() -> Tables:
-    """What people saw; made once, where it is asked for."""
-    return observed(15, World(images=6))
-
-
-@cache
-def sample() -> Comparisons:
-    return comparisons(cells_of(sample_tables()))
+def sample_comparisons() -> Comparisons:
+    return comparisons(cells_of(sample(15, 6)))
 
 
 def shares(percent: float | None = None) -> pd.DataFrame:
     """Accuracy by participant and method."""
-    rows = sample_tables().annotations
+    rows = sample(15, 6).annotations
     some = rows if percent is None else rows[rows["percent"] == percent]
     return some.groupby(["participant", "method"])["correct"].mean().unstack("method").astype(float)
 
@@ -54,7 +48,7 @@ def frame(rows: Sequence[Statistic]) -> pd.DataFrame:
 
 
 def test_friedman_is_scipys() -> None:
-    found = frame(sample().friedman)
+    found = frame(sample_comparisons().friedman)
     overall, masks = found[found["percent"].isna()], found[found["percent"].notna()]
     assert len(overall) == 1
     theirs = stats.friedmanchisquare(*shares().round(9).to_numpy().T)
@@ -71,7 +65,7 @@ def test_friedman_is_scipys() -> None:
 
 
 def test_pairs_are_scipys_wilcoxon_with_holms_correction_over_all_masks() -> None:
-    found = frame(sample().pairs)
+    found = frame(sample_comparisons().pairs)
     masks = found[found["percent"].notna()]
     assert len(masks) == 3 * 10
     raw = []
