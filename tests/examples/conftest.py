@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from labapp.session.simulation.simulation_job import simulate_study
+from tests.helpers.few_drawn import few_drawn
 from tests.helpers.installed import EXAMPLE, build, on_path
 from tests.helpers.undrawn import undrawn
 from tests.ui.conftest import _nothing_left, open_room, open_window
 
-__all__ = ["_nothing_left", "open_room", "open_window", "undrawn"]
+__all__ = ["_nothing_left", "few_drawn", "open_room", "open_window", "undrawn"]
 
 
 @pytest.fixture(scope="session")
