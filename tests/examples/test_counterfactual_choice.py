@@ -33,7 +33,7 @@ from labapp.ui.controller import SessionController
 from labapp.ui.starting import RunOptions, open_new
 from labapp.ui.strings import strings_of
 from tests.helpers.installed import ROOT, without
-from tests.helpers.nightly import examples
+from tests.helpers.nightly import EVERYTHING
 from tests.helpers.rooms import skip_to
 from tests.session.sessions import opened, surroundings
 
@@ -258,7 +258,7 @@ def test_an_interrupted_session_names_it_too(example_site: Path, tmp_path: Path)
 
 def test_it_passes_the_kit(tmp_path: Path) -> None:
     task_type, study = registry.task_types()[-1], short_study(tmp_path)
-    check_task(task_type, study, strategy="understanding", examples=examples(EXAMPLES))
+    check_task(task_type, study, strategy="understanding", examples=EXAMPLES if EVERYTHING else 2)
 
 
 def test_the_report_has_a_section_of_its_answers(
