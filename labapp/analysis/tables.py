@@ -249,7 +249,7 @@ def _tables(
             # By study and set, then as they come.
             order = sorted(unique, key=lambda key: [(part is None, part) for part in key])
             table = pa.Table.from_pylist([unique[key] for key in order], table.schema)
-        made[name] = frame(table, columns)
+        made[name] = frame(table, columns) if len(table) else typed((), columns)
     snapshots = Snapshots([(session.who, session.snapshots) for session in ordered], file)
     cards = {session.who: session.cards for session in ordered}
     made["participants"] = counted_people(made["participants"])

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from labapp.session.simulation.simulation_job import simulate_study
+from tests.helpers.few_drawn import few_drawn
 from tests.helpers.installed import EXAMPLE, build, on_path
+from tests.helpers.undrawn import undrawn
 from tests.ui.conftest import _nothing_left, open_room, open_window
 
-__all__ = ["_nothing_left", "open_room", "open_window"]
+__all__ = ["_nothing_left", "few_drawn", "open_room", "open_window", "undrawn"]
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +27,16 @@ def example(example_site: Path) -> Iterator[None]:
     """The example package is installed."""
     with on_path(example_site):
         yield
+
+
+@pytest.fixture(scope="session")
+def simulated(example_site: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The first session of the example's study by each strategy, for tests that only read it;
+    next to that of "understanding" lies a second one."""
+    folder = tmp_path_factory.mktemp("simulated")
+    sessions = {"random": 1, "understanding": 2, "forgetful": 1}
+    with on_path(example_site):
+        return {
+            strategy: simulate_study("counterfactual-choice", count, strategy, folder / strategy)[0]
+            for strategy, count in sessions.items()
+        }

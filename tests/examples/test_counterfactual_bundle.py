@@ -11,7 +11,6 @@ import pytest
 from labapp.base.errors import RecordError
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
-from labapp.session.simulation.simulation_job import simulate_study
 from tests.helpers.bids import validator_errors
 from tests.helpers.installed import without
 
@@ -27,8 +26,10 @@ def rows(bundle: Path, suffix: str) -> list[dict[str, str]]:
     return table
 
 
-def test_its_questions_are_in_the_bundle(tmp_path: Path, example_site: Path) -> None:
-    sessions = simulate_study("counterfactual-choice", 1, "understanding", tmp_path / "data")
+def test_its_questions_are_in_the_bundle(
+    simulated: dict[str, Path], tmp_path: Path, example_site: Path
+) -> None:
+    sessions = [simulated["understanding"]]
     bundle = export(sessions, tmp_path / "bundle")
     questions, events = rows(bundle, "beh"), rows(bundle, "events")
     assert len(questions) == 10

@@ -28,10 +28,12 @@ from labapp.study import loading
 from labapp.study.overview import check
 from labapp.study.plugins import registry
 from labapp.testing import check_task
+from labapp.testing.checking import EXAMPLES
 from labapp.ui.controller import SessionController
 from labapp.ui.starting import RunOptions, open_new
 from labapp.ui.strings import strings_of
 from tests.helpers.installed import ROOT, without
+from tests.helpers.nightly import EVERYTHING
 from tests.helpers.rooms import skip_to
 from tests.session.sessions import opened, surroundings
 
@@ -100,8 +102,8 @@ def test_words_that_a_language_lacks_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["random", "understanding", "forgetful"])
-def test_simulated_participants_finish(tmp_path: Path, strategy: str) -> None:
-    (path,) = simulate_study(STUDY, 1, strategy, tmp_path / "data")
+def test_simulated_participants_finish(simulated: dict[str, Path], strategy: str) -> None:
+    path = simulated[strategy]
     events = read_verified_events(path)
     assert finished(events)
     assert not check_journal(path)
@@ -128,8 +130,8 @@ def test_its_strategies_are_its_own(tmp_path: Path) -> None:
     assert "ascent, forgetful, partial, random" in (told.value.todo or "")
 
 
-def test_every_answer_is_in_the_tables(tmp_path: Path) -> None:
-    (path,) = simulate_study(STUDY, 1, "random", tmp_path / "data")
+def test_every_answer_is_in_the_tables(simulated: dict[str, Path], tmp_path: Path) -> None:
+    path = simulated["random"]
     answers = [
         event for event in read_verified_events(path) if event.kind == "counterfactual.answered"
     ]
@@ -230,8 +232,10 @@ def test_it_is_one_task_type_among_the_others() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_a_session_names_the_package_that_is_missing(example_site: Path, tmp_path: Path) -> None:
-    (path,) = simulate_study(STUDY, 1, "random", tmp_path / "data")
+def test_a_session_names_the_package_that_is_missing(
+    simulated: dict[str, Path], example_site: Path
+) -> None:
+    path = simulated["random"]
     recorded = json.loads((path / "environment.json").read_text())[0]
     brought = {"package": "labapp-counterfactual-choice", "version": "1.0.0"}
     assert recorded["plugins"] == [{"group": "labapp.tasks", "name": STUDY, **brought}]
@@ -253,13 +257,15 @@ def test_an_interrupted_session_names_it_too(example_site: Path, tmp_path: Path)
 
 
 def test_it_passes_the_kit(tmp_path: Path) -> None:
-    check_task(registry.task_types()[-1], short_study(tmp_path), strategy="understanding")
+    task_type, study = registry.task_types()[-1], short_study(tmp_path)
+    check_task(task_type, study, strategy="understanding", examples=EXAMPLES if EVERYTHING else 2)
 
 
-def test_the_report_has_a_section_of_its_answers(tmp_path: Path) -> None:
+def test_the_report_has_a_section_of_its_answers(
+    simulated: dict[str, Path], tmp_path: Path
+) -> None:
     """By what its package brings; nothing of labapp names it."""
-    simulate_study(STUDY, 2, "understanding", tmp_path / "data")
-    page = analyze([tmp_path / "data"], tmp_path / "out").read_text("utf-8")
+    page = analyze([simulated["understanding"].parent], tmp_path / "out").read_text("utf-8")
     assert "<h3>Counterfactual choice</h3>" in page
     assert "found the candidate that differs from a picture in one dial" in page
     assert "<dt>Counterfactual choice</dt>" in page
@@ -272,13 +278,12 @@ def test_the_report_has_a_section_of_its_answers(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("where", ["", "labapp_counterfactual.nowhere:REPORT"])
 def test_a_task_without_sections_is_in_the_report_all_the_same(
-    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    where: str, simulated: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where it names none, and where what it names cannot be loaded, which is told."""
     monkeypatch.setattr(type(registry.task_types()[-1]), "report", where)
     task_report._load_reports.cache_clear()
-    simulate_study(STUDY, 2, "understanding", tmp_path / "data")
-    tables = load(tmp_path / "data")
+    tables = load(simulated["understanding"].parent)
     page = report(tables)
     assert ("cannot be loaded from labapp_counterfactual.nowhere" in page) == bool(where)
     assert f"<h3>Task {STUDY}</h3>" in page

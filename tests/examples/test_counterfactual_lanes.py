@@ -8,16 +8,14 @@ import pytest
 
 from labapp.record.journal.opening import open_record
 from labapp.session.replay.lanes import lanes_of, next_after
-from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study.plan import parts_of
 from labapp.ui.replay.picture import item_label, joined_screen
 
 pytestmark = pytest.mark.usefixtures("example")
 
 
-def test_its_trials_are_on_the_screen_and_have_words(tmp_path: Path) -> None:
-    (path,) = simulate_study("counterfactual-choice", 1, "random", tmp_path / "data")
-    record = open_record(path)
+def test_its_trials_are_on_the_screen_and_have_words(simulated: dict[str, Path]) -> None:
+    record = open_record(simulated["random"])
     lanes = lanes_of(record)
     screen = next(lane for lane in lanes if lane.id == "screen")
     trials = [item for item in screen.items if item.kind == "trial"]

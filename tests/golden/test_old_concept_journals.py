@@ -13,18 +13,15 @@ from typing import Any
 
 import pytest
 
-from labapp.analysis.rows import SessionRecords
-from labapp.analysis.task_records import Row as Cells
 from labapp.base.errors import RecordError
-from labapp.record.journal.integrity import check_rows
-from labapp.record.journal.read import Row, payloads
+from labapp.record.journal.read import payloads
 from labapp.study.plan import parts_of
 from labapp.study.plugins import registry
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
 from tests.helpers.concepts import ConceptPlay
-from tests.helpers.journals import GOLDEN
+from tests.helpers.old_journals import FOLDER, read, tables_of
 
-JOURNALS = sorted((GOLDEN / "journals" / "concepts").glob("*.jsonl"))
+JOURNALS = sorted((FOLDER / "concepts").glob("*.jsonl"))
 NO = None
 PICTURES = (
     *("stage", "trial", "picture", "item", "outcome", "correct_alone", "correct_end", "success"),
@@ -69,23 +66,9 @@ CHANGES_BY_HAND = [
 ]
 
 
-def read(path: Path) -> list[Row]:
-    rows = [Row(*json.loads(line)) for line in path.read_text("utf-8").splitlines()]
-    assert check_rows(rows, path.name) == []
-    return rows
-
-
-def rows_of(path: Path) -> dict[str, list[Cells]]:
-    return SessionRecords.of(list(payloads(read(path))), path.name).rows()
-
-
-def test_the_corpus_is_there() -> None:
-    assert [path.stem for path in JOURNALS][:1] == ["first"]
-
-
 @pytest.mark.parametrize("path", JOURNALS, ids=lambda path: path.stem)
 def test_an_old_journal_means_what_it_meant(path: Path) -> None:
-    tables = rows_of(path)
+    tables = tables_of(path)
     pictures = [tuple(row[name] for name in PICTURES) for row in tables["repairs"]]
     assert pictures == PICTURES_BY_HAND
     changes = [tuple(row[name] for name in CHANGES) for row in tables["concept_changes"]]

@@ -6,20 +6,18 @@ kind of event gets a new version, the golden session of before is added here; no
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from labapp.analysis.walk import Parts, walk
 from labapp.record.events.lifecycle import SessionPlanned
-from labapp.record.journal.integrity import check_rows
-from labapp.record.journal.read import Row, payloads
+from labapp.record.journal.read import payloads
 from labapp.record.journal.record import outline
 from labapp.tasks.reconstruction.records import ReconstructionRecords
-from tests.helpers.journals import GOLDEN
+from tests.helpers.old_journals import FOLDER, read
 
-JOURNALS = sorted((GOLDEN / "journals").glob("*.jsonl"))
+JOURNALS = sorted(FOLDER.glob("*.jsonl"))
 
 # stage, trial, outcome, response time, error AUC (sum), slide distance, active time: by hand, see
 # tests/helpers/golden.py.
@@ -33,14 +31,15 @@ BY_HAND = [
 ]
 
 
-def test_the_corpus_is_there() -> None:
-    assert [path.stem for path in JOURNALS] == ["first", "second"]
+@pytest.mark.parametrize("task", ["", "concepts", "single", "unmasking"])
+def test_the_corpus_is_there(task: str) -> None:
+    names = [path.stem for path in sorted((FOLDER / task).glob("*.jsonl"))]
+    assert names[:1] == ["first"] if task else names == ["first", "second"]
 
 
 @pytest.mark.parametrize("path", JOURNALS, ids=lambda path: path.stem)
 def test_an_old_journal_means_what_it_meant(path: Path) -> None:
-    rows = [Row(*json.loads(line)) for line in path.read_text().splitlines()]
-    assert check_rows(rows, path.name) == []
+    rows = read(path)
     assert outline(rows).working_ns == 82_000_000_000
     events = list(payloads(rows))
     planned = events[0][1]

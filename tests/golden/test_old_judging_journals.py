@@ -7,21 +7,15 @@ photos; the model has the second and the fourth wrong where the task has such.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from labapp.analysis.rows import SessionRecords
-from labapp.analysis.task_records import Row as Cells
 from labapp.base.errors import RecordError
-from labapp.record.journal.integrity import check_rows
-from labapp.record.journal.read import Row, payloads
 from labapp.study.plugins import registry
-from tests.helpers.journals import GOLDEN
+from tests.helpers.old_journals import FOLDER, read, tables_of
 
-FOLDER = GOLDEN / "journals" / "judging"
-JOURNALS = sorted(FOLDER.glob("*.jsonl"))
+JUDGING = FOLDER / "judging"
 WARM_UP = [(True, True, 3), (False, False, 3)]
 COLUMNS = (
     *("outcome", "chosen", "right_output", "right_distinction", "right_agreement"),
@@ -73,19 +67,9 @@ STAGES = {
 }
 
 
-def rows_of(path: Path) -> dict[str, list[Cells]]:
-    rows = [Row(*json.loads(line)) for line in path.read_text().splitlines()]
-    assert check_rows(rows, path.name) == []
-    return SessionRecords.of(list(payloads(rows)), path.name).rows()
-
-
-def test_the_corpus_is_there() -> None:
-    assert {path.stem for path in JOURNALS} >= set(PHOTOS)
-
-
 @pytest.mark.parametrize("name", PHOTOS)
 def test_an_old_journal_means_what_it_meant(name: str) -> None:
-    tables = rows_of(FOLDER / f"{name}.jsonl")
+    tables = tables_of(JUDGING / f"{name}.jsonl")
     rows = tables["judgements"]
     exercises = [row for row in rows if row["task"] == "warm-up"]
     found = [(row["right_verdict"], row["right_mistake"], row["duration_s"]) for row in exercises]
@@ -98,7 +82,7 @@ def test_an_old_journal_means_what_it_meant(name: str) -> None:
 
 
 def test_ratings_stay_with_their_rows() -> None:
-    rows = rows_of(FOLDER / "prototype-distinction.jsonl")["similarities"]
+    rows = tables_of(JUDGING / "prototype-distinction.jsonl")["similarities"]
     first = [row for row in rows if row["trial"] == 1]
     assert [row["rating"] for row in first] == [2, 3, 4, 1, 2, 3, 4, 1]
     assert [row["of_chosen"] for row in first] == [True] * 2 + [False] * 6
@@ -107,11 +91,10 @@ def test_ratings_stay_with_their_rows() -> None:
 
 
 def test_descriptions_and_trees_were_opened() -> None:
-    (first, *_) = [
-        row for row in rows_of(FOLDER / "heatmaps.jsonl")["judgements"] if row["stage"] == "stage-1"
-    ]
+    rows = tables_of(JUDGING / "heatmaps.jsonl")["judgements"]
+    first = next(row for row in rows if row["stage"] == "stage-1")
     assert (first["n_description_opened"], first["description_s"]) == (1, 3)
-    tree = rows_of(FOLDER / "path-first-step.jsonl")["judgements"][2]
+    tree = tables_of(JUDGING / "path-first-step.jsonl")["judgements"][2]
     assert (tree["n_tree_opened"], tree["description_s"]) == (1, 0)
 
 
@@ -119,8 +102,7 @@ def test_descriptions_and_trees_were_opened() -> None:
 def test_an_exercise_whose_mistake_is_none_that_is_asked_about_is_refused(
     changes: dict[str, Any],
 ) -> None:
-    rows = [json.loads(line) for line in (FOLDER / "heatmaps.jsonl").read_text().splitlines()]
-    plan = json.loads(Row(*rows[0]).payload)["plan"]
+    plan = json.loads(read(JUDGING / "heatmaps.jsonl")[0].payload)["plan"]
     row = next(row for row in plan if row["part"] == "warm_up")
     exercise = next(one for one in row["exercises"] if one["first_wrong"] is not None)
     assert registry.planned_part(row).id == row["id"]

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from labapp.analysis.rows import SessionRecords
-from labapp.analysis.task_records import Row as Cells
-from labapp.record.journal.integrity import check_rows
-from labapp.record.journal.read import Row, payloads
-from tests.helpers.journals import GOLDEN
+from tests.helpers.old_journals import FOLDER, tables_of
 
-JOURNALS = sorted((GOLDEN / "journals" / "single").glob("*.jsonl"))
+JOURNALS = sorted((FOLDER / "single").glob("*.jsonl"))
 
 # stage, trial, outcome, response time, duration, first choice, correct, changes of choice and
 # ratings, other examples: by hand. A pause of 60 s lies in stage-1's second question, a gap of
@@ -33,19 +28,9 @@ COLUMNS = (
 )
 
 
-def rows_of(path: Path) -> dict[str, list[Cells]]:
-    rows = [Row(*json.loads(line)) for line in path.read_text().splitlines()]
-    assert check_rows(rows, path.name) == []
-    return SessionRecords.of(list(payloads(rows)), path.name).rows()
-
-
-def test_the_corpus_is_there() -> None:
-    assert [path.stem for path in JOURNALS][:1] == ["first"]
-
-
 @pytest.mark.parametrize("path", JOURNALS, ids=lambda path: path.stem)
 def test_an_old_journal_means_what_it_meant(path: Path) -> None:
-    tables = rows_of(path)
+    tables = tables_of(path)
     found = [tuple(row[name] for name in COLUMNS) for row in tables["trials"]]
     assert found == BY_HAND
     assert [row["dimension"] for row in tables["trials"]] == [2, 2, 2, 3, 3, 1, 1]

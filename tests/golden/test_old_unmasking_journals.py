@@ -13,11 +13,8 @@ from typing import Any
 
 import pytest
 
-from labapp.analysis.rows import SessionRecords
-from labapp.analysis.task_records import Row as Cells
 from labapp.base.errors import RecordError
-from labapp.record.journal.integrity import check_rows
-from labapp.record.journal.read import Row, payloads
+from labapp.record.journal.read import payloads
 from labapp.session.machine import SessionMachine
 from labapp.study.parts import BreakPart
 from labapp.study.plan import parts_of
@@ -25,9 +22,9 @@ from labapp.study.plugins import registry
 from labapp.tasks.resting.machine import BreakMachine
 from labapp.tasks.unmasking.machine import UnmaskingTask
 from labapp.tasks.unmasking.plan import UnmaskingPart
-from tests.helpers.journals import GOLDEN
+from tests.helpers.old_journals import FOLDER, read, tables_of
 
-JOURNALS = sorted((GOLDEN / "journals" / "unmasking").glob("*.jsonl"))
+JOURNALS = sorted((FOLDER / "unmasking").glob("*.jsonl"))
 FIRST, SECOND = "stage-1-block-1", "stage-1-block-2"
 NO = None
 COLUMNS = (
@@ -49,23 +46,9 @@ BY_HAND = [
 ]
 
 
-def read(path: Path) -> list[Row]:
-    rows = [Row(*json.loads(line)) for line in path.read_text().splitlines()]
-    assert check_rows(rows, path.name) == []
-    return rows
-
-
-def rows_of(path: Path) -> dict[str, list[Cells]]:
-    return SessionRecords.of(list(payloads(read(path))), path.name).rows()
-
-
-def test_the_corpus_is_there() -> None:
-    assert [path.stem for path in JOURNALS][:1] == ["first"]
-
-
 @pytest.mark.parametrize("path", JOURNALS, ids=lambda path: path.stem)
 def test_an_old_journal_means_what_it_meant(path: Path) -> None:
-    tables = rows_of(path)
+    tables = tables_of(path)
     rows = tables["annotations"]
     assert [tuple(row[name] for name in COLUMNS) for row in rows] == BY_HAND
     assert {row["due_to_paint_ms"] for row in rows} == {8}

@@ -105,10 +105,12 @@ def without(*sites: Path) -> Iterator[None]:
 
 
 def forget() -> None:
-    """Empty whatever labapp keeps of what is installed."""
+    """Empty whatever labapp keeps of what is installed. What a YAML text says (`base.documents`)
+    depends on the text alone, and takes long to read again."""
     importlib.invalidate_caches()
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == "labapp":
             for value in list(vars(module).values()):
-                if isinstance(value, functools._lru_cache_wrapper):
+                kept = getattr(value, "__module__", "") == "labapp.base.documents"
+                if isinstance(value, functools._lru_cache_wrapper) and not kept:
                     value.cache_clear()

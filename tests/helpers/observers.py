@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -169,6 +170,12 @@ def observed(
             ms = float(250 + rng.lognormal(6.1, 0.4))
             rows.append(annotated(row, f"P{number:02d}", named if labelled else None, ms))
     return tables_with(world, rows)
+
+
+@cache
+def sample(participants: int, images: int) -> Tables:
+    """So many observers of so many images, made once for tests that only read them."""
+    return observed(participants, World(images=images))
 
 
 def group_of(tables: Tables) -> Group:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -89,6 +90,7 @@ def rows_of(participants: int, percents: Sequence[float], images: int = 10) -> p
     return pd.DataFrame(rows)
 
 
+@cache
 def group(participants: int = 62, *, model: bool = True) -> Group:
     """A group of so many participants; model: with outputs on masked pictures."""
     percents = sizes()

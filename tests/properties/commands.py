@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from labapp.record.events.commands import AskToLeave, ConfirmSkip, SkipStage, StayHere, TakeBackSkip
+from labapp.record.events.commands import (
+    AskToLeave,
+    Begin,
+    ConfirmSkip,
+    Pause,
+    Resume,
+    ShowQuestion,
+    SkipStage,
+    StayHere,
+    TakeBackSkip,
+    Tick,
+)
 
 UNDOING = st.one_of(
     st.builds(SkipStage),
@@ -15,3 +26,13 @@ UNDOING = st.one_of(
     st.builds(StayHere),
 )
 """What skips, asks to leave, and takes that back."""
+BETWEEN = st.one_of(
+    st.builds(Begin),
+    st.builds(Tick),
+    st.builds(ShowQuestion),
+    st.builds(Pause, st.just("pause")),
+    st.builds(Resume, st.just("on")),
+    st.builds(Resume, st.just("on")),
+    UNDOING,
+)
+"""What may come between the answers of any task."""

@@ -6,17 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.models.stimuli import interventions
-from labapp.record.events.commands import (
-    Begin,
-    Command,
-    Next,
-    Pause,
-    Resume,
-    ShowQuestion,
-    StayHere,
-    TakeBackSkip,
-    Tick,
-)
+from labapp.record.events.commands import Command, Next, Resume, StayHere, TakeBackSkip
 from labapp.tasks.concept_repair.events import (
     Foretell,
     GiveUp,
@@ -32,7 +22,7 @@ from labapp.tasks.concept_repair.state import Grid, Repair
 from tests.helpers.concepts import ConceptPlay, small_parts
 from tests.helpers.nightly import examples
 from tests.helpers.skips import skip_stage
-from tests.properties.commands import UNDOING
+from tests.properties.commands import BETWEEN
 
 NS = 1_000_000_000
 BY = st.just("mouse")
@@ -49,14 +39,8 @@ RARE = st.one_of(
     st.builds(TickNothing, BY),
     st.builds(SetConcept, st.integers(-2, 3), st.integers(-1, 4), BY),
     st.builds(PickAnswer, st.text(max_size=2), BY),
-    st.builds(Begin),
-    st.builds(Tick),
     st.builds(Next),
-    st.builds(ShowQuestion),
-    st.builds(Pause, st.just("pause")),
-    st.builds(Resume, st.just("on")),
-    st.builds(Resume, st.just("on")),
-    UNDOING,
+    BETWEEN,
 )
 steps = st.lists(
     st.tuples(st.floats(0, 9), st.one_of(OFTEN, OFTEN, RARE, st.just("crash"))), max_size=60

@@ -5,16 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.record.events.commands import (
-    Begin,
-    Command,
-    HandIn,
-    Next,
-    Pause,
-    Resume,
-    ShowQuestion,
-    Tick,
-)
+from labapp.record.events.commands import Command, HandIn, Next
 from labapp.tasks.judging import performance
 from labapp.tasks.judging.events import CloseDescription, Judge, OpenDescription, OpenSpecies
 from labapp.tasks.judging.machine import JudgingTask as Machine
@@ -36,7 +27,7 @@ from labapp.tasks.judging.plan import (
 )
 from tests.helpers.nightly import examples
 from tests.helpers.play_judging import JudgingPlay
-from tests.properties.commands import UNDOING
+from tests.properties.commands import BETWEEN
 
 TASKS: tuple[JudgingTask, ...] = tuple(KIND_OF)
 QUESTIONS = (
@@ -47,16 +38,11 @@ QUESTIONS = (
 devices = st.sampled_from(["mouse", "keyboard"])
 JUDGE = st.builds(Judge, st.sampled_from(QUESTIONS), st.integers(-1, 6), devices)
 RARE = st.one_of(
-    st.builds(Begin),
-    st.builds(Tick),
-    st.builds(ShowQuestion),
     st.builds(OpenSpecies, st.integers(-1, 6)),
     st.builds(OpenDescription, st.sampled_from(["method", "tree", "else"])),
     st.builds(CloseDescription, st.sampled_from(["method", "tree", ""])),
     st.builds(Judge, st.text(max_size=5), st.integers(-9, 9), devices),
-    st.builds(Pause, st.just("pause")),
-    st.builds(Resume, st.just("on")),
-    UNDOING,
+    BETWEEN,
 )
 LEAVES = st.one_of(st.builds(Next), st.builds(HandIn))
 steps = st.lists(

@@ -5,21 +5,12 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.record.events.commands import (
-    Begin,
-    Command,
-    HandIn,
-    Next,
-    Pause,
-    Resume,
-    ShowQuestion,
-    Tick,
-)
+from labapp.record.events.commands import Command, HandIn, Next
 from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.state import RATINGS
 from tests.helpers.nightly import examples
 from tests.helpers.play_single import SPACE, SinglePlay, single_part
-from tests.properties.commands import UNDOING
+from tests.properties.commands import BETWEEN
 
 devices = st.sampled_from(["mouse", "keyboard"])
 COMMON = st.one_of(
@@ -29,15 +20,10 @@ COMMON = st.one_of(
     st.builds(Next),
 )
 RARE = st.one_of(
-    st.builds(Begin),
-    st.builds(Tick),
-    st.builds(ShowQuestion),
     st.builds(ShowMoreExamples),
     st.builds(Choose, st.integers(-3, 9), devices),
     st.builds(Rate, st.text(max_size=5), st.integers(-9, 9), devices),
-    st.builds(Pause, st.just("pause")),
-    st.builds(Resume, st.just("on")),
-    UNDOING,
+    BETWEEN,
 )
 steps = st.lists(
     st.tuples(st.floats(0, 8), st.one_of(COMMON, COMMON, COMMON, RARE, st.just("crash"))),

@@ -7,21 +7,12 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.record.events.commands import (
-    Begin,
-    Command,
-    Next,
-    Pause,
-    Resume,
-    StayHere,
-    TakeBackSkip,
-    Tick,
-)
+from labapp.record.events.commands import Command, Next, Resume, StayHere, TakeBackSkip, Tick
 from labapp.tasks.unmasking.events import Respond, StimulusHidden, StimulusPainted
 from tests.helpers.nightly import examples
 from tests.helpers.skips import skip_stage
 from tests.helpers.unmasking import UnmaskingPlay, unmasking_part
-from tests.properties.commands import UNDOING
+from tests.properties.commands import BETWEEN
 
 NS = 1_000_000_000
 SEQUENCES, MASKS = 3, 4
@@ -29,16 +20,11 @@ moments = st.integers(-2 * NS, 12 * NS)
 """Offsets from now of the time stamps that commands carry."""
 COMMON = st.builds(Respond, st.integers(0, 2), st.just("key"), moments, st.just("event"))
 RARE = st.one_of(
-    st.builds(Begin),
-    st.builds(Tick),
     st.builds(Next),
     st.builds(StimulusHidden),
     st.builds(StimulusPainted, moments, st.just("frame"), st.none()),
     st.builds(Respond, st.integers(-3, 9), st.just("key"), moments, st.just("event")),
-    st.builds(Pause, st.just("pause")),
-    st.builds(Resume, st.just("on")),
-    st.builds(Resume, st.just("on")),
-    UNDOING,
+    BETWEEN,
 )
 steps = st.lists(
     st.tuples(

@@ -11,6 +11,7 @@ import pytest
 
 from labapp.cli.main import main
 from tests.helpers.recipes import Command, Recipe
+from tests.helpers.undrawn import undrawn as undrawn
 
 Follow = Callable[[str], AbstractContextManager[Recipe]]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from labapp.record.events import payload_of
-from labapp.record.events.commands import ConfirmSkip, Next, Pause, Resume, SkipStage
+from labapp.record.events.commands import Next, Pause, Resume
 from labapp.tasks.concept_repair.events import (
     ConceptSet,
     Foretell,
@@ -24,6 +24,7 @@ from labapp.tasks.concept_repair.events import (
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
 from labapp.tasks.concept_repair.state import SAME, Grid
 from tests.helpers.concepts import ConceptPlay, parts_of
+from tests.helpers.skips import skip_stage
 
 BY = "mouse"
 
@@ -238,23 +239,13 @@ def test_nobody_goes_on_from_a_grid_without_an_answer(tmp_path: Path) -> None:
     assert kinds(ticking.send(Next())) == ["trial.ended", "part.ended"]
 
 
-def test_the_moderator_can_skip_the_stage(repair: ConceptPlay) -> None:
-    repair.send(SkipStage())
-    repair.send(ConfirmSkip())
-    assert [e.payload["outcome"] for e in repair.events if e.kind == "trial.ended"] == [
-        "stage_skipped"
-    ]
-
-
-def test_a_grid_that_the_moderator_skips_is_no_answer(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", [0, 1], ids=["stage", "grid"])
+def test_what_the_moderator_skips_is_no_answer(tmp_path: Path, place: int) -> None:
     """Nothing ticked is an answer of those who go on, not of those who are led on."""
-    _, grid = parts_of(tmp_path)
-    ticking = ConceptPlay.of(grid)
-    ticking.send(SkipStage())
-    ticking.send(ConfirmSkip())
-    assert [e.payload["outcome"] for e in ticking.events if e.kind == "trial.ended"] == [
-        "stage_skipped"
-    ]
+    skipped = ConceptPlay.of(parts_of(tmp_path)[place])
+    skip_stage(skipped)
+    ended = [e.payload["outcome"] for e in skipped.events if e.kind == "trial.ended"]
+    assert ended == ["stage_skipped"]
 
 
 def test_a_whole_stage_is_replayed_without_the_answers(tmp_path: Path) -> None:

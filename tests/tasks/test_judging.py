@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import pytest
 
-from labapp.record.events import payload_of
+from labapp.record.events import Payload, payload_of
 from labapp.record.events.commands import AddFlag, Command, HandIn, Next, Pause, Resume
 from labapp.tasks.judging.events import (
     CloseDescription,
@@ -36,6 +38,7 @@ from labapp.tasks.judging.plan import (
 from tests.helpers.play_judging import JudgingPlay
 from tests.helpers.skips import skip_stage
 
+P = TypeVar("P", bound=Payload)
 TASKS: tuple[JudgingTask, ...] = tuple(KIND_OF)
 
 
@@ -43,7 +46,7 @@ def judge(question: str, value: int) -> Judge:
     return Judge(question, value, "mouse")
 
 
-def payloads_of(play: JudgingPlay, kind: type) -> list[object]:
+def payloads_of(play: JudgingPlay, kind: type[P]) -> list[P]:
     return [payload for event in play.events if isinstance(payload := payload_of(event), kind)]
 
 
@@ -90,7 +93,6 @@ def test_every_task_is_gone_through_to_its_end(task: JudgingTask) -> None:
         "part.ended",
     ]
     (payload,) = payloads_of(play, PerformanceComputed)
-    assert isinstance(payload, PerformanceComputed)
     assert payload.photos == 4
     if DISTINCTION in payload.right:
         assert payload.right[DISTINCTION] == 4
@@ -141,7 +143,6 @@ def test_the_answer_about_the_branch_left_is_taken_back() -> None:
     play.send(judge(AFTER_ABSENT, PRESENT))
     play.send(Next())
     (judged,) = payloads_of(play, PhotoJudged)
-    assert isinstance(judged, PhotoJudged)
     # The photo is a gull: absent, then present.
     assert judged.right == {FIRST: True, AFTER_ABSENT: True, DISTINCTION: True}
 
@@ -197,7 +198,6 @@ def test_what_time_leaves_unanswered_does_not_count() -> None:
     assert play.state.records[0].outcome == "time_expired"
     assert play.judging.outcomes == ("judged", "time_expired")
     (payload,) = payloads_of(play, PerformanceComputed)
-    assert isinstance(payload, PerformanceComputed)
     assert (payload.photos, payload.right) == (1, {OUTPUT: 1, DISTINCTION: 1})
 
 
@@ -258,7 +258,6 @@ def test_the_warm_up_is_handed_in_told_and_left() -> None:
     play.send(judge(MISTAKE, 2))
     play.send(HandIn())
     (payload,) = payloads_of(play, PhotoJudged)
-    assert isinstance(payload, PhotoJudged)
     assert payload.right == {VERDICT: True, MISTAKE: False}
     assert play.photo is not None
     assert play.photo.judged

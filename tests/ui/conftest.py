@@ -21,13 +21,13 @@ from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.moderator import console_header
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
-from tests.helpers.rooms import Room, make_runner
+from tests.helpers.rooms import Room, make_runner, skip_to
 
 # The platform's own screen is 800 x 800. Read when the application is made, which is later.
 os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={Path(__file__).parent / 'screens.json'}"
 
 OpenRoom = Callable[..., Room]
-OpenWindow = Callable[[Room], ParticipantWindow]
+OpenWindow = Callable[..., ParticipantWindow]
 
 
 @pytest.fixture(autouse=True)
@@ -141,10 +141,14 @@ def open_room(tmp_path: Path, qapp: QApplication) -> Iterator[OpenRoom]:
 
 @pytest.fixture
 def open_window(open_room: OpenRoom, qapp: QApplication) -> Iterator[OpenWindow]:
-    """The participant's window on a room that has begun, shown and active."""
+    """The participant's window on a room that has begun, shown and active. at: the part that the
+    session has come to by then; no screen before it is made."""
     windows: list[ParticipantWindow] = []
 
-    def open_one(room: Room) -> ParticipantWindow:
+    def open_one(room: Room, at: str = "") -> ParticipantWindow:
+        if at:
+            room.session.begin()
+            skip_to(room, at)
         window = ParticipantWindow(
             room.bridge,
             room.loaded,
@@ -153,7 +157,8 @@ def open_window(open_room: OpenRoom, qapp: QApplication) -> Iterator[OpenWindow]
             room.session.give_consent,
         )
         windows.append(window)
-        room.session.begin()
+        if not at:
+            room.session.begin()
         window.open_on()
         window.activateWindow()
         qapp.processEvents()

@@ -8,7 +8,6 @@ from labapp.tasks.judging.events import Judge
 from labapp.tasks.judging.plan import questions
 from labapp.ui.moderator.console import ConsoleWindow
 from tests.helpers.judging_studies import write_judging_study
-from tests.helpers.rooms import skip_to
 
 SMALL = (1366, 768)
 
@@ -29,11 +28,10 @@ def stage(open_room, open_window, qapp, tmp_path, request):
         room = open_room(write_judging_study(tmp_path, name, **more))
         if watched:
             consoles.append(ConsoleWindow(room.bridge, room.loaded, "P01", lambda: None))
-        window = open_window(room)
+        window = open_window(room, "stage-1")
         window.showNormal()
         window.resize(*SMALL)
         window.activateWindow()
-        skip_to(room, "stage-1")
         qapp.processEvents()
         return room, window, window.screen_shown
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.part import PlannedPart
-from labapp.tasks.concept_repair import beside
-from labapp.tasks.concept_repair.beside import Updates
+from labapp.tasks.concept_repair.beside import Updates, after_stage, of_picture, state_words
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
@@ -52,7 +51,7 @@ class ConceptWords(PartWords[PlannedPart]):
 
     def mark(self, part: PlannedPart, payload: Mapping[str, Any]) -> str:
         assert isinstance(part, ConceptRepairPart)
-        return beside.state_words(part.repaired, int(payload["concept"]), int(payload["to"]))
+        return state_words(part.repaired, int(payload["concept"]), int(payload["to"]))
 
     def moved(self, part: PlannedPart, numbers: Sequence[int]) -> str:
         assert isinstance(part, ConceptRepairPart)
@@ -66,9 +65,9 @@ class ConceptWords(PartWords[PlannedPart]):
     ) -> Iterator[Fact]:
         updates = console.fold(Updates)
         if isinstance(part, ConceptRepairPart):
-            yield from beside.of_picture(part, session, updates)
+            yield from of_picture(part, session, updates)
         elif isinstance(part, ConceptGridPart):
-            yield from beside.after_stage(part, updates)
+            yield from after_stage(part, updates)
 
 
 def facts_of(part: ConceptRepairPart) -> str:

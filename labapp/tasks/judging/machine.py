@@ -154,7 +154,11 @@ class JudgingTask(Judging):
             return [self._keyed(state, payload) for payload in payloads]
         trial = state.trial
         if isinstance(command, Next) and trial and trial.open and not self.missing(trial):
-            return self._judged(state, trial)
+            right = performance.marked(self.part.task, self.photo(trial), trial.answers)
+            left = stage.leave_question(self.part, self.index, state, trial, JUDGED)
+            final = events.PhotoJudged(dict(trial.answers), right)
+            state = replace(state, judged={**state.judged, trial.number: trial.answers})
+            return (stage.unstamped(self.part, trial, final), *self._end(state, left))
         return self._end(state, super().decide(state, command, now_ns))
 
     def draw(self, number: int, attempt: int) -> events.PhotoDrawn:
@@ -174,14 +178,6 @@ class JudgingTask(Judging):
                     known = 1 <= option <= len(self.photo(question).options)
                     return (events.SpeciesOpened(option),) if known else ()
         return ()
-
-    def _judged(self, state: JudgingState, trial: PhotoTrial) -> Sequence[UnstampedEvent]:
-        """The answers are final, and the next photo follows."""
-        right = performance.marked(self.part.task, self.photo(trial), trial.answers)
-        left = stage.leave_question(self.part, self.index, state, trial, JUDGED)
-        final = events.PhotoJudged(dict(trial.answers), right)
-        state = replace(state, judged={**state.judged, trial.number: trial.answers})
-        return (stage.unstamped(self.part, trial, final), *self._end(state, left))
 
     def _end(self, state: JudgingState, made: Sequence[UnstampedEvent]) -> Sequence[UnstampedEvent]:
         """Before a stage ends, however it does, the description is closed and the performance

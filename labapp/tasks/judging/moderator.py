@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.part import PlannedPart
-from labapp.tasks.judging import answers
 from labapp.tasks.judging import plan as judging
-from labapp.tasks.judging.answers import AGREED, ASKED, marked
+from labapp.tasks.judging.answers import AGREED, ASKED, answers_of, marked, named, truth_of
 from labapp.tasks.judging.plan import Exercise, JudgingPart, Question, WarmUpPart
 from labapp.tasks.judging.state import JudgingState, PhotoTrial
 from labapp.ui.language import N_, tr
@@ -49,11 +48,11 @@ class JudgingWords(PartWords[PlannedPart]):
         if trial is not None and isinstance(part, JudgingPart):
             photo = part.photos[trial.number - 1]
             if part.task == "prototype-distinction":
-                name = answers.named(part, photo, photo.options[trial.option - 1])
+                name = named(part, photo, photo.options[trial.option - 1])
                 yield Fact(tr("judging.looking_at", name=name), "strong")
-            for line in answers.truth_of(part, photo):
+            for line in truth_of(part, photo):
                 yield Fact(line, veiled=True)
-            for line in answers.answers_of(part, photo, trial):
+            for line in answers_of(part, photo, trial):
                 yield Fact(line, "secondary")
         elif trial is not None and isinstance(part, WarmUpPart):
             yield from of_exercise(part, trial)
@@ -68,9 +67,9 @@ def of_exercise(part: WarmUpPart, trial: PhotoTrial) -> Iterator[Fact]:
     exercise = part.worked if reads else part.exercises[trial.number - 1]
     head = tr("judging.reads_method") if reads else tr("judging.exercise", number=trial.number)
     yield Fact(head, "strong")
-    for line in truth_of(exercise):
+    for line in exercise_truth(exercise):
         yield Fact(line, veiled=True)
-    for line in () if reads else answers_of(exercise, trial):
+    for line in () if reads else exercise_answers(exercise, trial):
         yield Fact(line, "secondary")
     if trial.right is not None:
         right = all(trial.right.values())
@@ -114,7 +113,7 @@ WORDS = {
 """Attributes and steps of the fruit decision tree."""
 
 
-def truth_of(exercise: Exercise) -> list[str]:
+def exercise_truth(exercise: Exercise) -> list[str]:
     """What is correct, what the model predicts, and by which steps."""
     wrong = "" if exercise.first_wrong is None else tr("task.wrong_mark")
     lines = [
@@ -127,15 +126,15 @@ def truth_of(exercise: Exercise) -> list[str]:
     return lines
 
 
-def answers_of(exercise: Exercise, trial: PhotoTrial) -> list[str]:
+def exercise_answers(exercise: Exercise, trial: PhotoTrial) -> list[str]:
     return [
         f"{tr(QUESTIONS[question.id])}: "
-        + _said(exercise, question, trial.answers.get(question.id))
+        + _exercise_answer(exercise, question, trial.answers.get(question.id))
         for question in judging.exercise_questions(exercise)
     ]
 
 
-def _said(exercise: Exercise, question: Question, value: int | None) -> str:
+def _exercise_answer(exercise: Exercise, question: Question, value: int | None) -> str:
     """An answer in words, with a mark where it can be right or wrong."""
     if value is None:
         return "–"

@@ -6,7 +6,7 @@ from labapp.record.events.commands import Next, ShowQuestion
 from labapp.session.simulation.person import GUESSES, KNOWS, TRUSTS
 from labapp.study.assignment import generator
 from labapp.study.plugins.simulated import Actor, SimulatedParticipant, TrialKey
-from labapp.tasks.judging import answering
+from labapp.tasks.judging.answering import FOLLOW, KNOW, exercise_steps, steps
 from labapp.tasks.judging.events import TREE, CloseDescription, OpenDescription
 from labapp.tasks.judging.machine import JudgingTask, WarmUpTask
 from labapp.tasks.judging.plan import JudgingPart, MethodPart, WarmUpPart
@@ -29,7 +29,7 @@ class MethodReader(Actor[MethodPart]):
             participant.send(Next(), participant.pace.read_s)
 
 
-class Judge(Actor[JudgingPart | WarmUpPart]):
+class ExplanationJudge(Actor[JudgingPart | WarmUpPart]):
     """Answers about the photo, or the exercise, on the screen."""
 
     def __init__(self, part: JudgingPart | WarmUpPart, participant: SimulatedParticipant) -> None:
@@ -50,12 +50,12 @@ class Judge(Actor[JudgingPart | WarmUpPart]):
         key = (part.id, trial.number, trial.attempt)
         if isinstance(task, WarmUpTask):
             rng = generator(*participant.seed, part.id, trial.number)
-            participant.go_through(key, answering.exercise_steps(task, trial, strategy, rng))
+            participant.go_through(key, exercise_steps(task, trial, strategy, rng))
         elif isinstance(task, JudgingTask):
             if self._spoken != key:
                 self._spoken = key
-                follows = TRUSTS if strategy == answering.FOLLOW else GUESSES
-                participant.think_aloud(KNOWS if strategy in answering.KNOW else follows)
+                follows = TRUSTS if strategy == FOLLOW else GUESSES
+                participant.think_aloud(KNOWS if strategy in KNOW else follows)
             # By study too: whoever guesses in two of them guesses anew in each.
             rng = generator(*participant.seed, task.study, part.id, trial.number)
-            participant.go_through(key, answering.steps(task, trial, strategy, rng))
+            participant.go_through(key, steps(task, trial, strategy, rng))

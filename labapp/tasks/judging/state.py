@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from labapp.study.plugins import questions
+from labapp.study.plugins.questions import Question as AskedTrial
+from labapp.study.plugins.questions import QuestionsState
 from labapp.tasks.judging.events import PerformanceComputed
 
 
 @dataclass(frozen=True, slots=True)
-class PhotoTrial(questions.Question):
+class PhotoTrial(AskedTrial):
     """One photo, or one exercise: the number-th of the part, from 1.
 
     answers: question -> answer; right: of the final answers, None before they are handed in;
@@ -43,7 +44,7 @@ class StageResult(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class JudgingState(questions.QuestionsState[PhotoTrial]):
+class JudgingState(QuestionsState[PhotoTrial]):
     """trial: the present photo, None before the first; judged: number of a photo -> its final
     answers; description: what is open of the description, empty for nothing, else method or tree;
     attempt: at the stage; performance: computed at its end."""

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from fractions import Fraction
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -85,9 +86,7 @@ class Judging(TaskType[AnyPart]):
             own = item.task.partition("-")[0]
         elif isinstance(item, WarmUpItem):
             own = "warm-up"
-        name = key.removeprefix("judging_")
-        kinds = (kind for kind, among in _AMONG.items() if any(fnmatchcase(name, a) for a in among))
-        return next(kinds, None) in (None, own)
+        return _shown_only_by(key.removeprefix("judging_")) in (None, own)
 
     def score(self, payload: PhotoJudged) -> Mapping[str, bool]:
         return performance.scores(payload)
@@ -196,11 +195,11 @@ class Judging(TaskType[AnyPart]):
         return performance.values(part, result.performance, result.answers, say)
 
     def simulate(self, part: AnyPart, participant: SimulatedParticipant) -> Actor[Any]:
-        from labapp.tasks.judging.simulated import Judge, MethodReader
+        from labapp.tasks.judging.simulated import ExplanationJudge, MethodReader
 
         if isinstance(part, MethodPart):
             return MethodReader(part, participant)
-        return Judge(part, participant)
+        return ExplanationJudge(part, participant)
 
 
 TASK = Judging()
@@ -288,6 +287,13 @@ _AMONG: Mapping[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 """By kind the words, behind `judging_`, that its screens alone show; all others are of all."""
+
+
+@cache
+def _shown_only_by(word: str) -> str | None:
+    """The kind whose screens alone show a word; asked for each whenever a window opens."""
+    kinds = (kind for kind, among in _AMONG.items() if any(fnmatchcase(word, a) for a in among))
+    return next(kinds, None)
 
 
 class PhotoPictures(QuestionPictures[JudgingPart | WarmUpPart]):

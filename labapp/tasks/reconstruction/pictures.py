@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isfinite
 
 from labapp.models.representations.decoding import Array, compare, decode_one
@@ -174,5 +175,5 @@ class TutorialMachine(PagesMachine[TutorialState]):
         if isinstance(payload, TutorialDialMoved):
             dials = [list(z) for z in state.dials]
             dials[payload.box][payload.dimension] = payload.value
-            return replace(state, dials=tuple(map(tuple, dials)))
+            return dataclasses.replace(state, dials=tuple(map(tuple, dials)))
         return super().apply(state, event, payload)

@@ -183,7 +183,12 @@ class Question(Attempt):
             return
         self.last_ns = working
         if isinstance(payload, PictureDecoded):  # every other event, and no activity
-            self._decoded(fold, payload, working)
+            self.measures = (payload.alignment, payload.error_sum, payload.error_mean)
+            now = self._shown_ns(working)
+            self.fold, taken = fold.decoded(now, payload.z_seq, *self.measures)
+            if taken is not None:
+                self.snapshots.append(taken)
+                self.snapshot_z_seq = payload.z_seq
             return
         if isinstance(payload, Activity):
             self.active = self.active.acted(working)
@@ -224,13 +229,6 @@ class Question(Attempt):
             0, self.drawn.z_start, self.part.discrete, self.measures
         )
         self.snapshots.append(first)
-
-    def _decoded(self, fold: SnapshotFold, payload: PictureDecoded, working: int) -> None:
-        self.measures = (payload.alignment, payload.error_sum, payload.error_mean)
-        self.fold, taken = fold.decoded(self._shown_ns(working), payload.z_seq, *self.measures)
-        if taken is not None:
-            self.snapshots.append(taken)
-            self.snapshot_z_seq = payload.z_seq
 
     def _solved(self, fold: SnapshotFold, payload: TrialSolved, working: int) -> None:
         # The dials lock here: the question's movements end, and there is always a snapshot. Without

@@ -63,11 +63,6 @@ def _log_probabilities(
     return dict(zip(classes, result.tolist(), strict=True))
 
 
-def _predicted(log_p: Mapping[str, float] | None) -> str | None:
-    """The most probable class, the first of several."""
-    return None if log_p is None else max(log_p, key=lambda name: log_p[name])
-
-
 @dataclass(frozen=True, slots=True)
 class OfSet:
     """Something of a stimulus set."""
@@ -93,7 +88,9 @@ class Masked(OfSet):
 
     @property
     def prediction_masked(self) -> str | None:
-        return _predicted(_log_probabilities(self.mask.logits, self.set.classes))
+        """The most probable class, the first of several."""
+        log_p = _log_probabilities(self.mask.logits, self.set.classes)
+        return None if log_p is None else max(log_p, key=lambda name: log_p[name])
 
     @property
     def correct_prediction_masked(self) -> bool | None:

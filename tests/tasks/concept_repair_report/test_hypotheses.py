@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -107,7 +108,7 @@ def world(slope: float, seed: int = 2) -> tuple[Rows, Models]:
     return Rows(empty, changes, grids, empty, frozenset()), Models("s", known, people)
 
 
-def named(tests: list[Prediction], hypothesis: str, outcome: str, term: str = "") -> Prediction:
+def named(tests: Iterable[Prediction], hypothesis: str, outcome: str, term: str = "") -> Prediction:
     (test,) = [
         test
         for test in tests
@@ -184,23 +185,22 @@ def test_success_is_the_same_and_foretelling_is_not(tests: list[Prediction]) -> 
 
 
 def test_the_opposite_is_called_so() -> None:
-    rows, models = world(-1.2)
-    test = named(hypotheses.tested(rows, models), "H1", "a harm")
+    test = named(hypotheses._first(*world(-1.2), MATCHED), "H1", "a harm")
     assert test.verdict == OPPOSITE
 
 
 def test_sets_that_do_not_tell_a_measure_are_named() -> None:
     rows, models = world(0.5)
     lacking = replace(models, known=models.known.drop(columns=["nis", "ois_common"]))
-    tests = hypotheses.tested(rows, lacking)
-    assert "NIS" in named(tests, "H4", "a harm").why
-    assert "common" in named(tests, "H3", "a harm", "common").why
+    assert "NIS" in named(hypotheses._fourth(rows, lacking), "H4", "a harm").why
+    assert "common" in named(hypotheses._third(rows, lacking), "H3", "a harm", "common").why
 
 
 def test_two_models_have_no_intercepts_of_their_own() -> None:
     rows, models = world(0.5)
     two = rows.changes[rows.changes["model"].isin(["m0", "m3"])]
-    test = named(hypotheses.tested(replace(rows, changes=two), models), "H1", "a harm")
+    tests = hypotheses._first(replace(rows, changes=two), models, MATCHED)
+    test = named(tests, "H1", "a harm")
     assert test.n_models == 2
     assert "fewer than 3 models" in test.why
 
@@ -221,21 +221,20 @@ def test_correlations_over_models_and_people() -> None:
 def test_a_participant_of_two_sessions_or_instructions_is_one() -> None:
     """A pair of models is within a participant, whatever session each was met in, and within an
     instruction: in an audit success is another thing."""
-    rows, models = world(1.2)
+    _, models = world(1.2)
     upper = [f"m{model}" for model in range(3, MODELS)]
     later = models.people["session"].mask(models.people["model"].isin(upper), "2")
     audited = models.people.assign(
         instruction="audit", success=models.people["success"] - 0.5, foresee=np.nan
     )
-    alone = {test.outcome: test for test in hypotheses.tested(rows, models) if test.unit == "0-1"}
+    alone = {test.outcome: test for test in hypotheses._fifth(models)}
     for people in (
         models.people.assign(session=later),
         pd.concat([models.people, audited], ignore_index=True),
     ):
         changed = replace(models, people=people)
         assert changed.means("foresee")["n"].sum() == 2 * PEOPLE
-        tests = [test for test in hypotheses.tested(rows, changed) if test.hypothesis == "H5"]
-        for test in tests:
+        for test in hypotheses._fifth(changed):
             assert (test.n, test.verdict) == (PEOPLE, alone[test.outcome].verdict)
             assert estimate(test) == pytest.approx(estimate(alone[test.outcome]))
 
@@ -254,7 +253,7 @@ def test_a_concept_that_is_hard_to_foretell_is_one_value_and_not_hundreds() -> N
         + np.where(changes["model"] == "m0", 0.01, 0.0),
         foretold_correct=~wrong,
     )
-    test = named(hypotheses.tested(replace(rows, changes=changes), models), "H2", WRONG)
+    test = named(hypotheses._second(replace(rows, changes=changes), models), "H2", WRONG)
     assert test.n > 300
     assert test.verdict == OPEN
     # By rows alone it would be sure.
@@ -263,9 +262,9 @@ def test_a_concept_that_is_hard_to_foretell_is_one_value_and_not_hundreds() -> N
 
 
 def test_models_of_one_value_are_said_to_be_so() -> None:
-    rows, models = world(0.5)
+    _, models = world(0.5)
     alike = replace(models, known=models.known.assign(ois=0.2))
-    assert named(hypotheses.tested(rows, alike), "H5", "success").why == hypotheses.FEW_MODELS
+    assert named(hypotheses._fifth(alike), "H5", "success").why == hypotheses.FEW_MODELS
 
 
 def test_models_of_which_nobody_says_how_they_were_trained_are_no_family() -> None:

@@ -41,8 +41,13 @@ def tables(folder: Path) -> Tables:
 
 
 @pytest.fixture(scope="module")
-def people(tables: Tables) -> pd.DataFrame:
-    made = by_person(Rows.of(tables.included()))
+def rows(tables: Tables) -> Rows:
+    return Rows.of(tables.included())
+
+
+@pytest.fixture(scope="module")
+def people(rows: Rows) -> pd.DataFrame:
+    made = by_person(rows)
     return made.assign(strategy=made["participant"].map(WHO))
 
 
@@ -136,7 +141,7 @@ def test_always_the_same_is_told_beside_what_was_foretold(
     assert len(shares) > 2  # it differs, so that accuracy alone compares nothing
 
 
-def test_planted_surprises_are_found_again(folder: Path, tables: Tables) -> None:
+def test_planted_surprises_are_found_again(folder: Path, rows: Rows) -> None:
     """Every utterance that was made from a surprise within five seconds of an update, also where it
     begins when the picture has been left."""
     planted: Counter[str] = Counter()
@@ -153,17 +158,17 @@ def test_planted_surprises_are_found_again(folder: Path, tables: Tables) -> None
                 latest = at if what == "change" else None
             elif latest is not None and at - latest <= 5_000_000_000:
                 planted[session.name[4:7]] += 1
-    surprises = Rows.of(tables.included()).surprises
-    found = Counter(surprises["participant"].tolist())
+    found = Counter(rows.surprises["participant"].tolist())
     assert sum(found.values()) > 0
     assert found == planted
 
 
-def test_a_surprise_is_of_the_picture_of_its_update(tables: Tables) -> None:
+def test_a_surprise_is_of_the_picture_of_its_update(
+    tables: Tables, rows: Rows, people: pd.DataFrame
+) -> None:
     """Whoever presses Done and says "oh" then says it of the picture that was left."""
     frames = tables.by_name()
-    before = Rows.of(tables.included())
-    first = before.surprises.iloc[0]
+    first = rows.surprises.iloc[0]
     who = ["study", "participant", "session"]
     mine = (frames["coded"][[*who, "mark"]] == first[[*who, "mark"]]).all(axis=1)
     assert mine.sum() == 1
@@ -172,12 +177,11 @@ def test_a_surprise_is_of_the_picture_of_its_update(tables: Tables) -> None:
     own = frames | {"coded": coded}
     after = Rows.of(Tables.of(own, own["snapshots"]).included())
     columns = [*who, "stage", "trial", "attempt", "change"]
-    pd.testing.assert_frame_equal(before.surprises[columns], after.surprises[columns])
-    assert by_person(after)["surprises"].tolist() == by_person(before)["surprises"].tolist()
+    pd.testing.assert_frame_equal(rows.surprises[columns], after.surprises[columns])
+    assert by_person(after)["surprises"].tolist() == people["surprises"].tolist()
 
 
-def test_what_is_said_after_a_prompt_is_left_out(tables: Tables) -> None:
-    rows = Rows.of(tables.included())
+def test_what_is_said_after_a_prompt_is_left_out(tables: Tables, rows: Rows) -> None:
     first = rows.surprises.iloc[0]
     prompt = {
         **{name: first[name] for name in ("study", "participant", "session")},
@@ -194,10 +198,14 @@ def test_what_is_said_after_a_prompt_is_left_out(tables: Tables) -> None:
     assert first["mark"] not in set(prompted.surprises["mark"])
 
 
-def test_nothing_coded_is_no_surprise_and_not_none(tables: Tables) -> None:
+def test_nothing_coded_is_no_surprise_and_not_none(tables: Tables, rows: Rows) -> None:
     """What counts is that somebody finished coding by a codebook with the code: a session in which
     nobody was surprised has 0 of them, and one of which only other tiers are coded has none."""
-    frames = tables.by_name()
+    who = rows.surprises["participant"].iloc[0]
+    frames = {
+        name: frame[frame["participant"] == who] if "participant" in frame else frame
+        for name, frame in tables.by_name().items()
+    }
 
     def surprises(**changed: object) -> pd.Series[float]:
         own = frames | {

@@ -14,9 +14,10 @@ from labapp.analysis.inference import SMALLEST
 from labapp.analysis.report import report
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
+from labapp.base.report.page import joined
 from labapp.tasks.judging.plan import JudgingTask, Question
 from labapp.tasks.judging.report.comparisons import findings
-from labapp.tasks.judging.report.contents import NO_VALUE
+from labapp.tasks.judging.report.contents import NO_VALUE, of_study, overview
 from labapp.tasks.judging.report.opinions import durations
 from labapp.tasks.judging.report.published import (
     INVENTED,
@@ -53,6 +54,13 @@ def page(tables: Tables) -> str:
 
 def words(page: str) -> str:
     return Page(page).text
+
+
+def section(tables: Tables) -> str:
+    """The words of the task alone, without those of the rest of the page."""
+    results = findings(tables.included())
+    of_studies = (part for study in results.by_study for part in of_study(study, results))
+    return words(joined([*of_studies, overview(results)]))
 
 
 def assert_whole(page: str) -> None:
@@ -147,7 +155,7 @@ def test_of_the_last_two_steps_one_end_of_four_is_chance() -> None:
     for options in ("finch;gull", "finch;gull;heron;ibis;kite;lark"):
         told = replace(group, photos=group.photos.assign(options=options))
         assert chance(told, "distinction") == 25.0
-    said = words(report(found, MADE))
+    said = section(found)
     assert "differs from chance (25 %)" in said
     assert "with the last two steps of a tree one of their four ends" in said
 
@@ -159,7 +167,7 @@ def test_chance_is_told_as_it_is() -> None:
         shown["options"] = [*shown["options"], "kite"]
     studies = [made, JudgedSession("prototype-agreement", study="agreed").builder()]
     found = tables_of([SessionRecords.of(paired(one), "test") for one in studies])
-    assert "differs from chance (20 %, agreement 50 %)" in words(report(found, MADE))
+    assert "differs from chance (20 %, agreement 50 %)" in section(found)
 
 
 def test_a_number_of_the_paper_says_where_guessing_gets_another_share_right() -> None:
@@ -210,12 +218,12 @@ def test_where_the_model_first_goes_wrong_is_told(task: JudgingTask) -> None:
     assert (
         "The model has 10 different photos among them wrong; first wrong step of its path: "
         "last but two 1, last but one 2, last 4, none 3 photos."
-    ) in words(report(found, MADE))
+    ) in section(found)
 
 
 def test_nothing_is_told_of_wrong_steps_where_the_model_is_right(tables: Tables) -> None:
     for study in ("prototree-distinction", "protopnet-agreement"):
-        assert "first wrong step of its path" not in words(report(tables.of_study(study), MADE))
+        assert "first wrong step of its path" not in section(tables.of_study(study))
 
 
 def test_many_studies_are_counted_in_the_title_and_listed_below(page: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 from labapp.analysis.analyze import write
+from labapp.tasks.judging.report.comparisons import findings
 from tests.helpers.cohort import RISKS, STUDIES, cohort
 from tests.helpers.one_test import faults_of
 from tests.helpers.statistics_table import of_task
@@ -317,17 +318,17 @@ def test_each_row_is_one_test(csv: dict[str, pd.DataFrame]) -> None:
     assert faults_of(csv["statistics"]) == []
 
 
-def test_the_clustered_interval_of_equal_sets_is_that_of_their_means(tmp_path: Path) -> None:
-    write(cohort(8, [STUDIES[5]]), tmp_path)
-    photos = pd.read_csv(tmp_path / "judgements.csv")
+def test_the_clustered_interval_of_equal_sets_is_that_of_their_means() -> None:
+    tables = cohort(8, [STUDIES[5]]).included()
+    photos = tables.judgements.astype({"right_agreement": float})
     means = photos.groupby("set")["right_agreement"].apply(lambda right: 100 * right.mean())
     share = means.mean() / 100
     error = stats.sem(means) / 100 / (share * (1 - share))
     ends = stats.t.interval(0.95, len(means) - 1, np.log(share / (1 - share)), error)
     low, high = (100 / (1 + np.exp(-end)) for end in ends)
-    rows = of_task(tmp_path / "statistics.csv")
-    (row,) = rows[rows["low"].notna() & rows["statistic"].isna()].to_dict("records")
-    assert (row["low"], row["high"], row["df"]) == pytest.approx((low, high, 3))
+    rows = findings(tables).all
+    (row,) = [row for row in rows if row.low is not None and row.statistic is None]
+    assert (row.low, row.high, row.df) == pytest.approx((low, high, 3))
 
 
 def test_few_sessions_have_no_star_and_one_has_no_test(tmp_path: Path) -> None:

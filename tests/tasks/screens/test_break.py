@@ -13,7 +13,6 @@ from labapp.base.clock import FakeClock
 from labapp.record.events import Source
 from labapp.record.events.commands import EndSession, Resume
 from labapp.tasks.resting.screen import BreakScreen
-from tests.helpers.rooms import skip_to
 
 STUDY = """\
 id: with-break
@@ -35,9 +34,7 @@ def rest(open_room, open_window, qapp, tmp_path: Path):
         study = tmp_path / "with-break.yaml"
         study.write_text(STUDY.format(seconds=seconds))
         room = open_room(study, clock=FakeClock())
-        window = open_window(room)
-        skip_to(room, "break-1")
-        qapp.processEvents()
+        window = open_window(room, "break-1")
         assert isinstance(window.screen_shown, BreakScreen)
         return room, window
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from labapp.base.clock import FakeClock
 from labapp.tasks.reconstruction.screen.matching import CalibrationScreen
-from tests.helpers.rooms import skip_to, solve
+from tests.helpers.rooms import solve
 from tests.helpers.studies import ring_decoder, write_study
 from tests.tasks.screens.test_reconstruction import geometry
 
@@ -22,9 +22,7 @@ def calibration(open_room, open_window, qapp, tmp_path):
     """A room and its window on a calibration with dials that can be renamed."""
     study = write_study(tmp_path, MODEL, labels="editable", skip="after", marks=True)
     room = open_room(study, decoders={MODEL: ring_decoder(MODEL, 10, 10)}, clock=FakeClock())
-    window = open_window(room)
-    skip_to(room, "stage-1")
-    qapp.processEvents()
+    window = open_window(room, "stage-1")
     return room, window
 
 

@@ -17,7 +17,7 @@ from labapp.tasks.concept_repair.screen.examples import LEAST_SIDE, ExampleSheet
 from labapp.ui.participant.window import ParticipantWindow
 from tests.helpers import concepts
 from tests.helpers.reach import out_of_reach
-from tests.helpers.rooms import Room, skip_to
+from tests.helpers.rooms import Room
 from tests.ui.hearing import heard
 from tests.ui.keys import focus, press
 
@@ -29,7 +29,7 @@ PRACTICE = {"text": "practice.md", "items": 1}
 @pytest.fixture
 def examples(
     open_room: Callable[..., Room],
-    open_window: Callable[[Room], ParticipantWindow],
+    open_window: Callable[..., ParticipantWindow],
     qapp: QApplication,
     tmp_path: Path,
 ) -> Open:
@@ -39,9 +39,7 @@ def examples(
             tmp_path / "study", made, language=language, examples=True, practice=PRACTICE
         )
         room = open_room(study)
-        window = open_window(room)
-        window.activateWindow()
-        skip_to(room, "practice-examples")
+        window = open_window(room, "practice-examples")
         qapp.processEvents()
         return room, window, window.screen_shown
 
@@ -119,7 +117,7 @@ def test_nothing_untrue_is_said_of_a_shipped_pair(examples: Open, folder: Path) 
 
 def test_what_else_differs_is_named_below_a_pair(
     open_room: Callable[..., Room],
-    open_window: Callable[[Room], ParticipantWindow],
+    open_window: Callable[..., ParticipantWindow],
     qapp: QApplication,
     tmp_path: Path,
 ) -> None:
@@ -130,8 +128,7 @@ def test_what_else_differs_is_named_below_a_pair(
     assert all(1 - pair.concept in pair.differing for pair in pairs[:2])
     study = concepts.write_study(tmp_path / "study", made, examples=True, practice=PRACTICE)
     room = open_room(study)
-    window = open_window(room)
-    skip_to(room, "practice-examples")
+    window = open_window(room, "practice-examples")
     named = tuple(
         each.model_copy(update={"others": 1, "differing": ("Side",)})
         for each in room.runner.part.examples

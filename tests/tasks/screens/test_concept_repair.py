@@ -50,7 +50,7 @@ Open = Callable[..., tuple[Room, ParticipantWindow, Any]]
 @pytest.fixture
 def stage(
     open_room: Callable[..., Room],
-    open_window: Callable[[Room], ParticipantWindow],
+    open_window: Callable[..., ParticipantWindow],
     qapp: QApplication,
     tmp_path: Path,
 ) -> Open:
@@ -65,11 +65,10 @@ def stage(
         made = shipped or concepts.write(folder / "sets")
         study = concepts.write_study(folder / "study", made, **stages)
         room = open_room(study, **({} if clock is None else {"clock": clock}))
-        window = open_window(room)
+        window = open_window(room, part)
         window.showNormal()
         window.resize(1366, 768)
         window.activateWindow()
-        skip_to(room, part)
         qapp.processEvents()
         return room, window, window.screen_shown
 

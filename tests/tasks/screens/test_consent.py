@@ -14,7 +14,7 @@ from labapp.base.errors import DataFolderError, SessionError
 from labapp.session.private import consents
 from labapp.study.loading import load
 from labapp.ui.consent_pdf import write_blank, write_signed
-from tests.helpers.rooms import Room, SilentRecorder
+from tests.helpers.rooms import SilentRecorder
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -37,9 +37,16 @@ def study(folder: Path, sign: str, items: str = "{}") -> Path:
     return path
 
 
-def begin(open_room, tmp_path: Path, sign: str, items: str = "{}", **more: object) -> Room:
-    room: Room = open_room(study(tmp_path / "study", sign, items), **more)
-    return room
+@pytest.fixture
+def form(open_room, open_window, tmp_path):
+    """A room, its window, and the form on it."""
+
+    def open_one(sign: str, items: str = "{}", **more: object):
+        room = open_room(study(tmp_path / "study", sign, items), **more)
+        window = open_window(room)
+        return room, window, window.screen_shown
+
+    return open_one
 
 
 def draw(field) -> None:
@@ -51,10 +58,8 @@ def draw(field) -> None:
     QTest.mouseRelease(field, LEFT, pos=QPoint(4 * width // 5, height // 3))
 
 
-def test_a_click_signs_and_no_name_is_asked_or_stored(open_room, open_window, tmp_path):
-    room = begin(open_room, tmp_path, "click")
-    window = open_window(room)
-    screen = window.screen_shown
+def test_a_click_signs_and_no_name_is_asked_or_stored(form, tmp_path):
+    room, window, screen = form("click")
     assert screen.name is None
     assert screen.field is None
     QTest.mouseClick(window.bottom.right, LEFT)
@@ -66,10 +71,8 @@ def test_a_click_signs_and_no_name_is_asked_or_stored(open_room, open_window, tm
     assert not list((tmp_path / "0" / "private").rglob("*"))
 
 
-def test_a_drawn_signature_is_kept_apart(open_room, open_window, tmp_path):
-    room = begin(open_room, tmp_path, "drawn")
-    window = open_window(room)
-    screen = window.screen_shown
+def test_a_drawn_signature_is_kept_apart(form, tmp_path):
+    room, window, screen = form("drawn")
     screen.tick.click()
     QTest.mouseClick(screen.field, LEFT)  # a slip of the hand is no signature
     assert not screen.complete
@@ -82,10 +85,8 @@ def test_a_drawn_signature_is_kept_apart(open_room, open_window, tmp_path):
     assert kept.drawing not in str(room.events)
 
 
-def test_whoever_cannot_draw_types_a_name(open_room, open_window, tmp_path):
-    room = begin(open_room, tmp_path, "drawn")
-    window = open_window(room)
-    screen = window.screen_shown
+def test_whoever_cannot_draw_types_a_name(form, tmp_path):
+    room, _, screen = form("drawn")
     screen.tick.click()
     QTest.keyClicks(screen.name, "Ada Lovelace")
     QTest.keyPress(screen.name, Qt.Key.Key_Return)
@@ -94,10 +95,8 @@ def test_whoever_cannot_draw_types_a_name(open_room, open_window, tmp_path):
     assert (kept.name, kept.drawing) == ("Ada Lovelace", "")
 
 
-def test_uses_are_asked_one_by_one_and_only_a_needed_one_holds_up(open_room, open_window, tmp_path):
-    room = begin(open_room, tmp_path, "click", "{transcript: required, quote: optional}")
-    window = open_window(room)
-    screen = window.screen_shown
+def test_uses_are_asked_one_by_one_and_only_a_needed_one_holds_up(form):
+    room, window, screen = form("click", "{transcript: required, quote: optional}")
     screen.tick.click()
     QTest.mouseClick(window.bottom.right, LEFT)
     assert room.count("consent.given") == 0
@@ -108,16 +107,12 @@ def test_uses_are_asked_one_by_one_and_only_a_needed_one_holds_up(open_room, ope
     assert room.last("consent.given")["uses"] == {"transcript": True, "quote": False}
 
 
-def test_a_long_form_scrolls_to_what_is_asked_and_to_what_has_the_focus(
-    open_room, open_window, tmp_path, qtbot
-):
+def test_a_long_form_scrolls_to_what_is_asked_and_to_what_has_the_focus(form, qtbot):
     uses = "audio, transcript, quote, share_audio, video"
     items = "{" + ": required, ".join(uses.split(", ")) + ": required}"
-    room = begin(open_room, tmp_path, "drawn", items)
-    window = open_window(room)
+    _, window, screen = form("drawn", items)
     window.showNormal()
     window.resize(window.minimumSize())
-    screen = window.screen_shown
 
     def all_seen(widget: QWidget) -> bool:
         return widget.visibleRegion().boundingRect() == widget.rect()
@@ -134,10 +129,8 @@ def test_a_long_form_scrolls_to_what_is_asked_and_to_what_has_the_focus(
 
 
 @pytest.mark.parametrize("agrees", [True, False])
-def test_whoever_does_not_agree_to_sound_is_not_recorded(open_room, open_window, tmp_path, agrees):
-    room = begin(open_room, tmp_path, "click", "{audio: optional}", make_recorder=SilentRecorder)
-    window = open_window(room)
-    screen = window.screen_shown
+def test_whoever_does_not_agree_to_sound_is_not_recorded(form, agrees):
+    room, window, screen = form("click", "{audio: optional}", make_recorder=SilentRecorder)
     screen.tick.click()
     if agrees:
         screen.uses["audio"].click()
@@ -162,16 +155,14 @@ def test_half_a_form_is_none(tmp_path, qapp):
     write_blank(form, loaded)
 
 
-def test_the_form_is_written_blank_and_signed(open_room, open_window, tmp_path, qapp):
-    room = begin(open_room, tmp_path, "drawn", "{quote: optional}")
-    window = open_window(room)
+def test_the_form_is_written_blank_and_signed(form, tmp_path):
+    room, window, screen = form("drawn", "{quote: optional}")
     blank = tmp_path / "blank.pdf"
     write_blank(blank, load(tmp_path / "study" / "signed.yaml"))
     folder, private = room.session.folder.path, tmp_path / "0" / "private"
     signed = tmp_path / "signed.pdf"
     with pytest.raises(SessionError, match="No consent was given"):
         write_signed(signed, folder, private)
-    screen = window.screen_shown
     screen.tick.click()
     draw(screen.field)
     QTest.keyClicks(screen.name, "Ada Lovelace")

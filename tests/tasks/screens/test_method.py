@@ -280,9 +280,7 @@ def test_a_task_without_an_introduction_has_its_description_alone(
     open_room, open_window, tmp_path, qapp
 ):
     room = open_room(study=write_judging_study(tmp_path, "prototype-agreement"))
-    window = open_window(room)
-    skip_to(room, "stage-1")
-    qapp.processEvents()
+    window = open_window(room, "stage-1")
     QTest.mouseClick(window.top.help, LEFT)
     pages = window.opened.inside
     assert pages.tabs.isHidden()

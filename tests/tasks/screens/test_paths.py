@@ -17,7 +17,6 @@ from labapp.tasks.judging.plan import (
     SIMILARITY,
 )
 from tests.helpers.judging_studies import write_judging_study
-from tests.helpers.rooms import skip_to
 from tests.ui.hearing import names, taken
 from tests.ui.keys import click, focus, press
 
@@ -32,10 +31,9 @@ def opened(open_room, open_window, tmp_path, qapp):
     def open_one(task: str, **more: object):
         name = "path-distinction" if task == "path-distinction" else "path-agreement"
         room = open_room(study=write_judging_study(tmp_path / "study", name, task=task, **more))
-        window = open_window(room)
+        window = open_window(room, "stage-1")
         window.showNormal()
         window.resize(1366, 768)
-        skip_to(room, "stage-1")
         qapp.processEvents()
         return room, window
 

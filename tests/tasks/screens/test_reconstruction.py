@@ -26,9 +26,7 @@ LEFT = Qt.MouseButton.LeftButton
 def stage(open_room, open_window, qapp):
     """A room and its window on the first Sinelines question."""
     room = open_room()
-    window = open_window(room)
-    skip_to(room, "stage-1")
-    qapp.processEvents()
+    window = open_window(room, "stage-1")
     return room, window
 
 
@@ -38,9 +36,7 @@ def named(open_room, open_window, qapp, tmp_path):
     study = write_study(tmp_path, "mnist8k/ss10", labels="editable", skip="after", skip_after_s=5)
     decoders = {"mnist8k/ss10": ring_decoder("mnist8k/ss10", 10, 10)}
     room = open_room(study, decoders=decoders, clock=FakeClock())
-    window = open_window(room)
-    skip_to(room, "stage-1")
-    qapp.processEvents()
+    window = open_window(room, "stage-1")
     return room, window
 
 

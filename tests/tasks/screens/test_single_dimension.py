@@ -30,9 +30,7 @@ RINGS = "mnist8k/ss5"
 def stage(open_room, open_window, qapp, tmp_path):
     """A room and its window on the first question about wavy lines."""
     room = open_room(write_single_study(tmp_path, practice=True))
-    window = open_window(room)
-    skip_to(room, "stage-1")
-    qapp.processEvents()
+    window = open_window(room, "stage-1")
     return room, window
 
 
@@ -41,9 +39,7 @@ def rings(open_room, open_window, qapp, tmp_path):
     """The same with digits' size, six dials, one of ten values, and exemplars."""
     study = write_single_study(tmp_path, [RINGS], "exemplars")
     room = open_room(study, decoders={RINGS: ring_model(RINGS, 5, 10)})
-    window = open_window(room)
-    skip_to(room, "stage-1")
-    qapp.processEvents()
+    window = open_window(room, "stage-1")
     return room, window
 
 

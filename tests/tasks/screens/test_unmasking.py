@@ -36,7 +36,7 @@ Open = Callable[..., tuple[Room, ParticipantWindow, UnmaskingScreen]]
 @pytest.fixture
 def stage(
     open_room: Callable[..., Room],
-    open_window: Callable[[Room], ParticipantWindow],
+    open_window: Callable[..., ParticipantWindow],
     qtbot: QtBot,
     tmp_path: Path,
 ) -> Open:

@@ -14,29 +14,30 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from labapp.analysis.statistic import Statistic, select
-from labapp.analysis.tables import Tables
 from labapp.tasks.unmasking.report import contents as of_comparisons
 from labapp.tasks.unmasking.report.contents import comparisons
+from labapp.tasks.unmasking.report.results import Comparisons
 from tests.helpers.observers import (
     METHODS,
     World,
     annotated,
     cells_of,
     observed,
+    sample,
     tables_with,
     with_frames,
 )
+from tests.helpers.rough_fits import rough_fits as rough_fits
 
 
 @cache
-def sample_tables() -> Tables:
-    """What people saw; made once, where it is asked for."""
-    return observed(15, World(images=6))
+def sample_comparisons() -> Comparisons:
+    return comparisons(cells_of(sample(15, 6)))
 
 
 def shares(percent: float | None = None) -> pd.DataFrame:
     """Accuracy by participant and method."""
-    rows = sample_tables().annotations
+    rows = sample(15, 6).annotations
     some = rows if percent is None else rows[rows["percent"] == percent]
     return some.groupby(["participant", "method"])["correct"].mean().unstack("method").astype(float)
 
@@ -47,7 +48,7 @@ def frame(rows: Sequence[Statistic]) -> pd.DataFrame:
 
 
 def test_friedman_is_scipys() -> None:
-    found = frame(comparisons(cells_of(sample_tables())).friedman)
+    found = frame(sample_comparisons().friedman)
     overall, masks = found[found["percent"].isna()], found[found["percent"].notna()]
     assert len(overall) == 1
     theirs = stats.friedmanchisquare(*shares().round(9).to_numpy().T)
@@ -64,7 +65,7 @@ def test_friedman_is_scipys() -> None:
 
 
 def test_pairs_are_scipys_wilcoxon_with_holms_correction_over_all_masks() -> None:
-    found = frame(comparisons(cells_of(sample_tables())).pairs)
+    found = frame(sample_comparisons().pairs)
     masks = found[found["percent"].notna()]
     assert len(masks) == 3 * 10
     raw = []
@@ -88,7 +89,7 @@ def test_pairs_are_scipys_wilcoxon_with_holms_correction_over_all_masks() -> Non
 
 
 def test_methods_that_differ_are_found_and_in_order() -> None:
-    found = comparisons(cells_of(observed(40)))
+    found = comparisons(cells_of(observed(30)))
     assert (found.friedman[0].p or 1.0) < 1e-6
     pairs = frame(select(found.pairs, percent=None)).set_index(["method", "compared_with"])
     for one, other in combinations(METHODS, 2):

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from labapp.analysis.tables import Tables
 from labapp.tasks.unmasking.report import curves
 from labapp.tasks.unmasking.report.curves import Cells
-from tests.helpers.observers import World, annotated, cells_of, group_of, observed, tables_with
-
-
-@cache
-def sample_tables() -> Tables:
-    """What people saw; made once, where it is asked for."""
-    return observed(8, World(images=4))
+from tests.helpers.observers import (
+    World,
+    annotated,
+    cells_of,
+    group_of,
+    observed,
+    sample,
+    tables_with,
+)
 
 
 @pytest.fixture(scope="module")
 def cells() -> Cells:
-    return cells_of(sample_tables())
+    return cells_of(sample(8, 4))
 
 
 def test_labels_by_mask_are_those_of_all_methods(cells: Cells) -> None:
     found = curves.labels(cells)
-    rows = sample_tables().annotations
+    rows = sample(8, 4).annotations
     assert list(found.columns) == ["percent", "labels", "dont_know", "n", "share", "low", "high"]
     for row in found.to_dict("records"):
         some = rows[rows["percent"] == row["percent"]]
@@ -48,7 +47,7 @@ def test_labels_by_method_add_up_to_all(cells: Cells) -> None:
 
 def test_accuracy_with_dont_know_counted_and_left_out(cells: Cells) -> None:
     found = curves.accuracy(cells).set_index(["method", "percent"])
-    for key, some in sample_tables().annotations.groupby(["method", "percent"]):
+    for key, some in sample(8, 4).annotations.groupby(["method", "percent"]):
         row = found.loc[key]
         labels = some[~some["dont_know"]]
         assert row["n"] == len(some)
@@ -60,7 +59,7 @@ def test_accuracy_with_dont_know_counted_and_left_out(cells: Cells) -> None:
 
 def test_times_are_means_and_medians_of_all(cells: Cells) -> None:
     found = curves.times(cells).set_index(["method", "percent"])
-    for key, some in sample_tables().annotations.groupby(["method", "percent"]):
+    for key, some in sample(8, 4).annotations.groupby(["method", "percent"]):
         row, ms = found.loc[key], some["reaction_time_ms"]
         assert row["n"] == len(ms)
         assert row["mean"] == pytest.approx(ms.mean())
@@ -70,9 +69,7 @@ def test_times_are_means_and_medians_of_all(cells: Cells) -> None:
 
 
 def test_an_interval_is_over_participants_and_not_over_annotations(cells: Cells) -> None:
-    own = (
-        sample_tables().annotations.groupby(["participant", "method", "percent"])["correct"].mean()
-    )
+    own = sample(8, 4).annotations.groupby(["participant", "method", "percent"])["correct"].mean()
     shares = own.unstack("participant").loc[("lrp", 15.0)].to_numpy(float)
     drawing = np.random.default_rng(5).integers(0, 8, (20_000, 8))
     low, high = np.percentile(shares[drawing].mean(axis=1), [2.5, 97.5])

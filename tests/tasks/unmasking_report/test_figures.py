@@ -10,7 +10,7 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
@@ -24,6 +24,7 @@ from labapp.tasks.unmasking.report import figures
 from labapp.tasks.unmasking.report.figures import plates
 from labapp.tasks.unmasking.report.results import MODEL, PEOPLE, WHOLE, Found
 from labapp.tasks.unmasking.report.sections import of_people
+from tests.helpers.nightly import examples
 from tests.helpers.unmasked import METHODS, found, nobody
 
 DRAWN = True
@@ -194,16 +195,15 @@ def test_a_fitted_function_runs_half_way_up_at_its_threshold(
 
 
 def test_without_the_model_its_figure_is_missing_and_the_others_say_why() -> None:
-    shown = by_name(found(5, model=False))
-    assert set(NAMES) - set(shown) == {"7-model-accuracy"}
-    ranks = shown["8-ranks"].figure.axes[1]
-    assert [text.get_text() for text in ranks.texts] == [
-        "no outputs of the model\non masked images"
-    ]
-    masked = shown["9-bias"].figure.axes[1]
-    assert [text.get_text() for text in masked.texts] == [
-        "no such image, or no outputs of the model"
-    ]
+    without = found(5, model=False)
+    assert figures.model(without) is None
+    for make, why in (
+        (figures.ranks, "no outputs of the model\non masked images"),
+        (figures.bias, "no such image, or no outputs of the model"),
+    ):
+        plate = make(without)
+        assert plate is not None
+        assert [text.get_text() for text in plate.figure.axes[1].texts] == [why]
 
 
 def test_lines_and_marks_without_values_leave_the_panels_where_they_are() -> None:
@@ -228,13 +228,16 @@ def test_lines_and_marks_without_values_leave_the_panels_where_they_are() -> Non
 def test_of_one_participant_there_are_no_intervals() -> None:
     one = found(1)
     alone = replace(one, accuracy=one.accuracy.assign(low=np.nan, high=np.nan))
-    assert intervals(by_name(alone)["6-accuracy"].figure.axes[0]).size == 0
+    plate = figures.accuracy(alone)
+    assert plate is not None
+    assert intervals(plate.figure.axes[0]).size == 0
 
 
 def test_without_a_threshold_of_anybody_there_is_no_figure_of_them() -> None:
     none = FULL.fits.own.assign(why="the share does not grow with what is shown")
-    shown = by_name(replace(FULL, fits=replace(FULL.fits, own=none)))
-    assert set(NAMES) - set(shown) == {"thresholds"}
+    without = replace(FULL, fits=replace(FULL.fits, own=none))
+    assert figures.thresholds(without) is None
+    assert figures.psychometric(without) is not None
 
 
 def test_of_nobody_there_is_no_figure() -> None:
@@ -266,6 +269,7 @@ def test_figures_are_saved_as_files_and_never_over_others(
         drawn["6-accuracy"].save(tmp_path)
 
 
+@settings(max_examples=examples(100))
 @given(st.lists(st.floats(0.5, 100), min_size=1, max_size=25, unique=True))
 def test_numbers_of_ticks_stand_apart(percents: list[float]) -> None:
     with mpl.rc_context(STYLE):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, classification_report, log_loss
 
 from labapp.tasks.unmasking.report import contents
+from tests.helpers.nightly import examples
 from tests.helpers.observers import World, group_of, observed
 
 PUBLISHED = {
@@ -25,7 +26,7 @@ def expanded(pool: dict[tuple[str, str], int]) -> tuple[list[str], list[str]]:
     return [truth for truth, _ in pairs], [prediction for _, prediction in pairs]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(st.lists(st.integers(0, 30), min_size=9, max_size=9).filter(any))
 def test_precision_recall_and_f1_are_scikit_learns(counts: list[int]) -> None:
     classes = ("a", "b", "c")

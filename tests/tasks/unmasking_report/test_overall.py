@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
 
-from labapp.analysis.tables import Tables
 from labapp.tasks.unmasking.report.sections import overall
-from tests.helpers.observers import World, annotated, group_of, observed, tables_with
-
-
-@cache
-def sample_tables() -> Tables:
-    """What people saw; made once, where it is asked for."""
-    return observed(6, World(images=5))
+from tests.helpers.observers import World, annotated, group_of, observed, sample, tables_with
 
 
 def test_each_method_is_the_mean_of_its_annotations() -> None:
-    found = overall(group_of(sample_tables())).methods.set_index("method")
-    rows = sample_tables().annotations
+    found = overall(group_of(sample(6, 5))).methods.set_index("method")
+    rows = sample(6, 5).annotations
     for method, some in rows.groupby("method"):
         own = found.loc[str(method)]
         labels = some[~some["dont_know"]]
@@ -37,10 +28,10 @@ def test_each_method_is_the_mean_of_its_annotations() -> None:
 
 
 def test_reaction_times_by_mask_are_over_all_methods() -> None:
-    found = overall(group_of(sample_tables())).by_mask
+    found = overall(group_of(sample(6, 5))).by_mask
     assert found["percent"].tolist() == list(World().percents)
     for row in found.to_dict("records"):
-        some = sample_tables().annotations[sample_tables().annotations["percent"] == row["percent"]]
+        some = sample(6, 5).annotations[sample(6, 5).annotations["percent"] == row["percent"]]
         assert row["ms"] == pytest.approx(some["reaction_time_ms"].mean())
         assert row["n"] == len(some)
 

@@ -13,7 +13,6 @@ from labapp.tasks.unmasking.report.contents import FIT, MIXED, findings, rows
 from labapp.tasks.unmasking.report.results import LABEL, Found
 from tests.helpers.observers import World, observed
 from tests.helpers.one_test import faults_of
-from tests.helpers.rough_fits import few_draws as few_draws
 from tests.helpers.rough_fits import rough_fits as rough_fits
 from tests.helpers.unmasked import nobody
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -356,8 +357,8 @@ def correlation(grid: pd.DataFrame) -> float | None:
 
 
 def _mean(values: pd.Series[Any]) -> float | None:
-    known = values.dropna()
-    return float(known.astype(float).mean()) if len(known) else None
+    known = values.dropna().to_numpy(np.float64)
+    return float(known.mean()) if known.size else None
 
 
 OIS, COMMON, NIS, AUC = "ois", "ois_common", "nis", "concept_auc"
@@ -415,14 +416,21 @@ class Models:
         one_family = met["learner"].nunique() == 1 and UNKNOWN not in set(met["learner"])
         return one_family and met["model"].nunique() >= LEAST_MODELS
 
+    @cached_property
+    def _of(self) -> dict[str, pd.DataFrame]:
+        """By sample what `of` has found; every table, figure and test asks for it."""
+        return {}
+
     def of(self, sample: str) -> pd.DataFrame:
         """What each participant did with each model on one sample of pictures: a row a participant,
         name of a model and instruction, the mean over sessions of each measure."""
-        own = self.people[self.people["sample"] == sample]
-        own = own.merge(self.known[[*MODEL, "name"]], on=list(MODEL), how="left")
-        measures = own[list(MEASURES)].astype(np.float64)
-        keys = [own[key] for key in (*PERSON, "model", "name", "instruction")]
-        return measures.groupby(keys, sort=True).mean().reset_index()
+        if sample not in self._of:
+            own = self.people[self.people["sample"] == sample]
+            own = own.merge(self.known[[*MODEL, "name"]], on=list(MODEL), how="left")
+            measures = own[list(MEASURES)].astype(np.float64)
+            keys = [own[key] for key in (*PERSON, "model", "name", "instruction")]
+            self._of[sample] = measures.groupby(keys, sort=True).mean().reset_index()
+        return self._of[sample]
 
     def means(self, measure: str, sample: str = MATCHED) -> pd.DataFrame:
         """Of each model the mean over participants of a measure: `name`, `n`, `mean`, `low`,

@@ -24,7 +24,7 @@ from labapp.tasks.concept_repair.events import (
     UndoChange,
 )
 from labapp.tasks.concept_repair.machine import ConceptRepairTask
-from labapp.tasks.concept_repair.plan import ConceptRepairPart, PlannedItem
+from labapp.tasks.concept_repair.plan import ConceptRepairPart
 from labapp.tasks.concept_repair.screen.board import Board
 from labapp.tasks.concept_repair.screen.switches import SETS, ConceptSwitch, TimeLeft
 from labapp.tasks.concept_repair.state import SAME, Change, Repair, RepairState
@@ -125,12 +125,6 @@ class RepairScreen(Screen):
         working_ns: int = state.pauses.working_ns(self.session.clock.now_ns())
         return (limit - working_ns) / NS
 
-    def _item(self, trial: Repair) -> PlannedItem:
-        return self.part.items[trial.number - 1]
-
-    def _name(self, answer: str) -> str:
-        return self.part.repaired.class_(answer).name
-
     def _able(self, trial: Repair) -> bool:
         """Whether the picture is on the screen and not over."""
         return trial.started_ns is not None and trial.phase != "over"
@@ -143,7 +137,7 @@ class RepairScreen(Screen):
         trial = self.trial
         if trial is None:
             return
-        item = self._item(trial)
+        item = self.part.items[trial.number - 1]
         if (trial.number, trial.attempt) != self._shown:
             self._shown = (trial.number, trial.attempt)
             self.reminded = False
@@ -165,7 +159,7 @@ class RepairScreen(Screen):
         self._follow_phase(trial)
 
     def _show_answer(self, trial: Repair, *, able: bool, hidden: bool) -> None:
-        words, name = self.session.words, self._name(trial.answer)
+        words, name = self.session.words, self.part.repaired.class_(trial.answer).name
         before = trial.history[-1].probabilities if trial.history else ()
         text = words("concept_will_say") if hidden else words("concept_says", name=name)
         if self.says.text() != text:

@@ -12,7 +12,7 @@ from labapp.analysis import inference
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.tasks.judging.report import published as paper
-from labapp.tasks.judging.report.opinions import of_study, people, understanding
+from labapp.tasks.judging.report.opinions import of_opinions, people, understanding
 from labapp.tasks.judging.report.statistics import (
     PERCENT,
     RIGHT,
@@ -64,7 +64,7 @@ def findings(counted: Tables) -> Findings:
     for study in dict.fromkeys(group.study for group in groups):
         own = [group for group in groups if group.study == study]
         of_photos = [result for group in own for result in of_group(group)]
-        by_study[study] = [*of_photos, *of_study(counted, own)]
+        by_study[study] = [*of_photos, *of_opinions(counted, own)]
     over_all = list(pooled(counted, groups)) if groups else []
     return Findings(counted, tuple(groups), by_study, list(between(groups)), over_all)
 

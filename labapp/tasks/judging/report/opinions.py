@@ -37,7 +37,7 @@ PERCENT, RATING, MINUTES = "%", "1-5", "min"
 WHOLE = ["study", *WHO]
 
 
-def of_study(counted: Tables, groups: Sequence[Group]) -> list[Statistic]:
+def of_opinions(counted: Tables, groups: Sequence[Group]) -> list[Statistic]:
     """Every statistic of one study's questionnaires; groups: its own, which say what it is."""
     study = groups[0].study
     design = groups[0].design if len(groups) == 1 else ""

@@ -22,7 +22,7 @@ from labapp.base.report.listing import NONE
 from labapp.base.report.page import Html, decimal, heading, paragraph, table, two_lines
 from labapp.models.representations.card import dataset_of
 from labapp.tasks.reconstruction.plan import CALIBRATION, TASK
-from labapp.tasks.reconstruction.report.labels import sections
+from labapp.tasks.reconstruction.report.labels.sections import NAMES, of_study, write
 from labapp.tasks.reconstruction.report.labels.sheet import (
     LABEL_TABLES,
     Found,
@@ -100,7 +100,7 @@ class ReconstructionReport(TaskReport[Found]):
     tasks = (TASK, CALIBRATION)
     definitions = DEFINITIONS
     tables = LABEL_TABLES
-    files = sections.NAMES
+    files = NAMES
 
     def check_ratings(self, ratings: Sequence[Path]) -> None:
         check_files(ratings)
@@ -115,7 +115,7 @@ class ReconstructionReport(TaskReport[Found]):
         yield from metrics_by_model(study, CALIBRATION, CALIBRATION_METRICS)
         yield from calibration(study.counted, study.anchor)
         yield from courses(study.tables, study.anchor)
-        yield from sections.of_study(study.name, findings)
+        yield from of_study(study.name, findings)
 
     def methods(self, study: ReportedStudy, findings: Found) -> Iterator[str]:
         """By which distances the models' pictures were compared, where these differ."""
@@ -135,7 +135,7 @@ class ReconstructionReport(TaskReport[Found]):
         return [plate for drawn in findings.drawn.values() for plate in drawn]
 
     def write(self, findings: Found, folder: Path) -> None:
-        sections.write(findings, folder)
+        write(findings, folder)
 
     def defined(self, counted: Tables, findings: Found) -> Mapping[str, str]:
         there = {"Calibration": not counted.marks.empty, "Names of dials": bool(findings.models)}

@@ -259,7 +259,8 @@ def tests(result: Found) -> Html:
         if row.p is not None:
             chi = f"χ²({row.df:g}) = {decimal(row.statistic or 0.0, 1)}"
             printed = two_lines(chi, p_value(row.p_corrected))
-        cells: list[object] = [_mask(row.percent), row.n, printed]
+        mask = "all masks" if row.percent is None else f"{row.percent:g} %"
+        cells: list[object] = [mask, row.n, printed]
         cells += [_pair(by_pair.get((row.percent, *pair))) for pair in pairs]
         rows.append(cells)
     methods = result.group.methods
@@ -317,10 +318,6 @@ def _pair(row: Statistic | None) -> object:
     if row.p_corrected is None:
         return two_lines(text, row.why or NONE)
     return two_lines(text, f"{p_value(row.p_corrected)}{'*' if row.significant else ''}")
-
-
-def _mask(value: float | None) -> str:
-    return "all masks" if value is None else f"{value:g} %"
 
 
 QUICK_MS = 150.0

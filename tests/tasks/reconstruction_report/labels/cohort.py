@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, tables_of
 from labapp.models.representations import card
 from labapp.models.representations.package import find
+from labapp.models.representations.space import LatentSpace
 from labapp.record.events import Source
 from labapp.record.events.lifecycle import DecoderWarmed, PartEnded, PartStarted, SessionCompleted
 from labapp.record.events.trials import TrialEnded
@@ -39,9 +41,15 @@ TC10 = {
 Names = Mapping[int, Sequence[str]]
 
 
+@cache
+def space_of(model: str) -> LatentSpace:
+    """The dials of a shipped model, read once."""
+    return card.read(find(model)).space
+
+
 def row_of(model: str, number: int = 1, **changes: Any) -> dict[str, Any]:
     """The row of a plan: a stage on a shipped model."""
-    dials = card.read(find(model)).space.to_json()
+    dials = space_of(model).to_json()
     return stage_row(
         f"stage-{number}", model=model, dimensions=dials, number=number, trials=1, **changes
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from labapp.base.report.drawing import ReportFigure
 from labapp.record.events import Source
 from labapp.tasks.reconstruction.report.labels.figures import SIDE_BY_SIDE, plates
 from labapp.tasks.reconstruction.report.labels.sections import of_study
@@ -27,19 +29,20 @@ def found() -> Found:
     return find(tables(cohort({TC: TC5, "mnist8k/tc10": TC10})), measured=faint(3))
 
 
-def panel(found: Found, number: int) -> Axes:
-    return plates(found)[number].figure.axes[0]
+@pytest.fixture(scope="module")
+def drawn(found: Found) -> Sequence[ReportFigure]:
+    return plates(found)
 
 
 def bars(ax: Axes) -> list[Rectangle]:
     return [patch for patch in ax.patches if isinstance(patch, Rectangle)]
 
 
-def test_a_bar_is_as_long_as_the_share_that_named_the_dial(found: Found) -> None:
-    widths = [bar.get_width() for bar in bars(panel(found, 0))]
-    assert widths == pytest.approx([80, 60, 60, 60, 60])
-    assert [one.get_text() for one in panel(found, 0).texts] == ["4", "3", "3", "3", "3"]
-    assert panel(found, 0).get_title(loc="left") == "mnist8k/tc5, n = 5"
+def test_a_bar_is_as_long_as_the_share_that_named_the_dial(drawn: Sequence[ReportFigure]) -> None:
+    ax = drawn[0].figure.axes[0]
+    assert [bar.get_width() for bar in bars(ax)] == pytest.approx([80, 60, 60, 60, 60])
+    assert [text.get_text() for text in ax.texts] == ["4", "3", "3", "3", "3"]
+    assert ax.get_title(loc="left") == "mnist8k/tc5, n = 5"
 
 
 def test_a_figure_of_programs_says_so_by_itself() -> None:
@@ -57,12 +60,14 @@ def test_a_figure_of_programs_says_so_by_itself() -> None:
     ]
 
 
-def test_dials_with_little_effect_are_hatched_and_starred(found: Found) -> None:
-    ax = panel(found, 0)
+def test_dials_with_little_effect_are_hatched_and_starred(
+    found: Found, drawn: Sequence[ReportFigure]
+) -> None:
+    ax = drawn[0].figure.axes[0]
     assert [bool(bar.get_hatch()) for bar in bars(ax)] == [False, False, True, False, False]
     names = [tick.get_text() for tick in ax.get_yticklabels()]
     assert [name.endswith(" *") for name in names] == [False, False, True, False, False]
-    assert "hatched" in plates(found)[0].caption
+    assert "hatched" in drawn[0].caption
     known = replace(found, effects=tuple(faint()(model) for model in found.models))
     assert "hatched" not in plates(known)[0].caption
 
@@ -71,12 +76,16 @@ def test_consistent_names_are_counted_beside_the_bars(found: Found) -> None:
     assert found.sheet is not None
     says = {line.name.id: line.name.text.startswith("3-5") for line in found.sheet.lines}
     rated = replace(found, ratings=(Rating("a", says),))
-    assert [one.get_text() for one in panel(rated, 0).texts] == ["4", "3", "3", "3 (2 ✓)", "3"]
-    assert "every rater" in plates(rated)[0].caption
+    plate = plates(rated)[0]
+    shown = [text.get_text() for text in plate.figure.axes[0].texts]
+    assert shown == ["4", "3", "3", "3 (2 ✓)", "3"]
+    assert "every rater" in plate.caption
 
 
-def test_there_is_one_for_each_study_and_size_of_model(found: Found, tmp_path: Path) -> None:
-    assert [plate.name for plate in plates(found)] == ["labels-names-5", "labels-names-10"]
+def test_there_is_one_for_each_study_and_size_of_model(
+    drawn: Sequence[ReportFigure], tmp_path: Path
+) -> None:
+    assert [plate.name for plate in drawn] == ["labels-names-5", "labels-names-10"]
     assert not plates(NOTHING)
     made = [session("P01", {TC: {1: "a"}}), session("P01", {TC: {1: "b"}}, study="other")]
     both = plates(find(tables(made), measured=faint()))

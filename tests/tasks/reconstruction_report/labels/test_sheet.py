@@ -21,6 +21,7 @@ from labapp.tasks.reconstruction.report.labels.sheet import (
     names_in,
     read_ratings,
 )
+from tests.helpers.nightly import examples
 from tests.tasks.reconstruction_report.labels.sheets import filled, rows_of, save
 
 AWKWARD = (
@@ -128,7 +129,9 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6
 
 
 @settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=examples(60),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     names=st.lists(st.lists(TEXTS.filter(bool), max_size=5), min_size=1, max_size=4),

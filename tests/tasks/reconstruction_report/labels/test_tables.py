@@ -253,32 +253,31 @@ def test_the_effects_are_those_of_the_installed_model() -> None:
     assert found.why_not == ""
 
 
-def of_cards(*cards: str, model: str = TC) -> Effects:
-    (one,) = find(tables(cohort({TC: TC5})), measured=faint()).models
-    return sheet.measure(replace(one, model=model, cards=frozenset(cards)))
+def test_of_another_model_under_the_same_id_nothing_is_grey(found: Found) -> None:
+    def of_cards(*cards: str, model: str = TC) -> Effects:
+        return sheet.measure(replace(found.models[0], model=model, cards=frozenset(cards)))
 
-
-def test_of_another_model_under_the_same_id_nothing_is_grey() -> None:
-    found = of_cards("0" * 64)
-    assert found.of == ()
-    assert "another one" in found.why_not
+    effects = of_cards("0" * 64)
+    assert effects.of == ()
+    assert "another one" in effects.why_not
     assert "hash was not recorded" in of_cards().why_not
     assert "several versions" in of_cards("0" * 64, "1" * 64).why_not
     assert "no model 'mnist8k/none'" in of_cards("0" * 64, model="mnist8k/none").why_not
 
 
-def test_a_damaged_model_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (model,) = find(tables(cohort({TC: TC5})), measured=faint()).models
+def test_a_damaged_model_says_so(
+    found: Found, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.copytree(resources.models() / TC, tmp_path / TC)
     (tmp_path / TC / "decoder.safetensors").write_bytes(b"broken")
     monkeypatch.setattr(resources, "model_roots", lambda: (tmp_path,))
-    found = sheet.measure(model)
-    assert found.of == ()
-    assert "decoder.safetensors" in found.why_not
+    effects = sheet.measure(found.models[0])
+    assert effects.of == ()
+    assert "decoder.safetensors" in effects.why_not
 
 
-def test_why_nothing_is_grey_is_said() -> None:
-    found = find(tables(cohort({TC: TC5})), measured=lambda model: Effects(why_not="it is gone"))
+def test_why_nothing_is_grey_is_said(found: Found) -> None:
+    found = replace(found, effects=(Effects(why_not="it is gone"),))
     said = words(found)
     assert "mnist8k/tc5: the effect of its dials is not known here, and none is grey." in said
     assert "Why: it is gone." in said

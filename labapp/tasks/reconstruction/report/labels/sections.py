@@ -195,10 +195,8 @@ def _percent(share: float) -> str:
 
 def _name(name: Name, result: Found) -> dict[str, object]:
     """votes: how many raters call it consistent, where they differ."""
-    votes = ""
-    if result.ratings and result.disputed(name):
-        yes = sum(rating.says[name.id] for rating in result.ratings)
-        votes = f"{yes} of {len(result.ratings)} raters"
+    said = [rating.says[name.id] for rating in result.ratings]
+    votes = f"{sum(said)} of {len(said)} raters" if len(set(said)) > 1 else ""
     return {"text": quoted(name.text), "agreed": result.consistent(name), "votes": votes}
 
 

@@ -622,10 +622,6 @@ class Found:
             return None
         return all(rating.says[name.id] for rating in self.ratings)
 
-    def disputed(self, name: Name) -> bool:
-        """Whether raters say different things of it."""
-        return len({rating.says[name.id] for rating in self.ratings}) > 1
-
     def n_consistent(self, dial: Dial) -> int | None:
         """Its names that count as consistent; None without raters."""
         return sum(map(bool, map(self.consistent, dial.names))) if self.ratings else None
