@@ -221,6 +221,8 @@ class SessionMachine:
         return any(met)
 
     def decide(self, state: SessionState, command: commands.Command, now_ns: int) -> Decision:
+        if type(command).__module__ != commands.__name__ and self._undisturbed(state):
+            return self._decide_task(state, command, now_ns)
         match command:  # the moderator can note things after the end, too
             case commands.AddNote(text, began) if text.strip():
                 return (self._keyed(state, NoteAdded(text.strip(), began)),)
@@ -281,6 +283,12 @@ class SessionMachine:
         ):
             return self._pending(state, pending, command, now_ns)
         return self._decide_task(state, command, now_ns)
+
+    def _undisturbed(self, state: SessionState) -> bool:
+        """Whether a task's own commands are for the part on the screen and nothing besides."""
+        if state.pauses.holds or state.pending is not None or not state.running:
+            return False
+        return not self.parts[state.index].rests
 
     def _decide_task(self, state: SessionState, command: commands.Command, now_ns: int) -> Decision:
         """What the part on the screen makes of a command; a skip is pending first.
@@ -483,14 +491,15 @@ class SessionMachine:
 
     def apply(self, state: SessionState, event: Event, payload: Payload) -> SessionState:
         ran, pending = state.running, state.pending
+        if ran and payload.frequent and payload.of_trial:  # it says nothing of the session
+            part_state = self.tasks[state.index].apply(state.part_state, event, payload)
+            return replace(state, part_state=part_state)
         pauses, tally = state.pauses.apply(event), state.tally.apply(event, payload)
         if pauses is not state.pauses or tally is not state.tally:
             state = replace(state, pauses=pauses, tally=tally)
         if state.pending is not None and "skip" not in state.pauses.holds:
             state = replace(state, pending=None)
         match payload:
-            case Payload(frequent=True):  # it says nothing of the session
-                pass
             case SegmentStarted():
                 broken_off = payload.gap_from_ns is not None
                 state = replace(state, segment=payload.segment, broken_off=broken_off)

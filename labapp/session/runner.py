@@ -231,9 +231,13 @@ class Runner:
 
     def _decide(self, command: Command, source: Source) -> bool:
         events = self.machine.decide(self.state, command, self.clock.now_ns())
-        if not events or self._sends_first(events, command, source):
+        if not events:
             return False
-        self._append(self._excluding(events), source)
+        if not all(unstamped.payload.frequent for unstamped in events):
+            if self._sends_first(events, command, source):
+                return False
+            events = self._excluding(events)
+        self._append(events, source)
         return self._settle(self.commit_timeout_s)
 
     def _excluding(self, events: Sequence[UnstampedEvent]) -> Sequence[UnstampedEvent]:

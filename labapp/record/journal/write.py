@@ -65,7 +65,8 @@ class Receipt:
 
     def wait(self, timeout_s: float) -> bool:
         """True once committed; False when that took longer than timeout_s."""
-        return self._committed.is_set() or self._committed.wait(timeout_s)
+        committed = self._committed
+        return committed is _AT_ONCE or committed.is_set() or committed.wait(timeout_s)
 
 
 class Journal:
@@ -352,7 +353,7 @@ class MemoryJournal(Journal):
         """The events with their payloads, as they would be read from a file. Raises ValueError."""
         events = []
         for event in self.events:
-            if any(isinstance(value, dict | list | tuple) for value in event.payload.values()):
+            if not _FLAT.issuperset(map(type, event.payload.values())):
                 event = event._replace(payload=json_value(payload_text(event.payload)))
             events.append((event, payload_of(event)))
         return events
@@ -388,6 +389,7 @@ def _refuse_long(unstamped: UnstampedEvent, text: str) -> None:
         )
 
 
+_FLAT = frozenset({int, float, str, bool, type(None)})
 _AT_ONCE = threading.Event()
 _AT_ONCE.set()
 

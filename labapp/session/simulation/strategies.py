@@ -85,9 +85,10 @@ class HillClimbingStrategy:
         stride = FIRST_STRIDE
         while True:
             before = view.alignment
-            dials = range(len(view.dials))
-            for dial in dials if self._in_order else self.rng.permutation(dials):
-                view = yield from self.motor.climb(view, int(dial), stride)
+            dials = list(range(len(view.dials)))
+            dials = dials if self._in_order else self.rng.permutation(dials).tolist()
+            for place, dial in enumerate(dials):
+                view = yield from self.motor.climb(view, dial, stride, dials[place + 1 :])
             if view.alignment > before + RISES:
                 continue
             if stride <= SMALLEST_STRIDE:
