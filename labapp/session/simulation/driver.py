@@ -209,7 +209,7 @@ class Driver:
         # A stimulus comes by itself, and is not waited for longer than it takes to be painted.
         self.later(0.0 if part is not None and part.timed else then_s)
 
-    def foresee(self, model: str, likely: Callable[[], Likely]) -> None:
+    def foresee(self, model: str, likely: Likely) -> None:
         """Say which states of the dials will probably be looked at next."""
         forward = getattr(self._decoders.get(model), "forward", None)
         if isinstance(forward, Foresight):

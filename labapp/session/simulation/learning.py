@@ -17,9 +17,10 @@ for a purpose. It is all from the memory of what was seen: nothing is looked at 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,6 @@ from labapp.session.simulation.percept import (
     WAVES_CLOSENESS,
     WAVES_HEIGHT,
     Eye,
-    Glance,
     kinds_of,
     seen_at,
 )
@@ -85,7 +85,7 @@ class LearnerModel:
         self.eye = eye
         self.kinds = kinds_of(view.target)
         self.of_kind = {kind: np.flatnonzero(self.kinds == kind) for kind in KINDS}
-        self.effects = Effects(view.dials, len(self.kinds))
+        self.effects = Effects(view.dials, len(self.kinds), seen_at)
         self._target = np.zeros(len(self.kinds))
         self._now: tuple[tuple[float, ...], Float64] | None = None
 
@@ -256,9 +256,9 @@ def settle(motor: MotorModel, view: View) -> Acts:
     stride = NUDGE
     while True:
         before = view.alignment
-        sliders = [dial for dial, dimension in enumerate(view.dials) if not dimension.options]
-        for place, dial in enumerate(sliders):
-            view = yield from motor.climb(view, dial, stride, sliders[place + 1 :])
+        for dial, dimension in enumerate(view.dials):
+            if not dimension.options:
+                view = yield from motor.climb(view, dial, stride)
         if view.alignment > before + RISES:
             continue
         if stride <= NUDGE / 4:
@@ -290,9 +290,8 @@ class UnderstandingStrategy(LearningStrategy):
                 vain = 0
                 continue
             vain += 1
-            dials = range(len(view.dials))
-            for dial in dials:
-                view = yield from self.motor.climb(view, dial, STRIDE, dials[dial + 1 :])
+            for dial in range(len(view.dials)):
+                view = yield from self.motor.climb(view, dial, STRIDE)
         return view
 
     def _pass(self, learner: LearnerModel, view: View) -> Acts:
@@ -501,9 +500,16 @@ FORGIVES = 0.7
 
 
 class Effects:
-    """The additive memory of one stage. n: properties of a percept."""
+    """The additive memory of one stage. n: properties of a percept; percepts: gives the percepts of
+    looks, shape (looks, n), which are the percepts themselves by default."""
 
-    def __init__(self, dials: Sequence[Dial], n: int) -> None:
+    def __init__(
+        self,
+        dials: Sequence[Dial],
+        n: int,
+        percepts: Callable[[Sequence[Any]], Float64] = np.stack,
+    ) -> None:
+        self._percepts = percepts
         self._dials = tuple(dials)
         self._columns: list[slice] = []
         at = 1  # column 0 is what is seen whatever the dials stand at
@@ -522,7 +528,7 @@ class Effects:
         self.places = [np.linspace(dial.low, dial.high, dial.options or GRID) for dial in dials]
         self._of_places = [self._hats(dial, values) for dial, values in enumerate(self.places)]
         self._over_range: dict[int, Float64] = {}
-        self._looks: list[tuple[Sequence[float], Glance]] = []
+        self._looks: list[tuple[Sequence[float], Any]] = []
         self._places: list[set[int]] = [set() for _ in dials]
         self._wrong = np.zeros(len(dials))
         self._all = np.zeros(len(dials))
@@ -537,9 +543,9 @@ class Effects:
         at = (values - dimension.low) / dimension.width * (KNOTS - 1)
         return np.maximum(0.0, 1.0 - np.abs(at[:, None] - np.arange(KNOTS)))
 
-    def see(self, z: Sequence[float], glance: Glance) -> None:
+    def see(self, z: Sequence[float], look: Any) -> None:
         """Remember a look."""
-        self._looks.append((z, glance))
+        self._looks.append((z, look))
 
     def _take_in(self) -> None:
         """Add the looks since the last question in one step; doing it one by one takes a tenth of a
@@ -547,7 +553,7 @@ class Effects:
         if not self._looks:
             return
         z = np.array([z for z, _ in self._looks])
-        percepts = seen_at([glance for _, glance in self._looks])
+        percepts = self._percepts([look for _, look in self._looks])
         hats = [self._hats(dial, values) for dial, values in enumerate(z.T)]
         rows = np.concatenate((np.ones((len(z), 1)), *hats), axis=1)
         fades = 0.5 ** (np.arange(len(z), -1, -1) / HALF_LIFE)

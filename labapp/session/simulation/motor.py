@@ -9,22 +9,22 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from math import ceil
 
 import numpy as np
 
-from labapp.models.representations.decoding import Likely, State
+from labapp.models.representations.decoding import State
 from labapp.session.simulation.person import AIM_SD, Person
-from labapp.session.simulation.view import Acts, Dial, Move, View
+from labapp.session.simulation.view import Acts, Move, View
 
 OVERSHOOT = 2
 """Strides that go the wrong way before a hand that is dragging stops: about a quarter of a second,
 the time a person takes to react to what is seen (reaction times of 200 to 300 ms)."""
 
 AHEAD, ONWARD = 16, 3
-"""How many pictures of a movement are foreseen, since a question ends once it is solved; the second
-is for a movement that continues while the alignment rises."""
+"""How many pictures of a movement to decode in one call; the second is for a movement that
+continues while the alignment rises. More would often be wasted, since a question ends once it is
+solved."""
 
 RISES = 0.0005
 """Half a step of the alignment shown."""
@@ -62,26 +62,21 @@ class MotorModel:
 
     def drag(self, view: View, dial: int, goal: float, most: int | None = None) -> Acts:
         """Straight to a value, a button at once; most: the largest number of strides."""
-        values = self._strides(view.dials[dial], view.z[dial], goal, most)
+        dimension, at = view.dials[dial], view.z[dial]
+        width = self.person.stride * dimension.width
+        strides = 1 if dimension.options else ceil(abs(goal - at) / width)
+        strides = strides if most is None else min(strides, most)
+        values = [at + (goal - at) * k / strides for k in range(1, strides + 1)]
         for k, value in enumerate(values):
             then = partial(_along, view, dial, values[k + 1 : k + AHEAD])
             view = yield Move(dial, value, pause=k == 0, then=then)
         return view
 
-    def _strides(
-        self, dimension: Dial, at: float, goal: float, most: int | None = None
-    ) -> list[float]:
-        """The places of a dial on its straight way."""
-        width = self.person.stride * dimension.width
-        strides = 1 if dimension.options else ceil(abs(goal - at) / width)
-        strides = strides if most is None else min(strides, most)
-        return [at + (goal - at) * k / strides for k in range(1, strides + 1)]
-
-    def climb(self, view: View, dial: int, stride: float, later: Sequence[int] = ()) -> Acts:
+    def climb(self, view: View, dial: int, stride: float) -> Acts:
         """To a local maximum of the alignment along one dial: past it, and back.
 
         stride: slider widths from look to look. Any way first; the other where that brought
-        nothing. Of radio buttons each is tried. later: dials that are climbed after this one.
+        nothing. Of radio buttons each is tried.
         """
         self.by_number += 1
         dimension = view.dials[dial]
@@ -100,12 +95,7 @@ class MotorModel:
                 if goal == view.z[dial]:
                     break
                 before = view.alignment
-                sure = OVERSHOOT - falls - 1
-                then = (
-                    partial(_onward, view, dial, step, sure)
-                    if best != start
-                    else partial(self._in_vain, view, dial, step, sure, start, stride, later)
-                )
+                then = partial(_onward, view, dial, step, ONWARD - 1 - falls)
                 view = yield Move(dial, goal, pause=turned, then=then)
                 turned = False
                 if view.alignment > highest + RISES:
@@ -116,36 +106,9 @@ class MotorModel:
                 break
         return (yield from self.drag(view, dial, best))
 
-    def _in_vain(
-        self,
-        view: View,
-        dial: int,
-        step: float,
-        sure: int,
-        start: float,
-        stride: float,
-        later: Sequence[int],
-    ) -> Likely:
-        """What is seen after a stride where climbing brings nothing on either way, nor then with
-        the dials after this one."""
-        z = (*view.z[:dial], start, *view.z[dial + 1 :])
-        looks = (self._looks(view.dials[other], z, other, stride) for other in (dial, *later))
-        return _onward(view, dial, step, sure)[0], chain.from_iterable(looks)
-
-    def _looks(self, dimension: Dial, z: State, dial: int, stride: float) -> Iterator[State]:
-        """What is seen while a dial is climbed in vain from a state of the dials."""
-        if dimension.options:
-            yield from _states(z, dial, range(dimension.options))
-            return
-        for way in (1.0, -1.0):
-            step = way * max(stride * dimension.width, dimension.step)
-            values = _places(dimension, z[dial], step, OVERSHOOT)
-            back = self._strides(dimension, values[-1], z[dial])
-            yield from _states(z, dial, (*values, *map(dimension.snap, back)))
-
     def press(self, view: View, dial: int, button: float, order: Sequence[float]) -> Move:
         """Press a button of those that are all pressed one after the other."""
-        return Move(dial, button, pause=True, then=lambda: (_states(view.z, dial, order), ()))
+        return Move(dial, button, pause=True, then=lambda: _along(view, dial, order))
 
     def _buttons(self, view: View, dial: int) -> Acts:
         best, highest = view.z[dial], view.alignment
@@ -173,27 +136,15 @@ class MotorModel:
         return (yield from self.drag(view, dial, self.anywhere(view, dial)))
 
 
-def _states(z: State, dial: int, values: Iterable[float]) -> Iterator[State]:
+def _along(view: View, dial: int, values: Iterable[float]) -> Iterator[State]:
     """The states of the dials with each of these values of one."""
-    return ((*z[:dial], float(value), *z[dial + 1 :]) for value in values)
+    z, snap = view.z, view.dials[dial].snap
+    return ((*z[:dial], snap(value), *z[dial + 1 :]) for value in values)
 
 
-def _along(view: View, dial: int, values: Sequence[float]) -> Likely:
-    """What is seen on the way of a hand that drags."""
-    return _states(view.z, dial, map(view.dials[dial].snap, values)), ()
-
-
-def _onward(view: View, dial: int, step: float, sure: int) -> Likely:
-    """What is seen after a stride where a dial goes on in equal steps; sure: so many of them."""
-    dimension = view.dials[dial]
-    goal = dimension.snap(dimension.inside(view.z[dial] + step))
-    places = _places(dimension, goal, step, sure + ONWARD)
-    return _states(view.z, dial, places[:sure]), _states(view.z, dial, places[sure:])
-
-
-def _places(dimension: Dial, at: float, step: float, n: int) -> list[float]:
-    """The next n places of a dial that goes on in equal steps."""
-    values = [at]
-    for _ in range(n):
+def _onward(view: View, dial: int, step: float, n: int) -> Iterator[State]:
+    """The next n states behind the next one, where a dial goes on in equal steps."""
+    dimension, values = view.dials[dial], [view.z[dial]]
+    for _ in range(n + 1):
         values.append(dimension.snap(dimension.inside(values[-1] + step)))
-    return values[1:]
+    return _along(view, dial, values[2:])

@@ -85,10 +85,9 @@ class HillClimbingStrategy:
         stride = FIRST_STRIDE
         while True:
             before = view.alignment
-            dials = list(range(len(view.dials)))
-            dials = dials if self._in_order else self.rng.permutation(dials).tolist()
-            for place, dial in enumerate(dials):
-                view = yield from self.motor.climb(view, dial, stride, dials[place + 1 :])
+            dials = range(len(view.dials))
+            for dial in dials if self._in_order else self.rng.permutation(dials):
+                view = yield from self.motor.climb(view, int(dial), stride)
             if view.alignment > before + RISES:
                 continue
             if stride <= SMALLEST_STRIDE:

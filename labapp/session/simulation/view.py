@@ -7,14 +7,14 @@ by their pictures alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.models.representations.decoding import Likely, nothing_likely
+from labapp.models.representations.decoding import Likely
 from labapp.models.representations.space import (
     PUBLISHED_CHART,
     Chart,
@@ -97,7 +97,7 @@ class Move(NamedTuple):
     dial: int
     value: float
     pause: bool = False
-    then: Callable[[], Likely] = nothing_likely
+    then: Likely = tuple
 
 
 Acts = Generator[Move, View, View]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -104,7 +104,7 @@ class SimulatedParticipant(Protocol):
         """
         ...
 
-    def foresee(self, model: str, likely: Callable[[], Likely]) -> None:
+    def foresee(self, model: str, likely: Likely) -> None:
         """Say which states of a model's dials will probably be looked at next, so that they can be
         decoded in one call. It need not be said, and changes nothing."""
         ...

@@ -387,7 +387,7 @@ TELLS = 0.25
 """How often somebody who takes another dial, or goes about it otherwise, says so (ours)."""
 
 
-Foresee = Callable[[str, Callable[[], Likely]], None]
+Foresee = Callable[[str, Likely], None]
 Say = Callable[..., bool]
 """Says a thought: `labapp.study.plugins.simulated.SimulatedParticipant.think_aloud`."""
 

@@ -23,14 +23,14 @@ def row(*values: float) -> Array:
     return np.array(values, np.float32)
 
 
-def foresight(forward: Counted, spare: int = 0) -> Foresight:
-    return Foresight(forward, lambda state: row(*state), spare)
+def foresight(forward: Counted) -> Foresight:
+    return Foresight(forward, lambda state: row(*state))
 
 
 def test_what_is_foreseen_comes_with_what_is_asked_for_and_is_not_asked_for_again() -> None:
     forward = Counted()
     decode = foresight(forward)
-    decode.foresee(lambda: ([(2.0,), (1.0,), (3.0,), (2.0,)], ()))
+    decode.foresee(lambda: [(2.0,), (1.0,), (3.0,), (2.0,)])
     for value in (1, 2, 3, 1):
         np.testing.assert_array_equal(decode(row(value)[None]), [[2 * value]])
     assert forward.calls == [3]
@@ -40,21 +40,10 @@ def test_what_is_foreseen_is_left_out_where_it_is_known_and_holds_once() -> None
     forward = Counted()
     decode = foresight(forward)
     decode(row(5)[None])
-    decode.foresee(lambda: ([(5.0,)], ()))
+    decode.foresee(lambda: [(5.0,)])
     decode(row(6)[None])
     decode(row(7)[None])
     assert forward.calls == [1, 1, 1]
-
-
-def test_of_what_may_come_as_much_is_decoded_as_is_spare() -> None:
-    forward = Counted()
-    decode = foresight(forward, spare=2)
-    decode.foresee(lambda: ([(2.0,)], ((float(value),) for value in (1, 2, 3, 4, 5))))
-    for value in (1, 2, 3, 4):
-        decode(row(value)[None])
-    assert forward.calls == [4]
-    decode(row(5)[None])
-    assert forward.calls == [4, 1]
 
 
 def test_many_at_once_pass_by() -> None:
