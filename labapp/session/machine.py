@@ -139,12 +139,10 @@ class SessionState(State, frozen=True):
     @property
     def running(self) -> bool:
         """Whether a part is on the screen."""
-        return (
-            self.ended is None
-            and self.index >= 0
-            and self.records[self.index].started_ns is not None
-            and self.records[self.index].outcome is None
-        )
+        if self.ended is not None or self.index < 0:
+            return False
+        record = self.records[self.index]
+        return record.started_ns is not None and record.outcome is None
 
 
 @dataclass(eq=False, repr=False)
