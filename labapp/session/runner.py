@@ -71,6 +71,9 @@ STALLED_S = 2.0
 """Real seconds after which a disk that does not answer is an alarm."""
 
 
+_ENDS = (PartEnded, SessionPaused, SessionEnded, SkipRequested, CloseRequested)
+_DECISIVE = (*_ENDS, InclusionDecided)
+
 Listener = Callable[[], None]
 PendingCommands = Callable[[], Sequence[Command]]
 
@@ -233,7 +236,7 @@ class Runner:
         events = self.machine.decide(self.state, command, self.clock.now_ns())
         if not events:
             return False
-        if not all(unstamped.payload.frequent for unstamped in events):
+        if any(isinstance(unstamped.payload, _DECISIVE) for unstamped in events):
             if self._sends_first(events, command, source):
                 return False
             events = self._excluding(events)
@@ -262,8 +265,7 @@ class Runner:
     ) -> bool:
         """Whether the participant still has something to send before this command takes the screen
         away; the command is decided again after it."""
-        ends = (PartEnded, SessionPaused, SessionEnded, SkipRequested, CloseRequested)
-        if not any(isinstance(unstamped.payload, ends) for unstamped in events):
+        if not any(isinstance(unstamped.payload, _ENDS) for unstamped in events):
             return False
         if command is self._asked_for:
             self._asked_for = None

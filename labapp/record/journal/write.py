@@ -336,12 +336,9 @@ class MemoryJournal(Journal):
         self._text: tuple[int, str] = (-1, "")
 
     def append_all(self, events: Sequence[UnstampedEvent], source: Source) -> list[Receipt]:
-        receipts = []
-        for unstamped in events:
-            event = self._stamp(unstamped, unstamped.payload.as_dict(), source)
-            self.events.append(event)
-            receipts.append(Receipt(event, _AT_ONCE))
-        return receipts
+        made = [self._stamp(each, each.payload.as_dict(), source) for each in events]
+        self.events += made
+        return [Receipt(event, _AT_ONCE) for event in made]
 
     def _utc(self) -> str:
         """The clock stands still during a command, so the text is reused."""
