@@ -84,6 +84,7 @@ class LearnerModel:
     def __init__(self, eye: Eye, view: View) -> None:
         self.eye = eye
         self.kinds = kinds_of(view.target)
+        self.by_kind = (self.kinds[:, None] == np.array(KINDS)).astype(np.float64)
         self.of_kind = {kind: np.flatnonzero(self.kinds == kind) for kind in KINDS}
         self.effects = Effects(view.dials, len(self.kinds), seen_at)
         self._target = np.zeros(len(self.kinds))
@@ -135,8 +136,8 @@ class LearnerModel:
 
     def does(self, dial: int) -> Float64:
         """How strongly a dial changes each kind of property over its range, shape (kinds,)."""
-        spread = self.effects.over_range(dial).var(axis=0)
-        return np.array([spread[of_kind].sum() for of_kind in self.of_kind.values()])
+        does: Float64 = self.effects.spread(dial) @ self.by_kind
+        return does
 
     def understanding(self, view: View) -> float:
         """How many of the dials mean something to it, 0..1: those that do what is expected of them,
@@ -349,7 +350,7 @@ class PartialStrategy(LearningStrategy):
     def _wrong(self, learner: LearnerModel, view: View) -> list[int]:
         """Kinds of properties that differ, the most different first; all where none is noticed."""
         gap = np.square(learner.gap(view))
-        amount = {kind: float(gap[of_kind].sum()) for kind, of_kind in learner.of_kind.items()}
+        amount = dict(zip(KINDS, (gap @ learner.by_kind).tolist(), strict=True))
         order = sorted(KINDS, key=lambda kind: -amount[kind])
         return [kind for kind in order if amount[kind] > NOTICED] or list(order)
 
@@ -466,7 +467,7 @@ def _changes(learner: LearnerModel, view: View, dial: int, sorts: Properties) ->
     stroke, thickening or enlarging it is that more than it is another form.
     """
     over = learner.effects.over_range(dial)
-    spread = over.var(axis=0)
+    spread = learner.effects.spread(dial)
     changes = {sort: float(spread[list(at)].sum() / np.sqrt(len(at))) for sort, at in sorts.items()}
     if THICKNESS in changes:
         # How much more or less of its own extent a thing fills. Seen like a length: in shares
@@ -527,6 +528,10 @@ class Effects:
         self._known: Float64 | None = None
         self.places = [np.linspace(dial.low, dial.high, dial.options or GRID) for dial in dials]
         self._of_places = [self._hats(dial, values) for dial, values in enumerate(self.places)]
+        self._covariances = [
+            (near - near.mean(axis=0)).T @ (near - near.mean(axis=0)) / len(near)
+            for near in self._of_places
+        ]
         self._over_range: dict[int, Float64] = {}
         self._looks: list[tuple[Sequence[float], Any]] = []
         self._places: list[set[int]] = [set() for _ in dials]
@@ -604,6 +609,12 @@ class Effects:
         if dial not in self._over_range:
             self._over_range[dial] = self._of_places[dial] @ known
         return self._over_range[dial]
+
+    def spread(self, dial: int) -> Float64:
+        """The variance of each property over the places of a dial, shape (n,)."""
+        known = self._solved()[self._columns[dial]]
+        varies: Float64 = np.add.reduce(known * (self._covariances[dial] @ known))
+        return varies
 
     def remembered(self, z: Sequence[float]) -> Float64:
         """The properties where the dials stand like that, without looking: shape (n,)."""

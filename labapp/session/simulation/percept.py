@@ -143,7 +143,7 @@ def _images(x: Array) -> Float64:
     inside = (column >= 0) & (column < CELLS) & (row >= 0) & (row < CELLS)
     places = ((of * CELLS + row) * CELLS + column)[inside]
     cells = np.bincount(places, weight[inside], n * CELLS * CELLS).reshape(n, -1)
-    cells /= np.maximum(cell * cell * rows * columns, 1.0)[:, None]
+    cells = cells / np.maximum(cell * cell * rows * columns, 1.0)[:, None]
     seen = np.zeros((n, len(IMAGE_KINDS)))
     seen[:, : SLANT + 1] = np.stack(
         (
