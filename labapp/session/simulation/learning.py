@@ -85,7 +85,6 @@ class LearnerModel:
         self.eye = eye
         self.kinds = kinds_of(view.target)
         self.by_kind = (self.kinds[:, None] == np.array(KINDS)).astype(np.float64)
-        self.of_kind = {kind: np.flatnonzero(self.kinds == kind) for kind in KINDS}
         self.effects = Effects(view.dials, len(self.kinds), seen_at)
         self._target = np.zeros(len(self.kinds))
         self._now: tuple[tuple[float, ...], Float64] | None = None
@@ -117,7 +116,7 @@ class LearnerModel:
         """
         effect = self.effects.effect(dial, np.array([view.z[dial]]))
         changes = self.effects.over_range(dial) - effect
-        gap, counts = self.gap(view), slice(None) if kind is None else self.of_kind[kind]
+        gap, counts = self.gap(view), slice(None) if kind is None else self.kinds == kind
         left = np.square(gap[counts] - changes[:, counts]).sum(axis=1)
         best = int(np.argmin(left))
         gain = float(np.square(gap[counts]).sum() - left[best])
@@ -136,8 +135,7 @@ class LearnerModel:
 
     def does(self, dial: int) -> Float64:
         """How strongly a dial changes each kind of property over its range, shape (kinds,)."""
-        does: Float64 = self.effects.spread(dial) @ self.by_kind
-        return does
+        return np.asarray(self.effects.spread(dial) @ self.by_kind)
 
     def understanding(self, view: View) -> float:
         """How many of the dials mean something to it, 0..1: those that do what is expected of them,
@@ -528,11 +526,7 @@ class Effects:
         self._known: Float64 | None = None
         self.places = [np.linspace(dial.low, dial.high, dial.options or GRID) for dial in dials]
         self._of_places = [self._hats(dial, values) for dial, values in enumerate(self.places)]
-        self._covariances = [
-            (near - near.mean(axis=0)).T @ (near - near.mean(axis=0)) / len(near)
-            for near in self._of_places
-        ]
-        self._over_range: dict[int, Float64] = {}
+        self._covariances = [np.cov(near.T, bias=True) for near in self._of_places]
         self._looks: list[tuple[Sequence[float], Any]] = []
         self._places: list[set[int]] = [set() for _ in dials]
         self._wrong = np.zeros(len(dials))
@@ -565,7 +559,7 @@ class Effects:
         faded = (rows * fades[1:, None]).T
         self._seen = fades[0] * self._seen + faded @ rows
         self._what = fades[0] * self._what + faded @ percepts
-        self._known, self._over_range = None, {}
+        self._known = None
         for places, near in zip(self._places, hats, strict=True):
             places.update(near.argmax(axis=1).tolist())
         self._looks = []
@@ -605,16 +599,12 @@ class Effects:
 
     def over_range(self, dial: int) -> Float64:
         """What a dial adds to each property at each of its `places`, shape (places, n)."""
-        known = self._solved()[self._columns[dial]]
-        if dial not in self._over_range:
-            self._over_range[dial] = self._of_places[dial] @ known
-        return self._over_range[dial]
+        return np.asarray(self._of_places[dial] @ self._solved()[self._columns[dial]])
 
     def spread(self, dial: int) -> Float64:
         """The variance of each property over the places of a dial, shape (n,)."""
         known = self._solved()[self._columns[dial]]
-        varies: Float64 = np.add.reduce(known * (self._covariances[dial] @ known))
-        return varies
+        return np.asarray(np.add.reduce(known * (self._covariances[dial] @ known)))
 
     def remembered(self, z: Sequence[float]) -> Float64:
         """The properties where the dials stand like that, without looking: shape (n,)."""

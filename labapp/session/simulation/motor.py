@@ -95,7 +95,8 @@ class MotorModel:
                 if goal == view.z[dial]:
                     break
                 before = view.alignment
-                then = partial(_onward, view, dial, step, ONWARD - 1 - falls)
+                most = OVERSHOOT if turned else ONWARD
+                then = partial(_onward, view, dial, step, most - 1 - falls)
                 view = yield Move(dial, goal, pause=turned, then=then)
                 turned = False
                 if view.alignment > highest + RISES:
@@ -129,11 +130,6 @@ class MotorModel:
         if dimension.options:
             return float(self.rng.integers(dimension.options))
         return float(self.rng.uniform(dimension.low, dimension.high))
-
-    def shake(self, view: View) -> Acts:
-        """Turn any dial to any place, to begin again from there."""
-        dial = int(self.rng.integers(len(view.dials)))
-        return (yield from self.drag(view, dial, self.anywhere(view, dial)))
 
 
 def _along(view: View, dial: int, values: Iterable[float]) -> Iterator[State]:

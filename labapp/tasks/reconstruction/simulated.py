@@ -310,7 +310,8 @@ class Reconstructing:
         """Turn any dial, and begin again; sent what is seen by then."""
         assert self._strategy is not None
         view = yield Move(0, 0.0)  # never sent: waits for the next view
-        view = yield from self._motor.shake(view)
+        dial = int(self._motor.rng.integers(len(view.dials)))
+        view = yield from self._motor.drag(view, dial, self._motor.anywhere(view, dial))
         return (yield from self._strategy.solve(view))
 
     def _experience(self, part: ReconstructionPart) -> Experience:
