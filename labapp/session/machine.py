@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -497,7 +498,7 @@ class SessionMachine:
             state = replace(state, pauses=pauses, tally=tally)
         if state.pending is not None and "skip" not in state.pauses.holds:
             state = replace(state, pending=None)
-        match payload:
+        match payload if _of_session(type(payload)) else None:
             case SegmentStarted():
                 broken_off = payload.gap_from_ns is not None
                 state = replace(state, segment=payload.segment, broken_off=broken_off)
@@ -569,6 +570,19 @@ class SessionMachine:
             part_state=self.tasks[index].initial(state.pauses),
             result=result,
         )
+
+
+_OF_SESSION = (
+    *(SegmentStarted, SessionResumed, SessionCompleted, SessionEnded, SessionReopened, Agreement),
+    *(SkipRequested, SkipConfirmed, PartStarted, PartSkipped),
+    *(BlindingSet, NoteAdded, DeviationNoted, FlagAdded, Prompt, NoteCorrected),
+)
+
+
+@cache
+def _of_session(payload: type[Payload]) -> bool:
+    """Whether events of a class say something of the session, besides the part that runs."""
+    return issubclass(payload, _OF_SESSION)
 
 
 def _put(records: tuple[PartRecord, ...], index: int, record: PartRecord) -> tuple[PartRecord, ...]:
