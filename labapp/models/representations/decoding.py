@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,8 @@ class Decoder(Protocol):
         ...
 
 
-class TargetDistance(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TargetDistance:
     """How near a picture is to the target: alignment in 0..1, error as sum and mean."""
 
     alignment: float
