@@ -498,7 +498,9 @@ class SessionMachine:
             state = replace(state, pauses=pauses, tally=tally)
         if state.pending is not None and "skip" not in state.pauses.holds:
             state = replace(state, pending=None)
-        match payload if _of_session(type(payload)) else None:
+        match payload:
+            case _ if not _of_session(type(payload)):
+                pass
             case SegmentStarted():
                 broken_off = payload.gap_from_ns is not None
                 state = replace(state, segment=payload.segment, broken_off=broken_off)

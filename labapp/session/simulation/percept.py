@@ -74,7 +74,8 @@ def properties(picture: Array) -> Float64:
     picture: shape (points,) for a curve, (rows, columns) for an image, (rows, columns, 3) for one
     in colour, with further axes of length 1; in units of the screen (see `view`).
     """
-    return _properties(picture.squeeze()[None])[0]
+    exact: Float64 = _properties(picture.squeeze()[None])[0]
+    return exact
 
 
 def _properties(pictures: Array) -> Float64:
@@ -208,7 +209,8 @@ class Eye:
 
     def look(self, picture: Array, glances: int = 1) -> Float64:
         """Properties as seen at one glance, or at several on end, which see better."""
-        return seen_at([self.glance(picture, glances)])[0]
+        seen: Float64 = seen_at([self.glance(picture, glances)])[0]
+        return seen
 
     def glance(self, picture: Array, glances: int = 1) -> Glance:
         """As `look`, for `seen_at`."""
