@@ -180,9 +180,13 @@ def through(path: str, *columns: Column) -> tuple[Column, ...]:
 
 def cells(columns: Iterable[Column], subject: Any) -> dict[str, Any]:
     """The values of a row, except for columns filled elsewhere."""
-    getters = {column.name: column.get for column in columns if column.get is not elsewhere}
-    row = {name: get(subject) for name, get in getters.items() if callable(get)}
-    return {name: list(cell) if isinstance(cell, tuple) else cell for name, cell in row.items()}
+    row = {}
+    for column in columns:
+        get = column.get
+        if callable(get) and get is not elsewhere:
+            cell = get(subject)
+            row[column.name] = list(cell) if isinstance(cell, tuple) else cell
+    return row
 
 
 WHO = (

@@ -298,15 +298,17 @@ class SessionRecords:
         """The attempts with snapshots, for the table of these."""
         return [attempt for task in self.tasks for attempt in task.traced()]
 
-    def rows(self) -> dict[str, list[Row]]:
-        """By table, but for the snapshots (see `folding.snapshots`).
+    def rows(self, wanted: Collection[str] | None = None) -> dict[str, list[Row]]:
+        """By table, but for the snapshots (see `folding.snapshots`). wanted: these tables alone.
 
         Raises SessionError for a row of a table, or a cell of a column, that is not there.
         """
+        columns = self.columns
+        wanted = columns.keys() if wanted is None else wanted
         of_tasks: dict[str, list[Row]] = {}
         for task in self.tasks:
             for name, rows in task.own_rows().items():
-                of_tasks.setdefault(name, []).extend(rows)
+                of_tasks.setdefault(name, []).extend(rows if name in wanted else ())
         asked = self.parts.asked(self.instruments)
         listed = {known.id: tuple(item.id for item in known.items) for known in asked}
         given = {
@@ -334,13 +336,12 @@ class SessionRecords:
             **{name: list(rows) for name, rows in self.coding.items()},
             **of_tasks,
         }
-        columns = self.columns
         if strange := sorted(given.keys() - columns.keys()):
             raise _unknown(f"the table {strange[0]!r}")
         return {
             name: self._whole(name, given.get(name, []), frozenset(column.name for column in known))
             for name, known in columns.items()
-            if name != "snapshots"
+            if name != "snapshots" and name in wanted
         }
 
     def _whole(self, table: str, rows: list[Row], names: frozenset[str]) -> list[Row]:

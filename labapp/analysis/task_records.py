@@ -196,7 +196,7 @@ class TaskTables:
         return {
             **{name: get(subject) for name, get in shared if callable(get)},
             **{name: along(get)(subject) for name, get in shared if isinstance(get, str)},
-            **cells(self.columns(table), subject),
+            **cells(chain.from_iterable(self.added.get(table, {}).values()), subject),
         }
 
 

@@ -119,7 +119,8 @@ class FakeClock:
 def utc_text(moment: datetime) -> str:
     """ISO 8601 with microseconds and Z, for example 2026-01-02T03:04:05.000000Z."""
     # Every event has one, and `strftime` takes five times as long.
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
+    there = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return there.isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def utc_label(moment: datetime) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -139,12 +140,10 @@ class SessionState(State, frozen=True):
     @property
     def running(self) -> bool:
         """Whether a part is on the screen."""
-        return (
-            self.ended is None
-            and self.index >= 0
-            and self.records[self.index].started_ns is not None
-            and self.records[self.index].outcome is None
-        )
+        if self.ended is not None or self.index < 0:
+            return False
+        record = self.records[self.index]
+        return record.started_ns is not None and record.outcome is None
 
 
 @dataclass(eq=False, repr=False)
@@ -221,6 +220,8 @@ class SessionMachine:
         return any(met)
 
     def decide(self, state: SessionState, command: commands.Command, now_ns: int) -> Decision:
+        if type(command).__module__ != commands.__name__ and self._undisturbed(state):
+            return self._decide_task(state, command, now_ns)
         match command:  # the moderator can note things after the end, too
             case commands.AddNote(text, began) if text.strip():
                 return (self._keyed(state, NoteAdded(text.strip(), began)),)
@@ -281,6 +282,12 @@ class SessionMachine:
         ):
             return self._pending(state, pending, command, now_ns)
         return self._decide_task(state, command, now_ns)
+
+    def _undisturbed(self, state: SessionState) -> bool:
+        """Whether a task's own commands are for the part on the screen and nothing besides."""
+        if state.pauses.holds or state.pending is not None or not state.running:
+            return False
+        return not self.parts[state.index].rests
 
     def _decide_task(self, state: SessionState, command: commands.Command, now_ns: int) -> Decision:
         """What the part on the screen makes of a command; a skip is pending first.
@@ -483,13 +490,16 @@ class SessionMachine:
 
     def apply(self, state: SessionState, event: Event, payload: Payload) -> SessionState:
         ran, pending = state.running, state.pending
+        if ran and payload.frequent and payload.of_trial:  # it says nothing of the session
+            part_state = self.tasks[state.index].apply(state.part_state, event, payload)
+            return replace(state, part_state=part_state)
         pauses, tally = state.pauses.apply(event), state.tally.apply(event, payload)
         if pauses is not state.pauses or tally is not state.tally:
             state = replace(state, pauses=pauses, tally=tally)
         if state.pending is not None and "skip" not in state.pauses.holds:
             state = replace(state, pending=None)
         match payload:
-            case Payload(frequent=True):  # it says nothing of the session
+            case _ if not _of_session(type(payload)):  # type: ignore[arg-type] # a class has a hash
                 pass
             case SegmentStarted():
                 broken_off = payload.gap_from_ns is not None
@@ -562,6 +572,19 @@ class SessionMachine:
             part_state=self.tasks[index].initial(state.pauses),
             result=result,
         )
+
+
+_OF_SESSION = (
+    *(SegmentStarted, SessionResumed, SessionCompleted, SessionEnded, SessionReopened, Agreement),
+    *(SkipRequested, SkipConfirmed, PartStarted, PartSkipped),
+    *(BlindingSet, NoteAdded, DeviationNoted, FlagAdded, Prompt, NoteCorrected),
+)
+
+
+@cache
+def _of_session(payload: type[Payload]) -> bool:
+    """Whether events of a class say something of the session, besides the part that runs."""
+    return issubclass(payload, _OF_SESSION)
 
 
 def _put(records: tuple[PartRecord, ...], index: int, record: PartRecord) -> tuple[PartRecord, ...]:

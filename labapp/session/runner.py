@@ -71,6 +71,9 @@ STALLED_S = 2.0
 """Real seconds after which a disk that does not answer is an alarm."""
 
 
+_ENDS = (PartEnded, SessionPaused, SessionEnded, SkipRequested, CloseRequested)
+_DECISIVE = (*_ENDS, InclusionDecided)
+
 Listener = Callable[[], None]
 PendingCommands = Callable[[], Sequence[Command]]
 
@@ -231,9 +234,13 @@ class Runner:
 
     def _decide(self, command: Command, source: Source) -> bool:
         events = self.machine.decide(self.state, command, self.clock.now_ns())
-        if not events or self._sends_first(events, command, source):
+        if not events:
             return False
-        self._append(self._excluding(events), source)
+        if any(isinstance(unstamped.payload, _DECISIVE) for unstamped in events):
+            if self._sends_first(events, command, source):
+                return False
+            events = self._excluding(events)
+        self._append(events, source)
         return self._settle(self.commit_timeout_s)
 
     def _excluding(self, events: Sequence[UnstampedEvent]) -> Sequence[UnstampedEvent]:
@@ -258,8 +265,7 @@ class Runner:
     ) -> bool:
         """Whether the participant still has something to send before this command takes the screen
         away; the command is decided again after it."""
-        ends = (PartEnded, SessionPaused, SessionEnded, SkipRequested, CloseRequested)
-        if not any(isinstance(unstamped.payload, ends) for unstamped in events):
+        if not any(isinstance(unstamped.payload, _ENDS) for unstamped in events):
             return False
         if command is self._asked_for:
             self._asked_for = None

@@ -19,7 +19,7 @@ def generator(seed: int, *purpose: str | int) -> np.random.Generator:
     """
     text = "\0".join(f"{type(p).__name__}:{p}" for p in (seed, *purpose))
     words = np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype=np.uint32)
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(words.tolist())))
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(words)))
 
 
 def balanced_rows(n: int) -> list[tuple[int, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -44,6 +44,11 @@ class TargetDistance:
     error_mean: float
 
 
+State = tuple[float, ...]
+Likely = Callable[[], Iterable[State]]
+"""Gives states of the dials that are likely to come next."""
+
+
 class Foresight:
     """A decoder's `forward` that is told which states are likely to be shown next, decodes them in
     one call, and remembers recent pictures.
@@ -52,14 +57,15 @@ class Foresight:
     last ones.
     """
 
-    def __init__(self, forward: Callable[[Array], Array]) -> None:
+    def __init__(self, forward: Callable[[Array], Array], encode: Callable[[State], Array]) -> None:
         self._forward = forward
-        self._next: Sequence[Array] = ()
+        self._encode = encode
+        self._next: Likely = tuple
         self._kept: dict[bytes, Array] = {}
 
-    def foresee(self, rows: Sequence[Array]) -> None:
-        """What comes next, encoded, each of shape (width,)."""
-        self._next = rows
+    def foresee(self, likely: Likely) -> None:
+        """What comes next; it is asked for where something has to be decoded."""
+        self._next = likely
 
     def __call__(self, z: Array) -> Array:
         if len(z) != 1:
@@ -67,10 +73,10 @@ class Foresight:
         key = z.tobytes()
         if (picture := self._kept.get(key)) is None:
             rows = {key: z[0]}
-            for row in self._next:
+            for row in map(self._encode, self._next()):
                 if (other := row.tobytes()) not in self._kept:
                     rows.setdefault(other, row)
-            self._next = ()
+            self._next = tuple
             if len(self._kept) >= KEPT:
                 self._kept.clear()
             self._kept.update(zip(rows, self._forward(np.stack([*rows.values()])), strict=True))

@@ -136,6 +136,6 @@ def squared_error(x: Array, target: Array) -> tuple[float, float]:
     The paper calls the error a mean; its application and its published tables use the sum. Both
     are recorded.
     """
-    difference = x.astype(np.float64) - target.astype(np.float64)
-    total = float(np.square(difference).sum())
+    difference = np.subtract(x, target, dtype=np.float64).ravel()
+    total = float(np.add.reduce(difference * difference))
     return total, total / difference.size

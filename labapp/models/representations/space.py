@@ -11,12 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Float32 = NDArray[np.float32]
+
+
+def snapped(value: float, low: float, high: float, step: float) -> float:
+    """The nearest multiple of a step inside of limits."""
+    if value <= low:  # limits are data: they need not lie on a step
+        return low
+    if value >= high:
+        return high
+    stepped = round(round(value / step) * step, 10)
+    return float(min(max(stepped, low), high))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +51,9 @@ class Continuous:
 
     def snap(self, value: float) -> float:
         """The nearest multiple of the step inside the limits; the limits themselves are allowed."""
-        if not np.isfinite(value):
+        if not isfinite(value):
             raise ValueError(f"dimension {self.name!r}: {value} is not a number on the dial")
-        if value <= self.low:  # limits are data: they need not lie on a step
-            return self.low
-        if value >= self.high:
-            return self.high
-        stepped = round(round(value / self.step) * self.step, 10)
-        return float(min(max(stepped, self.low), self.high))
+        return snapped(value, self.low, self.high, self.step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,7 @@ class Discrete:
         return self.k
 
     def snap(self, value: float) -> float:
-        if not np.isfinite(value):
+        if not isfinite(value):
             raise ValueError(f"dimension {self.name!r}: {value} is not an index")
         return float(min(max(round(value), 0), self.k - 1))
 
@@ -114,19 +120,6 @@ class LatentSpace:
                 out[at] = value
             at += dimension.width
         return out
-
-    def encode_along(
-        self, z: Sequence[float], dial: int, values: Sequence[float]
-    ) -> Sequence[Float32]:
-        """The decoder's inputs of a dial state with each of these values of one dial."""
-        at = sum(dimension.width for dimension in self.dimensions[:dial])
-        rows = np.repeat(self.encode(z)[None], len(values), axis=0)
-        if isinstance(dimension := self.dimensions[dial], Discrete):
-            chosen = np.array([dimension.snap(value) for value in values], np.int64)
-            rows[:, at : at + dimension.k] = np.eye(dimension.k, dtype=np.float32)[chosen]
-        else:
-            rows[:, at] = [dimension.snap(value) for value in values]
-        return list(rows)
 
     def encode_rows(self, rows: Float32) -> Float32:
         """The decoder's inputs (n, width) of many dial states (n, dimensions), both float32."""

@@ -61,7 +61,7 @@ class Payload:
 
     def as_dict(self) -> dict[str, Any]:
         """The payload as plain JSON values (tuples become lists when written)."""
-        return {name: getattr(self, name) for name in self.__struct_fields__}
+        return msgspec.structs.asdict(self)  # type: ignore[arg-type] # `kind` makes it a Struct
 
     def moved_dial(self) -> tuple[int, float] | None:
         """Which dial the participant moved with it, from 0, and where it stands now; None where it

@@ -65,7 +65,8 @@ class Receipt:
 
     def wait(self, timeout_s: float) -> bool:
         """True once committed; False when that took longer than timeout_s."""
-        return self._committed.is_set() or self._committed.wait(timeout_s)
+        committed = self._committed
+        return committed is _AT_ONCE or committed.is_set() or committed.wait(timeout_s)
 
 
 class Journal:
@@ -335,12 +336,9 @@ class MemoryJournal(Journal):
         self._text: tuple[int, str] = (-1, "")
 
     def append_all(self, events: Sequence[UnstampedEvent], source: Source) -> list[Receipt]:
-        receipts = []
-        for unstamped in events:
-            event = self._stamp(unstamped, unstamped.payload.as_dict(), source)
-            self.events.append(event)
-            receipts.append(Receipt(event, _AT_ONCE))
-        return receipts
+        made = [self._stamp(each, each.payload.as_dict(), source) for each in events]
+        self.events += made
+        return [Receipt(event, _AT_ONCE) for event in made]
 
     def _utc(self) -> str:
         """The clock stands still during a command, so the text is reused."""
@@ -352,7 +350,7 @@ class MemoryJournal(Journal):
         """The events with their payloads, as they would be read from a file. Raises ValueError."""
         events = []
         for event in self.events:
-            if any(isinstance(value, dict | list | tuple) for value in event.payload.values()):
+            if not _FLAT.issuperset(map(type, event.payload.values())):
                 event = event._replace(payload=json_value(payload_text(event.payload)))
             events.append((event, payload_of(event)))
         return events
@@ -388,6 +386,7 @@ def _refuse_long(unstamped: UnstampedEvent, text: str) -> None:
         )
 
 
+_FLAT = frozenset({int, float, str, bool, type(None)})
 _AT_ONCE = threading.Event()
 _AT_ONCE.set()
 

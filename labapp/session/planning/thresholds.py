@@ -464,7 +464,7 @@ def fold(
         if isinstance(payload, Comparison) and event.part_id in targets:
             key = (event.part_id, event.trial or 0, event.attempt or 0)
             best[key] = max(best.get(key, 0.0), payload.alignment)
-    rows = records.rows()
+    rows = records.rows((*KEPT, *more))
     factors = [column.name for column in records.columns["trials"] if is_of_design(column)]
     rows["trials"] = [
         {name: row.get(name) for name in (*QUESTION, *factors)}

@@ -7,14 +7,14 @@ what is done in a session is the same with it and without.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from types import MappingProxyType
 from typing import Any
 
 from labapp.base.clock import NS
 from labapp.base.errors import LabappError, SessionError
-from labapp.models.representations.decoding import Decoder, Foresight
+from labapp.models.representations.decoding import Decoder, Foresight, Likely
 from labapp.record.events import Source
 from labapp.record.events.commands import Command, ConfirmSkip, Next, Skip, SkipStage
 from labapp.record.events.lifecycle import ParticipantSimulated
@@ -186,7 +186,7 @@ class Driver:
 
     def later(self, seconds: float) -> None:
         """Act after about so many seconds."""
-        self.after(seconds * float(self.rng.uniform(0.8, 1.25)))
+        self.after(seconds * (0.8 + (1.25 - 0.8) * self.rng.random()))
 
     def after(self, seconds: float) -> None:
         """Act after exactly so many seconds."""
@@ -209,12 +209,11 @@ class Driver:
         # A stimulus comes by itself, and is not waited for longer than it takes to be painted.
         self.later(0.0 if part is not None and part.timed else then_s)
 
-    def foresee(self, model: str, z: tuple[float, ...], dial: int, values: Sequence[float]) -> None:
-        """Say which values of a dial will probably be looked at next."""
-        decoder = self._decoders.get(model)
-        forward = getattr(decoder, "forward", None)
-        if decoder is not None and isinstance(forward, Foresight):
-            forward.foresee(decoder.space.encode_along(z, dial, values))
+    def foresee(self, model: str, likely: Likely) -> None:
+        """Say which states of the dials will probably be looked at next."""
+        forward = getattr(self._decoders.get(model), "forward", None)
+        if isinstance(forward, Foresight):
+            forward.foresee(likely)
 
     def go_through(self, trial: TrialKey, steps: Iterator[Step]) -> None:
         """Take the next step of a trial; steps: all of them, where it is a new one."""

@@ -17,9 +17,10 @@ for a purpose. It is all from the memory of what was seen: nothing is looked at 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,7 @@ from labapp.session.simulation.percept import (
     WAVES_HEIGHT,
     Eye,
     kinds_of,
+    seen_at,
 )
 from labapp.session.simulation.person import NOTHING
 from labapp.session.simulation.view import Acts, Dial, Move, View
@@ -82,7 +84,8 @@ class LearnerModel:
     def __init__(self, eye: Eye, view: View) -> None:
         self.eye = eye
         self.kinds = kinds_of(view.target)
-        self.effects = Effects(view.dials, len(self.kinds))
+        self.by_kind = (self.kinds[:, None] == np.array(KINDS)).astype(np.float64)
+        self.effects = Effects(view.dials, len(self.kinds), seen_at)
         self._target = np.zeros(len(self.kinds))
         self._now: tuple[tuple[float, ...], Float64] | None = None
 
@@ -94,7 +97,7 @@ class LearnerModel:
 
     def see(self, view: View) -> None:
         """Glance at the own picture, and remember it with the dials."""
-        self.effects.see(view.z, self.eye.look(view.picture))
+        self.effects.see(view.z, self.eye.glance(view.picture))
 
     def now(self, view: View) -> Float64:
         """The own picture, looked at for a while."""
@@ -111,15 +114,13 @@ class LearnerModel:
 
         kind: only properties of this kind count.
         """
-        dimension, at = view.dials[dial], view.z[dial]
-        values = np.linspace(dimension.low, dimension.high, dimension.options or GRID)
-        effect = self.effects.effect(dial, np.append(values, at))
-        changes = effect[:-1] - effect[-1]
+        effect = self.effects.effect(dial, np.array([view.z[dial]]))
+        changes = self.effects.over_range(dial) - effect
         gap, counts = self.gap(view), slice(None) if kind is None else self.kinds == kind
         left = np.square(gap[counts] - changes[:, counts]).sum(axis=1)
         best = int(np.argmin(left))
         gain = float(np.square(gap[counts]).sum() - left[best])
-        return PlannedTurn(dial, float(values[best]), gain)
+        return PlannedTurn(dial, float(self.effects.places[dial][best]), gain)
 
     def expected(self, view: View, dial: int, value: float) -> Float64:
         """What turning a dial to a value is expected to change."""
@@ -132,23 +133,16 @@ class LearnerModel:
         noise = self.eye.noise * np.sqrt(2 / GLANCES)
         self.effects.judge(dial, expected, self.now(view) - before, noise)
 
-    def does(self, view: View, dial: int) -> Float64:
+    def does(self, dial: int) -> Float64:
         """How strongly a dial changes each kind of property over its range, shape (kinds,)."""
-        spread = self.over_range(view, dial).var(axis=0)
-        return np.array([spread[self.kinds == kind].sum() for kind in KINDS])
-
-    def over_range(self, view: View, dial: int) -> Float64:
-        """What a dial adds to each property over its range, shape (places, properties)."""
-        dimension = view.dials[dial]
-        values = np.linspace(dimension.low, dimension.high, dimension.options or GRID)
-        return self.effects.effect(dial, values)
+        return np.asarray(self.effects.spread(dial) @ self.by_kind)
 
     def understanding(self, view: View) -> float:
         """How many of the dials mean something to it, 0..1: those that do what is expected of them,
         and that change one kind of property rather than all."""
         means = []
         for dial in range(len(view.dials)):
-            does = self.does(view, dial)
+            does = self.does(dial)
             main = float(does.max() / (does.sum() + NOTICED))
             means.append(self.effects.reliable(dial) * main)
         return float(np.mean(means))
@@ -228,9 +222,9 @@ def probe(learner: LearnerModel, motor: MotorModel, view: View, dial: int) -> Ac
     """Turn an unknown dial to see what it does: to the side that has more room, or every button."""
     dimension, at = view.dials[dial], view.z[dial]
     if dimension.options:
-        others = tuple(float(k) for k in range(dimension.options) if k != at)
+        others = [float(k) for k in range(dimension.options) if k != at]
         for k in others:
-            view = yield Move(dial, k, pause=True, then=others)
+            view = yield motor.press(view, dial, k, others)
         return view
     way = 1.0 if dimension.high - at > at - dimension.low else -1.0
     return (yield from motor.drag(view, dial, dimension.inside(at + way * PROBE * dimension.width)))
@@ -338,7 +332,7 @@ class PartialStrategy(LearningStrategy):
                     view = yield from probe(learner, self.motor, view, dial)
                     view = yield from turn(learner, self.motor, view, dial)
             for kind in self._wrong(learner, view):
-                does = np.array([learner.does(view, dial) for dial in range(len(view.dials))])
+                does = np.array([learner.does(dial) for dial in range(len(view.dials))])
                 share = does[:, kind] / (does.sum(axis=1) + NOTICED)
                 group = [dial for dial in range(len(view.dials)) if share[dial] >= BELONGS]
                 for dial in sorted(group, key=lambda dial: -does[dial, kind]):
@@ -354,7 +348,7 @@ class PartialStrategy(LearningStrategy):
     def _wrong(self, learner: LearnerModel, view: View) -> list[int]:
         """Kinds of properties that differ, the most different first; all where none is noticed."""
         gap = np.square(learner.gap(view))
-        amount = {kind: float(gap[learner.kinds == kind].sum()) for kind in KINDS}
+        amount = dict(zip(KINDS, (gap @ learner.by_kind).tolist(), strict=True))
         order = sorted(KINDS, key=lambda kind: -amount[kind])
         return [kind for kind in order if amount[kind] > NOTICED] or list(order)
 
@@ -470,8 +464,8 @@ def _changes(learner: LearnerModel, view: View, dial: int, sorts: Properties) ->
     Neighbouring cells of a form change together: n of them count as the root of n. So slanting a
     stroke, thickening or enlarging it is that more than it is another form.
     """
-    over = learner.over_range(view, dial)
-    spread = over.var(axis=0)
+    over = learner.effects.over_range(dial)
+    spread = learner.effects.spread(dial)
     changes = {sort: float(spread[list(at)].sum() / np.sqrt(len(at))) for sort, at in sorts.items()}
     if THICKNESS in changes:
         # How much more or less of its own extent a thing fills. Seen like a length: in shares
@@ -505,9 +499,16 @@ FORGIVES = 0.7
 
 
 class Effects:
-    """The additive memory of one stage. n: properties of a percept."""
+    """The additive memory of one stage. n: properties of a percept; percepts: gives the percepts of
+    looks, shape (looks, n), which are the percepts themselves by default."""
 
-    def __init__(self, dials: Sequence[Dial], n: int) -> None:
+    def __init__(
+        self,
+        dials: Sequence[Dial],
+        n: int,
+        percepts: Callable[[Sequence[Any]], Float64] = np.stack,
+    ) -> None:
+        self._percepts = percepts
         self._dials = tuple(dials)
         self._columns: list[slice] = []
         at = 1  # column 0 is what is seen whatever the dials stand at
@@ -523,7 +524,10 @@ class Effects:
             if not dial.options:
                 self._prior[own, own] += SMOOTH * bend.T @ bend
         self._known: Float64 | None = None
-        self._looks: list[tuple[Sequence[float], Float64]] = []
+        self.places = [np.linspace(dial.low, dial.high, dial.options or GRID) for dial in dials]
+        self._of_places = [self._hats(dial, values) for dial, values in enumerate(self.places)]
+        self._covariances = [np.cov(near.T, bias=True) for near in self._of_places]
+        self._looks: list[tuple[Sequence[float], Any]] = []
         self._places: list[set[int]] = [set() for _ in dials]
         self._wrong = np.zeros(len(dials))
         self._all = np.zeros(len(dials))
@@ -538,9 +542,9 @@ class Effects:
         at = (values - dimension.low) / dimension.width * (KNOTS - 1)
         return np.maximum(0.0, 1.0 - np.abs(at[:, None] - np.arange(KNOTS)))
 
-    def see(self, z: Sequence[float], percept: Float64) -> None:
+    def see(self, z: Sequence[float], look: Any) -> None:
         """Remember a look."""
-        self._looks.append((z, percept))
+        self._looks.append((z, look))
 
     def _take_in(self) -> None:
         """Add the looks since the last question in one step; doing it one by one takes a tenth of a
@@ -548,7 +552,7 @@ class Effects:
         if not self._looks:
             return
         z = np.array([z for z, _ in self._looks])
-        percepts = np.stack([percept for _, percept in self._looks])
+        percepts = self._percepts([look for _, look in self._looks])
         hats = [self._hats(dial, values) for dial, values in enumerate(z.T)]
         rows = np.concatenate((np.ones((len(z), 1)), *hats), axis=1)
         fades = 0.5 ** (np.arange(len(z), -1, -1) / HALF_LIFE)
@@ -592,6 +596,15 @@ class Effects:
         """What a dial adds to the properties at values of it: shape (values, n)."""
         result: Float64 = self._hats(dial, values) @ self._solved()[self._columns[dial]]
         return result
+
+    def over_range(self, dial: int) -> Float64:
+        """What a dial adds to each property at each of its `places`, shape (places, n)."""
+        return np.asarray(self._of_places[dial] @ self._solved()[self._columns[dial]])
+
+    def spread(self, dial: int) -> Float64:
+        """The variance of each property over the places of a dial, shape (n,)."""
+        known = self._solved()[self._columns[dial]]
+        return np.asarray(np.add.reduce(known * (self._covariances[dial] @ known)))
 
     def remembered(self, z: Sequence[float]) -> Float64:
         """The properties where the dials stand like that, without looking: shape (n,)."""

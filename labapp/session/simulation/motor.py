@@ -6,12 +6,14 @@ last. Strides are as far apart as a hand of that speed moves between two picture
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 
 import numpy as np
 
+from labapp.models.representations.decoding import State
 from labapp.session.simulation.person import AIM_SD, Person
 from labapp.session.simulation.view import Acts, Move, View
 
@@ -61,15 +63,12 @@ class MotorModel:
     def drag(self, view: View, dial: int, goal: float, most: int | None = None) -> Acts:
         """Straight to a value, a button at once; most: the largest number of strides."""
         dimension, at = view.dials[dial], view.z[dial]
-        strides = (
-            1
-            if dimension.options
-            else ceil(abs(goal - at) / (self.person.stride * dimension.width))
-        )
+        width = self.person.stride * dimension.width
+        strides = 1 if dimension.options else ceil(abs(goal - at) / width)
         strides = strides if most is None else min(strides, most)
         values = [at + (goal - at) * k / strides for k in range(1, strides + 1)]
         for k, value in enumerate(values):
-            then = tuple(values[k + 1 : k + AHEAD]) if k % AHEAD == 0 else ()
+            then = partial(_along, view, dial, values[k + 1 : k + AHEAD])
             view = yield Move(dial, value, pause=k == 0, then=then)
         return view
 
@@ -89,21 +88,16 @@ class MotorModel:
         for way in ways:
             if view.z[dial] != start:
                 view = yield from self.drag(view, dial, start)
-            falls, turned, asked = 0, True, 0
+            falls, turned = 0, True
             step = way * max(stride * dimension.width, dimension.step)
             while falls < OVERSHOOT:
                 goal = dimension.inside(view.z[dial] + step)
                 if goal == view.z[dial]:
                     break
                 before = view.alignment
-                then: list[float] = []
-                if not asked:  # it takes `OVERSHOOT` looks at least
-                    asked = OVERSHOOT if turned else ONWARD
-                    while len(then) < asked - 1:
-                        at = dimension.snap(then[-1] if then else goal)
-                        then.append(dimension.inside(at + step))
-                asked -= 1
-                view = yield Move(dial, goal, pause=turned, then=tuple(then))
+                most = OVERSHOOT if turned else ONWARD
+                then = partial(_onward, view, dial, step, most - 1 - falls)
+                view = yield Move(dial, goal, pause=turned, then=then)
                 turned = False
                 if view.alignment > highest + RISES:
                     best, highest, falls = view.z[dial], view.alignment, 0
@@ -113,12 +107,16 @@ class MotorModel:
                 break
         return (yield from self.drag(view, dial, best))
 
+    def press(self, view: View, dial: int, button: float, order: Sequence[float]) -> Move:
+        """Press a button of those that are all pressed one after the other."""
+        return Move(dial, button, pause=True, then=lambda: _along(view, dial, order))
+
     def _buttons(self, view: View, dial: int) -> Acts:
         best, highest = view.z[dial], view.alignment
         others = [k for k in range(view.dials[dial].options) if k != best]
         order = [float(k) for k in self.rng.permutation(others)]
         for k in order:
-            view = yield Move(dial, k, pause=True, then=tuple(order))
+            view = yield self.press(view, dial, k, order)
             if view.alignment > highest + RISES:
                 best, highest = view.z[dial], view.alignment
         if view.z[dial] != best:
@@ -133,7 +131,16 @@ class MotorModel:
             return float(self.rng.integers(dimension.options))
         return float(self.rng.uniform(dimension.low, dimension.high))
 
-    def shake(self, view: View) -> Acts:
-        """Turn any dial to any place, to begin again from there."""
-        dial = int(self.rng.integers(len(view.dials)))
-        return (yield from self.drag(view, dial, self.anywhere(view, dial)))
+
+def _along(view: View, dial: int, values: Iterable[float]) -> Iterator[State]:
+    """The states of the dials with each of these values of one."""
+    z, snap = view.z, view.dials[dial].snap
+    return ((*z[:dial], snap(value), *z[dial + 1 :]) for value in values)
+
+
+def _onward(view: View, dial: int, step: float, n: int) -> Iterator[State]:
+    """The next n states behind the next one, where a dial goes on in equal steps."""
+    dimension, values = view.dials[dial], [view.z[dial]]
+    for _ in range(n + 1):
+        values.append(dimension.snap(dimension.inside(values[-1] + step)))
+    return _along(view, dial, values[2:])

@@ -817,7 +817,9 @@ class Decoders:
                     todo="Bring the same models to every machine that simulates.",
                 )
         for model, decoder in fresh.decoders.items():
-            fresh.decoders[model] = replace(decoder, forward=Foresight(decoder.forward))
+            fresh.decoders[model] = replace(
+                decoder, forward=Foresight(decoder.forward, decoder.space.encode)
+            )
         self._warm = self._warm.with_others(fresh)
 
 

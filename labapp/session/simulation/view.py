@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp.models.representations.decoding import Likely
 from labapp.models.representations.space import (
     PUBLISHED_CHART,
     Chart,
     Continuous,
     Display,
     LatentSpace,
+    snapped,
 )
 
 Array = NDArray[np.float32]
@@ -44,8 +46,8 @@ class Dial:
         return min(max(value, self.low), self.high)
 
     def snap(self, value: float) -> float:
-        """Where a slider stops near a value."""
-        return Continuous("", self.low, self.high, self.step).snap(value)
+        """Where it stops near a value."""
+        return round(value) if self.options else snapped(value, self.low, self.high, self.step)
 
 
 def dials_of(space: LatentSpace) -> tuple[Dial, ...]:
@@ -58,8 +60,7 @@ def dials_of(space: LatentSpace) -> tuple[Dial, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """The screen at one moment.
 
     picture, target: float32, of the model's shape, in units of the screen: brightness from 0 to 1,
@@ -84,20 +85,19 @@ def on_screen(picture: Array, display: Display, chart: Chart | None = None) -> A
         return (picture >= 0.5).astype(np.float32)
     if display == "series":
         low, high = chart or PUBLISHED_CHART
-        scaled: Array = np.clip((picture - low) / (high - low), 0.0, 1.0)
+        scaled: Array = np.minimum(np.maximum((picture - low) / (high - low), 0.0), 1.0)
         return scaled
     return picture
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
-    """Set a dial to a value. pause: stop for a moment first, to look or to turn round; then: the
-    values that are likely to follow."""
+class Move(NamedTuple):
+    """Set a dial to a value. pause: stop for a moment first, to look or to turn round; then: gives
+    what is likely to be seen next."""
 
     dial: int
     value: float
     pause: bool = False
-    then: tuple[float, ...] = ()
+    then: Likely = tuple
 
 
 Acts = Generator[Move, View, View]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -14,6 +14,7 @@ from labapp.record.events.commands import Command, Next
 from labapp.study.plugins.part import PlannedPart
 
 if TYPE_CHECKING:
+    from labapp.models.representations.decoding import Likely
     from labapp.session.runner import Runner
     from labapp.session.simulation.person import Experience, Pace, Person
 
@@ -103,9 +104,9 @@ class SimulatedParticipant(Protocol):
         """
         ...
 
-    def foresee(self, model: str, z: tuple[float, ...], dial: int, values: Sequence[float]) -> None:
-        """Say which values of a dial of a model will probably be looked at next, the others as in
-        z, so that they can be decoded in one call. It need not be said, and changes nothing."""
+    def foresee(self, model: str, likely: Likely) -> None:
+        """Say which states of a model's dials will probably be looked at next, so that they can be
+        decoded in one call. It need not be said, and changes nothing."""
         ...
 
     def go_through(self, trial: TrialKey, steps: Iterator[Step]) -> None:

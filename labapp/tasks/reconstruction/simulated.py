@@ -7,13 +7,13 @@ the dials is the same with names and without.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Callable, Generator, Mapping
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from labapp.base.clock import NS
+from labapp.models.representations.decoding import Likely
 from labapp.models.representations.space import LatentSpace
 from labapp.record.events import Source
 from labapp.record.events.commands import Command, Next, Skip, SkipStage
@@ -39,7 +39,15 @@ from labapp.session.simulation.person import (
     vocabulary,
 )
 from labapp.session.simulation.strategies import STRATEGIES, OracleStrategy, in_practice
-from labapp.session.simulation.view import Dial, Move, Strategy, View, dials_of, on_screen
+from labapp.session.simulation.view import (
+    Array,
+    Dial,
+    Move,
+    Strategy,
+    View,
+    dials_of,
+    on_screen,
+)
 from labapp.study.assignment import generator
 from labapp.study.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
 from labapp.tasks.reconstruction.events import EditLabel, MarkAlignment, MoveDial, MoveTutorialDial
@@ -146,8 +154,7 @@ STRIDE, TURN, THINK = "stride", "turn", "think"
 a dial's new place, or to decide."""
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
+class Act(NamedTuple):
     """A command, None to wait, and what the participant takes before it. typing_s: in its stead the
     seconds of session time that it takes to type."""
 
@@ -174,7 +181,7 @@ class Reconstructing:
     say
         Says a thought; None where it does not think aloud.
     foresee
-        Told which values of a dial it is going to look at.
+        Told which states of the dials it is likely to look at next.
     """
 
     def __init__(
@@ -188,7 +195,7 @@ class Reconstructing:
         careless: bool = False,
         language: str = "en",
         say: Say | None = None,
-        foresee: Foresee = lambda model, z, dial, values: None,
+        foresee: Foresee = lambda model, likely: None,
     ) -> None:
         self._strategy_name = strategy
         self._person = person
@@ -202,6 +209,7 @@ class Reconstructing:
         self._solving: Generator[Move, View, object] | None = None
         self._moves = 0
         self._target: tuple[float, ...] = ()
+        self._aimed_at: tuple[Array | None, Array | None] = None, None
         self._enough = 1.0
         self._judging = generator(*seed, "close enough")
         self._experience_by_stage = experience_by_stage
@@ -255,8 +263,7 @@ class Reconstructing:
         assert self._strategy is not None
         if self._thoughts is not None:
             self._thoughts.moves(self._strategy, move)
-        if move.then:
-            self._foresee(part.model, trial.z, move.dial, move.then)
+        self._foresee(part.model, move.then)
         other = move.dial != trial.selected
         before = THINK if other else TURN if move.pause else STRIDE
         return Act(MoveDial(move.dial, move.value, DEVICE), before)
@@ -303,7 +310,8 @@ class Reconstructing:
         """Turn any dial, and begin again; sent what is seen by then."""
         assert self._strategy is not None
         view = yield Move(0, 0.0)  # never sent: waits for the next view
-        view = yield from self._motor.shake(view)
+        dial = int(self._motor.rng.integers(len(view.dials)))
+        view = yield from self._motor.drag(view, dial, self._motor.anywhere(view, dial))
         return (yield from self._strategy.solve(view))
 
     def _experience(self, part: ReconstructionPart) -> Experience:
@@ -347,7 +355,9 @@ class Reconstructing:
         own, target = runner.pictures.own, runner.pictures.target
         if isinstance(self._strategy, LearningStrategy):  # others look at the number only
             own = on_screen(own, part.display, part.chart)
-            target = on_screen(target, part.display, part.chart)
+            if self._aimed_at[0] is not target:
+                self._aimed_at = target, on_screen(target, part.display, part.chart)
+            target = self._aimed_at[1]
         working_ns = runner.state.pauses.working_ns(runner.clock.now_ns())
         return View(
             own,
@@ -378,7 +388,7 @@ TELLS = 0.25
 """How often somebody who takes another dial, or goes about it otherwise, says so (ours)."""
 
 
-Foresee = Callable[[str, tuple[float, ...], int, Sequence[float]], None]
+Foresee = Callable[[str, Likely], None]
 Say = Callable[..., bool]
 """Says a thought: `labapp.study.plugins.simulated.SimulatedParticipant.think_aloud`."""
 

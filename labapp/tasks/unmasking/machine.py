@@ -82,13 +82,13 @@ class UnmaskingTask(stage.StageMachine[UnmaskingState]):
             events.append(stage.unstamped(self.part, trial, TrialEnded(INTERRUPTED)))
         number = len(state.outcomes) + 1
         at, mask = self.part.at(number)
-        sequence, planned = self.part.stimulus(number)
+        sequence = self.part.sequences[at - 1]
         drawn = StimulusDrawn(
             sequence=at,
             mask=mask,
             image=sequence.image,
             method=sequence.method,
-            percent=planned.percent,
+            percent=sequence.masks[mask - 1].percent,
             truth=sequence.truth,
             prediction=sequence.prediction,
             # There is nothing before the first stimulus that a blank would part it from.

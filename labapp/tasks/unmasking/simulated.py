@@ -200,8 +200,9 @@ class Annotator:
 
     def reply(self, part: UnmaskingPart, number: int, attempt: int) -> Reply:
         """The answer to a stimulus of a part, its number counted from 1."""
-        place, _ = part.at(number)
-        sequence, mask = part.stimulus(number)
+        place, at = part.at(number)
+        sequence = part.sequences[place - 1]
+        mask = sequence.masks[at - 1]
         rng = generator(*self._seed, part.id, number, attempt)
         if self._strategy == "understanding":
             response, beyond = self._seen(part, place, sequence, mask, rng)

@@ -23,10 +23,14 @@ def row(*values: float) -> Array:
     return np.array(values, np.float32)
 
 
+def foresight(forward: Counted) -> Foresight:
+    return Foresight(forward, lambda state: row(*state))
+
+
 def test_what_is_foreseen_comes_with_what_is_asked_for_and_is_not_asked_for_again() -> None:
     forward = Counted()
-    decode = Foresight(forward)
-    decode.foresee([row(2), row(1), row(3), row(2)])
+    decode = foresight(forward)
+    decode.foresee(lambda: [(2.0,), (1.0,), (3.0,), (2.0,)])
     for value in (1, 2, 3, 1):
         np.testing.assert_array_equal(decode(row(value)[None]), [[2 * value]])
     assert forward.calls == [3]
@@ -34,9 +38,9 @@ def test_what_is_foreseen_comes_with_what_is_asked_for_and_is_not_asked_for_agai
 
 def test_what_is_foreseen_is_left_out_where_it_is_known_and_holds_once() -> None:
     forward = Counted()
-    decode = Foresight(forward)
+    decode = foresight(forward)
     decode(row(5)[None])
-    decode.foresee([row(5)])
+    decode.foresee(lambda: [(5.0,)])
     decode(row(6)[None])
     decode(row(7)[None])
     assert forward.calls == [1, 1, 1]
@@ -44,7 +48,7 @@ def test_what_is_foreseen_is_left_out_where_it_is_known_and_holds_once() -> None
 
 def test_many_at_once_pass_by() -> None:
     forward = Counted()
-    decode = Foresight(forward)
+    decode = foresight(forward)
     decode(np.ones((4, 1), np.float32))
     decode(row(1)[None])
     assert forward.calls == [4, 1]
@@ -52,7 +56,7 @@ def test_many_at_once_pass_by() -> None:
 
 def test_it_does_not_remember_without_end() -> None:
     forward = Counted()
-    decode = Foresight(forward)
+    decode = foresight(forward)
     for value in range(decoding.KEPT + 1):
         decode(row(value)[None])
     decode(row(decoding.KEPT)[None])

@@ -100,13 +100,3 @@ def test_a_state_of_another_length_is_refused(z: tuple[float, ...]) -> None:
         space.snap(z)
     with pytest.raises(ValueError, match="expected 2 values"):
         space.encode(z)
-
-
-def test_values_of_one_dial_are_encoded_together() -> None:
-    space = LatentSpace((Discrete("a", 3), Continuous("b", -1.0, 1.0), Continuous("c", 0.0, 1.0)))
-    z = (2.0, 0.25, 0.5)
-    for dial, values in ((0, (0.0, 1.0, 2.4)), (1, (-3.0, 0.123)), (2, (0.999,))):
-        rows = space.encode_along(z, dial, values)
-        for row, value in zip(rows, values, strict=True):
-            state = (*z[:dial], space.dimensions[dial].snap(value), *z[dial + 1 :])
-            np.testing.assert_array_equal(row, space.encode(state))

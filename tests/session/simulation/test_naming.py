@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.models.representations.decoding import Decoder, decode_one
-from labapp.session.simulation.learning import LearnerModel, LearningStrategy, meanings
+from labapp.session.simulation.learning import Effects, LearnerModel, LearningStrategy, meanings
 from labapp.session.simulation.motor import MotorModel
 from labapp.session.simulation.percept import (
     ACROSS,
@@ -94,6 +94,7 @@ def known(
     rng = np.random.default_rng(seed)
     learner = LearnerModel(Eye(rng), view)
     n = len(learner.kinds)
+    learner.effects = Effects(dials, n)  # which is told percepts in place of pictures
     ends = np.zeros((len(changes), n))
     for dial, change in enumerate(changes):
         ends[dial, list(change)] = list(change.values())

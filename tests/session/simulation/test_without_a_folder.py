@@ -45,6 +45,8 @@ def first(loaded: LoadedStudy, strategy: str = "understanding") -> SimulationJob
     ("study", "cells", "strategy"),
     [
         ("quickstart", (), ORACLE),
+        ("dsprites-demo", (), ORACLE),
+        ("mnist-think-aloud", (), ORACLE),
         ("synthetic-crowd", ("exemplars-sinelines",), "understanding"),
         ("gradcam-distinction", (), "understanding"),
         ("unmasking-faces", (), "understanding"),
