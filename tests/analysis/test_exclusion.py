@@ -81,7 +81,7 @@ def ruled(folder: Path, text: str = STUDY) -> Path:
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("ruled")
     study = ruled(folder / "study")
-    simulate_study(str(study), 10, "understanding=0.6,random=0.4", folder / "data", careless=0.2)
+    simulate_study(str(study), 6, "understanding=0.6,random=0.4", folder / "data", careless=0.2)
     return folder / "data"
 
 

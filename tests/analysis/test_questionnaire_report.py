@@ -27,8 +27,6 @@ from tests.analysis.test_report import Page
 from tests.helpers.journals import SessionBuilder
 from tests.helpers.questionnaires import TLX_PAIRS, TLX_SUBSCALES
 
-DRAWN = True
-
 MADE = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
 MODELS = ("mnist8k/ae5", "mnist8k/ss5")
 SHEETS = {
