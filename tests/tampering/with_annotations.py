@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
 
 from labapp.coding.annotations.ledger import Line, as_bytes, read
@@ -24,6 +25,20 @@ def _file(places: Places, name: str) -> Path:
 def _rewrite(path: Path, change: Change) -> None:
     """Change the lines of a file, with every sum and the whole chain made again."""
     path.write_bytes(as_bytes(change(read(path).lines), chained=True))
+
+
+def rewritten(name: str, **told: str) -> Callable[[Change], Change]:
+    """Put a change of the lines of a file into the catalogue, with every sum made again."""
+
+    def add(edit: Change) -> Change:
+        @wraps(edit)
+        def change(places: Places) -> None:
+            _rewrite(_file(places, name), edit)
+
+        manipulation("coded", **told)(change)
+        return edit
+
+    return add
 
 
 def _cut(path: Path, count: int = 1) -> None:
@@ -83,41 +98,30 @@ def put_back_an_old_transcript(places: Places) -> None:
     shutil.copy(places.backup / "transcript.jsonl", _file(places, "transcript.jsonl"))
 
 
-@manipulation("coded", told="it does not say any more that")
-def take_a_redaction_out(places: Places) -> None:
+@rewritten("transcript.jsonl", told="it does not say any more that")
+def take_a_redaction_out(lines: Sequence[Line]) -> Sequence[Line]:
     """The line of a redaction is left out, and all sums are made again."""
-    _rewrite(
-        _file(places, "transcript.jsonl"),
-        lambda lines: [line for line in lines if line.kind != "redact.put"],
-    )
+    return [line for line in lines if line.kind != "redact.put"]
 
 
-@manipulation("coded", told="it does not say any more that")
-def shorten_a_redaction(places: Places) -> None:
+@rewritten("transcript.jsonl", told="it does not say any more that")
+def shorten_a_redaction(lines: Sequence[Line]) -> Sequence[Line]:
     """A redacted stretch is made shorter, and all sums are made again."""
-
-    def shorter(lines: Sequence[Line]) -> list[Line]:
-        return [
-            line._replace(body={**line.body, "t1_ns": line.body["t0_ns"] + 1})
-            if line.kind == "redact.put"
-            else line
-            for line in lines
-        ]
-
-    _rewrite(_file(places, "transcript.jsonl"), shorter)
+    return [
+        line._replace(body={**line.body, "t1_ns": line.body["t0_ns"] + 1})
+        if line.kind == "redact.put"
+        else line
+        for line in lines
+    ]
 
 
-@manipulation("coded", told="transcript.jsonl: what it held on")
-def change_a_word(places: Places) -> None:
+@rewritten("transcript.jsonl", told="transcript.jsonl: what it held on")
+def change_a_word(lines: Sequence[Line]) -> Sequence[Line]:
     """A text is another one, and all sums are made again."""
-
-    def other(lines: Sequence[Line]) -> list[Line]:
-        return [
-            line._replace(body={**line.body, "text": "yes"}) if line.kind == "text.put" else line
-            for line in lines
-        ]
-
-    _rewrite(_file(places, "transcript.jsonl"), other)
+    return [
+        line._replace(body={**line.body, "text": "yes"}) if line.kind == "text.put" else line
+        for line in lines
+    ]
 
 
 @manipulation("coded", told="anna.jsonl: it had")
@@ -163,10 +167,10 @@ def take_a_line_of_codes_out(places: Places) -> None:
     path.write_bytes(b"".join([*lines[:2], *lines[3:]]))
 
 
-@manipulation("coded", told="anna.jsonl: it had")
-def take_a_line_of_codes_out_and_number_again(places: Places) -> None:
+@rewritten("raters/anna.jsonl", told="anna.jsonl: it had")
+def take_a_line_of_codes_out_and_number_again(lines: Sequence[Line]) -> Sequence[Line]:
     """A line in the middle of a rater's file is taken out; numbers and sums are made again."""
-    _rewrite(_file(places, "raters/anna.jsonl"), lambda lines: [*lines[:2], *lines[3:]])
+    return [*lines[:2], *lines[3:]]
 
 
 @manipulation("coded", told="something above it was changed")
@@ -196,10 +200,10 @@ def empty_a_raters_file(places: Places) -> None:
     _file(places, "raters/anna.jsonl").write_bytes(b"")
 
 
-@manipulation("coded", told="what it held on")
-def change_a_code_after_the_lock(places: Places) -> None:
+@rewritten("raters/anna.jsonl", told="what it held on")
+def change_a_code_after_the_lock(lines: Sequence[Line]) -> Sequence[Line]:
     """A code is another one after it was locked, and all sums are made again."""
-    _rewrite(_file(places, "raters/anna.jsonl"), _code)
+    return _code(lines)
 
 
 @manipulation("coded", told="something above it was changed")
@@ -215,15 +219,11 @@ def change_a_code_and_its_sum(places: Places) -> None:
     path.write_bytes(b"".join(line + b"\n" for line in raw))
 
 
-@manipulation("coded", told="were changed after it was locked")
-def add_a_code_after_the_lock(places: Places) -> None:
+@rewritten("raters/anna.jsonl", told="were changed after it was locked")
+def add_a_code_after_the_lock(lines: Sequence[Line]) -> Sequence[Line]:
     """A code is added behind the lock, and all sums are made again."""
-
-    def more(lines: Sequence[Line]) -> list[Line]:
-        put = next(line for line in lines if line.kind == "mark.put")
-        return [*lines, put._replace(utc=lines[-1].utc, body={**put.body, "id": "b" * 16})]
-
-    _rewrite(_file(places, "raters/anna.jsonl"), more)
+    put = next(line for line in lines if line.kind == "mark.put")
+    return [*lines, put._replace(utc=lines[-1].utc, body={**put.body, "id": "b" * 16})]
 
 
 @manipulation("coded", told="it is not chained as those above it")
@@ -244,19 +244,15 @@ def give_codes_to_another_rater(places: Places) -> None:
     path.rename(path.with_name("carl.jsonl"))
 
 
-@manipulation("coded", told="units.jsonl: what it held on")
-def move_a_unit(places: Places) -> None:
+@rewritten("units.jsonl", told="units.jsonl: what it held on")
+def move_a_unit(lines: Sequence[Line]) -> Sequence[Line]:
     """A unit ends later, and all sums are made again."""
-
-    def later(lines: Sequence[Line]) -> list[Line]:
-        return [
-            line._replace(body={**line.body, "t1_ns": line.body["t1_ns"] + 1_000})
-            if line.kind == "unit.put"
-            else line
-            for line in lines
-        ]
-
-    _rewrite(_file(places, "units.jsonl"), later)
+    return [
+        line._replace(body={**line.body, "t1_ns": line.body["t1_ns"] + 1_000})
+        if line.kind == "unit.put"
+        else line
+        for line in lines
+    ]
 
 
 @manipulation("coded", told="assignments.jsonl: what it held on")
