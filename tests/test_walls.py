@@ -72,6 +72,7 @@ LIGHT = {
     "labapp.session.simulation": modules("session/simulation"),
     "labapp.record.audio": modules("record/audio"),
     "labapp.models.stimuli": modules("models/stimuli"),
+    "labapp.analysis": ["labapp.analysis.columns", "labapp.analysis.rows"],
     "labapp.cli.metrics": ["labapp.cli.metrics", "labapp.models.metrics.registry"],
 }
 
@@ -84,12 +85,13 @@ def test_what_each_part_of_the_program_loads() -> None:
     )
     packages = [m for m in modules("") if (ROOT / m.replace(".", "/")).is_dir()]
     light = [module for package in LIGHT.values() for module in package]
-    *_, after_help, after_packages, after_light, home, windows = loaded_after(
+    *_, after_help, after_packages, after_light, home, windows, api = loaded_after(
         of_help,
         importing(packages),
         importing(light),
         "import labapp.ui.home, labapp.ui.app",
         importing(modules("ui")),
+        "labapp.analysis.load",
     )
     assert after_help == set()
     assert not after_packages & {"torch", "PySide6", "pandas", "matplotlib", "sounddevice"}
@@ -97,6 +99,8 @@ def test_what_each_part_of_the_program_loads() -> None:
     assert not home & {"torch", "pyqtgraph"}
     assert {"PySide6", "pyqtgraph"} <= windows
     assert not windows & {"torch", "pandas", "matplotlib"}
+    assert api - windows >= {"pandas"}
+    assert not api & {"torch", "matplotlib"}
 
 
 COME_WITH = ("cycler", "markupsafe", "pydantic_core", "shiboken6")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -48,19 +46,6 @@ def small(root: Path, participant: str, study: str = "golden") -> Path:
     end_trial(made, 3)
     made.at(4, SessionCompleted())
     return made.write(root)
-
-
-def test_importing_the_package_is_light() -> None:
-    code = (
-        "import sys, labapp.analysis, labapp.analysis.columns, labapp.analysis.rows\n"
-        "print([name for name in ('pandas', 'matplotlib', 'torch') if name in sys.modules])\n"
-        "labapp.analysis.load\n"
-        "print([name for name in ('pandas', 'matplotlib', 'torch') if name in sys.modules])"
-    )
-    out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.splitlines()
-    assert out == ["[]", "['pandas']"]
 
 
 def test_unknown_names_of_the_package_are_refused() -> None:
