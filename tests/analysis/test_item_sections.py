@@ -31,7 +31,7 @@ LONG = "I trust it, because " + "it has been right whenever I looked and " * 4 +
 def tables(tmp_path_factory: pytest.TempPathFactory) -> Tables:
     folder = tmp_path_factory.mktemp("asked")
     text = RELIANCE.replace("I trust it.", f'"{LONG}"')
-    simulate_study(str(own_study(folder / "study", text)), 6, "understanding", folder / "data")
+    simulate_study(str(own_study(folder / "study", text)), 4, "understanding", folder / "data")
     return load(folder / "data").included()
 
 
@@ -65,9 +65,9 @@ items:
 @pytest.fixture(scope="module")
 def wide(tmp_path_factory: pytest.TempPathFactory) -> Tables:
     folder = tmp_path_factory.mktemp("felt")
-    simulate_study(str(own_study(folder / "study", WIDE)), 12, "understanding", folder / "data")
+    simulate_study(str(own_study(folder / "study", WIDE)), 6, "understanding", folder / "data")
     tables = load(folder / "data").included()
-    tables.answers.loc[tables.answers["item"] == "often", "touched"] = [False, True, *[None] * 10]
+    tables.answers.loc[tables.answers["item"] == "often", "touched"] = [False, True, *[None] * 4]
     return tables
 
 
