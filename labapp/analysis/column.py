@@ -100,7 +100,10 @@ def of(
     """
     if strange := sorted(getters.keys() - {column.name for column in columns}):
         raise TypeError(f"there is a getter for {strange[0]!r}, and no such column")
-    steps = {path: _declared(_follow(subject, path)) for path in ("", *via)}
+    # By path the names that all classes declare, or set as an object of theirs is made.
+    steps = {
+        path: set[str].intersection(*map(_names, _follow(subject, path))) for path in ("", *via)
+    }
 
     def bound(column: Column) -> Column:
         path = getters.get(column.name, column.get or column.name)
@@ -151,11 +154,6 @@ def _classes(subject: type, name: str) -> tuple[type, ...]:
     hint = hint or get_type_hints(subject)[name]
     kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
     return tuple(kind for kind in kinds if kind is not NoneType)
-
-
-def _declared(classes: Iterable[type]) -> set[str]:
-    """The names that all of some classes declare, or set as an object of theirs is made."""
-    return set[str].intersection(*(_names(known) for known in classes))
 
 
 def _names(known: type) -> set[str]:

@@ -31,30 +31,48 @@ flow:
 REPEATS = 'replicates: {paper: "000", study: synthetic-crowd, run: crowd}'
 
 
-def simulated(folder: Path, replicates: str, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A session with a model of a lab's own that stands for a published one."""
+def own_models(folder: Path) -> Path:
+    """A folder of models with one of a lab's own that stands for a published one."""
     models = folder / "models"
     shutil.copytree(resources.models() / "sinelines/ae", models / "lab/curves")
     file = models / "lab/curves/model.yaml"
     file.write_text(file.read_text("utf-8").replace("id: sinelines/ae", "id: lab/curves"), "utf-8")
-    monkeypatch.setenv("LABAPP_MODELS", str(models))
+    return models
+
+
+def simulated(folder: Path, replicates: str) -> Path:
     (folder / "own.yaml").write_text(STUDY.format(replicates=replicates), "utf-8")
     (session,) = simulate_study(str(folder / "own.yaml"), 1, "random", folder / "data", 2)
     return session
 
 
+@pytest.fixture
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = own_models(tmp_path)
+    monkeypatch.setenv("LABAPP_MODELS", str(folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def repeating(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A session with the model, of a study that repeats a published one, and its bundle."""
+    folder = tmp_path_factory.mktemp("repeating")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LABAPP_MODELS", str(own_models(folder)))
+        session = simulated(folder, REPEATS)
+        return session, export([session], folder / "bundle")
+
+
 def test_a_bundle_is_analysed_where_its_model_is_not_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repeating: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = simulated(tmp_path, REPEATS, monkeypatch)
-    bundle = tmp_path / "bundle"
-    export([session], bundle)
+    _, bundle = repeating
     monkeypatch.setenv("LABAPP_MODELS", str(tmp_path / "elsewhere"))
     monkeypatch.setattr(card, "_BUNDLED", {})
     assert (card.dataset_of("lab/curves"), card.published_as("lab/curves", "000")) == (
         card.UNKNOWN, "",
     )  # fmt: skip
-    packed = Path(shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path, "bundle"))
+    packed = Path(shutil.make_archive(str(tmp_path / "packed"), "zip", bundle.parent, "bundle"))
     for place in (bundle, packed):
         monkeypatch.setattr(card, "_BUNDLED", {})
         load(place)
@@ -64,13 +82,11 @@ def test_a_bundle_is_analysed_where_its_model_is_not_installed(
 
 
 def test_a_model_that_is_another_one_here_than_at_the_session_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repeating: tuple[Path, Path], models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = simulated(tmp_path, REPEATS, monkeypatch)
-    bundle = tmp_path / "bundle"
-    export([session], bundle)
+    session, bundle = repeating
     assert load(session).remarks == ()
-    file = tmp_path / "models/lab/curves/model.yaml"
+    file = models / "lab/curves/model.yaml"
     file.write_text(file.read_text("utf-8").replace("\ndataset: sinelines", "\ndataset: waves"))
     for place in (session, bundle):
         (note,) = load(place).remarks
@@ -85,9 +101,13 @@ def test_a_model_that_is_another_one_here_than_at_the_session_is_told(
 
 @pytest.mark.parametrize(("replicates", "study"), [(REPEATS, "synthetic-crowd"), ("", None)])
 def test_an_older_session_repeats_what_its_study_file_says(
-    replicates: str, study: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    replicates: str,
+    study: str | None,
+    repeating: tuple[Path, Path],
+    models: Path,
+    tmp_path: Path,
 ) -> None:
-    session = simulated(tmp_path, replicates, monkeypatch)
+    session = repeating[0] if replicates else simulated(tmp_path, replicates)
     record = open_record(session)
     (event, planned), *rest = record.payloads()
     assert isinstance(planned, SessionPlanned)

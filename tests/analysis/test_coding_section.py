@@ -44,8 +44,12 @@ def page(tables: Tables) -> str:
     return "".join(coding_section(tables, "aloud", "s1"))
 
 
-def test_counts_figures_and_quotes_are_on_the_page(tables: Tables) -> None:
-    html = page(tables)
+@pytest.fixture(scope="module")
+def html(tables: Tables) -> str:
+    return page(tables)
+
+
+def test_counts_figures_and_quotes_are_on_the_page(tables: Tables, html: str) -> None:
     assert "2 of 2" in html
     assert "sinelines/gt" in html
     assert html.count("<svg") == len(list(coding_plates(tables)))
@@ -96,8 +100,7 @@ def test_the_whole_section_is_there_in_german(sessions: Path, tmp_path: Path) ->
     assert (out / "code_counts.csv").is_file()
 
 
-def test_how_much_was_said_stands_overall_and_by_condition(tables: Tables) -> None:
-    html = page(tables)
+def test_how_much_was_said_stands_overall_and_by_condition(tables: Tables, html: str) -> None:
     assert "Words a minute" in html
     spoken = tables.utterances
     both = [spoken, spoken[spoken["model"] == "circles/gt"]]

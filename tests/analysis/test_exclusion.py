@@ -10,7 +10,8 @@ import pytest
 
 from labapp.analysis import Tables, load
 from labapp.analysis.inclusion import Given, Judged, failed_rules, values_of
-from labapp.analysis.report import report
+from labapp.analysis.retention import retention
+from labapp.base.report.page import joined
 from labapp.record.journal.read import payloads, read_rows
 from labapp.session.bids.export import export
 from labapp.session.condition_assignment import session_states
@@ -81,7 +82,7 @@ def ruled(folder: Path, text: str = STUDY) -> Path:
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("ruled")
     study = ruled(folder / "study")
-    simulate_study(str(study), 10, "understanding=0.6,random=0.4", folder / "data", careless=0.2)
+    simulate_study(str(study), 6, "understanding=0.6,random=0.4", folder / "data", careless=0.2)
     return folder / "data"
 
 
@@ -156,7 +157,7 @@ def test_a_bundle_and_its_copy_without_names_say_the_same(
 
 
 def test_the_report_says_who_is_left_out_and_why(tables: Tables) -> None:
-    page = report(tables)
+    page = str(joined(retention(tables.participants, "ruled", "s1", tables.withdrawn)))
     assert "the participant answered otherwise than 2 or 3 or 4 or 5 to check_1" in page
     assert "not applied" not in page
 

@@ -31,18 +31,16 @@ LONG = "I trust it, because " + "it has been right whenever I looked and " * 4 +
 def tables(tmp_path_factory: pytest.TempPathFactory) -> Tables:
     folder = tmp_path_factory.mktemp("asked")
     text = RELIANCE.replace("I trust it.", f'"{LONG}"')
-    simulate_study(str(own_study(folder / "study", text)), 6, "understanding", folder / "data")
+    simulate_study(str(own_study(folder / "study", text)), 4, "understanding", folder / "data")
     return load(folder / "data").included()
 
 
-def said(tables: Tables) -> str:
+@pytest.fixture(scope="module")
+def page(tables: Tables) -> str:
     return "".join(item_sections(tables, of(tables), "s1"))
 
 
-def test_items_stand_in_the_order_of_the_file_with_what_is_reversed_in_words(
-    tables: Tables,
-) -> None:
-    page = said(tables)
+def test_items_stand_in_the_order_of_the_file_with_what_is_reversed_in_words(page: str) -> None:
     items = page[page.index("<table") : page.index("Reliability")]
     places = [items.index(name) for name in (">rely<", ">wary, counts the other", ">trust<")]
     assert places == sorted(places)
@@ -67,15 +65,19 @@ items:
 @pytest.fixture(scope="module")
 def wide(tmp_path_factory: pytest.TempPathFactory) -> Tables:
     folder = tmp_path_factory.mktemp("felt")
-    simulate_study(str(own_study(folder / "study", WIDE)), 12, "understanding", folder / "data")
+    simulate_study(str(own_study(folder / "study", WIDE)), 6, "understanding", folder / "data")
     tables = load(folder / "data").included()
-    tables.answers.loc[tables.answers["item"] == "often", "touched"] = [False, True, *[None] * 10]
+    tables.answers.loc[tables.answers["item"] == "often", "touched"] = [False, True, *[None] * 4]
     return tables
 
 
-def test_many_numbers_are_strips_over_the_range_of_the_file(wide: Tables) -> None:
-    page = "".join(item_sections(wide, [], "s1"))
-    figures = re.findall(r"<figure.*?</figure>", page, re.DOTALL)
+@pytest.fixture(scope="module")
+def wide_page(wide: Tables) -> str:
+    return "".join(item_sections(wide, [], "s1"))
+
+
+def test_many_numbers_are_strips_over_the_range_of_the_file(wide_page: str) -> None:
+    figures = re.findall(r"<figure.*?</figure>", wide_page, re.DOTALL)
     assert len(figures) == 3, "bars, 21 points, and both sliders, which have the same range"
     bars, points, sliders = figures
     assert ("How good?" in bars, "How hard?" in points) == (True, True)
@@ -88,9 +90,8 @@ def test_many_numbers_are_strips_over_the_range_of_the_file(wide: Tables) -> Non
     assert (left_out in points, left_out in sliders) == (False, True)
 
 
-def test_many_numbers_are_told_by_their_ends(wide: Tables) -> None:
-    page = "".join(item_sections(wide, [], "s1"))
-    tables = page[page.index("The numbers that were given") :]
+def test_many_numbers_are_told_by_their_ends(wide: Tables, wide_page: str) -> None:
+    tables = wide_page[wide_page.index("The numbers that were given") :]
     for item, untouched in (("hard", []), ("sure", [0]), ("often", [1])):
         own = wide.answers[wide.answers["item"] == item]
         values = own.loc[own["touched"].ne(other=False).fillna(value=True), "value"]
@@ -129,16 +130,15 @@ def test_strips_are_told_in_german_too(wide: Tables) -> None:
     assert not english
 
 
-def test_long_words_are_cut_at_a_blank(tables: Tables) -> None:
-    assert LONG not in said(tables)
-    assert short(LONG) in said(tables)
+def test_long_words_are_cut_at_a_blank(tables: Tables, page: str) -> None:
+    assert LONG not in page
+    assert short(LONG) in page
     assert short(LONG).endswith(" …")
     assert LONG.startswith(short(LONG).removesuffix(" …"))
     assert tables.items.set_index("item")["text"]["trust"] == LONG
 
 
-def test_every_answer_is_counted(tables: Tables) -> None:
-    page = said(tables)
+def test_every_answer_is_counted(tables: Tables, page: str) -> None:
     answers = tables.answers[tables.answers["item"] == "rely"]["value"]
     row = page[page.index(">rely<") :]
     cells = re.findall(r"<td[^>]*>(\d+)</td>", row[: row.index("</tr>")])

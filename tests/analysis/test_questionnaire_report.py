@@ -11,8 +11,12 @@ from typing import Any
 import pytest
 
 from labapp.analysis import load
+from labapp.analysis.item_sections import questionnaires
 from labapp.analysis.report import report
+from labapp.analysis.tables import Tables
+from labapp.analysis.task_report import Findings
 from labapp.base import resources
+from labapp.base.report.page import joined
 from labapp.record.events.lifecycle import (
     InclusionDecided,
     PartEnded,
@@ -26,8 +30,6 @@ from tests.analysis.sessions import builder, stage_row
 from tests.analysis.test_report import Page
 from tests.helpers.journals import SessionBuilder
 from tests.helpers.questionnaires import TLX_PAIRS, TLX_SUBSCALES
-
-DRAWN = True
 
 MADE = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
 MODELS = ("mnist8k/ae5", "mnist8k/ss5")
@@ -122,12 +124,28 @@ def instruments() -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def text(folder: Path) -> str:
-    return Page(report(load(folder), MADE)).text
+def counted(folder: Path) -> Tables:
+    return load(folder).included()
+
+
+@pytest.fixture(scope="module")
+def text(counted: Tables) -> str:
+    return Page(str(joined(questionnaires(counted, "s1")))).text
 
 
 def section(text: str, title: str, following: str) -> str:
     return text[text.index(title) : text.index(following, text.index(title))]
+
+
+def test_what_a_score_is_made_of_is_defined(counted: Tables) -> None:
+    findings = Findings.find(counted)
+    defined = {
+        name: said
+        for each, results in findings.of.items()
+        for name, said in each.defined(findings.counted, results).items()
+    }
+    meaning = defined["Difficulty (after the quiz)"]
+    assert "6 less the answer to “Stage k was easy”" in str(meaning)
 
 
 def test_workload_by_model(text: str) -> None:
@@ -154,7 +172,6 @@ def test_statements_about_a_stage_are_told_by_its_model(text: str) -> None:
     # "Stage 1 was easy" is about ae5 for P01 and about ss5 for P02.
     easy = end[end.index("Stage easy") :]
     assert easy.count("3.50 ± 2.12 median 3.50, n = 2") == 2
-    assert "6 less the answer to “Stage k was easy”" in text
     assert "Frustrating the answer as it is – – 3.00 ± 0.00 median 3.00, n = 2" in end
 
 
@@ -180,7 +197,7 @@ def test_people_are_told_in_counts_alone(text: str) -> None:
 
 
 def test_written_answers_are_listed(text: str) -> None:
-    listed = section(text, "Written answers", "Deviations")
+    listed = text[text.index("Written answers") :]
     assert "P01 comments comments whole session P01 liked the <rings>" in listed
     assert "P02 liked" in listed
     assert "P03" not in listed, "it does not count"

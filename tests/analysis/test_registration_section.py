@@ -6,19 +6,16 @@ from copy import deepcopy
 
 import pandas as pd
 
-from labapp.analysis.declared import declared_of
-from labapp.analysis.design.analyses import analyse
 from labapp.analysis.design.sections import sections
 from labapp.analysis.registration import Registration
 from labapp.analysis.sections import _sample_as_registered, registration_section
 from labapp.base.report.page import joined
 from tests.analysis.design.studies import study
-from tests.analysis.design.test_analyses import DESIGN
+from tests.analysis.design.test_analyses import DESIGN, declared
 
 
 def told(registered: dict[str, object], utc: str = "2025-12-01T00:00:00Z") -> str:
-    tables = study(DESIGN)
-    results = analyse(tables.included(), declared_of(tables, "own"))
+    tables, results = declared()
     registration = Registration("own", 1, "", utc, 0, registered)
     return str(joined(registration_section([registration], "own", tables.participants, results)))
 
@@ -44,8 +41,7 @@ def test_sessions_that_began_before_are_counted() -> None:
 
 
 def test_simulated_sessions_began_at_no_time() -> None:
-    tables = study(DESIGN)
-    people = tables.participants.assign(simulated=True)
+    people = declared()[0].participants.assign(simulated=True)
     registration = Registration("own", 1, "", "2026-01-06T00:00:00Z", 0, DESIGN)
     text = str(joined(registration_section([registration], "own", people, None)))
     assert "Registered on" in text
@@ -53,14 +49,13 @@ def test_simulated_sessions_began_at_no_time() -> None:
 
 
 def test_the_report_of_another_study_says_nothing_of_it() -> None:
-    tables = study(DESIGN)
+    people = declared()[0].participants
     registration = Registration("another", 1, "", "2025-12-01T00:00:00Z", 0, {})
-    assert not list(registration_section([registration], "own", tables.participants, None))
+    assert not list(registration_section([registration], "own", people, None))
 
 
 def test_each_hypothesis_has_its_result() -> None:
-    tables = study(DESIGN)
-    results = analyse(tables.included(), declared_of(tables, "own"))
+    _, results = declared()
     text = str(joined(sections(results)))
     against, _ = results.analyses[0].select("contrast")
     assert against.p_corrected is not None

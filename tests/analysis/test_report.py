@@ -184,28 +184,34 @@ def test_the_same_sessions_give_the_same_page(tmp_path: Path, golden: str) -> No
     assert report(load(golden_session(tmp_path)), MADE) == golden
 
 
-def test_what_people_typed_is_escaped(tmp_path: Path) -> None:
-    made = quiet_session("P01")
-    begin_trial(made, 80, trial=6)
-    made.at(81, LabelEdited(1, "<script>alert(1)</script>"), "stage-1", 6)
-    made.at(82, SessionPaused('<img src="http://example.org/x">'))
-    source = report(load(made.write(tmp_path)), MADE)
-    page = Page(source)
+@pytest.fixture(scope="module")
+def of_two(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The report of two quiet sessions: in the first of them something was typed, in the second a
+    simulated participant moved a dial."""
+    folder = tmp_path_factory.mktemp("two")
+    typed = quiet_session("P01")
+    typed.at(51, LabelEdited(1, "<script>alert(1)</script>"), "stage-1", 5)
+    typed.at(82, SessionPaused('<img src="http://example.org/x">'))
+    typed.write(folder)
+    simulated = quiet_session("P02")
+    simulated.at(75, DialMoved(9, 1, 1.0, "simulated"), "stage-1", 5, source=Source.SIMULATED)
+    simulated.write(folder)
+    return report(load(folder), MADE)
+
+
+def test_what_people_typed_is_escaped(of_two: str) -> None:
+    page = Page(of_two)
     assert not {"script", "img"} & set(page.tags)
     assert "<script>alert(1)</script>" in page.text
 
 
-def test_a_simulated_participant_is_named(tmp_path: Path, golden: str) -> None:
-    made = quiet_session("P01")
-    made.at(75, DialMoved(9, 1, 1.0, "simulated"), "stage-1", 5, source=Source.SIMULATED)
-    assert "Simulated: 1 of 1 session." in Page(report(load(made.write(tmp_path)), MADE)).text
+def test_a_simulated_participant_is_named(of_two: str, golden: str) -> None:
+    assert "Simulated: 1 of 2 sessions." in Page(of_two).text
     assert "Simulated" not in Page(golden).text
 
 
-def test_spread_over_participants_and_change_over_questions(tmp_path: Path) -> None:
-    for label in ("P01", "P02"):
-        quiet_session(label).write(tmp_path)
-    text = Page(report(load(tmp_path), MADE)).text
+def test_spread_over_participants_and_change_over_questions(of_two: str) -> None:
+    text = Page(of_two).text
     # Question n moves n fifths of a slider 4 wide: (4 + 5 - 1 - 2) / 2 / 5 / 4 = 0.15.
     assert "mnist8k/ss2 2 0 ± 0 median 0, n = 2 6.0 ± 0.0 median 6.0, n = 2" in text
     assert "Mean over participants of last minus first 2 questions; below it the median" in text

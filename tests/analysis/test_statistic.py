@@ -13,8 +13,9 @@ from labapp.analysis.design.analyses import analyse
 from labapp.analysis.statistic import STATISTICS, Statistic, select
 from labapp.analysis.tables import Tables
 from tests.analysis.design.studies import MODELS, study
-from tests.analysis.design.test_analyses import AGAINST, DESIGN
+from tests.analysis.design.test_analyses import AGAINST, declared
 from tests.analysis.design.test_r_script import STUDIES, tables_of
+from tests.helpers.nightly import examples
 from tests.helpers.one_test import faults
 
 
@@ -52,7 +53,7 @@ def test_each_row_is_one_test(name: str) -> None:
         st.sampled_from(("holm", "bonferroni", "fdr", "none")),
     ),
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12))
 def test_each_row_of_a_design_that_is_drawn_is_one_test(
     seed: int, n: int, gaps: int, models: int, between: bool, transform: str,
     bound: dict[str, float], plan: tuple[str, str],
@@ -63,7 +64,7 @@ def test_each_row_of_a_design_that_is_drawn_is_one_test(
     design: dict[str, object] = {"within": ["model"]}
     if between:
         design["between"] = {"hint": ["with", "without"]}
-    declared = {
+    plans = {
         "design": design,
         "analysis": {
             "family": plan[0], "correction": plan[1],
@@ -76,7 +77,7 @@ def test_each_row_of_a_design_that_is_drawn_is_one_test(
             for way in ("less", "greater", "equivalent")
         ],
     }  # fmt: skip
-    made = rows(study(declared, n=n, seed=seed, gaps=gaps, models=names))
+    made = rows(study(plans, n=n, seed=seed, gaps=gaps, models=names))
     assert select(made, kind="contrast")
     assert of(made) == []
 
@@ -84,7 +85,7 @@ def test_each_row_of_a_design_that_is_drawn_is_one_test(
 def test_rows_of_two_tests_are_found() -> None:
     """An equivalence whose t is that of the difference, a p of another test, an interval of another
     level, and families that are mixed: what was wrong with tests of equivalence once."""
-    made = rows(study(DESIGN))
+    made = list(declared()[1].rows)
     assert of(made) == []
     (equal,) = select(made, kind="equivalence")
     against, *_ = select(made, kind="contrast", contrast=AGAINST["name"])

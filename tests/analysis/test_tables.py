@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -36,25 +34,18 @@ def bundle(golden: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return export([golden], tmp_path_factory.mktemp("bundles") / "bundle")
 
 
+@pytest.fixture(scope="module")
+def tables(golden: Path) -> Tables:
+    """Of the golden session; for tests that only look at them."""
+    return load(golden)
+
+
 def small(root: Path, participant: str, study: str = "golden") -> Path:
     made = builder(participant=participant, study=study)
     begin_trial(made, 1)
     end_trial(made, 3)
     made.at(4, SessionCompleted())
     return made.write(root)
-
-
-def test_importing_the_package_is_light() -> None:
-    code = (
-        "import sys, labapp.analysis, labapp.analysis.columns, labapp.analysis.rows\n"
-        "print([name for name in ('pandas', 'matplotlib', 'torch') if name in sys.modules])\n"
-        "labapp.analysis.load\n"
-        "print([name for name in ('pandas', 'matplotlib', 'torch') if name in sys.modules])"
-    )
-    out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.splitlines()
-    assert out == ["[]", "['pandas']"]
 
 
 def test_unknown_names_of_the_package_are_refused() -> None:
@@ -64,9 +55,9 @@ def test_unknown_names_of_the_package_are_refused() -> None:
         _ = labapp.analysis.nothing
 
 
-def test_a_bundle_says_what_its_session_says(golden: Path, bundle: Path) -> None:
-    from_session, from_bundle = load(golden), load([str(bundle)])
-    for name, frame in from_session.by_name().items():
+def test_a_bundle_says_what_its_session_says(tables: Tables, bundle: Path) -> None:
+    from_bundle = load([str(bundle)])
+    for name, frame in tables.by_name().items():
         other = from_bundle.by_name()[name]
         if name == "participants":
             frame, other = frame.drop(columns="source"), other.drop(columns="source")
@@ -100,23 +91,25 @@ def test_a_folder_of_bundles_is_all_of_them(tmp_path: Path) -> None:
     assert not load(exports).remarks
 
 
-def test_a_session_given_twice_is_read_once_with_a_note(golden: Path, bundle: Path) -> None:
-    tables = load([bundle, golden])
-    assert len(tables.participants) == 1
-    (note,) = tables.remarks
+def test_a_session_given_twice_is_read_once_with_a_note(
+    golden: Path, tables: Tables, bundle: Path
+) -> None:
+    both = load([bundle, golden])
+    assert len(both.participants) == 1
+    (note,) = both.remarks
     assert "given twice" in note
     assert str(golden.parent) not in note, "the report says nothing of the folders of who made it"
     assert str(bundle.parent) not in note
-    assert len(tables.trials) == len(load(golden).trials)
+    assert len(both.trials) == len(tables.trials)
 
 
 def test_of_a_deidentified_copy_and_the_session_the_session_is_read(
-    golden: Path, tmp_path: Path
+    golden: Path, tables: Tables, tmp_path: Path
 ) -> None:
     copy = export([golden], tmp_path / "copy", deidentify=True)
     alone = load(copy)
     assert alone.participants["deidentified"].item()
-    assert alone.stages["error_auc_sum"].tolist() == load(golden).stages["error_auc_sum"].tolist()
+    assert alone.stages["error_auc_sum"].tolist() == tables.stages["error_auc_sum"].tolist()
     assert "slant" not in alone.labels["text"].tolist()
     both = load([copy, golden])
     assert not both.participants["deidentified"].item()
@@ -196,29 +189,27 @@ def test_the_columns_that_scripts_rely_on() -> None:
 
 
 @pytest.fixture(scope="module")
-def written(golden: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Tables, list[Path]]:
-    """The tables of a session, and their files in a folder that was not there."""
-    tables = load(golden)
-    return tables, write(tables, tmp_path_factory.mktemp("written") / "new" / "out")
+def written(tables: Tables, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The files of the tables of a session in a folder that was not there."""
+    return write(tables, tmp_path_factory.mktemp("written") / "new" / "out")
 
 
-def test_parquet_gives_the_tables_back(written: tuple[Tables, list[Path]]) -> None:
-    tables, paths = written
-    assert {path.name for path in paths} == set(file_names())
+def test_parquet_gives_the_tables_back(tables: Tables, written: list[Path]) -> None:
+    assert {path.name for path in written} == set(file_names())
     for name, frame in tables.by_name().items():
-        back = pd.read_parquet(paths[0].parent / f"{name}.parquet")
+        back = pd.read_parquet(written[0].parent / f"{name}.parquet")
         assert list(back.columns) == list(frame.columns)
         assert len(back) == len(frame)
         assert back.notna().sum().tolist() == frame.notna().sum().tolist()
-    schema = pq.read_schema(paths[0].parent / "trials.parquet")
+    schema = pq.read_schema(written[0].parent / "trials.parquet")
     assert str(schema.field("duration_s").type) == "double"
     assert str(schema.field("trial").type) == "int64"
     assert str(schema.field("excluded").type) == "bool"
     assert str(schema.field("z_start").type).startswith("list<")
 
 
-def test_csv_gives_the_numbers_back(written: tuple[Tables, list[Path]]) -> None:
-    tables, folder = written[0], written[1][0].parent
+def test_csv_gives_the_numbers_back(tables: Tables, written: list[Path]) -> None:
+    folder = written[0].parent
     back = pd.read_csv(folder / "trials.csv")
     assert back["error_auc_sum"].tolist() == tables.trials["error_auc_sum"].tolist()
     assert [json.loads(cell) for cell in back["z_start"]] == tables.trials["z_start"].tolist()
@@ -238,8 +229,7 @@ def test_tables_without_rows_are_written_and_read_back(tmp_path: Path) -> None:
     assert list(pd.read_parquet(tmp_path / "out" / "stages.parquet")) == list(tables.stages)
 
 
-def test_nothing_is_overwritten(golden: Path, tmp_path: Path) -> None:
-    tables = load(golden)
+def test_nothing_is_overwritten(tables: Tables, tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("mine")
     with pytest.raises(ExportExists, match=r"labels\.csv"):
         write(tables, tmp_path)
@@ -247,10 +237,9 @@ def test_nothing_is_overwritten(golden: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
 
 
-def test_a_file_in_the_place_of_the_folder(golden: Path, tmp_path: Path) -> None:
+def test_a_file_in_the_place_of_the_folder(tables: Tables, tmp_path: Path) -> None:
     place = tmp_path / "file"
     place.write_text("mine")
-    tables = load(golden)
     with pytest.raises(ExportExists, match="is a file"):
         write(tables, place)
     with pytest.raises(DataFolderError, match="cannot be written"):

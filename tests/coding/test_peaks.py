@@ -35,6 +35,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return sounding_session(tmp_path_factory.mktemp("data"), *takes, end_s=1200)
 
 
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two files with a pause between them."""
+    takes = (Take(noise(60, 1), start_s=5), Take(noise(40, 2), start_s=80))
+    return sounding_session(tmp_path_factory.mktemp("short"), *takes, end_s=120)
+
+
 def noise(seconds: float, seed: int) -> NDArray[np.int16]:
     rng = np.random.default_rng(seed)
     loudness = np.repeat(rng.uniform(10, 9000, round(seconds * 10)), RATE // 10)
@@ -80,18 +87,18 @@ def test_nothing_is_drawn_where_nothing_was_recorded(folder: Path) -> None:
 
 
 def test_the_second_time_it_comes_from_the_cache(
-    folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+    short: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = peaks_of(folder)[1].between(0, 1200 * NS, 800)
+    first = peaks_of(short)[1].between(0, 120 * NS, 800)
     assert len(list(cache.glob("*.peaks"))) == len(list(cache.glob("*.sha256"))) == 2
     monkeypatch.setattr(pyramid, "_made", None)
-    second = peaks_of(folder)[1].between(0, 1200 * NS, 800)
+    second = peaks_of(short)[1].between(0, 120 * NS, 800)
     assert np.array_equal(first, second)
 
 
 @pytest.mark.parametrize("damage", ["cut", "bit", "empty", "other", "index", "folder"])
-def test_a_damaged_cache_is_made_again(folder: Path, cache: Path, damage: str) -> None:
-    whole = peaks_of(folder)[1].between(0, 1200 * NS, 800)
+def test_a_damaged_cache_is_made_again(short: Path, cache: Path, damage: str) -> None:
+    whole = peaks_of(short)[1].between(0, 120 * NS, 800)
     first, second = sorted(cache.glob("*.peaks"))
     content = first.read_bytes()
     match damage:
@@ -109,7 +116,7 @@ def test_a_damaged_cache_is_made_again(folder: Path, cache: Path, damage: str) -
         case "folder":
             first.unlink()
             first.mkdir()
-    again = peaks_of(folder)[1].between(0, 1200 * NS, 800)
+    again = peaks_of(short)[1].between(0, 120 * NS, 800)
     assert np.array_equal(whole, again)
     if damage != "folder":
         assert first.read_bytes() == content
@@ -125,10 +132,10 @@ def test_a_file_that_changed_is_gone_through_again(tmp_path: Path) -> None:
     assert not np.array_equal(before, peaks_of(folder)[1].between(0, 40 * NS, 400))
 
 
-def test_a_cache_that_cannot_be_written(folder: Path, cache: Path) -> None:
+def test_a_cache_that_cannot_be_written(short: Path, cache: Path) -> None:
     cache.parent.mkdir(parents=True)
     cache.write_text("in its place")
-    assert peaks_of(folder)[1].between(0, 1200 * NS, 8)[1].any()
+    assert peaks_of(short)[1].between(0, 120 * NS, 8)[1].any()
 
 
 @pytest.mark.parametrize("columns", [10, 333, 20_000])

@@ -11,11 +11,17 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from hypothesis import strategies as st
 
+from labapp.base.messages import Message
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.model import Mark
 from labapp.coding.annotations.store import annotations_of, open_marks
+from labapp.coding.exchange.coming_in import plan_import
+from labapp.coding.exchange.formats import FORMATS
+from labapp.coding.exchange.gathering import Exported, export_coding
+from labapp.coding.exchange.incoming import read
 from labapp.coding.exchange.model import Annotation, Media, Sheet, Stamp, Utterance
+from labapp.coding.exchange.plan import Plan
 from labapp.record.journal.opening import open_record
 from tests.helpers.coded_session import CODEBOOK, add_codebook, add_units
 from tests.helpers.recorded_sounds import RATE, Take, sounding_session
@@ -133,6 +139,18 @@ def _made(
         file.give("uncertain", t0_ns=90 * SECOND, t1_ns=95_000_000_789)
         file.give("goal", unit=units[15].id)
     return folder
+
+
+def export(session: Path, name: str, out: Path, **how: object) -> Exported:
+    """Anna's coding as a file in a format."""
+    return export_coding(open_record(session), "anna", FORMATS[name], out, **how)  # type: ignore[arg-type]
+
+
+def plan(session: Path, file: Path, rater: str = "anna", **how: object) -> Plan:
+    """What a file would change; all that is told has a code, to be said in any language."""
+    made = plan_import(open_record(session), rater, read(file), **how)  # type: ignore[arg-type]
+    assert all(isinstance(why, Message) for why in (*made.times, *made.lost))
+    return made
 
 
 def marks_in(session: Path, rater: str = "anna") -> dict[str, Mark]:

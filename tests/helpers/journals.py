@@ -15,7 +15,9 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -213,6 +215,17 @@ def golden_plan() -> dict[str, Any]:
 
 def golden_session(root: Path, *, wal: bool = False) -> Path:
     """The golden session under the data root `root`; returns its folder."""
+    made = Path(_golden(wal).name, "data")
+    (session,) = made.glob("*/sub-*")
+    shutil.copytree(session, root / session.relative_to(made))
+    return root / session.relative_to(made)
+
+
+@cache
+def _golden(wal: bool) -> TemporaryDirectory[str]:
+    """A folder with the golden session, which hundreds of tests want a copy of."""
     from tests.helpers.golden import golden_builder
 
-    return golden_builder().write(root, wal=wal)
+    folder = TemporaryDirectory(prefix="labapp-tests-golden-")
+    golden_builder().write(Path(folder.name, "data"), wal=wal)
+    return folder

@@ -1,9 +1,9 @@
 """The catalogue: every way of tampering that verify is held to, each with what is told of it.
 
-A manipulation is a function that changes copies of `places.Places` and returns what to verify. Its
-first line says what somebody did. `told`: part of a problem that must be told; `noted`: part of a
-note (the check is passed, but says so); `unnoticed`: why nothing can be noticed yet, which a later
-version should make shorter.
+A manipulation is a function that changes copies of `places.Places`, and returns what to verify
+where that is not the first place it needs. Its first line says what somebody did. `told`: part of a
+problem that must be told; `noted`: part of a note (the check is passed, but says so); `unnoticed`:
+why nothing can be noticed yet, which a later version should make shorter.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from tests.tampering import places as made
 from tests.tampering.places import Places
 
 Do = Callable[[Places], Path]
+Change = Callable[[Places], Path | None]
 
 INSIDER = "all hashes were made anew by who can run the program; no key seals them yet"
 BACKUP = "everything is as it was on that day, the anchor too; only a copy elsewhere would tell"
@@ -39,17 +41,24 @@ _CATALOGUE: dict[str, Manipulation] = {}
 
 
 def manipulation(
-    *needs: str, told: str = "", noted: str = "", unnoticed: str = ""
-) -> Callable[[Do], Do]:
-    """Put a function into the catalogue, under its name."""
+    *needs: str, told: str = "", noted: str = "", unnoticed: str = "", reseal: bool = False
+) -> Callable[[Change], Change]:
+    """Put a function into the catalogue, under its name. reseal: the manifest is made to fit."""
 
-    def add(do: Do) -> Do:
-        assert bool(told) + bool(noted) + bool(unnoticed) == 1, do.__name__
-        name = do.__name__.replace("_", " ")
+    def add(change: Change) -> Change:
+        def do(places: Places) -> Path:
+            first: Path = getattr(places, needs[0])
+            path = change(places) or first
+            if reseal:
+                made.reseal(places.bundle)
+            return path
+
+        assert bool(told) + bool(noted) + bool(unnoticed) == 1, change.__name__
+        name = change.__name__.replace("_", " ")
         assert name not in _CATALOGUE, name
-        sentence = " ".join((do.__doc__ or "").split())
+        sentence = " ".join((change.__doc__ or "").split())
         _CATALOGUE[name] = Manipulation(name, sentence, do, needs, told, noted, unnoticed)
-        return do
+        return change
 
     return add
 

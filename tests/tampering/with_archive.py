@@ -20,84 +20,74 @@ def _append(archive: Path, name: str, content: bytes) -> None:
 
 
 @manipulation("archive", told="bundle")
-def flip_a_bit_of_the_archive(places: Places) -> Path:
+def flip_a_bit_of_the_archive(places: Places) -> None:
     """One bit in the middle of the archive is turned."""
     flip(places.archive, places.archive.stat().st_size // 2)
-    return places.archive
 
 
 @manipulation("archive", told="README")
-def put_a_file_in_twice(places: Places) -> Path:
+def put_a_file_in_twice(places: Places) -> None:
     """A second README with the same name is added: programs differ in which they read."""
     _append(places.archive, "bundle/README", b"All was well.\n")
-    return places.archive
 
 
 @manipulation("archive", told="notes.txt: not part of the export")
-def add_a_file_to_the_archive(places: Places) -> Path:
+def add_a_file_to_the_archive(places: Places) -> None:
     """A file is added to the bundle in the archive."""
     _append(places.archive, "bundle/notes.txt", b"later\n")
-    return places.archive
 
 
 @manipulation("archive", told="notes.txt lies beside the bundle's folder")
-def put_a_file_beside_the_bundle(places: Places) -> Path:
+def put_a_file_beside_the_bundle(places: Places) -> None:
     """A file is added beside the bundle's folder in the archive."""
     _append(places.archive, "notes.txt", b"later\n")
-    return places.archive
 
 
 @manipulation("archive", told=AROUND)
-def pack_anew(places: Places) -> Path:
+def pack_anew(places: Places) -> None:
     """The same files are packed by another program."""
     with zipfile.ZipFile(places.archive) as opened:
         files = {name: opened.read(name) for name in opened.namelist()}
     with zipfile.ZipFile(places.archive, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in files.items():
             packed.writestr(name, content)
-    return places.archive
 
 
 @manipulation("archive", told=AROUND)
-def add_a_comment(places: Places) -> Path:
+def add_a_comment(places: Places) -> None:
     """A comment is put into the archive."""
     with zipfile.ZipFile(places.archive, "a") as opened:
         opened.comment = b"approved"
-    return places.archive
 
 
 @manipulation("archive", told="archive")
-def put_bytes_behind_the_archive(places: Places) -> Path:
+def put_bytes_behind_the_archive(places: Places) -> None:
     """Bytes are appended to the archive."""
     places.archive.write_bytes(places.archive.read_bytes() + b"hello")
-    return places.archive
 
 
 @manipulation("archive", told="archive")
-def put_bytes_before_the_archive(places: Places) -> Path:
+def put_bytes_before_the_archive(places: Places) -> None:
     """A program is put before the archive, as self-extracting archives have it."""
     places.archive.write_bytes(b"#!/bin/sh\nexit\n" + places.archive.read_bytes())
-    return places.archive
 
 
 @manipulation("archive", told=AROUND)
-def change_a_date_in_the_archive(places: Places) -> Path:
+def change_a_date_in_the_archive(places: Places) -> None:
     """The directory of the archive says another date of a file."""
     content = bytearray(places.archive.read_bytes())
     content[content.index(b"PK\1\2") + 14] ^= 1
     places.archive.write_bytes(content)
-    return places.archive
 
 
 @manipulation("archive", told="_beh.tsv: ")
-def change_a_cell_in_the_archive(places: Places) -> Path:
+def change_a_cell_in_the_archive(places: Places) -> None:
     """A table is another, packed as labapp packs."""
     rezip(places.archive, _change_a_cell)
-    return places.archive
 
 
 @manipulation("archive", told="the journal gives")
-def change_a_cell_in_the_archive_and_the_manifest(places: Places) -> Path:
+def change_a_cell_in_the_archive_and_the_manifest(places: Places) -> None:
     """A table is another, the manifest fits, packed as labapp packs."""
 
     def edit(bundle: Path) -> None:
@@ -105,22 +95,19 @@ def change_a_cell_in_the_archive_and_the_manifest(places: Places) -> Path:
         reseal(bundle)
 
     rezip(places.archive, edit)
-    return places.archive
 
 
 @manipulation("archive", told="README: missing")
-def take_a_file_out_of_the_archive(places: Places) -> Path:
+def take_a_file_out_of_the_archive(places: Places) -> None:
     """A file is taken out, packed as labapp packs."""
     rezip(places.archive, lambda bundle: (bundle / "README").unlink())
-    return places.archive
 
 
 @manipulation("archive", told="zip archive")
-def cut_the_archive_off(places: Places) -> Path:
+def cut_the_archive_off(places: Places) -> None:
     """The archive is cut in half."""
     content = places.archive.read_bytes()
     places.archive.write_bytes(content[: len(content) // 2])
-    return places.archive
 
 
 def _change_a_cell(bundle: Path) -> None:

@@ -15,104 +15,90 @@ STUDY_CHANGED = "study: its files are not those the session was planned with"
 
 
 @manipulation("session", told="notes.txt: not part of the session")
-def add_a_file(places: Places) -> Path:
+def add_a_file(places: Places) -> None:
     """A file lies in the session folder."""
     (places.session / "notes.txt").write_text("later")
-    return places.session
 
 
 @manipulation("session", told=".hidden: not part of the session")
-def add_a_hidden_file(places: Places) -> Path:
+def add_a_hidden_file(places: Places) -> None:
     """A hidden file lies in the session folder."""
     (places.session / ".hidden").write_text("later")
-    return places.session
 
 
 @manipulation("session", told="audio/.more/take-2.wav: not part of the session")
-def add_a_file_in_a_hidden_folder(places: Places) -> Path:
+def add_a_file_in_a_hidden_folder(places: Places) -> None:
     """A hidden folder with a file lies beside the sound."""
     (places.session / "audio/.more").mkdir()
     (places.session / "audio/.more/take-2.wav").write_bytes(b"RIFF")
-    return places.session
 
 
 @manipulation("session", told="more: a link")
-def add_a_link(places: Places) -> Path:
+def add_a_link(places: Places) -> None:
     """A link leads out of the session folder."""
     (places.session / "more").symlink_to("/etc/hostname")
-    return places.session
 
 
 @manipulation("session", told="talk: a pipe")
-def add_a_pipe(places: Places) -> Path:
+def add_a_pipe(places: Places) -> None:
     """A pipe lies in the session folder."""
     os.mkfifo(places.session / "talk")
-    return places.session
 
 
 @manipulation("session", told="journal.sqlite: a link")
-def put_a_link_in_the_journal_s_place(places: Places) -> Path:
+def put_a_link_in_the_journal_s_place(places: Places) -> None:
     """The journal lies elsewhere, and a link leads there."""
     link_outside(places.session / JOURNAL)
-    return places.session
 
 
 @manipulation("session", told="audio: a link")
-def put_a_link_in_the_sound_folder_s_place(places: Places) -> Path:
+def put_a_link_in_the_sound_folder_s_place(places: Places) -> None:
     """The folder of sound lies elsewhere, and a link leads there."""
     link_outside(places.session / "audio")
-    return places.session
 
 
 @manipulation("session", told="a link")
-def put_a_link_in_a_text_s_place(places: Places) -> Path:
+def put_a_link_in_a_text_s_place(places: Places) -> None:
     """A text of the study is a link to the same text elsewhere."""
     link_outside(places.session / "study/texts/en/consent.md")
-    return places.session
 
 
 @manipulation("session", told=STUDY_CHANGED)
-def change_the_consent_text(places: Places) -> Path:
+def change_the_consent_text(places: Places) -> None:
     """A letter of the consent text is another."""
     flip(places.session / "study/texts/en/consent.md", 5)
-    return places.session
 
 
 @manipulation("session", told=STUDY_CHANGED)
-def change_an_instrument(places: Places) -> Path:
+def change_an_instrument(places: Places) -> None:
     """A letter of a questionnaire is another."""
     flip(places.session / "study/instruments/seq.yaml", 30)
-    return places.session
 
 
 @manipulation("session", told=STUDY_CHANGED)
-def change_the_study_file(places: Places) -> Path:
+def change_the_study_file(places: Places) -> None:
     """A line is added to the study."""
     path = places.session / "study/golden.yaml"
     path.write_text(path.read_text() + "# approved\n")
-    return places.session
 
 
 @manipulation("session", told=STUDY_CHANGED)
-def add_a_study_file(places: Places) -> Path:
+def add_a_study_file(places: Places) -> None:
     """A text lies beside those of the study."""
     (places.session / "study/texts/en/more.md").write_text("?")
-    return places.session
 
 
 @manipulation("session", told=STUDY_CHANGED)
-def take_a_study_file_away(places: Places) -> Path:
+def take_a_study_file_away(places: Places) -> None:
     """A questionnaire of the study is deleted."""
     (places.session / "study/instruments/seq.yaml").unlink()
-    return places.session
 
 
 @manipulation("session", told=STUDY_CHANGED)
-def rename_a_study_file(places: Places) -> Path:
+def rename_a_study_file(places: Places) -> None:
     """A text of the study has another name."""
     path = places.session / "study/texts/en/consent.md"
     path.rename(path.with_name("agreement.md"))
-    return places.session
 
 
 def _environment(places: Places) -> list[dict[str, object]]:
@@ -152,17 +138,15 @@ def add_an_entry_of_the_next_run_to_the_environment(places: Places) -> Path:
 
 
 @manipulation("session", told="the entry of segment 1 was changed or lost")
-def take_the_environment_away(places: Places) -> Path:
+def take_the_environment_away(places: Places) -> None:
     """environment.json is deleted."""
     (places.session / "environment.json").unlink()
-    return places.session
 
 
 @manipulation("session", told="environment.json")
-def break_the_environment(places: Places) -> Path:
+def break_the_environment(places: Places) -> None:
     """environment.json cannot be read."""
     (places.session / "environment.json").write_text("[{")
-    return places.session
 
 
 def _pictures(places: Places) -> list[Path]:
@@ -170,41 +154,36 @@ def _pictures(places: Places) -> list[Path]:
 
 
 @manipulation("session", told="not the picture that was shown")
-def change_a_picture(places: Places) -> Path:
+def change_a_picture(places: Places) -> None:
     """A bit of a picture that was shown is turned."""
     flip(_pictures(places)[0], 2)
-    return places.session
 
 
 @manipulation("session", told="not the picture that was shown")
-def exchange_two_pictures(places: Places) -> Path:
+def exchange_two_pictures(places: Places) -> None:
     """Two pictures exchange their names."""
     one, two = _pictures(places)
     first, second = one.read_bytes(), two.read_bytes()
     one.write_bytes(second)
     two.write_bytes(first)
-    return places.session
 
 
 @manipulation("session", told=": missing")
-def take_a_picture_away(places: Places) -> Path:
+def take_a_picture_away(places: Places) -> None:
     """A picture that was shown is deleted."""
     _pictures(places)[0].unlink()
-    return places.session
 
 
 @manipulation("session", told="the journal does not name it")
-def add_a_picture(places: Places) -> Path:
+def add_a_picture(places: Places) -> None:
     """A picture lies beside those that were shown."""
     (places.session / "stimuli/face.png").write_bytes(b"\x89PNG")
-    return places.session
 
 
 @manipulation("session", told="stimuli/.face.png: the journal does not name it")
-def add_a_hidden_picture(places: Places) -> Path:
+def add_a_hidden_picture(places: Places) -> None:
     """A hidden picture lies beside those that were shown."""
     (places.session / "stimuli/.face.png").write_bytes(b"\x89PNG")
-    return places.session
 
 
 @manipulation("session", told="renamed; its journal is of participant P01")
@@ -216,20 +195,18 @@ def rename_the_folder(places: Places) -> Path:
 
 
 @manipulation("session", "other", told="renamed; its journal is of participant P02")
-def exchange_two_sessions(places: Places) -> Path:
+def exchange_two_sessions(places: Places) -> None:
     """The folders of two sessions exchange their names."""
     beside = places.session.with_name("beside")
     places.session.rename(beside)
     places.other.rename(places.session)
     beside.rename(places.other)
-    return places.session
 
 
 @manipulation("session", told="withdrawn.jsonl: it is gone")
-def take_a_withdrawal_back(places: Places) -> Path:
+def take_a_withdrawal_back(places: Places) -> None:
     """The line that says that the participant withdrew is taken out of withdrawn.jsonl."""
     from labapp.session.withdrawal import withdraw
 
     withdraw(places.session, places.session.parents[2] / "private", delete=False)
     (places.session.parent / "withdrawn.jsonl").unlink()
-    return places.session

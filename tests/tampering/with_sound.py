@@ -24,10 +24,9 @@ SECOND = 2000
 
 
 @manipulation("session", told="the sound from 10.0 to 11.0 s was changed")
-def flip_a_bit_of_sound(places: Places) -> Path:
+def flip_a_bit_of_sound(places: Places) -> None:
     """One bit of one sample is turned."""
     flip(places.session / WAV_1, 44 + 2 * 10_500)
-    return places.session
 
 
 def _forged(path: Path) -> None:
@@ -39,14 +38,13 @@ def _forged(path: Path) -> None:
 
 
 @manipulation("session", told="the sound from 3.0 to 4.0 s was changed (SHA-256)")
-def silence_a_word_and_keep_the_crc32(places: Places) -> Path:
+def silence_a_word_and_keep_the_crc32(places: Places) -> None:
     """Half a second is silenced, and four bytes are set so that the CRC-32 is the old one."""
     _forged(places.session / WAV_1)
-    return places.session
 
 
 @manipulation("session", noted="were written by an earlier version, with a CRC-32")
-def silence_a_word_of_an_old_session(places: Places) -> Path:
+def silence_a_word_of_an_old_session(places: Places) -> None:
     """The same in a session that an earlier version wrote, whose blocks have no other hash."""
     path = places.session / WAV_1
     sound = bytes(sound_of(path))
@@ -69,128 +67,112 @@ def silence_a_word_of_an_old_session(places: Places) -> Path:
 
     insider(places.session, old)
     _forged(path)
-    return places.session
 
 
 @manipulation("session", told="the sound from 5.0 to 6.0 s was changed")
-def exchange_two_seconds(places: Places) -> Path:
+def exchange_two_seconds(places: Places) -> None:
     """Two seconds of sound exchange their places."""
     path = places.session / WAV_1
     sound = sound_of(path)
     one, two = sound[5 * SECOND : 6 * SECOND], sound[8 * SECOND : 9 * SECOND]
     sound[5 * SECOND : 6 * SECOND], sound[8 * SECOND : 9 * SECOND] = two, one
     resound(path, bytes(sound))
-    return places.session
 
 
 @manipulation("session", told="the sound from 0.0 to 1.0 s was changed")
-def silence_all(places: Places) -> Path:
+def silence_all(places: Places) -> None:
     """All sound is silenced."""
     path = places.session / WAV_2
     resound(path, bytes(len(sound_of(path))))
-    return places.session
 
 
 @manipulation("session", told="it is cut off at 19.0 to 20.0 s")
-def cut_sound_off(places: Places) -> Path:
+def cut_sound_off(places: Places) -> None:
     """The last half second is cut off, and the header fits."""
     path = places.session / WAV_2
     resound(path, bytes(sound_of(path)[:-1000]))
-    return places.session
 
 
 @manipulation("session", told="had 40044 when it was closed")
-def put_a_frame_behind_the_sound(places: Places) -> Path:
+def put_a_frame_behind_the_sound(places: Places) -> None:
     """One frame is appended to a file that was closed, and the header fits."""
     path = places.session / WAV_2
     resound(path, bytes(sound_of(path)) + b"\1\0")
-    return places.session
 
 
 @manipulation("session", told="had 40044 when it was closed")
-def put_a_byte_behind_the_sound(places: Places) -> Path:
+def put_a_byte_behind_the_sound(places: Places) -> None:
     """One byte is appended to a file that was closed."""
     path = places.session / WAV_2
     path.write_bytes(path.read_bytes() + b"!")
-    return places.session
 
 
 @manipulation("session", told="had 40044 when it was closed")
-def put_a_tag_behind_the_sound(places: Places) -> Path:
+def put_a_tag_behind_the_sound(places: Places) -> None:
     """A chunk with a comment is appended, as sound editors do."""
     path = places.session / WAV_2
     path.write_bytes(path.read_bytes() + b"LIST\x0c\0\0\0INFOICMT\0\0\0\0")
-    return places.session
 
 
 @manipulation("session", told="6.0 s of sound lie behind the last block")
-def put_seconds_behind_a_killed_run(places: Places) -> Path:
+def put_seconds_behind_a_killed_run(places: Places) -> None:
     """Six seconds are appended to the file of a run that was killed."""
     path = places.session / WAV_1
     resound(path, bytes(sound_of(path)) + bytes(6 * SECOND))
-    return places.session
 
 
 @manipulation("killed", noted="1.0 s of sound lie behind the last block")
-def put_a_second_behind_a_killed_run(places: Places) -> Path:
+def put_a_second_behind_a_killed_run(places: Places) -> None:
     """One second is appended to the file of a killed session, which a crash can leave too."""
     path = places.killed / WAV_1
     resound(path, bytes(sound_of(path)) + bytes(SECOND))
-    return places.killed
 
 
 @manipulation("session", told="its header does not fit")
-def change_the_rate(places: Places) -> Path:
+def change_the_rate(places: Places) -> None:
     """The header says twice the rate: the voice sounds higher, and is shorter."""
     path = places.session / WAV_1
     resound(path, bytes(sound_of(path)), rate=2000)
-    return places.session
 
 
 @manipulation("killed", told="its header does not fit")
-def change_the_channels_of_a_killed_session(places: Places) -> Path:
+def change_the_channels_of_a_killed_session(places: Places) -> None:
     """The header of a killed session says two channels."""
     path = places.killed / WAV_1
     flip(path, 22)
     flip(path, 22 + 1)
-    return places.killed
 
 
 @manipulation("session", told="its header does not fit")
-def shorten_by_the_header(places: Places) -> Path:
+def shorten_by_the_header(places: Places) -> None:
     """The header of a closed file says less sound than there is: programs play no more."""
     path = places.session / WAV_2
     sound = bytes(sound_of(path))
     path.write_bytes(wav_header(1000, len(sound) // 2) + sound)
-    return places.session
 
 
 @manipulation("session", told="was changed")
-def exchange_two_sound_files(places: Places) -> Path:
+def exchange_two_sound_files(places: Places) -> None:
     """The sounds of the two runs exchange their names."""
     one, two = places.session / WAV_1, places.session / WAV_2
     first, second = bytes(sound_of(one)), bytes(sound_of(two))
     resound(one, second[::-1] + first[len(second) :])
     resound(two, first[: len(second)][::-1])
-    return places.session
 
 
 @manipulation("session", told="audio/segment-01.wav: missing")
-def take_a_sound_file_away(places: Places) -> Path:
+def take_a_sound_file_away(places: Places) -> None:
     """A sound file is deleted."""
     (places.session / WAV_1).unlink()
-    return places.session
 
 
 @manipulation("session", told="audio/segment-03.wav: not part of the session")
-def add_a_sound_file(places: Places) -> Path:
+def add_a_sound_file(places: Places) -> None:
     """A third sound file is put beside the two."""
     (places.session / "audio/segment-03.wav").write_bytes((places.session / WAV_2).read_bytes())
-    return places.session
 
 
 @manipulation("session", told="audio/segment-01.wav")
-def put_another_format_in_its_place(places: Places) -> Path:
+def put_another_format_in_its_place(places: Places) -> None:
     """A sound file becomes one of another kind."""
     (places.session / WAV_1).write_bytes(b"OggS" + bytes(5000))
-    return places.session

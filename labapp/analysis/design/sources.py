@@ -186,7 +186,9 @@ def _candidates(counted: Tables, roles: Iterable[str], names: _Names) -> Iterato
     stages = counted.stages
     columns = {column.name: column for column in table_columns()["stages"]}
     for task, rows in stages.groupby("task", sort=True):
-        trials = _trials_of(counted, str(task))
+        every = counted.trials
+        of_task = (every["task"] == task) & (every["role"] == "stage") & ~every["excluded"]
+        trials = _with_stimulus(every[of_task])
         for name, column in columns.items():
             wanted = name in roles
             measures = column.kind == "number" and not name.startswith("change_")
@@ -233,12 +235,6 @@ def _of_own_tables(counted: Tables, names: Sequence[str]) -> Iterator[_Candidate
         per_trial = _with_stimulus(rows) if "trial" in rows else None
         yes_no = column.kind == "boolean"
         yield _Candidate(column.name, column.meaning, column.unit, table, rows, per_trial, yes_no)
-
-
-def _trials_of(counted: Tables, task: str) -> pd.DataFrame:
-    trials = counted.trials
-    own = trials[(trials["task"] == task) & (trials["role"] == "stage") & ~trials["excluded"]]
-    return _with_stimulus(own)
 
 
 def _with_stimulus(rows: pd.DataFrame) -> pd.DataFrame:

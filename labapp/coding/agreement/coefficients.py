@@ -128,14 +128,10 @@ def alpha_for(ratings: Ratings, level: Level) -> Alpha:
 
 def masi_alpha(ratings: Ratings) -> Alpha:
     """Alpha with MASI distance, for ratings whose categories are sets of codes."""
-    name = "Krippendorff's alpha with MASI distance"
-    return Alpha(name=name, distances=masi_distances(ratings.categories))
-
-
-def masi_distances(sets: Sequence[AbstractSet[str]]) -> NDArray[np.float64]:
-    """1 - MASI of all pairs of sets of codes, shape (n, n)."""
+    sets = ratings.categories
     distances = [[1 - masi(first, second) for second in sets] for first in sets]
-    return np.array(distances, np.float64).reshape(len(sets), len(sets))
+    square = np.array(distances, np.float64).reshape(len(sets), len(sets))
+    return Alpha(name="Krippendorff's alpha with MASI distance", distances=square)
 
 
 def masi(first: AbstractSet[str], second: AbstractSet[str]) -> float:

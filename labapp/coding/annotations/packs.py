@@ -623,8 +623,7 @@ def receive(study: Path, path: Path) -> list[Received]:
     ready: list[_Returned] = []
     for place, content, beside in _rater_files(path):
         returned = checked(parse(content), place)
-        fold = MarksFold()
-        fold_lines(fold, returned.lines, place)
+        fold = _fold(returned.lines, place)
         if not fold.opened:
             continue
         pack, name = _pack_of(place, fold.opened, packs)
@@ -781,9 +780,9 @@ def _merged(each: _Returned, before: Sequence[Line], path: Path) -> tuple[tuple[
     times = {unit.id: (unit.t0_ns, unit.t1_ns) for unit in annotations.segmentation.units}
     own, redacted = without_remarks(own, "memo", PUT, annotations.redactions, times)
     after = merged(before, own)
-    known = _fold(before, path)
+    known = _fold(before, str(path))
     locked = {round_ for round_, status in known.statuses.items() if status == "locked"}
-    if _of_rounds(known, locked) != _of_rounds(_fold(after, path), locked):
+    if _of_rounds(known, locked) != _of_rounds(_fold(after, str(path)), locked):
         raise AnnotationError(
             f"The marks of {each.rater} in {each.session.name} are locked: agreement was computed "
             "from them.",
@@ -799,9 +798,9 @@ def _of_rounds(fold: MarksFold, rounds: Collection[str]) -> tuple[set[Mark], dic
     return marks, {round_: fold.statuses[round_] for round_ in rounds}
 
 
-def _fold(lines: Sequence[Line], path: Path) -> MarksFold:
+def _fold(lines: Sequence[Line], place: str) -> MarksFold:
     fold = MarksFold()
-    fold_lines(fold, lines, str(path))
+    fold_lines(fold, lines, place)
     return fold
 
 
@@ -821,7 +820,7 @@ def _received(
         not any(begin <= mark.t0_ns < end for begin, end in stretches) for mark in each.marks
     )
     round_ = next(str(line.body["round"]) for line in reversed(each.lines) if line.kind == OPENED)
-    fold = _fold(after, rater_file(each.session.path, each.rater))
+    fold = _fold(after, str(rater_file(each.session.path, each.rater)))
     return Received(
         each.session.name,
         each.rater,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.base.clock import utc_text
@@ -22,7 +22,9 @@ from labapp.coding.annotations.ledger import (
     next_utc,
     parse,
 )
+from tests.helpers.nightly import EVERYTHING
 
+few = settings(max_examples=100 if EVERYTHING else 15)
 BEGAN = datetime(2026, 1, 2, tzinfo=UTC)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -50,6 +52,7 @@ def lines_of(entries: list[tuple[int, dict[str, Any]]]) -> tuple[Line, ...]:
 FILES = st.lists(st.tuples(st.integers(0, 50), BODIES), max_size=8).map(lines_of)
 
 
+@few
 @given(FILES)
 def test_what_is_written_is_read(lines: tuple[Line, ...]) -> None:
     read = parse(as_bytes(lines))
@@ -58,6 +61,7 @@ def test_what_is_written_is_read(lines: tuple[Line, ...]) -> None:
     assert not read.torn
 
 
+@few
 @given(FILES.filter(bool), st.data())
 def test_every_changed_byte_is_found(lines: tuple[Line, ...], data: st.DataObject) -> None:
     content = as_bytes(lines)
@@ -76,6 +80,7 @@ def test_every_changed_byte_is_found(lines: tuple[Line, ...], data: st.DataObjec
         checked(read, "anna.jsonl")
 
 
+@few
 @given(FILES.filter(bool), st.data())
 def test_a_line_that_was_cut_off_is_left_out(lines: tuple[Line, ...], data: st.DataObject) -> None:
     content = as_bytes(lines)
@@ -131,6 +136,7 @@ def test_what_cannot_be_stored(body: dict[str, Any]) -> None:
         encode(Line(1, at(0), "a", 1, body))
 
 
+@few
 @given(FILES, FILES, FILES)
 def test_merging_does_not_ask_for_an_order(
     a: tuple[Line, ...], b: tuple[Line, ...], c: tuple[Line, ...]

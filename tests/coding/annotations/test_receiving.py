@@ -67,16 +67,26 @@ def give(
         marks.set_status("done")
 
 
+@pytest.fixture
+def session(sessions: list[Path]) -> Path:
+    return sessions[0]
+
+
+@pytest.fixture
+def pack(session: Path, tmp_path: Path, book: Codebook) -> Pack:
+    """On another computer, where ben has given a code in the first session."""
+    opened = handed_over(session.parent, tmp_path)
+    give(opened.folder / session.name, book, "explore", "u0")
+    return opened
+
+
 def bens(session: Path) -> RaterMarks:
     return annotations_of(open_record(session)).raters["ben"]
 
 
 def test_a_locked_round_takes_nothing_in_whichever_round_was_opened_last(
-    sessions: list[Path], tmp_path: Path, book: Codebook
+    session: Path, pack: Pack, book: Codebook
 ) -> None:
-    session = sessions[0]
-    pack = handed_over(session.parent, tmp_path)
-    give(pack.folder / session.name, book, "explore", "u0")
     receive(session.parent, pack.folder)
     with open_marks(session, "ben", book) as marks:
         marks.set_status("locked")
@@ -90,11 +100,8 @@ def test_a_locked_round_takes_nothing_in_whichever_round_was_opened_last(
 
 
 def test_training_is_taken_in_beside_a_locked_round(
-    sessions: list[Path], tmp_path: Path, book: Codebook
+    session: Path, pack: Pack, book: Codebook
 ) -> None:
-    session = sessions[0]
-    pack = handed_over(session.parent, tmp_path)
-    give(pack.folder / session.name, book, "explore", "u0")
     receive(session.parent, pack.folder)
     with open_marks(session, "ben", book) as marks:
         marks.set_status("locked")
@@ -121,11 +128,8 @@ def test_of_several_sessions_all_are_taken_in_or_none(
 
 
 def test_nobody_writes_between_reading_and_merging(
-    sessions: list[Path], tmp_path: Path, book: Codebook, monkeypatch: pytest.MonkeyPatch
+    session: Path, pack: Pack, book: Codebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = sessions[0]
-    pack = handed_over(session.parent, tmp_path)
-    give(pack.folder / session.name, book, "explore", "u0")
     give(session, book, "goal", "u1")
     merged = packs.merged
 
@@ -158,12 +162,7 @@ def test_nobody_writes_between_reading_and_redacting(
     assert {unit: text.text for unit, text in texts_now.items()} == {"u0": "[…]"}
 
 
-def test_what_was_cut_off_on_the_way_is_told(
-    sessions: list[Path], tmp_path: Path, book: Codebook
-) -> None:
-    session = sessions[0]
-    pack = handed_over(session.parent, tmp_path)
-    give(pack.folder / session.name, book, "explore", "u0")
+def test_what_was_cut_off_on_the_way_is_told(session: Path, pack: Pack, book: Codebook) -> None:
     path = rater_file(pack.folder / session.name, "ben")
     path.write_bytes(path.read_bytes()[:-20])
     (received,) = receive(session.parent, path)
@@ -172,11 +171,8 @@ def test_what_was_cut_off_on_the_way_is_told(
 
 
 def test_a_rater_who_is_called_like_another_is_refused(
-    sessions: list[Path], tmp_path: Path, book: Codebook
+    session: Path, pack: Pack, book: Codebook
 ) -> None:
-    session = sessions[0]
-    pack = handed_over(session.parent, tmp_path)
-    give(pack.folder / session.name, book, "explore", "u0")
     with open_marks(session, "Ben", book) as marks:
         marks.give("goal", unit="u1")
     with pytest.raises(AnnotationError, match="There is a rater 'Ben'"):

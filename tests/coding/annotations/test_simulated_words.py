@@ -10,11 +10,22 @@ from labapp.coding.annotations.segmenting import segment_session
 from labapp.record.journal.opening import open_record
 from labapp.session.simulation.at_scale import simulate_at_scale
 
+STUDY = """\
+id: aloud
+title: Aloud
+version: 1
+unnamed_texts: shipped
+flow:
+- stages: {task: reconstruction, models: [sinelines/gt], trials: 2}
+"""
+
 
 def test_words_stay_where_units_are_frozen(tmp_path: Path) -> None:
-    session = simulate_at_scale(
-        "quickstart", 1, "understanding", tmp_path / "data", 1, thinks_aloud=True
-    )[0]
+    study = tmp_path / "aloud.yaml"
+    study.write_text(STUDY)
+    (session,) = simulate_at_scale(
+        str(study), 1, "understanding", tmp_path / "data", 1, thinks_aloud=True
+    )
     before = store.annotations_of(open_record(session)).texts
     assert before
     segment_session(session, "detector", freeze=True)

@@ -24,7 +24,7 @@ from labapp.coding.annotations.verifying import verify_annotations
 from labapp.record.journal.opening import open_record
 from tests.coding.annotations.test_lines import VALUES, at
 from tests.helpers.journals import golden_session
-from tests.helpers.nightly import examples
+from tests.helpers.nightly import EVERYTHING
 
 KINDS = sorted(
     {
@@ -73,6 +73,7 @@ FILES = st.lists(st.tuples(st.sampled_from(KINDS), BODIES) | CHANGED, max_size=6
 FOLDS: list[Callable[[], Fold]] = [MarksFold, UnitsFold, TextsFold, SettlementsFold]
 
 
+@settings(max_examples=100 if EVERYTHING else 15)
 @given(st.binary(max_size=400))
 def test_any_bytes_are_lines_or_problems(content: bytes) -> None:
     read = parse(content)
@@ -80,7 +81,7 @@ def test_any_bytes_are_lines_or_problems(content: bytes) -> None:
 
 
 @pytest.mark.parametrize("make", FOLDS)
-@settings(max_examples=examples(150))
+@settings(max_examples=150 if EVERYTHING else 20)
 @given(FILES)
 def test_any_lines_are_taken_in_or_refused(make: Callable[[], Fold], content: bytes) -> None:
     fold: Any = make()
@@ -95,7 +96,10 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return golden_session(tmp_path_factory.mktemp("strange"))
 
 
-@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60 if EVERYTHING else 10,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(FILES | st.binary(max_size=100), st.sampled_from([UNITS, TRANSCRIPT, "rater"]))
 def test_a_session_with_any_file_is_read_or_refused(
     session: Path, content: bytes, name: str

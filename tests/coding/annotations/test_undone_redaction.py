@@ -33,15 +33,24 @@ from tests.helpers.journals import GOLDEN, golden_session
 
 SECRET = "Xanthippe"
 BEGIN, END = 20 * NS, 22 * NS
-Undo = Callable[[Path, Path], None]
+Undo = Callable[[Path, Path], object]
 """Gets the folder of the session's annotations, and a copy of it from before the redaction."""
 
 
 @pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def session(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A coded session of which two seconds with a name are redacted, and a `backup` from before."""
     monkeypatch.setattr(resources, "models", lambda: GOLDEN / "models")
-    session = golden_session(tmp_path / "data")
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    (session,) = tmp_path.glob("data/golden/sub-*")
+    return session
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with such a session in `data` and such a backup."""
+    folder = tmp_path_factory.mktemp("made")
+    session = golden_session(folder / "data")
     book = (resources.assets() / "codebooks" / "think-aloud.yaml").read_bytes()
     (session.parent / "codebook.yaml").write_bytes(book)
     with open_units(session, "anna") as units:
@@ -54,11 +63,11 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         marks.give("explore", unit="a", memo=f"{SECRET}!")
         marks.set_status("done")
     assign_study(session.parent, ["anna"], 0.0, 1, "independent")
-    shutil.copytree(annotations_folder(session), tmp_path / "backup")
+    shutil.copytree(annotations_folder(session), folder / "backup")
     redact(session, BEGIN, END, "anna")
     with open_texts(session, "anna") as texts:
         texts.put(Text("b", "let me turn this one", reviewed=True))
-    return session
+    return folder
 
 
 def _cut(folder: Path, backup: Path) -> None:
@@ -66,14 +75,6 @@ def _cut(folder: Path, backup: Path) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     first = next(n for n, line in enumerate(lines) if b'"redact.put"' in line)
     path.write_bytes(b"".join(lines[:first]))
-
-
-def _empty(folder: Path, backup: Path) -> None:
-    (folder / "transcript.jsonl").write_bytes(b"")
-
-
-def _delete(folder: Path, backup: Path) -> None:
-    (folder / "transcript.jsonl").unlink()
 
 
 def _restore(folder: Path, backup: Path) -> None:
@@ -104,12 +105,8 @@ def _take_back(folder: Path, backup: Path) -> None:
     path = folder / "transcript.jsonl"
     lines = list(read(path).lines)
     name = next(line.body["id"] for line in lines if line.kind == "redact.put")
-    taken = replace_kind(lines[-1], "redact.removed", {"id": name})
+    taken = lines[-1]._replace(kind="redact.removed", body={"id": name})
     path.write_bytes(as_bytes([*lines, taken], chained=True))
-
-
-def replace_kind(line, kind, body):  # type: ignore[no-untyped-def]
-    return line._replace(kind=kind, body=body)
 
 
 def _replace_folder(folder: Path, backup: Path) -> None:
@@ -117,30 +114,18 @@ def _replace_folder(folder: Path, backup: Path) -> None:
     shutil.copytree(backup, folder)
 
 
-def _delete_folder(folder: Path, backup: Path) -> None:
-    shutil.rmtree(folder)
-
-
-def _delete_all(folder: Path, backup: Path) -> None:
-    shutil.rmtree(folder.parent)
-
-
-def _delete_anchor(folder: Path, backup: Path) -> None:
-    (folder.parents[2] / anchor.ANCHOR).unlink()
-
-
 WAYS: dict[str, Undo] = {
     "cut tail": _cut,
-    "empty file": _empty,
-    "delete file": _delete,
+    "empty file": lambda folder, _: (folder / "transcript.jsonl").write_bytes(b""),
+    "delete file": lambda folder, _: (folder / "transcript.jsonl").unlink(),
     "restore backup": _restore,
     "edit the line with sums made again": _shorten,
     "leave the line out with sums made again": _drop,
     "add a line that takes it back": _take_back,
     "replace the folder of annotations": _replace_folder,
-    "delete the folder of annotations": _delete_folder,
-    "delete all annotations of the study": _delete_all,
-    "delete the anchor": _delete_anchor,
+    "delete the folder of annotations": lambda folder, _: shutil.rmtree(folder),
+    "delete all annotations of the study": lambda folder, _: shutil.rmtree(folder.parent),
+    "delete the anchor": lambda folder, _: (folder.parents[2] / anchor.ANCHOR).unlink(),
 }
 
 

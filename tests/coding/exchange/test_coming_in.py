@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from labapp.base.errors import ExchangeError, LabappError, UsageError
-from labapp.base.messages import Message
 from labapp.coding.annotations.codebook import codebooks_of
 from labapp.coding.annotations.codebook import read as read_codebook
 from labapp.coding.annotations.model import Text
@@ -22,31 +21,15 @@ from labapp.coding.annotations.store import (
     open_texts,
     open_units,
 )
-from labapp.coding.exchange.coming_in import bring_in, plan_import
+from labapp.coding.exchange.coming_in import bring_in
 from labapp.coding.exchange.formats import FORMATS
-from labapp.coding.exchange.gathering import Exported, export_coding
-from labapp.coding.exchange.incoming import read, read_translation
+from labapp.coding.exchange.incoming import read_translation
 from labapp.coding.exchange.plan import Plan
 from labapp.record.journal.opening import open_record
-from tests.helpers.exchanged import MS, SECOND, exchanged_session, marks_in
+from tests.helpers.exchanged import MS, SECOND, exchanged_session, export, marks_in, plan
 from tests.helpers.refi import parts
 
 TWO_WAY = [name for name, form in FORMATS.items() if form.read is not None]
-
-
-@pytest.fixture
-def session(tmp_path: Path) -> Path:
-    return exchanged_session(tmp_path / "data")
-
-
-def export(session: Path, name: str, out: Path, **how: object) -> Exported:
-    return export_coding(open_record(session), "anna", FORMATS[name], out, **how)  # type: ignore[arg-type]
-
-
-def plan(session: Path, file: Path, rater: str = "anna", **how: object) -> Plan:
-    made = plan_import(open_record(session), rater, read(file), **how)  # type: ignore[arg-type]
-    assert all(isinstance(why, Message) for why in (*made.times, *made.lost))
-    return made
 
 
 def apply(session: Path, file: Path, rater: str = "anna", **how: object) -> Plan:

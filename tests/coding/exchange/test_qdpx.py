@@ -15,15 +15,15 @@ from lxml import etree
 from labapp.base.errors import ExchangeError, LabappError
 from labapp.base.messages import Message, form
 from labapp.coding.annotations.store import annotations_of
-from labapp.coding.exchange.coming_in import bring_in, plan_import
+from labapp.coding.exchange.coming_in import bring_in
 from labapp.coding.exchange.formats import FORMATS, ON_TRANSCRIPT
-from labapp.coding.exchange.gathering import Exported, export_coding, sheets_of
+from labapp.coding.exchange.gathering import export_coding, sheets_of
 from labapp.coding.exchange.incoming import read
 from labapp.coding.exchange.model import digest
 from labapp.coding.exchange.plan import Plan
 from labapp.coding.exchange.qdpx_in import read as read_bytes
 from labapp.record.journal.opening import open_record
-from tests.helpers.exchanged import SECOND, exchanged_session, marks_in
+from tests.helpers.exchanged import SECOND, export, marks_in, plan
 from tests.helpers.refi import (
     GUID,
     SPACE,
@@ -36,23 +36,8 @@ from tests.helpers.refi import (
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> Path:
-    return exchanged_session(tmp_path / "data")
-
-
-@pytest.fixture
 def project(session: Path, tmp_path: Path) -> Path:
-    return export(session, tmp_path / "P01.qdpx").files[0]
-
-
-def export(session: Path, out: Path, **how: object) -> Exported:
-    return export_coding(open_record(session), "anna", FORMATS["qdpx"], out, **how)  # type: ignore[arg-type]
-
-
-def plan(session: Path, file: Path, rater: str = "anna", **how: object) -> Plan:
-    made = plan_import(open_record(session), rater, read(file), **how)  # type: ignore[arg-type]
-    assert all(isinstance(why, Message) for why in (*made.times, *made.lost))
-    return made
+    return export(session, "qdpx", tmp_path / "P01.qdpx").files[0]
 
 
 def steps(made: Plan) -> list[tuple[str, str]]:

@@ -11,15 +11,12 @@ from lxml import etree
 
 from labapp.coding.annotations.redacting import redact
 from labapp.coding.annotations.store import open_marks
-from labapp.coding.exchange.coming_in import plan_import
 from labapp.coding.exchange.files import plain
 from labapp.coding.exchange.formats import FORMATS
-from labapp.coding.exchange.gathering import Exported, export_coding
-from labapp.coding.exchange.incoming import read
+from labapp.coding.exchange.gathering import export_coding
 from labapp.coding.exchange.model import Sheet
-from labapp.coding.exchange.plan import Plan
 from labapp.record.journal.opening import open_record
-from tests.helpers.exchanged import SECOND, exchanged_session, sheets
+from tests.helpers.exchanged import SECOND, exchanged_session, export, plan, sheets
 from tests.helpers.nightly import examples
 from tests.helpers.refi import (
     SPACE,
@@ -34,21 +31,8 @@ EXAMPLES = settings(
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> Path:
-    return exchanged_session(tmp_path / "data")
-
-
-@pytest.fixture
 def project(session: Path, tmp_path: Path) -> Path:
-    return export(session, tmp_path / "P01.qdpx").files[0]
-
-
-def export(session: Path, out: Path, **how: object) -> Exported:
-    return export_coding(open_record(session), "anna", FORMATS["qdpx"], out, **how)  # type: ignore[arg-type]
-
-
-def plan(session: Path, file: Path, rater: str = "anna", **how: object) -> Plan:
-    return plan_import(open_record(session), rater, read(file), **how)  # type: ignore[arg-type]
+    return export(session, "qdpx", tmp_path / "P01.qdpx").files[0]
 
 
 @EXAMPLES
@@ -105,7 +89,7 @@ def test_redacted_sound_is_silent_in_it_and_nothing_lies_beside(
     session: Path, tmp_path: Path
 ) -> None:
     redact(session, 8 * SECOND, 13 * SECOND, "owner")
-    exported = export(session, tmp_path / "out" / "P01.qdpx")
+    exported = export(session, "qdpx", tmp_path / "out" / "P01.qdpx")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["P01.qdpx"]
     sounds = {len(c): c for n, c in parts(exported.files[0]).items() if n.endswith(".wav")}
     first = sounds[max(sounds)]
@@ -118,7 +102,7 @@ def test_redacted_sound_is_silent_in_it_and_nothing_lies_beside(
 
 def test_without_consent_a_silent_sound_stands_for_the_voice(tmp_path: Path) -> None:
     session = exchanged_session(tmp_path / "a", uses={"transcript": False, "share_audio": False})
-    exported = export(session, tmp_path / "P01.qdpx")
+    exported = export(session, "qdpx", tmp_path / "P01.qdpx")
     files = parts(exported.files[0])
     assert not mistakes(files["project.qde"])
     (sound,) = (name for name in files if name.endswith(".wav"))

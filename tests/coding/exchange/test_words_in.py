@@ -13,17 +13,11 @@ from labapp.coding.exchange.coming_in import bring_in, plan_import
 from labapp.coding.exchange.incoming import read, read_codebook, read_translation
 from labapp.coding.exchange.plan import Plan
 from labapp.record.journal.opening import open_record
-from tests.helpers.exchanged import SECOND, exchanged_session
+from tests.helpers.exchanged import SECOND
 
 CASES = Path(__file__).resolve().parents[2] / "cases"
 MAP = "tier,code,to_tier,to_code\n"
 HEAD = "tier,code,onset_s,offset_s,text,memo\n"
-
-
-@pytest.fixture
-def session(tmp_path: Path) -> Path:
-    """One with units and a codebook."""
-    return exchanged_session(tmp_path / "data")
 
 
 @pytest.fixture

@@ -6,7 +6,9 @@ import errno
 import hashlib
 import logging
 import shutil
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -35,9 +37,21 @@ BEGINS_S, PPM = 17.25, 40.0
 
 def recorded(root: Path, uses: dict[str, bool] | None = AGREED) -> Path:
     """A session of two runs of the program, each with a clock of its own, with a hole between."""
+    agreed = None if uses is None else tuple(uses.items())
+    shutil.copytree(_made(agreed).name, root, dirs_exist_ok=True)
+    (session,) = root.glob("*/sub-*")
+    return session
+
+
+@cache
+def _made(agreed: tuple[tuple[str, bool], ...] | None) -> TemporaryDirectory[str]:
+    """A folder with such a session, which many tests want a copy of."""
+    folder = TemporaryDirectory(prefix="labapp-tests-filmed-")
     first = Take(heard_by(WORLD, 1.0, 80.0, -100.0, noise=0.01), 1.0, ppm=100.0)
     second = Take(heard_by(WORLD, 100.0, 90.0, noise=0.01, seed=4), 100.0)
-    return sounding_session(root, first, second, end_s=195.0, uses=uses, with_study=True)
+    uses = None if agreed is None else dict(agreed)
+    sounding_session(Path(folder.name), first, second, end_s=195.0, uses=uses, with_study=True)
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sklearn.metrics import cohen_kappa_score
@@ -26,6 +27,7 @@ from tests.coding.annotations.reliability.coded import (
     unit_marks,
 )
 
+NAME = "sub-P01_ses-1_20260102T030405Z"
 ANNA = ["explore"] * 5 + ["goal"] * 4 + ["random"] * 3
 BEN = ["explore"] * 4 + ["goal"] * 5 + ["random", "explore", "random"]
 
@@ -34,11 +36,9 @@ def gathered(*sessions: CodedSession) -> Gathered:
     return gather(sessions, {BOOK.sha256: BOOK})
 
 
-def of_tier(
-    name: str, *sessions: CodedSession, again: Sequence[tuple[str, str]] = (), step: int = 1000
-) -> TierResults:
+def of_tier(name: str, *sessions: CodedSession, step: int = 1000, **how: Any) -> TierResults:
     (tier,) = (each for each in gathered(*sessions).tiers if each.tier.name == name)
-    return results_of(tier, step=step, again=again)
+    return results_of(tier, step=step, **how)
 
 
 def figure(results: TierResults, measure: str, code: str = "", **more: object) -> Figure:
@@ -51,7 +51,7 @@ def figure(results: TierResults, measure: str, code: str = "", **more: object) -
     return same
 
 
-def two(anna: Given, ben: Given, **more: int) -> CodedSession:
+def two(anna: Given, ben: Given, **more: Any) -> CodedSession:
     return session(
         [rater("anna", unit_marks("anna", anna)), rater("ben", unit_marks("ben", ben))], **more
     )
@@ -101,33 +101,21 @@ def test_one_code_only_has_no_kappa_and_says_why() -> None:
 
 
 def test_what_the_moderator_said_is_not_compared_unless_asked() -> None:
-    (tier,) = (
-        each
-        for each in gathered(
-            session(
-                [rater("anna", unit_marks("anna", ANNA)), rater("ben", unit_marks("ben", BEN))],
-                moderator=(0, 1),
-            )
-        ).tiers
-        if each.tier.name == "strategy"
-    )
-    assert results_of(tier, step=1000).figures[0].result.n_comparable == 10
-    assert results_of(tier, step=1000, everybody=True).figures[0].result.n_comparable == 12
+    coded = two(ANNA, BEN, moderator=(0, 1))
+    assert of_tier("strategy", coded).figures[0].result.n_comparable == 10
+    assert of_tier("strategy", coded, everybody=True).figures[0].result.n_comparable == 12
 
 
 def test_an_optional_tier_has_no_code_where_a_rater_was_to_code() -> None:
     """Ben was to code the first half only."""
-    name = "sub-P01_ses-1_20260102T030405Z"
     glad = ["glad", None, "glad", None, None, None, "glad", None, None, None, None, None]
-    coded = session(
-        [rater("anna", unit_marks("anna", glad)), rater("ben", unit_marks("ben", glad[:2]))],
-        assignments=[
-            Assignment(name, "anna", 0, 60 * S),
-            Assignment(name, "ben", 0, 6 * S, "second"),
-            Assignment(name, "ben", 6 * S, 12 * S, "second"),
-            Assignment(name, "cleo", 0, 60 * S, "second", "training"),
-        ],
-    )
+    assigned = [
+        Assignment(NAME, "anna", 0, 60 * S),
+        Assignment(NAME, "ben", 0, 6 * S, "second"),
+        Assignment(NAME, "ben", 6 * S, 12 * S, "second"),
+        Assignment(NAME, "cleo", 0, 60 * S, "second", "training"),
+    ]
+    coded = two(glad, glad[:2], assignments=assigned)
     results = of_tier("mood", coded)
     assert results.figures[0].result.n_comparable == 6
     assert results.figures[0].percent == pytest.approx(100 * 5 / 6)
@@ -186,11 +174,12 @@ SPANS_B = [(1.6, 4.25, "reading"), (5, 7.42, "turning"), (7.42, 9, "reading")]
 
 
 def spans(
-    anna: Sequence[tuple[float, float, str]], ben: Sequence[tuple[float, float, str]]
+    anna: Sequence[tuple[float, float, str]],
+    ben: Sequence[tuple[float, float, str]],
+    **more: Any,
 ) -> CodedSession:
-    return session(
-        [rater("anna", span_marks("anna", anna)), rater("ben", span_marks("ben", ben))], end_s=10
-    )
+    raters = [rater("anna", span_marks("anna", anna)), rater("ben", span_marks("ben", ben))]
+    return session(raters, end_s=10, **more)
 
 
 def test_spans_have_u_alpha_and_a_kappa_with_its_grid() -> None:
@@ -230,22 +219,16 @@ def test_codes_that_may_overlap_are_compared_each_by_itself() -> None:
 
 
 def test_time_that_both_were_to_code_is_compared_alone() -> None:
-    name = "sub-P01_ses-1_20260102T030405Z"
-    coded = session(
-        [rater("anna", span_marks("anna", SPANS_A)), rater("ben", span_marks("ben", SPANS_B[1:]))],
-        assignments=[
-            Assignment(name, "anna", 0, 10 * S),
-            Assignment(name, "ben", 5 * S, 10 * S, "second"),
-        ],
-        end_s=10,
-    )
-    results = of_tier("doing", coded)
+    assigned = [
+        Assignment(NAME, "anna", 0, 10 * S),
+        Assignment(NAME, "ben", 5 * S, 10 * S, "second"),
+    ]
+    results = of_tier("doing", spans(SPANS_A, SPANS_B[1:], assignments=assigned))
     assert figure(results, "nominal u-alpha").result.value == pytest.approx(1)
     assert len(results.stretches) == 1
 
 
 def test_three_raters_of_whom_two_code_at_a_time() -> None:
-    name = "sub-P01_ses-1_20260102T030405Z"
     points = [(2, 2, "insight"), (7, 7, "insight")]
     coded = session(
         [
@@ -253,9 +236,9 @@ def test_three_raters_of_whom_two_code_at_a_time() -> None:
             for n, own in (("anna", SPANS_A), ("ben", SPANS_B), ("cleo", SPANS_A))
         ],
         assignments=[
-            Assignment(name, "anna", 0, 10 * S),
-            Assignment(name, "ben", 0, 5 * S, "second"),
-            Assignment(name, "cleo", 5 * S, 10 * S, "second"),
+            Assignment(NAME, "anna", 0, 10 * S),
+            Assignment(NAME, "ben", 0, 5 * S, "second"),
+            Assignment(NAME, "cleo", 5 * S, 10 * S, "second"),
         ],
         end_s=10,
     )
@@ -393,13 +376,7 @@ def test_units_that_are_not_frozen_or_were_changed_are_told() -> None:
 
 def test_ten_sessions_have_an_interval() -> None:
     sessions = [
-        session(
-            [
-                rater("anna", unit_marks("anna", ANNA)),
-                rater("ben", unit_marks("ben", BEN if at % 2 else ANNA)),
-            ],
-            name=f"sub-P{at:02}_ses-1_20260102T030405Z",
-        )
+        two(ANNA, BEN if at % 2 else ANNA, name=f"sub-P{at:02}_ses-1_20260102T030405Z")
         for at in range(10)
     ]
     result = of_tier("strategy", *sessions).figures[0].result
