@@ -220,6 +220,8 @@ def _unused_factors(loaded: LoadedStudy) -> Iterator[StudyError]:
 def _unknown_related(loaded: LoadedStudy) -> Iterator[StudyError]:
     """Related studies that are neither installed nor beside this one, nor in a folder beside its
     folder."""
+    if not loaded.study.related:
+        return  # the folder beside may hold thousands of others
     folder = loaded.path.absolute().parent
     near = (*loading.installed(), *folder.glob("*.yaml"), *folder.parent.glob("*/*.yaml"))
     known = sorted({path.stem for path in near} - {loaded.study.id})
