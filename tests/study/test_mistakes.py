@@ -84,7 +84,7 @@ FAR_APART = [
 @pytest.mark.parametrize("size", [2, 3])
 def test_several_mistakes_are_told_at_once(tmp_path: Path, size: int) -> None:
     groups = list(itertools.combinations(FAR_APART, size))
-    for number, group in enumerate(groups[:: max(1, len(groups) // 12)]):
+    for number, group in enumerate(groups[:: max(1, len(groups) // 6)]):
         told = faults(write(tmp_path / str(number), *group))
         for planted in group:
             if "instruments/eas" in planted.said and any("ease" in m.file for m in group):
