@@ -4,7 +4,7 @@ with eight (as dSprites have), a model whose switches leak, and studies that rep
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -106,12 +106,21 @@ def write(
     ident = name or f"tiny-concepts-{concepts}"
     target = folder / ident
     target.mkdir(parents=True)
-    photos, answers = _photos(ident, concepts, each, natural, leak)
-    for photo in photos:
-        (target / photo["photo"]).write_bytes(_picture(photo["concepts"], photo["id"]))
-    (target / "answers.npy").write_bytes(answer_files.encode(np.stack(answers)))
-    (target / library.MANIFEST).write_text(json.dumps(_manifest(ident, concepts, photos, leak)))
+    for file, content in _files(ident, concepts, each, natural, leak).items():
+        (target / file).write_bytes(content)
     return library.load(target)
+
+
+@cache
+def _files(ident: str, concepts: int, each: int, natural: int, leak: float) -> Mapping[str, bytes]:
+    """The files of a set by their names, made once for all tests."""
+    photos, answers = _photos(ident, concepts, each, natural, leak)
+    manifest = json.dumps(_manifest(ident, concepts, photos, leak))
+    return {
+        **{photo["photo"]: _picture(photo["concepts"], photo["id"]) for photo in photos},
+        "answers.npy": answer_files.encode(np.stack(answers)),
+        library.MANIFEST: manifest.encode(),
+    }
 
 
 def _photos(

@@ -7,8 +7,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,24 +27,6 @@ from labapp.tasks.questionnaire.machine import Answer, QuestionnaireTask
 from tests.helpers.own_questionnaires import STUDY, conditional_study
 from tests.session.sessions import opened, part_of, surroundings
 
-CHILD = """
-import os, signal, sys
-from pathlib import Path
-from labapp.record.events.commands import Next
-from labapp.tasks.questionnaire.machine import Answer
-from tests.session.sessions import opened
-session = opened(Path(sys.argv[1]), study=sys.argv[2], cells=("hint: with #1",))
-session.begin()
-print(session.folder.path, flush=True)
-send = session.runner.send
-send(Answer("tools", {"chosen": ["python", "matlab"]}))
-send(Answer("age", {"value": 70, "touched": True}))
-send(Next())
-for item, value in (("rely", 2), ("bad", 7), ("attention", 3), ("rely", 6)):
-    send(Answer(item, value))
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-
 
 def asked(session: OpenSession) -> set[str]:
     runner = session.runner
@@ -55,20 +35,33 @@ def asked(session: OpenSession) -> set[str]:
     return set(task.asked(runner.state.part_state).ids)
 
 
+def killed(folder: Path, study: Path) -> Path:
+    """A session in a child process that is killed after an answer was hidden."""
+    child = os.fork()
+    if child == 0:
+        try:
+            begun = opened(folder, study=study, cells=("hint: with #1",))
+            begun.begin()
+            send = begun.runner.send
+            send(Answer("tools", {"chosen": ["python", "matlab"]}))
+            send(Answer("age", {"value": 70, "touched": True}))
+            send(Next())
+            for item, value in (("rely", 2), ("bad", 7), ("attention", 3), ("rely", 6)):
+                send(Answer(item, value))
+            os.kill(os.getpid(), signal.SIGKILL)
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status)
+    (path,) = folder.glob("data/*/sub-*")
+    return path
+
+
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A session that was killed after an answer was hidden, and gone on with."""
     folder = tmp_path_factory.mktemp("asked")
-    study = conditional_study(folder / "study")
-    killed = subprocess.run(
-        [sys.executable, "-c", CHILD, str(folder), str(study)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    path = Path(killed.stdout.strip())
+    path = killed(folder, conditional_study(folder / "study"))
     again = opening.resume(path, lambda loaded, models: surroundings(folder))
     again.begin()
     again.runner.send(Resume("on"), Source.MODERATOR)

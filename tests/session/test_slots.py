@@ -210,7 +210,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[LoadedStudy, li
     """A study simulated until it is full, a third of whose participants do not try."""
     folder = tmp_path_factory.mktemp("simulated")
     loaded = slotted(folder, per_cell=3)
-    paths = simulate_study(str(loaded.path), None, "understanding", folder / "out", careless=0.3)
+    paths = simulate_study(str(loaded.path), None, "knowing", folder / "out", careless=0.3)
     return loaded, paths
 
 

@@ -392,13 +392,13 @@ def test_sound_that_may_not_be_passed_on_stays_in_the_lab(tmp_path: Path, agreed
     assert row["consent_signed"] == "name"
 
 
-@pytest.mark.parametrize("name", ["ada.pdf", "audio/ada.txt", "audio/ada.wav", "stimuli/ada.png"])
-def test_what_the_journal_does_not_name_stays_in_the_lab(name: str, tmp_path: Path) -> None:
+def test_what_the_journal_does_not_name_stays_in_the_lab(tmp_path: Path) -> None:
     folder = golden_session(tmp_path / "data")
-    (folder / name).parent.mkdir(exist_ok=True)
-    (folder / name).write_text("Ada Lovelace")
+    for name in ("ada.pdf", "audio/ada.txt", "audio/ada.wav", "stimuli/ada.png"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(f"Ada Lovelace in {name}")
     bundle = export([folder], tmp_path / "bundle")
-    assert not any(b"Lovelace" in content for content in snapshot(bundle).values())
+    assert not [content for content in snapshot(bundle).values() if b"Lovelace" in content]
     assert verify(bundle).ok
 
 
