@@ -160,6 +160,7 @@ def _nobody_counts(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[Study
 
 def _models(loaded: LoadedStudy) -> Iterator[StudyError]:
     """Models that are not there, of every condition."""
+    looked_up = cache(space_of)
     for item, scope in checks.every_item(loaded.study):
         if (stages := item.task_stages()) is None:
             continue
@@ -167,7 +168,7 @@ def _models(loaded: LoadedStudy) -> Iterator[StudyError]:
             if set(VARIABLE.findall(name)) - scope.keys():
                 continue  # told already
             try:
-                space_of(fill(name, scope))
+                looked_up(fill(name, scope))
             except ModelError as error:
                 yield loaded.mistake(item, StudyError(error.what, todo=error.todo))
 
@@ -312,21 +313,19 @@ def _plans(
     """A plan of every condition and session; errors: what is found wrong is added to it."""
 
     @cache
-    def there(model: str) -> str:
+    def there(model: str) -> tuple[str, LatentSpace]:
         """The model, or another one in its place, so that the rest is looked at: what is missing is
         told already (`_models`)."""
         try:
-            space_of(model)
+            return model, space_of(model)
         except ModelError:
             if not errors:
                 raise
-            return STAND_IN
-        return model
+            return STAND_IN, space_of(STAND_IN)
 
     # Every stage of every plan asks for them: a card is read once.
-    spaces = cache(lambda model: space_of(there(model)))
-    priors = cache(lambda model: prior_of(there(model)))
-    tasks = cache(lambda model: tasks_of(there(model)))
+    priors = cache(lambda model: prior_of(there(model)[0]))
+    tasks = cache(lambda model: tasks_of(there(model)[0]))
     references: dict[str, str] = {}
 
     @cache
@@ -356,7 +355,7 @@ def _plans(
             loaded,
             loaded.study.participants.label(number),
             session,
-            space_of=spaces,
+            space_of=lambda model: there(model)[1],
             prior_of=priors,
             tasks_of=tasks,
             stimuli_of=stimuli,

@@ -281,6 +281,7 @@ MISTAKES = [
 
 
 def write(folder: Path, *planted: Planted) -> Path:
+    """The study with these mistakes in a folder, which may have another one of them already."""
     for name, text in FILES.items():
         for mistake in planted:
             if mistake.file == name:
@@ -289,4 +290,4 @@ def write(folder: Path, *planted: Planted) -> Path:
         file = folder / name
         file.parent.mkdir(exist_ok=True, parents=True)
         file.write_text(text, "utf-8")
-    return put_beside(folder) / "mine.yaml"
+    return (folder if (folder / "texts").is_dir() else put_beside(folder)) / "mine.yaml"
