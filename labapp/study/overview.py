@@ -36,6 +36,7 @@ from labapp.study.measures import Called, Limits, items, resolve, scores, unread
 from labapp.study.plan import Plan
 from labapp.study.plugins import registry
 from labapp.study.plugins.texts import names
+from labapp.study.schema import Replicates
 from labapp.study.stimulus_stages import PredictMasked
 from labapp.study.words import set_faults, text_faults
 
@@ -173,11 +174,17 @@ def _models(loaded: LoadedStudy) -> Iterator[StudyError]:
                 yield loaded.mistake(item, StudyError(error.what, todo=error.todo))
 
 
+@cache
+def _replicates(shipped: str) -> Replicates | None:
+    """The published study that a shipped one repeats: no file of the program changes."""
+    return loading.load(shipped).study.replicates
+
+
 def _not_known(loaded: LoadedStudy) -> Iterator[str]:
     """Of a published study of which nothing is known here."""
     if (repeated := loaded.study.replicates) is None:
         return
-    shipped = (loading.load(path.stem).study.replicates for path in loading.shipped())
+    shipped = (_replicates(path.stem) for path in loading.shipped())
     studies = [f"{of.study} ({of.paper})" for of in shipped if of is not None]
     name = f"{repeated.study} ({repeated.paper})"
     if name not in studies:
