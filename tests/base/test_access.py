@@ -20,7 +20,7 @@ from labapp.session.folder import study_folder
 from labapp.session.private import Consent, store_consent
 from labapp.ui import doctor
 from labapp.ui.moderator import checklist
-from tests.session.sessions import opened
+from tests.session.sessions import begin_session, opened
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="rights of files are those of POSIX")
 CONSENT = Consent("P01", "1", "Ada", "2026-01-02T03:04:05.000000Z", "0" * 64)
@@ -137,8 +137,7 @@ def test_folders_for_data_are_closed_whoever_makes_them(tmp_path: Path) -> None:
             (folder / "last").write_text("")
         access.create(tmp_path / "file").close()
         store_consent(tmp_path / "private", "a-study", CONSENT)
-        session = opened(tmp_path)
-        session.begin()
+        session = begin_session(tmp_path)
         session.close("over")
     finally:
         os.umask(before)

@@ -19,13 +19,12 @@ from labapp.analysis.item_sections import attention, questionnaires
 from labapp.base.report.page import speaking
 from labapp.record.events import Source
 from labapp.record.events.commands import Next, Resume
-from labapp.session import opening
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.opening import OpenSession
 from labapp.tasks.questionnaire.machine import Answer, QuestionnaireTask
 from tests.helpers.own_questionnaires import STUDY, conditional_study
-from tests.session.sessions import opened, part_of, surroundings
+from tests.session.sessions import begin_session, part_of, resume_session
 
 
 def asked(session: OpenSession) -> set[str]:
@@ -40,8 +39,7 @@ def killed(folder: Path, study: Path) -> Path:
     child = os.fork()
     if child == 0:
         try:
-            begun = opened(folder, study=study, cells=("hint: with #1",))
-            begun.begin()
+            begun = begin_session(folder, study=study, cells=("hint: with #1",))
             send = begun.runner.send
             send(Answer("tools", {"chosen": ["python", "matlab"]}))
             send(Answer("age", {"value": 70, "touched": True}))
@@ -62,7 +60,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A session that was killed after an answer was hidden, and gone on with."""
     folder = tmp_path_factory.mktemp("asked")
     path = killed(folder, conditional_study(folder / "study"))
-    again = opening.resume(path, lambda loaded, models: surroundings(folder))
+    again = resume_session(folder, path)
     again.begin()
     again.runner.send(Resume("on"), Source.MODERATOR)
     assert part_of(again) == "questionnaire-2"
@@ -125,8 +123,9 @@ def test_the_report_counts_checks_also_of_whoever_is_not_included(session: Path)
 
 
 def test_everybody_is_asked_by_their_own_condition(tmp_path: Path) -> None:
-    one = opened(tmp_path, study=conditional_study(tmp_path / "study"), cells=("hint: without #1",))
-    one.begin()
+    one = begin_session(
+        tmp_path, study=conditional_study(tmp_path / "study"), cells=("hint: without #1",)
+    )
     one.runner.send(Answer("tools", {"chosen": ["none_"]}))
     one.runner.send(Answer("age", {"value": 30, "touched": True}))
     one.runner.send(Next())
@@ -147,8 +146,7 @@ def test_a_scale_with_an_item_that_was_not_asked_follows_the_rule_on_missing_one
 ) -> None:
     study = STUDY.replace("flow:\n", "missing: {scale_items: {at_least: 1}}\nflow:\n")
     path = conditional_study(tmp_path / "study", study=study)
-    one = opened(tmp_path, study=path, cells=("hint: without #1",))
-    one.begin()
+    one = begin_session(tmp_path, study=path, cells=("hint: without #1",))
     one.runner.send(Answer("tools", {"chosen": ["none_"]}))
     one.runner.send(Answer("age", {"value": 30, "touched": True}))
     one.runner.send(Next())

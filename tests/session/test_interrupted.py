@@ -12,14 +12,14 @@ from labapp.record.events import Event, Source
 from labapp.record.events.commands import HandIn, Next, Resume
 from labapp.record.journal.describe import describe
 from labapp.record.journal.integrity import check_journal
-from labapp.session import opening, resuming
+from labapp.session import resuming
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.opening import OpenSession
 from labapp.session.resuming import read_verified_events, recover
 from labapp.tasks.single_dimension.events import Choose, Rate
 from tests.helpers.skips import skip_question, skip_stage
-from tests.session.sessions import opened, surroundings, trial_of
+from tests.session.sessions import begin_session, resume_session, trial_of
 from tests.session.test_resume import drop, go_on
 
 STUDY = """\
@@ -42,8 +42,7 @@ def at(tmp_path: Path, policy: str, part: str) -> OpenSession:
     path = tmp_path / "study" / "broken-off.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(STUDY.format(policy=policy))
-    session = opened(tmp_path, study=path)
-    session.begin()
+    session = begin_session(tmp_path, study=path)
     session.give_consent("Somebody")
     while session.runner.part is not None and session.runner.part.id != part:
         skip_stage(session.runner)
@@ -202,7 +201,7 @@ def test_a_study_may_forbid_to_go_on(tmp_path: Path) -> None:
     assert not recover(path).finished
     assert resuming.forbids_resume(path)
     with pytest.raises(SessionError) as refused:
-        opening.resume(path, lambda loaded, models: surroundings(tmp_path))
+        resume_session(tmp_path, path)
     assert "does not allow" in refused.value.what
     assert "kept" in refused.value.safe
     assert len(read_verified_events(path)) == before

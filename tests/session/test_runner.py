@@ -31,7 +31,7 @@ from labapp.record.journal.read import read_rows
 from labapp.session.opening import OpenSession
 from labapp.session.resuming import read_verified_events
 from labapp.tasks.reconstruction.events import MoveDial
-from tests.session.sessions import opened, scheduler_of, spin, trial_of, watch
+from tests.session.sessions import begin_session, opened, scheduler_of, spin, trial_of, watch
 
 
 class Gate:
@@ -234,8 +234,7 @@ class Recorder:
 
 def test_a_sound_system_that_hangs_at_the_end_does_not_cost_the_journal(tmp_path: Path) -> None:
     recorder = Recorder(at_stop=AudioError("hangs"))
-    session = opened(tmp_path, make_recorder=lambda *_: recorder)
-    session.begin()
+    session = begin_session(tmp_path, make_recorder=lambda *_: recorder)
     with pytest.raises(AudioError, match="hangs"):
         session.close("test over")
     assert recorder.stopped
@@ -247,8 +246,7 @@ def test_a_sound_system_that_hangs_at_the_end_does_not_cost_the_journal(tmp_path
 
 def test_sound_is_recorded_from_consent_on(tmp_path: Path) -> None:
     recorder = Recorder()
-    session = opened(tmp_path, make_recorder=lambda *_: recorder)
-    session.begin()
+    session = begin_session(tmp_path, make_recorder=lambda *_: recorder)
     assert not recorder.started
     assert not session.recording
     session.give_consent("Ada Lovelace")
@@ -259,8 +257,7 @@ def test_sound_is_recorded_from_consent_on(tmp_path: Path) -> None:
 
 def test_no_voice_is_recorded_of_somebody_who_declines(tmp_path: Path) -> None:
     recorder = Recorder()
-    session = opened(tmp_path, make_recorder=lambda *_: recorder)
-    session.begin()
+    session = begin_session(tmp_path, make_recorder=lambda *_: recorder)
     session.runner.send(DeclineConsent())
     assert session.runner.state.ended == "consent declined"
     assert not recorder.started
@@ -271,8 +268,7 @@ def test_a_missing_microphone_ends_only_a_study_that_needs_it(tmp_path: Path) ->
     from tests.study.test_refusals import GOOD, write
 
     recorder = Recorder(at_start=NoMicrophone("There is no microphone."))
-    session = opened(tmp_path, make_recorder=lambda *_: recorder)
-    session.begin()
+    session = begin_session(tmp_path, make_recorder=lambda *_: recorder)
     session.give_consent("Ada Lovelace")
     assert session.runner.part is not None
     assert session.no_sound == "There is no microphone."
@@ -281,8 +277,7 @@ def test_a_missing_microphone_ends_only_a_study_that_needs_it(tmp_path: Path) ->
     assert "audio.off" in kinds
     assert "alarm.raised" in kinds
     strict = write(tmp_path, GOOD + "recording: {audio: required}\n")
-    session = opened(tmp_path, study=strict, make_recorder=lambda *_: recorder)
-    session.begin()
+    session = begin_session(tmp_path, study=strict, make_recorder=lambda *_: recorder)
     session.give_consent("Ada Lovelace")
     assert session.runner.state.ended == "the microphone could not be opened"
     session.close("no sound")

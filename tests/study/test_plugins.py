@@ -25,7 +25,7 @@ from labapp.study import loading
 from labapp.study.loading import LoadedStudy
 from labapp.study.plugins import registry
 from tests.helpers.installed import on_path, without, write_package
-from tests.session.sessions import opened, surroundings
+from tests.session.sessions import begin_session, surroundings
 
 
 def listed(*arguments: str) -> list[dict[str, str]]:
@@ -282,8 +282,7 @@ def test_a_session_whose_decoder_is_gone_names_the_package(brought: Path, tmp_pa
     shutil.copytree(resources.models() / "circles" / "gt", ours)
     card = ours / "model.yaml"
     card.write_text(card.read_text().replace("closed-form:circles", "our-circles"))
-    session = opened(tmp_path)
-    session.begin()
+    session = begin_session(tmp_path)
     path = session.folder.path
     session.close("interrupted")
 

@@ -87,6 +87,14 @@ class Session:
         return samples
 
 
+def recording(seconds: float, folder: Path, plug: Plug | None = None, **options: Any) -> Session:
+    """One that has recorded so much."""
+    session = Session(folder, plug, **options)
+    session.recorder.start()
+    session.record(seconds)
+    return session
+
+
 def test_a_recording_from_start_to_stop(tmp_path: Path) -> None:
     session = Session(tmp_path)
     assert session.recorder.level().state == "starting"
@@ -110,9 +118,7 @@ def test_a_recording_from_start_to_stop(tmp_path: Path) -> None:
 
 
 def test_anchors_say_when_frames_were_captured(tmp_path: Path) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(1.5)
+    session = recording(1.5, tmp_path)
     session.stop()
     anchors = [anchor for block in session.of(AudioBlock) for anchor in block.anchors]
     assert len(anchors) == pytest.approx(15, abs=3)
@@ -123,9 +129,7 @@ def test_anchors_say_when_frames_were_captured(tmp_path: Path) -> None:
 
 
 def test_a_lost_device_is_told_filled_and_found_again(tmp_path: Path) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.5)
+    session = recording(0.5, tmp_path)
     session.plug.pull()
     session.until(lambda: session.of(AudioDeviceLost))
     assert session.recorder.level().state == "lost"
@@ -151,9 +155,7 @@ def test_a_lost_device_is_told_filled_and_found_again(tmp_path: Path) -> None:
 
 
 def test_a_device_that_stays_lost_until_the_end(tmp_path: Path) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.5)
+    session = recording(0.5, tmp_path)
     session.plug.pull()
     session.until(lambda: session.of(AudioDeviceLost))
     time.sleep(0.5)
@@ -164,9 +166,7 @@ def test_a_device_that_stays_lost_until_the_end(tmp_path: Path) -> None:
 
 
 def test_a_stalled_stream_is_a_lost_device(tmp_path: Path) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.3)
+    session = recording(0.3, tmp_path)
     session.plug.streams[-1].mute = True
     session.until(lambda: session.of(AudioDeviceBack))
     session.stop()
@@ -178,9 +178,7 @@ def test_a_stalled_stream_is_a_lost_device(tmp_path: Path) -> None:
 @pytest.mark.parametrize("after_s", [0.0, 0.25])
 def test_a_recorder_that_stands_still_is_replaced_and_told(tmp_path: Path, after_s: float) -> None:
     """Also where its last sign of life came after its last sound."""
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.3)
+    session = recording(0.3, tmp_path)
     stream = session.plug.streams[-1]
     stream.mute, stream.beat_ns = True, time.perf_counter_ns() + round(after_s * 1e9)
     since_ns = session.clock.from_perf_ns(stream.beat_ns)
@@ -195,9 +193,7 @@ def test_a_recorder_that_stands_still_is_replaced_and_told(tmp_path: Path, after
 
 
 def test_a_microphone_that_gives_nothing_is_no_standstill(tmp_path: Path) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.3)
+    session = recording(0.3, tmp_path)
     stream = session.plug.streams[-1]
     stream.mute, stream.beat_ns = True, time.perf_counter_ns() + 10**12  # it goes on living
     session.until(lambda: session.of(AudioDeviceBack))
@@ -206,9 +202,7 @@ def test_a_microphone_that_gives_nothing_is_no_standstill(tmp_path: Path) -> Non
 
 
 def test_a_moved_stream_is_a_lost_device(tmp_path: Path) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.3)
+    session = recording(0.3, tmp_path)
     session.watcher.there = False
     session.watcher.reason = "mic is gone; moved to monitor"
     session.until(lambda: session.of(AudioDeviceLost))
@@ -222,9 +216,7 @@ def test_a_moved_stream_is_a_lost_device(tmp_path: Path) -> None:
 
 
 def test_a_device_that_comes_back_with_another_rate_has_a_file_of_its_own(tmp_path: Path) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.5)
+    session = recording(0.5, tmp_path)
     session.plug.make = lambda: Tone(rate=2 * RATE)
     session.plug.streams[-1].finished = True
     session.until(lambda: session.of(AudioDeviceBack))
@@ -261,9 +253,7 @@ def test_a_device_that_comes_back_with_another_rate_has_a_file_of_its_own(tmp_pa
 
 
 def test_a_new_file_that_cannot_be_made_is_tried_again(tmp_path: Path) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.3)
+    session = recording(0.3, tmp_path)
     taken = tmp_path / "audio/segment-01-2.wav"
     taken.write_bytes(b"somebody else's")
     session.plug.make = lambda: Tone(rate=2 * RATE)
@@ -282,9 +272,7 @@ def test_a_new_file_that_cannot_be_made_is_tried_again(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_an_alarm_and_loses_nothing(tmp_path: Path, disk: Disk) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.3)
+    session = recording(0.3, tmp_path)
     disk.room = 0
     session.until(lambda: session.of(AlarmRaised))
     assert "space" in session.recorder.level().problem
@@ -300,9 +288,7 @@ def test_a_full_disk_is_an_alarm_and_loses_nothing(tmp_path: Path, disk: Disk) -
 
 
 def test_a_disk_that_stays_full_keeps_what_fitted(tmp_path: Path, disk: Disk) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.3)
+    session = recording(0.3, tmp_path)
     disk.room = 1001
     session.until(lambda: session.of(AlarmRaised))
     samples = session.stop()
@@ -341,9 +327,7 @@ def test_a_journal_that_refuses_events_gets_them_later_in_order(tmp_path: Path) 
 
 
 def test_stereo_becomes_the_mean_of_both(tmp_path: Path) -> None:
-    session = Session(tmp_path, Plug(lambda: Tone(channels=2)))
-    session.recorder.start()
-    session.record(0.3)
+    session = recording(0.3, tmp_path, Plug(lambda: Tone(channels=2)))
     samples = session.stop()
     expected = 9000 * np.sin(2 * np.pi * 400 / RATE * np.arange(samples.size))
     assert np.abs(samples - expected).max() <= 1
