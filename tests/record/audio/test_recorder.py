@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import time
 import wave
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from labapp.record.events.voice import (
     AudioStopped,
 )
 from tests.record.audio.disk import Disk
-from tests.record.audio.fakes import DEVICE, RATE, Plug, Tone, Watcher
+from tests.record.audio.fakes import DEVICE, RATE, Plug, Told, Tone, Watcher
 
 
 @pytest.fixture(autouse=True)
@@ -37,14 +36,14 @@ def sooner(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("labapp.record.audio.recorder.RETRY_S", 0.3)
 
 
-class Session:
+class Session(Told):
     """A recorder on a plug, with every event it emitted."""
 
     def __init__(self, folder: Path, plug: Plug | None = None, **options: Any) -> None:
         self.plug = plug or Plug()
         self.watcher = Watcher()
         self.clock = SessionClock()
-        self.events: list[Payload] = []
+        super().__init__()
         self.recorder = Recorder(
             folder,
             1,
@@ -55,15 +54,6 @@ class Session:
             open_input=self.plug.open,
             **{"min_free_bytes": 0, **options},
         )
-
-    def of(self, kind: type[Payload]) -> list[Any]:
-        return [event for event in self.events if isinstance(event, kind)]
-
-    def until(self, condition: Callable[[], object], seconds: float = 10.0) -> None:
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < deadline, f"waited in vain; events: {self.events}"
-            time.sleep(0.02)
 
     def record(self, seconds: float) -> None:
         """Wait until that much more sound was taken in."""
