@@ -56,6 +56,11 @@ def reopen(session: OpenSession, after_s: float = 60.0) -> None:
     assert not session.runner.finished
 
 
+def sounds(session: OpenSession) -> list[str]:
+    events = read_verified_events(session.folder.path)
+    return [event.payload["file"] for event in events if event.kind == "audio.started"]
+
+
 def to_the_end(session: OpenSession) -> None:
     session.runner.send(Resume("on"), Source.MODERATOR)
     while session.runner.part is not None:
@@ -207,12 +212,7 @@ def test_sound_stops_with_the_end_and_goes_on_in_another_file(tmp_path: Path) ->
     assert [recorder.running for recorder in made] == [False, True]
     session.close("over")
     assert not made[1].running
-    files = [
-        e.payload["file"]
-        for e in read_verified_events(session.folder.path)
-        if e.kind == "audio.started"
-    ]
-    assert files == ["audio/segment-01.wav", "audio/segment-01-2.wav"]
+    assert sounds(session) == ["audio/segment-01.wav", "audio/segment-01-2.wav"]
 
 
 def test_sound_that_does_not_stop_in_time_is_recorded_again_after_the_end(tmp_path: Path) -> None:
@@ -227,12 +227,7 @@ def test_sound_that_does_not_stop_in_time_is_recorded_again_after_the_end(tmp_pa
     reopen(session)
     assert session.recording
     session.close("over")
-    files = [
-        e.payload["file"]
-        for e in read_verified_events(session.folder.path)
-        if e.kind == "audio.started"
-    ]
-    assert files == ["audio/segment-01.wav", "audio/segment-01-2.wav"]
+    assert sounds(session) == ["audio/segment-01.wav", "audio/segment-01-2.wav"]
 
 
 def test_nobody_is_asked_and_nothing_waits_after_the_end(tmp_path: Path) -> None:

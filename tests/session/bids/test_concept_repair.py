@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from decimal import Decimal
 from pathlib import Path
@@ -27,7 +26,7 @@ from labapp.tasks.concept_repair.events import (
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
 from labapp.tasks.concept_repair.state import SAME
 from tests.helpers import concepts
-from tests.helpers.bids import errors_in, validated
+from tests.helpers.bids import errors_in, rows, validated
 from tests.helpers.rooms import make_runner
 from tests.session.sessions import virtual
 
@@ -70,15 +69,6 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory, session: Path) -> Path:
     return export([session], tmp_path_factory.mktemp("bundles") / "bundle")
-
-
-def rows(bundle: Path, name: str) -> list[dict[str, str]]:
-    with (bundle / f"{name}.tsv").open(encoding="utf-8", newline="") as stream:
-        names, *lines = csv.reader(stream, delimiter="\t")
-    assert len(set(names)) == len(names)
-    described = json.loads((bundle / f"{name}.json").read_text("utf-8"))
-    assert set(names) <= set(described)
-    return [dict(zip(names, line, strict=True)) for line in lines]
 
 
 def test_a_row_is_a_picture_and_a_pair(bundle: Path) -> None:
