@@ -75,12 +75,11 @@ def test_what_may_be_a_list_or_keys_is_said_in_plain_words(tmp_path: Path) -> No
     assert "masks: found 5; allowed: keys with values or a list" in said
 
 
-def test_shipped_studies_are_in_order() -> None:
-    assert loading.shipped()
-    for path in loading.shipped():
-        loaded = check(path.stem)
-        assert loaded.study.id == path.stem
-        assert notices(loaded) == []
+@pytest.mark.parametrize("name", [path.stem for path in loading.shipped()])
+def test_a_shipped_study_is_in_order(name: str) -> None:
+    loaded = check(name)
+    assert loaded.study.id == name
+    assert notices(loaded) == []
 
 
 @pytest.mark.parametrize(

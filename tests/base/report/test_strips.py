@@ -10,7 +10,7 @@ from labapp.base.report import kit
 
 
 @pytest.mark.parametrize("width", [3.33, 10.0])
-@pytest.mark.parametrize("count", [2, 12, 30])
+@pytest.mark.parametrize("count", [2, 6, 12, 30])
 def test_names_leave_room_for_what_is_drawn(count: int, width: float) -> None:
     """A figure without room warns, and warnings are errors here."""
     models = [f"concepts/shapes-graded-logits-of-a-lab-16-8-{number}" for number in range(count)]
