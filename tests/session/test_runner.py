@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from labapp.base.clock import FakeClock
 from labapp.base.errors import AudioError, JournalError, NoMicrophone
@@ -30,6 +32,7 @@ from labapp.record.journal.integrity import check_journal
 from labapp.record.journal.read import read_rows
 from labapp.session.opening import OpenSession
 from labapp.session.resuming import read_verified_events
+from labapp.session.runner import VirtualScheduler
 from labapp.tasks.reconstruction.events import MoveDial
 from tests.session.sessions import begin_session, opened, scheduler_of, spin, trial_of, watch
 
@@ -282,3 +285,26 @@ def test_a_missing_microphone_ends_only_a_study_that_needs_it(tmp_path: Path) ->
     assert session.runner.state.ended == "the microphone could not be opened"
     session.close("no sound")
     assert "session.ended" in [row.kind for row in read_rows(session.folder.path)]
+
+
+@given(st.lists(st.floats(0, 100), max_size=20))
+def test_timers_run_in_order_at_their_times(delays: list[float]) -> None:
+    clock = FakeClock()
+    scheduler = VirtualScheduler(clock)
+    ran: list[tuple[int, int]] = []
+    for number, delay in enumerate(delays):
+        scheduler.call_later(delay, lambda n=number: ran.append((clock.now_ns(), n)))  # type: ignore[misc]
+    scheduler.run(lambda: False)
+    assert ran == sorted((round(d * 1e9), n) for n, d in enumerate(delays))
+
+
+def test_cancelled_timers_do_not_run_and_posts_run_before_time_goes_on() -> None:
+    clock = FakeClock()
+    scheduler = VirtualScheduler(clock)
+    ran: list[str] = []
+    scheduler.call_later(1, lambda: ran.append("cancelled")).cancel()
+    scheduler.call_later(1, lambda: scheduler.post(lambda: ran.append("posted")))
+    scheduler.call_later(2, lambda: ran.append("later"))
+    scheduler.run(lambda: len(ran) == 2)
+    assert ran == ["posted", "later"]
+    assert clock.now_ns() == 2_000_000_000
