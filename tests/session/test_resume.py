@@ -319,9 +319,7 @@ def test_a_session_that_began_without_sound_goes_on_without(tmp_path: Path) -> N
     def never(*_: object) -> Recorder:
         raise AssertionError("nobody was told of a recording")
 
-    again = opening.resume(
-        path, lambda loaded, models: replace(surroundings(tmp_path), make_recorder=never)
-    )
+    again = resume_session(tmp_path, path, make_recorder=never)
     again.begin()
     assert not again.recording
     again.close("test over")

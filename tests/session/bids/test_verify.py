@@ -36,7 +36,7 @@ from tests.helpers.golden import golden_builder
 from tests.helpers.journals import golden_session
 from tests.helpers.nightly import examples
 from tests.helpers.trees import flip, snapshot
-from tests.session.bids.test_export import renamed
+from tests.session.bids.test_export import killed, renamed
 
 SOURCE = f"{SOURCEDATA}/sub-P01/ses-1"
 FIXTURE = [HealthCheck.function_scoped_fixture]
@@ -392,15 +392,6 @@ def test_a_session_whose_journal_has_a_gap_or_is_no_database(session: Path) -> N
     assert "events 30 to 33 are missing before it" in problems(session)
     (session / JOURNAL).write_bytes(b"?" * 5000)
     assert JOURNAL in problems(session)
-
-
-def killed(tmp_path: Path) -> Path:
-    """The golden session, killed at 72.25 s."""
-    builder = golden_builder()
-    builder.rows = [row for row in builder.rows if row[0] <= 72_250_000_000]
-    builder.sounds.pop("audio/segment-02.wav")
-    builder.environment.pop()
-    return builder.write(tmp_path, wal=True)
 
 
 def test_a_killed_session_is_whole_but_noted(tmp_path: Path) -> None:
