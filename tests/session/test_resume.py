@@ -30,7 +30,14 @@ from labapp.tasks.reconstruction.state import Trial
 from tests.helpers.beside import put_beside
 from tests.helpers.skips import skip_stage
 from tests.helpers.trees import flip
-from tests.session.sessions import begin_session, opened, resume_session, surroundings, trial_of
+from tests.session.sessions import (
+    begin_session,
+    opened,
+    part_of,
+    resume_session,
+    surroundings,
+    trial_of,
+)
 
 
 def at_stage_one(tmp_path: Path) -> OpenSession:
@@ -287,8 +294,7 @@ def test_a_session_killed_before_it_began_goes_on_in_its_first_segment(tmp_path:
     assert recover(path).events == 1
     session = go_on(tmp_path, path)
     session.runner.send(Resume("here"), Source.MODERATOR)
-    assert session.runner.part is not None
-    assert session.runner.part.id == "consent"
+    assert part_of(session) == "consent"
     session.close("test over")
     assert not check_journal(path)
     assert {event.segment for event in read_verified_events(path)} == {1}
