@@ -30,10 +30,10 @@ from tests.session.planning.people import cohort
 @pytest.fixture(autouse=True)
 def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(power, "SIZES", power.SIZES[::3])
-    monkeypatch.setattr(power, "DRAWS", 200)
-    monkeypatch.setattr(power, "POOLS", 5)
-    monkeypatch.setattr(power, "POOL_DRAWS", 40)
-    monkeypatch.setattr(power, "SCENARIO_DRAWS", 100)
+    monkeypatch.setattr(power, "DRAWS", 300)
+    monkeypatch.setattr(power, "POOLS", 8)
+    monkeypatch.setattr(power, "POOL_DRAWS", 50)
+    monkeypatch.setattr(power, "SCENARIO_DRAWS", 200)
 
 
 def planned(people: People) -> list[GroupPower]:
