@@ -41,7 +41,7 @@ def say_json(value: Any) -> None:
     """Print a value as JSON, which any program reads; docs/guide/json.md says what each command
     prints. What is not known, and a number that is none, is null."""
     text = json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
-    _echo(_STEERING.sub(lambda match: _escaped(match) if match[0] != "\n" else "\n", text))
+    _echo(_STEERING.sub(lambda at: "\n" if at[0] == "\n" else f"\\u{ord(at[0]):04x}", text))
 
 
 def plain(value: Any) -> Any:
@@ -90,7 +90,3 @@ def _picture(letter: str) -> str:
     if 0xDC80 <= code <= 0xDCFF:  # a byte of a name that is no text
         return f"\\x{code - 0xDC00:02x}"
     return _PICTURES.get(code, f"\\u{code:04x}")
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return f"\\u{ord(match[0]):04x}"

@@ -331,7 +331,8 @@ def misnamed(folder: Path, name: str) -> tuple[Path, Path] | None:
         except OSError:
             return None
         if part not in there:
-            similar = next((child for child in there if _alike(child) == _alike(part)), None)
+            wanted = _alike(part)
+            similar = next((child for child in there if _alike(child) == wanted), None)
             if similar is None:
                 return None
             composed = unicodedata.normalize("NFC", similar) == unicodedata.normalize("NFC", part)

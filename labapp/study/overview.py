@@ -36,6 +36,7 @@ from labapp.study.measures import Called, Limits, items, resolve, scores, unread
 from labapp.study.plan import Plan
 from labapp.study.plugins import registry
 from labapp.study.plugins.texts import names
+from labapp.study.schema import Replicates
 from labapp.study.stimulus_stages import PredictMasked
 from labapp.study.words import set_faults, text_faults
 
@@ -160,6 +161,7 @@ def _nobody_counts(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[Study
 
 def _models(loaded: LoadedStudy) -> Iterator[StudyError]:
     """Models that are not there, of every condition."""
+    looked_up = cache(space_of)
     for item, scope in checks.every_item(loaded.study):
         if (stages := item.task_stages()) is None:
             continue
@@ -167,16 +169,22 @@ def _models(loaded: LoadedStudy) -> Iterator[StudyError]:
             if set(VARIABLE.findall(name)) - scope.keys():
                 continue  # told already
             try:
-                space_of(fill(name, scope))
+                looked_up(fill(name, scope))
             except ModelError as error:
                 yield loaded.mistake(item, StudyError(error.what, todo=error.todo))
+
+
+@cache
+def _replicates(shipped: str) -> Replicates | None:
+    """The published study that a shipped one repeats: no file of the program changes."""
+    return loading.load(shipped).study.replicates
 
 
 def _not_known(loaded: LoadedStudy) -> Iterator[str]:
     """Of a published study of which nothing is known here."""
     if (repeated := loaded.study.replicates) is None:
         return
-    shipped = (loading.load(path.stem).study.replicates for path in loading.shipped())
+    shipped = (_replicates(path.stem) for path in loading.shipped())
     studies = [f"{of.study} ({of.paper})" for of in shipped if of is not None]
     name = f"{repeated.study} ({repeated.paper})"
     if name not in studies:
@@ -220,6 +228,8 @@ def _unused_factors(loaded: LoadedStudy) -> Iterator[StudyError]:
 def _unknown_related(loaded: LoadedStudy) -> Iterator[StudyError]:
     """Related studies that are neither installed nor beside this one, nor in a folder beside its
     folder."""
+    if not loaded.study.related:
+        return  # the folder beside may hold thousands of others
     folder = loaded.path.absolute().parent
     near = (*loading.installed(), *folder.glob("*.yaml"), *folder.parent.glob("*/*.yaml"))
     known = sorted({path.stem for path in near} - {loaded.study.id})
@@ -310,21 +320,19 @@ def _plans(
     """A plan of every condition and session; errors: what is found wrong is added to it."""
 
     @cache
-    def there(model: str) -> str:
+    def there(model: str) -> tuple[str, LatentSpace]:
         """The model, or another one in its place, so that the rest is looked at: what is missing is
         told already (`_models`)."""
         try:
-            space_of(model)
+            return model, space_of(model)
         except ModelError:
             if not errors:
                 raise
-            return STAND_IN
-        return model
+            return STAND_IN, space_of(STAND_IN)
 
     # Every stage of every plan asks for them: a card is read once.
-    spaces = cache(lambda model: space_of(there(model)))
-    priors = cache(lambda model: prior_of(there(model)))
-    tasks = cache(lambda model: tasks_of(there(model)))
+    priors = cache(lambda model: prior_of(there(model)[0]))
+    tasks = cache(lambda model: tasks_of(there(model)[0]))
     references: dict[str, str] = {}
 
     @cache
@@ -354,7 +362,7 @@ def _plans(
             loaded,
             loaded.study.participants.label(number),
             session,
-            space_of=spaces,
+            space_of=lambda model: there(model)[1],
             prior_of=priors,
             tasks_of=tasks,
             stimuli_of=stimuli,

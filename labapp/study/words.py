@@ -26,8 +26,9 @@ import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 from labapp.base import durable
 from labapp.base.documents import LARGEST, Located, Path_, dotted, parse_yaml
@@ -124,7 +125,7 @@ def _among(key: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(key, pattern) for pattern in patterns)
 
 
-def shipped_words(template: str, language: str) -> dict[str, str]:
+def shipped_words(template: str, language: str) -> Mapping[str, str]:
     """The words that come with the program or a package; none in a language of the lab's own."""
     path = asset(in_language(template, language))
     return _words(path, files.content(path)) if path.is_file() else {}
@@ -163,13 +164,15 @@ def in_fallback(loaded: LoadedStudy) -> dict[str, tuple[str, ...]]:
     return lacking
 
 
-def _in(loaded: LoadedStudy, name: str) -> dict[str, str]:
+def _in(loaded: LoadedStudy, name: str) -> Mapping[str, str]:
     """The words of a file of the study; none where it is not there."""
     content = loaded.files.get(name)
     return {} if content is None else _words(source(loaded, name), content)
 
 
-def _words(path: Path, content: bytes) -> dict[str, str]:
+@lru_cache(32)
+def _words(path: Path, content: bytes) -> Mapping[str, str]:
+    """Checking a study asks several times for the same file."""
     located = parse_yaml(path, content)
     value = located.value
     wrong = [
@@ -185,7 +188,7 @@ def _words(path: Path, content: bytes) -> dict[str, str]:
     ]
     if wrong:
         raise StudyError.together(wrong)
-    words_by_key: dict[str, str] = value
+    words_by_key: Mapping[str, str] = MappingProxyType(value)
     return words_by_key
 
 

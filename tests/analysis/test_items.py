@@ -16,7 +16,7 @@ from labapp.session.bids.export import export
 from labapp.study.instruments import Instrument
 from labapp.tasks.questionnaire.machine import Answer
 from tests.helpers.questionnaires import own_study
-from tests.session.sessions import opened
+from tests.session.sessions import begin_session
 
 RELIANCE = """\
 id: reliance
@@ -40,8 +40,7 @@ ANSWERS = {"rely": 5, "wary": 2, "trust": 4, "reads": 2}
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("asked")
-    made = opened(folder, study=own_study(folder / "study", RELIANCE))
-    made.begin()
+    made = begin_session(folder, study=own_study(folder / "study", RELIANCE))
     for item, value in ANSWERS.items():
         made.runner.send(Answer(item, value))
     made.runner.send(Next())

@@ -6,7 +6,6 @@ import io
 import os
 import stat
 import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
@@ -15,12 +14,13 @@ import pytest
 from labapp.analysis.analyze import staged
 from labapp.base import access
 from labapp.base.errors import DataFolderError, UsageError
+from labapp.cli.main import main
 from labapp.record.audio.capture import WavWriter
 from labapp.session.folder import study_folder
 from labapp.session.private import Consent, store_consent
 from labapp.ui import doctor
 from labapp.ui.moderator import checklist
-from tests.session.sessions import opened
+from tests.session.sessions import begin_session, opened
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="rights of files are those of POSIX")
 CONSENT = Consent("P01", "1", "Ada", "2026-01-02T03:04:05.000000Z", "0" * 64)
@@ -32,17 +32,17 @@ def others_can(folder: Path, bits: int = 0o077) -> list[str]:
     return [f"{stat.filemode(p.stat().st_mode)} {p}" for p in every if p.stat().st_mode & bits]
 
 
-def command(umask: int, *arguments: str, cwd: Path, **variables: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "labapp", *arguments],
-        cwd=cwd,
-        umask=umask,
-        env={**os.environ, "PYTHONPATH": str(Path(access.__file__).parents[1]), **variables},
-        capture_output=True,
-        text=True,
-        timeout=110,
-    )
-    assert done.returncode == 0, done.stderr
+def command(umask: int, *arguments: str) -> None:
+    """A command with these usual rights, which are as they were afterwards."""
+    before = os.umask(umask)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("sys.argv", ["labapp", *arguments])
+            with pytest.raises(SystemExit) as ended:
+                main()
+    finally:
+        os.umask(before)
+    assert ended.value.code == 0
 
 
 STUDY = """\
@@ -56,24 +56,26 @@ flow:
 """
 
 
-def simulated(umask: int, made: Path, **variables: str) -> None:
-    """A session in the folder `data`."""
-    study = made.parent / "open.yaml"
+def simulated(umask: int, folder: Path) -> Path:
+    """A new folder, open to none but its owner, with a session in its folder `data`."""
+    made = folder / "made"
+    made.mkdir(mode=0o700)
+    study = folder / "open.yaml"
     study.write_text(STUDY)
-    simulate = ("simulate", str(study), "--participants", "1", "--workers", "1", "--out", "data")
-    command(umask, *simulate, cwd=made, **variables)
+    out = str(made / "data")
+    command(umask, "simulate", str(study), "--participants", "1", "--workers", "1", "--out", out)
+    return made
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022])
 def test_the_commands_write_nothing_that_others_can_read(tmp_path: Path, umask: int) -> None:
     """Sessions, private folder, bundle, archive, analysis: with figures where all is open."""
-    made = tmp_path / "made"
-    made.mkdir(mode=0o700)
-    simulated(umask, made)
-    command(umask, "export", "data", "--out", "a/bundle", cwd=made)
-    command(umask, "export", "data", "--out", "b.zip", "--zip", "--deidentify", cwd=made)
+    made = simulated(umask, tmp_path)
+    data, bundle = str(made / "data"), str(made / "a" / "bundle")
+    command(umask, "export", data, "--out", bundle)
+    command(umask, "export", data, "--out", str(made / "b.zip"), "--zip", "--deidentify")
     if not umask:
-        command(umask, "analyze", "a/bundle", "--out", "results", cwd=made)
+        command(umask, "analyze", bundle, "--out", str(made / "results"))
     names = {path.name for path in made.rglob("*")}
     assert {
         "journal.sqlite",
@@ -86,14 +88,14 @@ def test_the_commands_write_nothing_that_others_can_read(tmp_path: Path, umask: 
     assert others_can(made) == []
 
 
-def test_for_the_labs_group_everything_is_open_but_the_private_folder(tmp_path: Path) -> None:
+def test_for_the_labs_group_everything_is_open_but_the_private_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import grp
 
-    made = tmp_path / "made"
-    made.mkdir(mode=0o700)
-    name = grp.getgrgid(os.getegid()).gr_name
-    simulated(0o022, made, LABAPP_GROUP=name)
-    command(0o022, "export", "data", "--out", "bundle", cwd=made, LABAPP_GROUP=name)
+    monkeypatch.setenv(access.GROUP, grp.getgrgid(os.getegid()).gr_name)
+    made = simulated(0o022, tmp_path)
+    command(0o022, "export", str(made / "data"), "--out", str(made / "bundle"))
     private = made / "data" / "private"
     assert others_can(made, 0o007) == []
     assert others_can(private) == []
@@ -135,8 +137,7 @@ def test_folders_for_data_are_closed_whoever_makes_them(tmp_path: Path) -> None:
             (folder / "last").write_text("")
         access.create(tmp_path / "file").close()
         store_consent(tmp_path / "private", "a-study", CONSENT)
-        session = opened(tmp_path)
-        session.begin()
+        session = begin_session(tmp_path)
         session.close("over")
     finally:
         os.umask(before)
@@ -188,7 +189,7 @@ def test_the_command_that_closes_a_folder_can_be_run_as_it_stands(
 
 
 def test_a_wide_data_folder_is_warned_of_everywhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data, private = tmp_path / "data", tmp_path / "private"
     for folder in (data, private):
@@ -210,10 +211,5 @@ def test_a_wide_data_folder_is_warned_of_everywhere(
     row = checklist.access_row(data, private)
     assert row is not None
     assert (row.state, row.blocks) == ("missing", True)
-    done = subprocess.run(
-        [sys.executable, "-m", "labapp", "sessions", "list", "--data", str(data)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert "Warning: Others can read the data folder" in done.stderr
+    command(0o077, "sessions", "list", "--data", str(data))
+    assert "Warning: Others can read the data folder" in capsys.readouterr().err

@@ -60,7 +60,7 @@ def test_nothing_else_prints() -> None:
     found = set()
     for path in (ROOT / "labapp").rglob("*.py"):
         text = path.read_text("utf-8")
-        if not re.search(r"\b(print|s?echo|write)\(", text):
+        if not re.search(r"\b(print|s?echo|std(out|err)\.write)\(", text):
             continue  # parsing all of labapp takes five seconds
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in (

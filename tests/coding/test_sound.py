@@ -51,10 +51,6 @@ def test_a_sample_is_read_at_its_time(tmp_path: Path) -> None:
     assert not sound.read(ns(-5), RATE).any()
     assert not sound.read(ns(500), RATE).any()
     assert sound.read(ns(12), 0).size == 0
-    assert sound.file_position(ns(2.5)) == (name_of(1), 0)
-    assert sound.file_position(ns(7.5)) == (name_of(1), 5 * RATE)
-    assert sound.file_position(ns(12.5)) is None
-    assert sound.file_position(ns(2.4)) is None
     sound.close()
     assert not sound.read(ns(5), RATE).any()
 
@@ -236,7 +232,6 @@ def test_a_session_without_sound(tmp_path: Path) -> None:
     assert (sound.spans, sound.problems) == ((), ())
     assert sound.gaps == ((0, ns(30), "not_recorded"),)
     assert sound.read(0, 100).size == 100
-    assert sound.file_position(ns(3)) is None
 
 
 def test_a_moved_folder_while_it_is_open(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from labapp.record.events import Source
 from labapp.record.events.commands import Next
-from tests.session.sessions import opened, settle
+from tests.session.sessions import begin_session, settle
 
 TOUCHES = frozenset(
     {
@@ -52,8 +52,7 @@ def start(folder: Path, study: str, kill_before: int, tell: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(hook)
-    session = opened(folder, study=study)
-    session.begin()
+    session = begin_session(folder, study=study)
     settle(session)
     session.runner.send(Next(), Source.PARTICIPANT)
     settle(session)

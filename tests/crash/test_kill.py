@@ -22,7 +22,7 @@ GENEROUS_S = 5.0
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize(("participant", "kills"), [("P01", 3), ("P02", 2)])
+@pytest.mark.parametrize(("participant", "kills"), [("P01", 3), ("P02", 2), ("P03", 1)])
 def test_killed_sessions_complete(tmp_path: Path, participant: str, kills: int) -> None:
     rng = random.Random(f"{participant} {kills}")
     moments = [rng.uniform(0.0, 0.8) for _ in range(kills)]

@@ -19,7 +19,7 @@ from labapp.session import runner
 from labapp.session.folder import taken
 from labapp.session.private import consents
 from labapp.session.withdrawal import withdraw
-from tests.session.sessions import opened
+from tests.session.sessions import begin_session
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="a child that is killed is forked")
 
@@ -55,8 +55,7 @@ def killed(home: Path, number: int) -> bool:
 def test_a_withdrawal_killed_at_any_step_is_gone_on_with(tmp_path: Path) -> None:
     whole = tmp_path / "whole"
     for participant in ("P01", "P02"):
-        session = opened(whole, participant=participant)
-        session.begin()
+        session = begin_session(whole, participant=participant)
         session.give_consent(f"Name of {participant}")
         session.close("interrupted")
         add_comment(session.folder.path, f"Remark on {participant}")

@@ -35,7 +35,7 @@ from labapp.ui.strings import strings_of
 from tests.helpers.installed import ROOT, without
 from tests.helpers.nightly import EVERYTHING
 from tests.helpers.rooms import skip_to
-from tests.session.sessions import opened, surroundings
+from tests.session.sessions import begin_session, surroundings
 
 STUDY = "counterfactual-choice"
 LEFT = Qt.MouseButton.LeftButton
@@ -247,8 +247,7 @@ def test_a_session_names_the_package_that_is_missing(
 def test_an_interrupted_session_names_it_too(example_site: Path, tmp_path: Path) -> None:
     """Before the first event of the task: its journal can be read, its plan cannot."""
     short = short_study(tmp_path)
-    session = opened(tmp_path, study=short)
-    session.begin()
+    session = begin_session(tmp_path, study=short)
     path = session.folder.path
     session.close("interrupted")
     with without(example_site), pytest.raises(SessionError) as told:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 import subprocess
@@ -39,3 +40,13 @@ def errors_in(result: dict[str, Any]) -> list[dict[str, Any]]:
 def validator_errors(bundle: Path) -> list[dict[str, Any]]:
     """The errors that the BIDS validator finds."""
     return errors_in(validated(bundle))
+
+
+def rows(bundle: Path, name: str) -> list[dict[str, str]]:
+    """A table of a bundle, each column of which is described beside it. name: without an ending."""
+    with (bundle / f"{name}.tsv").open(encoding="utf-8", newline="") as stream:
+        names, *lines = csv.reader(stream, delimiter="\t")
+    assert len(set(names)) == len(names)
+    described = json.loads((bundle / f"{name}.json").read_text("utf-8"))
+    assert set(names) <= set(described)
+    return [dict(zip(names, line, strict=True)) for line in lines]

@@ -99,7 +99,6 @@ MISTAKES = [
     study("version: 1", "version: 0", 3, "version", "greater than or equal to 1"),
     study("id: mine", "id: My Study", 1, "id", "lower-case letters"),
     study("title: My study", 'title: ""', 2, "title", "a text that is not empty"),
-    study("title: My study", "titel: My study", 2, "titel", "did you mean 'title'"),
     study("title: My study\n", "", 1, "title", "missing"),
     study("title: My study", "title: yes", 2, "title", 'yes in quotes, "yes"'),
     study("language: en", "language: english", 4, "language", "a language like 'en'"),
@@ -120,7 +119,6 @@ MISTAKES = [
     ),
     # YAML
     study("title: My study", "title: a\ntitle: b", 3, "", "'title' is given twice"),
-    study("trials: 3", "trials: 3\n      trials: 4", 21, "", "'trials' is given twice"),
     study("version: 1", "version: 1\nyes: 1", 4, "yes", "unknown key 'yes'"),
     study("title: My study", "title: !!python/name:os x", 2, "", "is not allowed"),
     # conditions
@@ -128,17 +126,13 @@ MISTAKES = [
     study('even: "without"', "even: off", 8, "assignment.hint.even", "found off, which is false"),
     study('even: "without"', "evn: a", 8, "evn", "unknown key 'evn'"),
     study('hint: "with"', 'hint: "wth"', 13, "only_if", "hint is never 'wth'"),
-    study('{hint: "with"}', '{hnt: "with"}', 13, "only_if", "no variable 'hnt'"),
     study("own/rest.md", "own/{hnt}.md", 25, "{hnt}", "no variable 'hnt'"),
     study("sinelines/gt,", '"sinelines/{hnt}",', 18, "{hnt}", "no variable 'hnt'"),
     # the flow
     study("  - tutorial: reconstruction", "  - tutorial: reconstruct", 14, "tutorial", "allowed"),
     study("  - practice: circles", "  - practise: circles", 15, "practise", "one of consent"),
     study("task: reconstruction", "task: guessing", 17, "stages.task", "'reconstruction'"),
-    study("trials: 3", "trials: many", 20, "stages.trials", "a whole number"),
-    study("trials: 3", "trials: 0", 20, "stages.trials", "greater than or equal to 1"),
     study("trials: 3", "trails: 3", 20, "stages.trails", "did you mean 'trials'"),
-    study("skip: always", "skip: sometimes", 21, "stages.skip", "'always'"),
     study("sinelines/gt, ", "Sine, ", 18, "stages.models[0]", "ids like sinelines/vae"),
     study("sinelines/gt, ", "sinelines/ae, ", 18, "stages.models[1]", "each once"),
     study("sinelines/gt, ", "sinelines/mine, ", 18, "models[0]", "sinelines/mine"),
@@ -146,20 +140,6 @@ MISTAKES = [
     study("order: counterbalanced", "order: balanced", 19, "stages.order", "'counterbalanced'"),
     study("at_least_s: 5", "at_least_s: long", 26, "at_least_s", "a number"),
     study("  - questionnaire: people\n", "  - method: own/rest.md\n", 24, "flow[5]", "method only"),
-    study(
-        "  - tutorial: reconstruction",
-        "  - consent: own/rest.md",
-        14,
-        "flow[2]",
-        "consent once, as the first item",
-    ),
-    study(
-        "  - tutorial: reconstruction",
-        "  - debrief: own/rest.md",
-        14,
-        "flow[2]",
-        "debrief once, as the last item",
-    ),
     study(
         "  - questionnaire: people",
         "  - stages: {task: unmasking, stimuli: nowhere, intro: own/rest.md}",
@@ -194,14 +174,12 @@ MISTAKES = [
     Planted(
         "own/rest.md", "Rest a little.", "Rest {duree} min.", 3, "{duree}", "nothing is filled"
     ),
-    Planted("own/before.md", "{stages}", "{satges}", 1, "{satges}", "nothing is filled in"),
     Planted("own/debrief.md", "That was all.", "![](me.png)", 3, "![](me.png)", "no such picture"),
     Planted("own/welcome.md", FILES["own/welcome.md"], "\n", 0, "", "is empty"),
     # questionnaires
     Planted("instruments/ease.yaml", "points: 7, low", "points: 1, low", 8, "items[0].points", "1"),
     Planted("instruments/ease.yaml", "id: clear", "id: Clear", 9, "items[1].id", "lower-case"),
     Planted("instruments/ease.yaml", "source: ours", "sauce: ours", 4, "sauce", "'source'"),
-    Planted("instruments/ease.yaml", "easy, clear]", "easy, cler]", 6, "scores.ease", "'cler'"),
     Planted("instruments/people.yaml", "id: some", "id: yes", 11, "options[0].id", 'quotes, "yes"'),
     Planted("instruments/people.yaml", "kind: choice", "kind: chioce", 7, "kind", "'chioce'"),
     Planted(
@@ -212,7 +190,6 @@ MISTAKES = [
     ),
     Planted("instruments/people.yaml", "id: people", "id: peeple", 1, "id", "the file is called"),
     Planted("instruments/people.yaml", "id: some, ", "some, ", 11, "", "some"),
-    Planted("instruments/people.yaml", "text: Have", "txt: Have", 9, "txt", "did you mean 'text'"),
     Planted("instruments/ease.yaml", "title: Ease", "title: {de: Leicht}", 3, "title", "'en'"),
     Planted("instruments/ease.yaml", "id: clear", "id: easy", 9, "items[1].id", "'easy' again"),
     Planted("own/before.md", "{stage}", "{ stage }", 1, "{ stage }", "it names nothing"),
@@ -263,18 +240,10 @@ MISTAKES = [
     Planted("instruments/ease.yaml", "{id: clear", "{<<: {x: 1}, id: clear", 9, "", "'<<' is not"),
     study("trials: 3", "trials: 3\n      <<: {skip: always}", 21, "", "'<<' is not allowed"),
     study("title: My study", "title: &t My\nrelated: [*t]", 3, "", "aliases are not allowed"),
-    study("title: My study", "title: My study: one", 2, "", "mapping values are not allowed"),
     study("title: My study", "title: 2024-01-01", 2, "title", "allowed: a text"),
     study("language: en", "language: [en, de]", 4, "language", "allowed: a text"),
     study("at_least_s: 5", "at_least_s: .inf", 26, "at_least_s", "a finite number"),
     study("version: 1", "version: 1\n3: x", 4, "[3]", "strings"),
-    study(
-        "version: 1",
-        "version: 1\nexclude: {a: {item: nope, answer_not: 2}}",
-        4,
-        "exclude.a.item",
-        "has an item 'nope'",
-    ),
     study(
         "version: 1",
         "version: 1\nexclude: {a: {item: easy, below: 0}}",
@@ -297,13 +266,6 @@ MISTAKES = [
         "'log'",
     ),
     study(
-        "version: 1",
-        "version: 1\nanalysis: {contrasts: [{name: a, model: {sinelines/gt: 1}}]}",
-        4,
-        "analysis.contrasts[0]",
-        "add up to 0",
-    ),
-    study(
         "version: 1", "version: 1\nanalysis: {profile: ros2021}", 4, "analysis.profile", "ross2021"
     ),
     study(
@@ -319,6 +281,7 @@ MISTAKES = [
 
 
 def write(folder: Path, *planted: Planted) -> Path:
+    """The study with these mistakes in a folder, which may have another one of them already."""
     for name, text in FILES.items():
         for mistake in planted:
             if mistake.file == name:
@@ -327,4 +290,4 @@ def write(folder: Path, *planted: Planted) -> Path:
         file = folder / name
         file.parent.mkdir(exist_ok=True, parents=True)
         file.write_text(text, "utf-8")
-    return put_beside(folder) / "mine.yaml"
+    return (folder if (folder / "texts").is_dir() else put_beside(folder)) / "mine.yaml"

@@ -58,6 +58,18 @@ def opened(
     )
 
 
+def begin_session(tmp_path: Path, **more: Any) -> OpenSession:
+    """A new session that shows its first screen."""
+    session = opened(tmp_path, **more)
+    session.begin()
+    return session
+
+
+def resume_session(tmp_path: Path, path: Path, **changes: Any) -> OpenSession:
+    """A session that is gone on with; `begin()` shows its screen. changes: of its surroundings."""
+    return opening.resume(path, lambda loaded, models: surroundings(tmp_path, **changes))
+
+
 def trial_of(session: OpenSession) -> Trial:
     trial = session.runner.state.part_state.trial
     assert isinstance(trial, Trial)

@@ -7,8 +7,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,31 +19,12 @@ from labapp.analysis.item_sections import attention, questionnaires
 from labapp.base.report.page import speaking
 from labapp.record.events import Source
 from labapp.record.events.commands import Next, Resume
-from labapp.session import opening
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.opening import OpenSession
 from labapp.tasks.questionnaire.machine import Answer, QuestionnaireTask
 from tests.helpers.own_questionnaires import STUDY, conditional_study
-from tests.session.sessions import opened, part_of, surroundings
-
-CHILD = """
-import os, signal, sys
-from pathlib import Path
-from labapp.record.events.commands import Next
-from labapp.tasks.questionnaire.machine import Answer
-from tests.session.sessions import opened
-session = opened(Path(sys.argv[1]), study=sys.argv[2], cells=("hint: with #1",))
-session.begin()
-print(session.folder.path, flush=True)
-send = session.runner.send
-send(Answer("tools", {"chosen": ["python", "matlab"]}))
-send(Answer("age", {"value": 70, "touched": True}))
-send(Next())
-for item, value in (("rely", 2), ("bad", 7), ("attention", 3), ("rely", 6)):
-    send(Answer(item, value))
-os.kill(os.getpid(), signal.SIGKILL)
-"""
+from tests.session.sessions import begin_session, part_of, resume_session
 
 
 def asked(session: OpenSession) -> set[str]:
@@ -55,21 +34,33 @@ def asked(session: OpenSession) -> set[str]:
     return set(task.asked(runner.state.part_state).ids)
 
 
+def killed(folder: Path, study: Path) -> Path:
+    """A session in a child process that is killed after an answer was hidden."""
+    child = os.fork()
+    if child == 0:
+        try:
+            begun = begin_session(folder, study=study, cells=("hint: with #1",))
+            send = begun.runner.send
+            send(Answer("tools", {"chosen": ["python", "matlab"]}))
+            send(Answer("age", {"value": 70, "touched": True}))
+            send(Next())
+            for item, value in (("rely", 2), ("bad", 7), ("attention", 3), ("rely", 6)):
+                send(Answer(item, value))
+            os.kill(os.getpid(), signal.SIGKILL)
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status)
+    (path,) = folder.glob("data/*/sub-*")
+    return path
+
+
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A session that was killed after an answer was hidden, and gone on with."""
     folder = tmp_path_factory.mktemp("asked")
-    study = conditional_study(folder / "study")
-    killed = subprocess.run(
-        [sys.executable, "-c", CHILD, str(folder), str(study)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    path = Path(killed.stdout.strip())
-    again = opening.resume(path, lambda loaded, models: surroundings(folder))
+    path = killed(folder, conditional_study(folder / "study"))
+    again = resume_session(folder, path)
     again.begin()
     again.runner.send(Resume("on"), Source.MODERATOR)
     assert part_of(again) == "questionnaire-2"
@@ -132,8 +123,9 @@ def test_the_report_counts_checks_also_of_whoever_is_not_included(session: Path)
 
 
 def test_everybody_is_asked_by_their_own_condition(tmp_path: Path) -> None:
-    one = opened(tmp_path, study=conditional_study(tmp_path / "study"), cells=("hint: without #1",))
-    one.begin()
+    one = begin_session(
+        tmp_path, study=conditional_study(tmp_path / "study"), cells=("hint: without #1",)
+    )
     one.runner.send(Answer("tools", {"chosen": ["none_"]}))
     one.runner.send(Answer("age", {"value": 30, "touched": True}))
     one.runner.send(Next())
@@ -154,8 +146,7 @@ def test_a_scale_with_an_item_that_was_not_asked_follows_the_rule_on_missing_one
 ) -> None:
     study = STUDY.replace("flow:\n", "missing: {scale_items: {at_least: 1}}\nflow:\n")
     path = conditional_study(tmp_path / "study", study=study)
-    one = opened(tmp_path, study=path, cells=("hint: without #1",))
-    one.begin()
+    one = begin_session(tmp_path, study=path, cells=("hint: without #1",))
     one.runner.send(Answer("tools", {"chosen": ["none_"]}))
     one.runner.send(Answer("age", {"value": 30, "touched": True}))
     one.runner.send(Next())

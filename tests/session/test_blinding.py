@@ -15,14 +15,12 @@ from labapp.record.journal.record import outline
 from labapp.record.journal.sessions import summary
 from labapp.session.opening import OpenSession, resume
 from labapp.session.resuming import read_verified_events
-from tests.session.sessions import opened, surroundings
+from tests.session.sessions import begin_session, surroundings
 from tests.session.test_resume import drop
 
 
 def begun(tmp_path: Path, blind: bool | None) -> OpenSession:
-    session = opened(tmp_path, blind=blind)
-    session.begin()
-    return session
+    return begin_session(tmp_path, blind=blind)
 
 
 def again(tmp_path: Path, path: Path, blind: bool | None) -> OpenSession:

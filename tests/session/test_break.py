@@ -14,7 +14,7 @@ from labapp.record.journal.record import outline
 from labapp.session.opening import OpenSession
 from labapp.session.resuming import read_verified_events
 from tests.helpers.skips import skip_stage
-from tests.session.sessions import opened, part_of
+from tests.session.sessions import begin_session, part_of
 from tests.session.test_resume import drop, go_on
 
 STUDY = """\
@@ -33,8 +33,7 @@ flow:
 def in_break(tmp_path: Path) -> OpenSession:
     path = tmp_path / "rested.yaml"
     path.write_text(STUDY)
-    session = opened(tmp_path, study=path)
-    session.begin()
+    session = begin_session(tmp_path, study=path)
     skip_stage(session.runner)
     assert part_of(session) == "break-1"
     return session

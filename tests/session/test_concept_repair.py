@@ -13,7 +13,6 @@ from labapp.record.events import Event, Source
 from labapp.record.events.commands import Next, Resume
 from labapp.record.journal.integrity import check_journal
 from labapp.record.journal.read import read_rows
-from labapp.session import opening
 from labapp.session.bids.verify import verify
 from labapp.session.opening import OpenSession
 from labapp.study.plan import pictures_of
@@ -22,7 +21,7 @@ from labapp.tasks.concept_repair.events import RepairDone, SetConcept, TickNothi
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
 from labapp.tasks.concept_repair.state import Repair
 from tests.helpers import concepts
-from tests.session.sessions import surroundings
+from tests.session.sessions import resume_session
 
 FIRST = "stage-1-intro"
 """The first part of the study: its flow has no consent."""
@@ -70,7 +69,7 @@ def test_a_session_goes_on_without_its_stimulus_set(
     assert before.states == (0, 2, 0, 0)
     session.close("broken off")
     shutil.rmtree(made.folder)
-    resumed = opening.resume(session.folder.path, lambda loaded, models: surroundings(tmp_path))
+    resumed = resume_session(tmp_path, session.folder.path)
     try:
         resumed.begin()
         runner = resumed.runner

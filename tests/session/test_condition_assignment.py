@@ -38,7 +38,7 @@ from labapp.study.allocation import DrawnCells
 from labapp.study.conditions import Cells
 from labapp.study.loading import LoadedStudy, load
 from tests.helpers.drawn import begun, drawn_study, ended, interrupted
-from tests.session.sessions import new_session, surroundings
+from tests.session.sessions import new_session, resume_session, surroundings
 
 ROOT = Path(__file__).parents[2]
 
@@ -154,7 +154,7 @@ def test_who_may_not_resume_holds_nothing(tmp_path: Path) -> None:
     path = interrupted(patient, tmp_path, "P02")
     interrupted(blocking, tmp_path, "P03")  # writes down what became of the others
     assert states(tmp_path, blocking)["P02"] == "open", "the study as it was then lets it go on"
-    again = opening.resume(path, lambda study, models: surroundings(tmp_path))
+    again = resume_session(tmp_path, path)
     again.begin()
     for command in (Resume("goes on"), EndSession("tired")):
         again.runner.send(command)

@@ -33,7 +33,7 @@ FIRST, SECOND = "sub-P01_", "sub-P02_"
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[LoadedStudy, Path]:
     folder = tmp_path_factory.mktemp("decided")
     loaded = slotted(folder / "study", per_cell=2)
-    simulate_study(str(loaded.path), 4, "understanding", folder / "data")
+    simulate_study(str(loaded.path), 4, "knowing", folder / "data")
     return loaded, folder / "data"
 
 
@@ -87,7 +87,7 @@ def test_an_exclusion_is_followed_everywhere_and_can_be_taken_back(
 
 def test_whoever_fails_a_rule_can_count_all_the_same(data: Path, tmp_path: Path) -> None:
     loaded = slotted(tmp_path / "study", per_cell=2)
-    simulate_study(str(loaded.path), 2, "understanding", tmp_path / "data", careless=1.0)
+    simulate_study(str(loaded.path), 2, "knowing", tmp_path / "data", careless=1.0)
     own = tmp_path / "data"
     assert not any(included(own).values())
     _, lines = decide_by_hand(session(own), True, "the dials were mislabelled")
@@ -149,7 +149,7 @@ def test_what_a_crash_cut_off_decides_nothing_and_is_told(data: Path) -> None:
 
 def test_who_withdrew_cannot_be_included_and_leaves_no_reason_behind(tmp_path: Path) -> None:
     loaded = slotted(tmp_path / "study", per_cell=2)
-    simulate_study(str(loaded.path), 2, "understanding", tmp_path / "data")
+    simulate_study(str(loaded.path), 2, "knowing", tmp_path / "data")
     data = tmp_path / "data"
     decide_by_hand(session(data), False, "ill")
     decide_by_hand(session(data, SECOND), False, "late")

@@ -38,7 +38,7 @@ from labapp.session.resuming import recover
 from labapp.study.loading import load
 from tests.helpers.beside import put_beside
 from tests.helpers.disks import SmallDisk
-from tests.session.sessions import new_session, opened, surroundings
+from tests.session.sessions import begin_session, new_session, opened, resume_session, surroundings
 
 QUICK = load("quickstart")
 
@@ -95,8 +95,7 @@ def test_a_session_is_never_made_twice(tmp_path: Path) -> None:
 
 def test_a_label_that_is_in_a_bundle_is_never_given_again(tmp_path: Path) -> None:
     """A lab may move sessions to an archive, and their labels are still those of these people."""
-    session = opened(tmp_path, data=tmp_path / "data")
-    session.begin()
+    session = begin_session(tmp_path, data=tmp_path / "data")
     session.close("interrupted")
     export([session.folder.path], tmp_path / "bundle")
     log = session.folder.path.parent / "exports.jsonl"
@@ -165,8 +164,7 @@ def test_a_disk_that_fills_up_at_the_start_leaves_the_participant_free(
         session.close("could not start")
     disk.make_room()
     assert not folder.taken(disk.path / "data", "quickstart")
-    again = opened(tmp_path, data=disk.path / "data")
-    again.begin()
+    again = begin_session(tmp_path, data=disk.path / "data")
     again.close("test over")
 
 
@@ -185,13 +183,12 @@ def test_what_cannot_be_opened_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def test_one_process_holds_a_session(tmp_path: Path) -> None:
-    session = opened(tmp_path)
-    session.begin()
+    session = begin_session(tmp_path)
     path = session.folder.path
     with pytest.raises(SessionBusy):
         recover(path)
     with pytest.raises(SessionBusy):
-        opening.resume(path, lambda loaded, models: surroundings(tmp_path))
+        resume_session(tmp_path, path)
     session.close("test over")
     assert not recover(path).finished
 
@@ -202,7 +199,7 @@ def test_a_folder_that_is_no_session_is_left_as_it_is(tmp_path: Path) -> None:
         with pytest.raises(RecordError, match="not a session folder"):
             recover(path)
         with pytest.raises(RecordError, match="not a session folder"):
-            opening.resume(path, lambda loaded, models: surroundings(tmp_path))
+            resume_session(tmp_path, path)
     assert tree(tmp_path) == {"notes.txt": b"mine"}
     with pytest.raises(SessionError):
         _ = SessionFolder(tmp_path).name
@@ -223,8 +220,7 @@ def test_every_segment_has_its_environment(tmp_path: Path) -> None:
 
 
 def test_names_are_kept_apart_and_for_their_owner_only(tmp_path: Path) -> None:
-    session = opened(tmp_path)
-    session.begin()
+    session = begin_session(tmp_path)
     session.give_consent("  Ada   Lovelace ")
     session.close("test over")
     private = tmp_path / "private"
@@ -247,8 +243,7 @@ def test_a_name_is_kept_only_of_who_agrees(tmp_path: Path) -> None:
     text = load("quickstart").path.read_text("utf-8")
     asked = '{text: "texts/{language}/consent.md", items: {audio: required}}'
     study.write_text(re.sub(r"consent: \S+", f"consent: {asked}", text))
-    session = opened(tmp_path, study=study)
-    session.begin()
+    session = begin_session(tmp_path, study=study)
     private = tmp_path / "private"
     session.give_consent("Ada Lovelace", uses={"audio": False})
     session.runner.send(Pause("a call"), Source.MODERATOR)
@@ -261,8 +256,7 @@ def test_a_name_is_kept_only_of_who_agrees(tmp_path: Path) -> None:
 
 
 def test_a_consent_that_cannot_be_stored_keeps_the_session_at_consent(tmp_path: Path) -> None:
-    session = opened(tmp_path)
-    session.begin()
+    session = begin_session(tmp_path)
     (tmp_path / "private").rmdir()
     (tmp_path / "private").write_text("a file")
     (tmp_path / "private").chmod(0o600)

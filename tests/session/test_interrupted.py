@@ -12,14 +12,14 @@ from labapp.record.events import Event, Source
 from labapp.record.events.commands import HandIn, Next, Resume
 from labapp.record.journal.describe import describe
 from labapp.record.journal.integrity import check_journal
-from labapp.session import opening, resuming
+from labapp.session import resuming
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.opening import OpenSession
 from labapp.session.resuming import read_verified_events, recover
 from labapp.tasks.single_dimension.events import Choose, Rate
 from tests.helpers.skips import skip_question, skip_stage
-from tests.session.sessions import opened, surroundings, trial_of
+from tests.session.sessions import begin_session, part_of, resume_session, trial_of
 from tests.session.test_resume import drop, go_on
 
 STUDY = """\
@@ -42,8 +42,7 @@ def at(tmp_path: Path, policy: str, part: str) -> OpenSession:
     path = tmp_path / "study" / "broken-off.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(STUDY.format(policy=policy))
-    session = opened(tmp_path, study=path)
-    session.begin()
+    session = begin_session(tmp_path, study=path)
     session.give_consent("Somebody")
     while session.runner.part is not None and session.runner.part.id != part:
         skip_stage(session.runner)
@@ -81,8 +80,7 @@ def test_a_stage_begins_again_with_other_questions(tmp_path: Path) -> None:
     assert session.runner.pictures is not None
     for _ in range(3):
         skip_question(session.runner)
-    assert session.runner.part is not None
-    assert session.runner.part.id == "stage-2-intro"
+    assert part_of(session) == "stage-2-intro"
     events = read_verified_events(drop(session))
     assert keys(events, "part.restarted") == [("stage-1", None, None)]
     drawn = [
@@ -187,8 +185,7 @@ def test_earlier_attempts_are_kept_and_do_not_count(tmp_path: Path) -> None:
     assert kinds.count("stage_restarted") == 2
     assert kinds.count("interrupted") == 2
     export([session.folder.path], tmp_path / "bundle")
-    report = verify(tmp_path / "bundle")
-    assert report.ok, report.problems
+    assert verify(tmp_path / "bundle").problems == []
     timeline = next((tmp_path / "bundle").rglob("*task-reconstruction_events.tsv")).read_text()
     rows = [line.split("\t") for line in timeline.splitlines()]
     kind, stage_at, outcome = (rows[0].index(n) for n in ("trial_type", "stage", "outcome"))
@@ -202,7 +199,7 @@ def test_a_study_may_forbid_to_go_on(tmp_path: Path) -> None:
     assert not recover(path).finished
     assert resuming.forbids_resume(path)
     with pytest.raises(SessionError) as refused:
-        opening.resume(path, lambda loaded, models: surroundings(tmp_path))
+        resume_session(tmp_path, path)
     assert "does not allow" in refused.value.what
     assert "kept" in refused.value.safe
     assert len(read_verified_events(path)) == before

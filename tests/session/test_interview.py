@@ -33,7 +33,7 @@ from labapp.study.loading import load
 from labapp.study.overview import check, notices
 from labapp.tasks.interview.events import AskQuestion, EndInterview
 from labapp.tasks.interview.machine import InterviewState
-from tests.session.sessions import opened, part_of, surroundings
+from tests.session.sessions import begin_session, part_of, surroundings
 from tests.session.test_resume import drop, go_on
 
 STUDY = """\
@@ -57,8 +57,7 @@ def study(folder: Path, text: str = STUDY) -> Path:
 
 
 def in_interview(tmp_path: Path) -> OpenSession:
-    session = opened(tmp_path, study=study(tmp_path))
-    session.begin()
+    session = begin_session(tmp_path, study=study(tmp_path))
     session.give_consent("A Name")
     assert part_of(session) == "interview-1"
     return session

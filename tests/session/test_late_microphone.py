@@ -18,12 +18,11 @@ from labapp.record.audio.recorder import Recorder, next_take
 from labapp.record.events import payload_of
 from labapp.record.events.commands import DeclineConsent
 from labapp.record.journal.opening import open_record
-from labapp.session import opening
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import EmitBody, MakeRecorder, OpenSession
 from labapp.session.resuming import read_verified_events
 from tests.record.audio.fakes import DEVICE, Plug, Watcher
-from tests.session.sessions import opened, spin, surroundings
+from tests.session.sessions import opened, resume_session, spin
 from tests.session.test_resume import drop
 
 GONE = "No microphone was found."
@@ -99,9 +98,7 @@ def test_a_session_in_which_a_microphone_came_late_goes_on_with_sound(tmp_path: 
         made.append(around)
         return desk.late(DEVICE)(*around)
 
-    session = opening.resume(
-        path, lambda loaded, models: surroundings(tmp_path, make_recorder=again)
-    )
+    session = resume_session(tmp_path, path, make_recorder=again)
     session.begin()
     assert made
     assert session.recording

@@ -11,7 +11,7 @@ from labapp.session import environment
 from labapp.session.environment import _listed, _mounted, kind_of, network_drive
 from labapp.ui import doctor
 from labapp.ui.moderator import checklist
-from tests.session.sessions import opened
+from tests.session.sessions import begin_session
 
 LINUX = """\
 22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
@@ -66,8 +66,7 @@ def test_a_network_drive_is_told_of_everywhere(tmp_path: Path) -> None:
     assert "NFS" in row.text
     (check,) = doctor._disk(tmp_path)
     assert (check.level, "On a network drive (NFS)" in check.found) == ("note", True)
-    session = opened(tmp_path)
-    session.begin()
+    session = begin_session(tmp_path)
     session.close("test over")
     alarms = [row for row in read_rows(session.folder.path) if row.kind == "alarm.raised"]
     assert any("network_drive" in row.payload for row in alarms)

@@ -65,7 +65,7 @@ def come(loaded: LoadedStudy, data: Path, participant: str, *sessions: str) -> N
         drawn = preview(data, loaded, participant)
         private = data.parent / "private"
         known = Decoders().dependencies(loaded, participant, drawn, None, private, session)
-        simulate(loaded, participant, known, session=session, data=data, strategy="understanding")
+        simulate(loaded, participant, known, session=session, data=data, strategy="knowing")
 
 
 def folder_of(data: Path, participant: str, session: str = "1") -> Path:
@@ -82,7 +82,7 @@ def who_counts(tables: Tables) -> set[str]:
 
 def test_a_study_of_three_sessions_adds_up_everywhere(tmp_path: Path) -> None:
     loaded, data = visiting(tmp_path), tmp_path / "data"
-    simulate_study(str(loaded.path), 4, "understanding", data)
+    simulate_study(str(loaded.path), 4, "knowing", data)
     assert len(list((data / "drawn").glob("sub-P0*"))) == 12, "all sessions of everybody"
     with pytest.raises(StudyFull):
         preview(data, loaded, "P05")
@@ -196,7 +196,7 @@ def test_fewer_sessions_may_be_enough(tmp_path: Path) -> None:
 
 def test_including_somebody_whose_place_was_given_away_is_told(tmp_path: Path) -> None:
     loaded, data = single(tmp_path), tmp_path / "data"
-    simulate_study(str(loaded.path), 4, "understanding", data)
+    simulate_study(str(loaded.path), 4, "knowing", data)
     decide_by_hand(folder_of(data, "P02"), False, "doubtful")
     come(loaded, data, "P05", "1")
     _, lines = decide_by_hand(folder_of(data, "P02"), True, "not doubtful")
@@ -237,7 +237,7 @@ def test_a_session_out_of_order_is_a_deviation(
 
 def test_kept_data_stop_nobody_unless_nothing_else_is_there(tmp_path: Path) -> None:
     loaded, data = single(tmp_path), tmp_path / "data"
-    simulate_study(str(loaded.path), 2, "understanding", data)
+    simulate_study(str(loaded.path), 2, "knowing", data)
     withdraw(folder_of(data, "P01"), tmp_path / "private", delete=False)
     assert list(load([data]).participants["participant"]) == ["P02"]
     bundle = export([data / "drawn"], tmp_path / "bundle")
@@ -251,7 +251,7 @@ def test_kept_data_stop_nobody_unless_nothing_else_is_there(tmp_path: Path) -> N
 
 def test_a_renamed_folder_counts_as_its_journal_says_everywhere(tmp_path: Path) -> None:
     loaded, data = single(tmp_path), tmp_path / "data"
-    simulate_study(str(loaded.path), 2, "understanding", data)
+    simulate_study(str(loaded.path), 2, "knowing", data)
     path = folder_of(data, "P02")
     path.rename(path.with_name(path.name.replace("P02", "P07")))
     assert states(data, loaded) == {"P01": "included", "P02": "included"}
@@ -265,7 +265,7 @@ def test_a_renamed_folder_counts_as_its_journal_says_everywhere(tmp_path: Path) 
         export([data / "drawn"], tmp_path / "bundle")
     # The same label from another data folder: one person here, and told.
     other = tmp_path / "other"
-    simulate_study(str(loaded.path), 1, "understanding", other, seed=5)
+    simulate_study(str(loaded.path), 1, "knowing", other, seed=5)
     (one,) = (other / "drawn").glob("sub-P01*")
     one.rename(data / "drawn" / one.name.replace("P01", "P08"))
     assert states(data, loaded) == {"P01": "included", "P02": "included"}

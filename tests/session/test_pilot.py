@@ -31,14 +31,13 @@ from labapp.session.withdrawal import withdraw
 from labapp.study.loading import load
 from tests.helpers.drawn import drawn_study
 from tests.helpers.skips import skip_stage
-from tests.session.sessions import opened
+from tests.session.sessions import begin_session
 
 
 def agreed(tmp_path: Path, participant: str = "P01", *, pilot: bool) -> OpenSession:
     data = tmp_path / "data"
     folder = pilot_root(data) if pilot else data
-    session = opened(tmp_path, data=folder, participant=participant, pilot=pilot)
-    session.begin()
+    session = begin_session(tmp_path, data=folder, participant=participant, pilot=pilot)
     session.give_consent(f"Name of {'pilot' if pilot else 'study'} {participant}")
     session.close("interrupted")
     return session
@@ -103,10 +102,9 @@ def test_without_a_participant_only_a_pilot_begins(tmp_path: Path) -> None:
 def over(tmp_path: Path, participant: str, *, pilot: bool) -> Path:
     """A session that was gone through to its end, by skipping."""
     data = tmp_path / "data"
-    session = opened(
+    session = begin_session(
         tmp_path, data=pilot_root(data) if pilot else data, participant=participant, pilot=pilot
     )
-    session.begin()
     session.give_consent(f"Name of {participant}")
     while not session.runner.finished:
         skip_stage(session.runner)
@@ -173,10 +171,9 @@ def test_a_pilot_is_moved_into_the_study_and_back(tmp_path: Path) -> None:
 def test_a_moved_pilot_holds_its_place(tmp_path: Path) -> None:
     loaded = drawn_study(tmp_path, cells="ab", draw=1)
     study, data = loaded.path, tmp_path / "data"
-    session = opened(
+    session = begin_session(
         tmp_path, data=pilot_root(data), participant="pilotP01", pilot=True, study=study
     )
-    session.begin()
     session.give_consent("Somebody")
     session.close("interrupted")
     path = session.folder.path

@@ -24,7 +24,6 @@ from labapp.record.events.lifecycle import InclusionDecided
 from labapp.record.journal.decisions import withdrawals
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.sessions import list_sessions
-from labapp.session import opening
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.condition_assignment import session_states
@@ -33,7 +32,7 @@ from labapp.session.resuming import finished, read_verified_events, recover
 from tests.helpers.drawn import drawn_study
 from tests.helpers.rooms import SilentRecorder
 from tests.helpers.skips import skip_stage
-from tests.session.sessions import opened, surroundings
+from tests.session.sessions import begin_session, opened, resume_session
 
 
 def begun(tmp_path: Path, **more: object) -> OpenSession:
@@ -55,6 +54,11 @@ def reopen(session: OpenSession, after_s: float = 60.0) -> None:
     clock.advance(after_s)
     session.runner.send(Reopen(session.runner.state.end_seq or 0), Source.MODERATOR)
     assert not session.runner.finished
+
+
+def sounds(session: OpenSession) -> list[str]:
+    events = read_verified_events(session.folder.path)
+    return [event.payload["file"] for event in events if event.kind == "audio.started"]
 
 
 def to_the_end(session: OpenSession) -> None:
@@ -114,7 +118,7 @@ def test_what_was_decided_at_an_end_that_is_undone_does_not_count(tmp_path: Path
     assert participant["outcome"] == "unfinished"
     assert "withdrawn" not in str(participant["excluded_because"])
     recover(path)
-    again = opening.resume(path, lambda study, models: surroundings(tmp_path))
+    again = resume_session(tmp_path, path)
     again.begin()
     assert again.runner.state.pauses.paused
     to_the_end(again)
@@ -131,7 +135,7 @@ def test_who_dies_between_end_and_closing_leaves_a_session_that_ended(tmp_path: 
     (listed,) = list_sessions(tmp_path / "killed")
     assert listed.state == "ended_early"
     with pytest.raises(SessionError):
-        opening.resume(path, lambda study, models: surroundings(tmp_path))
+        resume_session(tmp_path, path)
     assert [event.kind for event in read_verified_events(path)].count("note.added") == 1
     session.close("over")
 
@@ -152,8 +156,7 @@ def test_nothing_is_deleted_before_the_console_is_closed(tmp_path: Path) -> None
 
 def test_the_place_is_held_until_the_console_is_closed(tmp_path: Path) -> None:
     loaded = drawn_study(tmp_path / "study")
-    session = opened(tmp_path, study=loaded.path)
-    session.begin()
+    session = begin_session(tmp_path, study=loaded.path)
 
     def state() -> str:
         (row,) = session_states(tmp_path / "data" / loaded.study.id)
@@ -209,12 +212,7 @@ def test_sound_stops_with_the_end_and_goes_on_in_another_file(tmp_path: Path) ->
     assert [recorder.running for recorder in made] == [False, True]
     session.close("over")
     assert not made[1].running
-    files = [
-        e.payload["file"]
-        for e in read_verified_events(session.folder.path)
-        if e.kind == "audio.started"
-    ]
-    assert files == ["audio/segment-01.wav", "audio/segment-01-2.wav"]
+    assert sounds(session) == ["audio/segment-01.wav", "audio/segment-01-2.wav"]
 
 
 def test_sound_that_does_not_stop_in_time_is_recorded_again_after_the_end(tmp_path: Path) -> None:
@@ -229,12 +227,7 @@ def test_sound_that_does_not_stop_in_time_is_recorded_again_after_the_end(tmp_pa
     reopen(session)
     assert session.recording
     session.close("over")
-    files = [
-        e.payload["file"]
-        for e in read_verified_events(session.folder.path)
-        if e.kind == "audio.started"
-    ]
-    assert files == ["audio/segment-01.wav", "audio/segment-01-2.wav"]
+    assert sounds(session) == ["audio/segment-01.wav", "audio/segment-01-2.wav"]
 
 
 def test_nobody_is_asked_and_nothing_waits_after_the_end(tmp_path: Path) -> None:

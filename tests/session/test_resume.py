@@ -30,12 +30,18 @@ from labapp.tasks.reconstruction.state import Trial
 from tests.helpers.beside import put_beside
 from tests.helpers.skips import skip_stage
 from tests.helpers.trees import flip
-from tests.session.sessions import opened, surroundings, trial_of
+from tests.session.sessions import (
+    begin_session,
+    opened,
+    part_of,
+    resume_session,
+    surroundings,
+    trial_of,
+)
 
 
 def at_stage_one(tmp_path: Path) -> OpenSession:
-    session = opened(tmp_path)
-    session.begin()
+    session = begin_session(tmp_path)
     session.give_consent("Somebody")
     while session.runner.part is not None and session.runner.part.id != "stage-1":
         skip_stage(session.runner)
@@ -141,7 +147,7 @@ def test_a_movement_whose_picture_was_lost_is_decoded_after_the_gap(tmp_path: Pa
 def test_a_run_that_never_began_leaves_no_trace(tmp_path: Path) -> None:
     path = drop(at_stage_one(tmp_path))
     before = len(read_verified_events(path))
-    opening.resume(path, lambda loaded, models: surroundings(tmp_path)).close("changed my mind")
+    resume_session(tmp_path, path).close("changed my mind")
     assert len(read_verified_events(path)) == before
     never = opened(tmp_path, participant="P02")
     never.close("changed my mind")
@@ -220,8 +226,7 @@ def test_another_model_is_asked_about(tmp_path: Path) -> None:
     def warmed(sha256: str) -> tuple[DecoderWarmed, ...]:
         return (DecoderWarmed("sinelines/ae", "cpu", 1, 1, 0.1, 0.2, sha256),)
 
-    killed = opened(tmp_path, warmed=warmed("a" * 64))
-    killed.begin()
+    killed = begin_session(tmp_path, warmed=warmed("a" * 64))
     path = drop(killed)
 
     def again(sha256: str, **more: bool) -> OpenSession:
@@ -241,8 +246,7 @@ def test_what_computes_the_pictures_is_kept_through_all_segments(
     change: dict[str, str], tmp_path: Path
 ) -> None:
     first = DecoderWarmed("own/model", "cpu", 1, 1, 0.1, 0.2, "", "onnxruntime", "1.20.0")
-    killed = opened(tmp_path, warmed=(first,))
-    killed.begin()
+    killed = begin_session(tmp_path, warmed=(first,))
     path = drop(killed)
 
     def again(**more: bool) -> OpenSession:
@@ -290,8 +294,7 @@ def test_a_session_killed_before_it_began_goes_on_in_its_first_segment(tmp_path:
     assert recover(path).events == 1
     session = go_on(tmp_path, path)
     session.runner.send(Resume("here"), Source.MODERATOR)
-    assert session.runner.part is not None
-    assert session.runner.part.id == "consent"
+    assert part_of(session) == "consent"
     session.close("test over")
     assert not check_journal(path)
     assert {event.segment for event in read_verified_events(path)} == {1}
@@ -300,8 +303,7 @@ def test_a_session_killed_before_it_began_goes_on_in_its_first_segment(tmp_path:
 def test_a_study_file_with_the_other_ending_is_found_again(tmp_path: Path) -> None:
     study = put_beside(tmp_path / "own") / "study.yml"
     study.write_bytes(load("quickstart").files["quickstart.yaml"])
-    killed = opened(tmp_path, study=study)
-    killed.begin()
+    killed = begin_session(tmp_path, study=study)
     session = go_on(tmp_path, drop(killed))
     assert session.loaded.study.id == "quickstart"
     session.close("test over")
@@ -323,9 +325,7 @@ def test_a_session_that_began_without_sound_goes_on_without(tmp_path: Path) -> N
     def never(*_: object) -> Recorder:
         raise AssertionError("nobody was told of a recording")
 
-    again = opening.resume(
-        path, lambda loaded, models: replace(surroundings(tmp_path), make_recorder=never)
-    )
+    again = resume_session(tmp_path, path, make_recorder=never)
     again.begin()
     assert not again.recording
     again.close("test over")

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from labapp.base.clock import FakeClock
 from labapp.base.errors import AudioError, JournalError, NoMicrophone
@@ -30,8 +32,9 @@ from labapp.record.journal.integrity import check_journal
 from labapp.record.journal.read import read_rows
 from labapp.session.opening import OpenSession
 from labapp.session.resuming import read_verified_events
+from labapp.session.runner import VirtualScheduler
 from labapp.tasks.reconstruction.events import MoveDial
-from tests.session.sessions import opened, scheduler_of, spin, trial_of, watch
+from tests.session.sessions import begin_session, opened, scheduler_of, spin, trial_of, watch
 
 
 class Gate:
@@ -234,8 +237,7 @@ class Recorder:
 
 def test_a_sound_system_that_hangs_at_the_end_does_not_cost_the_journal(tmp_path: Path) -> None:
     recorder = Recorder(at_stop=AudioError("hangs"))
-    session = opened(tmp_path, make_recorder=lambda *_: recorder)
-    session.begin()
+    session = begin_session(tmp_path, make_recorder=lambda *_: recorder)
     with pytest.raises(AudioError, match="hangs"):
         session.close("test over")
     assert recorder.stopped
@@ -247,8 +249,7 @@ def test_a_sound_system_that_hangs_at_the_end_does_not_cost_the_journal(tmp_path
 
 def test_sound_is_recorded_from_consent_on(tmp_path: Path) -> None:
     recorder = Recorder()
-    session = opened(tmp_path, make_recorder=lambda *_: recorder)
-    session.begin()
+    session = begin_session(tmp_path, make_recorder=lambda *_: recorder)
     assert not recorder.started
     assert not session.recording
     session.give_consent("Ada Lovelace")
@@ -259,8 +260,7 @@ def test_sound_is_recorded_from_consent_on(tmp_path: Path) -> None:
 
 def test_no_voice_is_recorded_of_somebody_who_declines(tmp_path: Path) -> None:
     recorder = Recorder()
-    session = opened(tmp_path, make_recorder=lambda *_: recorder)
-    session.begin()
+    session = begin_session(tmp_path, make_recorder=lambda *_: recorder)
     session.runner.send(DeclineConsent())
     assert session.runner.state.ended == "consent declined"
     assert not recorder.started
@@ -271,8 +271,7 @@ def test_a_missing_microphone_ends_only_a_study_that_needs_it(tmp_path: Path) ->
     from tests.study.test_refusals import GOOD, write
 
     recorder = Recorder(at_start=NoMicrophone("There is no microphone."))
-    session = opened(tmp_path, make_recorder=lambda *_: recorder)
-    session.begin()
+    session = begin_session(tmp_path, make_recorder=lambda *_: recorder)
     session.give_consent("Ada Lovelace")
     assert session.runner.part is not None
     assert session.no_sound == "There is no microphone."
@@ -281,9 +280,31 @@ def test_a_missing_microphone_ends_only_a_study_that_needs_it(tmp_path: Path) ->
     assert "audio.off" in kinds
     assert "alarm.raised" in kinds
     strict = write(tmp_path, GOOD + "recording: {audio: required}\n")
-    session = opened(tmp_path, study=strict, make_recorder=lambda *_: recorder)
-    session.begin()
+    session = begin_session(tmp_path, study=strict, make_recorder=lambda *_: recorder)
     session.give_consent("Ada Lovelace")
     assert session.runner.state.ended == "the microphone could not be opened"
     session.close("no sound")
     assert "session.ended" in [row.kind for row in read_rows(session.folder.path)]
+
+
+@given(st.lists(st.floats(0, 100), max_size=20))
+def test_timers_run_in_order_at_their_times(delays: list[float]) -> None:
+    clock = FakeClock()
+    scheduler = VirtualScheduler(clock)
+    ran: list[tuple[int, int]] = []
+    for number, delay in enumerate(delays):
+        scheduler.call_later(delay, lambda n=number: ran.append((clock.now_ns(), n)))  # type: ignore[misc]
+    scheduler.run(lambda: False)
+    assert ran == sorted((round(d * 1e9), n) for n, d in enumerate(delays))
+
+
+def test_cancelled_timers_do_not_run_and_posts_run_before_time_goes_on() -> None:
+    clock = FakeClock()
+    scheduler = VirtualScheduler(clock)
+    ran: list[str] = []
+    scheduler.call_later(1, lambda: ran.append("cancelled")).cancel()
+    scheduler.call_later(1, lambda: scheduler.post(lambda: ran.append("posted")))
+    scheduler.call_later(2, lambda: ran.append("later"))
+    scheduler.run(lambda: len(ran) == 2)
+    assert ran == ["posted", "later"]
+    assert clock.now_ns() == 2_000_000_000

@@ -20,7 +20,7 @@ from labapp.study.allocation import variants
 from labapp.study.overview import prior_of, space_of
 from labapp.study.plugins.part import PlannedPart, section_of, sections_of
 from tests.helpers.skips import skip_question
-from tests.session.sessions import opened, part_of
+from tests.session.sessions import begin_session, part_of
 from tests.session.test_resume import drop, go_on
 
 STUDY = """\
@@ -60,8 +60,7 @@ def session(tmp_path: Path) -> Iterator[OpenSession]:
         text = path.parent / "texts" / "en" / f"{name}.md"
         text.parent.mkdir(parents=True, exist_ok=True)
         text.write_text("# Words\n\nSome words.\n")
-    session = opened(tmp_path, study=path)
-    session.begin()
+    session = begin_session(tmp_path, study=path)
     assert [part.id for part in session.runner.machine.parts] == PLAN
     yield session
     session.close("over")

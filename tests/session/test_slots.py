@@ -15,7 +15,7 @@ from labapp.analysis import load
 from labapp.base.errors import StudyFull
 from labapp.record.events.commands import EndSession, Resume
 from labapp.record.journal.opening import open_record
-from labapp.session import condition_assignment, opening
+from labapp.session import condition_assignment
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.condition_assignment import (
@@ -36,7 +36,7 @@ from labapp.study.allocation import Slot
 from labapp.study.loading import LoadedStudy
 from tests.helpers.drawn import begun, ended, interrupted
 from tests.helpers.nightly import examples
-from tests.session.sessions import surroundings
+from tests.session.sessions import resume_session
 from tests.session.test_condition_assignment import started, states
 
 STUDY = """\
@@ -134,7 +134,7 @@ def test_a_killed_session_goes_on_in_its_slot(tmp_path: Path) -> None:
     path = interrupted(loaded, tmp_path, "P01")
     (row,) = session_states(tmp_path / "data" / loaded.study.id)
     recover(path)
-    again = opening.resume(path, lambda study, models: surroundings(tmp_path))
+    again = resume_session(tmp_path, path)
     again.begin()
     again.runner.send(Resume("goes on"))
     assert tuple(again.planned.assignment["slot"]) == row.cells
@@ -210,7 +210,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[LoadedStudy, li
     """A study simulated until it is full, a third of whose participants do not try."""
     folder = tmp_path_factory.mktemp("simulated")
     loaded = slotted(folder, per_cell=3)
-    paths = simulate_study(str(loaded.path), None, "understanding", folder / "out", careless=0.3)
+    paths = simulate_study(str(loaded.path), None, "knowing", folder / "out", careless=0.3)
     return loaded, paths
 
 

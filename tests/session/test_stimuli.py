@@ -28,7 +28,7 @@ from labapp.tasks.judging.plan import JudgingPart
 from labapp.tasks.judging.state import JudgingState
 from tests.helpers import stimuli
 from tests.helpers.judging import made_for, write_judging_study
-from tests.session.sessions import surroundings
+from tests.session.sessions import resume_session, surroundings
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +46,6 @@ def kept_by(session: OpenSession) -> list[StimuliStored]:
     return [
         payload for row in rows if isinstance(payload := payload_of(row.event()), StimuliStored)
     ]
-
-
-def again(path: Path, tmp_path: Path, **changes: object) -> OpenSession:
-    return opening.resume(path, lambda loaded, models: surroundings(tmp_path, **changes))
 
 
 def to_the_stage(session: OpenSession) -> None:
@@ -94,7 +90,7 @@ def test_a_session_goes_on_inside_a_photo_with_its_pictures(
     to_the_stage(session)
     session.runner.send(Judge("output", 2, "mouse"))
     session.close("broken off")
-    resumed = again(session.folder.path, tmp_path)
+    resumed = resume_session(tmp_path, session.folder.path)
     try:
         resumed.begin()
         state = resumed.runner.state.part_state
@@ -122,7 +118,7 @@ def test_lost_and_damaged_pictures_are_kept_again_from_the_set(
     for times in (1, 2):
         lost.unlink()
         damaged.write_bytes(b"something else" * times)
-        resumed = again(session.folder.path, tmp_path)
+        resumed = resume_session(tmp_path, session.folder.path)
         resumed.begin()
         resumed.close("test over")
         for file in (lost, damaged):
@@ -164,7 +160,7 @@ def test_pictures_that_are_gone_with_their_set_are_told_of(
     shutil.rmtree(session.folder.path / "stimuli")
     shutil.rmtree(own.folder)
     with pytest.raises(StimuliError, match="tiny-heatmaps") as told:
-        again(session.folder.path, tmp_path)
+        resume_session(tmp_path, session.folder.path)
     assert told.value.safe
     assert told.value.todo
     assert len(read_verified_events(session.folder.path)) == before, "it is as it was"
@@ -175,7 +171,7 @@ def test_a_headless_session_is_resumed_with_windows(
 ) -> None:
     session = begin(study=study, keeps_pictures=False)
     session.close("broken off")
-    resumed = again(session.folder.path, tmp_path)
+    resumed = resume_session(tmp_path, session.folder.path)
     try:
         resumed.begin()
         assert resumed.runner.gallery is not None

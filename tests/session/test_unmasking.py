@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +24,6 @@ from labapp.record.events.lifecycle import InclusionDecided
 from labapp.record.events.stimuli import StimuliStored
 from labapp.record.journal.integrity import check_journal
 from labapp.record.journal.read import read_rows
-from labapp.session import opening
 from labapp.session.bids.verify import verify
 from labapp.session.gate import predict_masked
 from labapp.session.opening import OpenSession
@@ -35,7 +33,7 @@ from labapp.tasks.unmasking.events import Respond, StimulusPainted
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.state import StimulusTrial
 from tests.helpers.unmasking import MASKS, made, play_unmasking, write_unmasking_study
-from tests.session.sessions import surroundings
+from tests.session.sessions import resume_session
 
 FIRST = "practice-intro"
 """The first part of the study: its flow has no consent."""
@@ -65,10 +63,6 @@ def part_of(session: OpenSession) -> UnmaskingPart:
     part = session.runner.part
     assert isinstance(part, UnmaskingPart)
     return part
-
-
-def again(path: Path, tmp_path: Path, **changes: Any) -> OpenSession:
-    return opening.resume(path, lambda loaded, models: surroundings(tmp_path, **changes))
 
 
 def test_a_session_is_recorded_from_the_example_to_its_end(
@@ -148,7 +142,7 @@ def test_a_session_goes_on_with_the_stimulus_that_was_on_the_screen(
     before = trial_of(session)
     assert before.open
     session.close("broken off")
-    resumed = again(session.folder.path, tmp_path)
+    resumed = resume_session(tmp_path, session.folder.path)
     try:
         resumed.begin()
         runner = resumed.runner
@@ -179,7 +173,7 @@ def test_a_stage_that_is_to_begin_again_does_and_a_block_before_it_stands(
     play_unmasking(session.runner, [1] * (3 + 6 + 4))
     assert part_of(session).id == "stage-1-block-2"
     session.close("broken off")
-    resumed = again(session.folder.path, tmp_path)
+    resumed = resume_session(tmp_path, session.folder.path)
     try:
         resumed.begin()
         resumed.runner.send(Resume("resumed"), Source.MODERATOR)
@@ -263,7 +257,7 @@ def test_lost_stimuli_are_made_again_as_they_were_or_told_of(
     home = session.folder.path
     kept = {path.name for path in (home / "stimuli").iterdir()}
     shutil.rmtree(home / "stimuli")
-    resumed = again(home, tmp_path)
+    resumed = resume_session(tmp_path, home)
     resumed.begin()
     resumed.close("test over")
     assert {path.name for path in (home / "stimuli").iterdir()} == kept
@@ -272,7 +266,7 @@ def test_lost_stimuli_are_made_again_as_they_were_or_told_of(
         scores = np.load(own.folder / photo.scores["edge"])
         np.save(own.folder / photo.scores["edge"], -scores)
     with pytest.raises(StimuliError, match="now has another one in its place"):
-        again(home, tmp_path)
+        resume_session(tmp_path, home)
 
 
 def test_the_study_is_told_in_lines(tmp_path: Path, study: Path) -> None:

@@ -36,13 +36,12 @@ from labapp.session.withdrawal import withdraw
 from labapp.study.loading import load
 from tests.helpers.drawn import begun
 from tests.helpers.trees import snapshot
-from tests.session.sessions import new_session, opened, surroundings
+from tests.session.sessions import begin_session, new_session, resume_session
 
 
 def agreed(tmp_path: Path, participant: str = "P01", *, close: bool = True) -> OpenSession:
     """A session of the quick start, past its consent."""
-    session = opened(tmp_path, participant=participant)
-    session.begin()
+    session = begin_session(tmp_path, participant=participant)
     session.give_consent(f"Name of {participant}")
     if close:
         session.close("interrupted")
@@ -87,7 +86,7 @@ def test_keeping_touches_nothing_of_the_session(tmp_path: Path) -> None:
     (listed,) = list_sessions(tmp_path / "data")
     assert listed.withdrawn == "keep"
     with pytest.raises(SessionError, match="withdrew; the session cannot be resumed"):
-        opening.resume(path, lambda study, models: surroundings(tmp_path))
+        resume_session(tmp_path, path)
     withdraw(path, tmp_path / "private", delete=False)
     assert len((path.parent / WITHDRAWN).read_text().splitlines()) == 1, "said once"
     withdraw(path, tmp_path / "private", delete=True)
@@ -335,6 +334,6 @@ def test_a_session_that_ended_by_a_withdrawal_is_not_called_complete(
     session.close("withdrawn")
     assert not (path.parent / WITHDRAWN).exists()
     with pytest.raises(SessionError, match="withdrew; the session cannot be resumed") as error:
-        opening.resume(path, lambda study, models: surroundings(tmp_path))
+        resume_session(tmp_path, path)
     assert "complete" not in str(error.value)
     assert ("--delete" in str(error.value)) == (wish == "delete")

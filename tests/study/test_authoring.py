@@ -197,7 +197,7 @@ def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_new_study_can_be_simulated(tmp_path: Path) -> None:
-    path, _ = new_study("mine", "quickstart", tmp_path / "own", "fr")
+    path, _ = new_study("mine", "gradcam-distinction", tmp_path / "own", "fr")
     done = CliRunner().invoke(
         app, ["simulate", str(path), "--participants", "1", "--out", str(tmp_path / "data")]
     )

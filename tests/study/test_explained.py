@@ -23,17 +23,10 @@ from labapp.study.plugins import texts
 from labapp.tasks.judging import performance
 from labapp.tasks.judging.plan import DISTINCTION, JudgingPart, MethodPart, PlannedPhoto
 from tests.helpers import stimuli
+from tests.helpers.judging import SET_OF
 from tests.helpers.nightly import examples
 
-SMALL = {
-    "heatmap-distinction": "heatmaps",
-    "prototype-distinction": "prototype-distinction",
-    "prototype-agreement": "prototype-agreement",
-    "path-distinction": "path-distinction",
-    "path-agreement": "path-agreement",
-    "path-first-step": "path-agreement",
-}
-"""Tasks, and the small set for each."""
+SMALL: dict[str, str] = {**SET_OF}
 TASKS = tuple(SMALL)
 
 

@@ -30,7 +30,6 @@ from labapp.tasks.judging.plan import (
     questions,
 )
 from tests.helpers import hive
-from tests.helpers.beside import put_beside
 
 VALUE = re.compile(r"\{(\w+)\}")
 PICTURE = re.compile(r"!\[\]\((\w*)\)")
@@ -225,18 +224,6 @@ def test_no_text_names_a_value_that_is_not_there(name: str, language: str) -> No
                 there.add("tree")
             assert set(PICTURE.findall(text)) == there
             assert all(page.count("![](") <= 1 for page in texts.pages(text))
-
-
-@pytest.mark.parametrize("name", hive.STUDIES)
-def test_it_is_in_order_in_german_too(name: str, tmp_path: Path) -> None:
-    shipped = (resources.assets() / "studies" / f"{name}.yaml").read_text()
-    german = shipped.replace("\nlanguage: en\n", "\nlanguage: de\n")
-    assert german != shipped
-    path = tmp_path / f"{name}.yaml"
-    put_beside(tmp_path)
-    path.write_text(german)
-    files = overview.check(path).files
-    assert all(file.startswith("texts/de/") for file in files if file.startswith("texts/"))
 
 
 def test_the_heatmaps_have_the_published_colours_and_the_texts_speak_of_them() -> None:

@@ -141,7 +141,7 @@ def test_a_study_in_a_language_runs_to_its_end_and_records_it(
         "P01",
         surroundings(tmp_path),
         data=tmp_path / "data",
-        strategy="understanding",
+        strategy="knowing",
         pace=FAST,
     )
     assert not check_journal(path)

@@ -174,7 +174,7 @@ def test_words_of_its_own_are_declared(tmp_path: Path) -> None:
 
 def test_a_session_reads_its_own_copy_and_nothing_else(tmp_path: Path) -> None:
     study = write(tmp_path)
-    simulate_study(str(study), 1, "understanding", tmp_path / "data")
+    simulate_study(str(study), 1, "knowing", tmp_path / "data")
     (session,) = (tmp_path / "data" / "mine").glob("sub-*")
     kept = session / "study" / "texts" / "en" / "consent.md"
     loaded = loading.load(session / "study" / "mine.yaml", recorded=True)

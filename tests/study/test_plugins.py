@@ -25,7 +25,7 @@ from labapp.study import loading
 from labapp.study.loading import LoadedStudy
 from labapp.study.plugins import registry
 from tests.helpers.installed import on_path, without, write_package
-from tests.session.sessions import opened, surroundings
+from tests.session.sessions import begin_session, surroundings
 
 
 def listed(*arguments: str) -> list[dict[str, str]]:
@@ -266,11 +266,17 @@ def test_a_brought_questionnaire_is_asked_by_its_id(brought: Path, tmp_path: Pat
         loading.load(study)
 
 
-def test_a_brought_architecture_reads_packages_of_models(brought: Path, tmp_path: Path) -> None:
+def with_our_architecture(tmp_path: Path) -> Path:
+    """The circles, said to be computed by what a package brings."""
     ours = tmp_path / "ours"
     shutil.copytree(resources.models() / "circles" / "gt", ours)
     card = ours / "model.yaml"
     card.write_text(card.read_text().replace("closed-form:circles", "our-circles"))
+    return ours
+
+
+def test_a_brought_architecture_reads_packages_of_models(brought: Path, tmp_path: Path) -> None:
+    ours = with_our_architecture(tmp_path)
     decoder = load_package(ours)
     assert decoder.decode(decoder.latents[:2]).shape == (2, 64, 64)
     with without(brought), pytest.raises(ModelError, match="install the package that brings 'our-"):
@@ -278,12 +284,8 @@ def test_a_brought_architecture_reads_packages_of_models(brought: Path, tmp_path
 
 
 def test_a_session_whose_decoder_is_gone_names_the_package(brought: Path, tmp_path: Path) -> None:
-    ours = tmp_path / "ours"
-    shutil.copytree(resources.models() / "circles" / "gt", ours)
-    card = ours / "model.yaml"
-    card.write_text(card.read_text().replace("closed-form:circles", "our-circles"))
-    session = opened(tmp_path)
-    session.begin()
+    ours = with_our_architecture(tmp_path)
+    session = begin_session(tmp_path)
     path = session.folder.path
     session.close("interrupted")
 

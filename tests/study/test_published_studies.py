@@ -25,6 +25,7 @@ from labapp.study.plan import Plan
 from labapp.study.plugins.part import RepresentationPart
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
+from tests.helpers import hive
 from tests.helpers.beside import put_beside
 
 PUBLISHED = ("mnist-think-aloud", "mnist-crowd", "synthetic-think-aloud", "synthetic-crowd")
@@ -301,7 +302,7 @@ def documents(loaded: LoadedStudy) -> list[str]:
     return [decoded(text) for name, text in loaded.files.items() if name.endswith(".md")]
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", [*SHIPPED, *hive.STUDIES])
 def test_it_is_in_order_in_german_too(name: str, tmp_path: Path) -> None:
     shipped = (resources.assets() / "studies" / f"{name}.yaml").read_text()
     german = shipped.replace("\nlanguage: en\n", "\nlanguage: de\n")

@@ -75,67 +75,29 @@ def test_what_may_be_a_list_or_keys_is_said_in_plain_words(tmp_path: Path) -> No
     assert "masks: found 5; allowed: keys with values or a list" in said
 
 
-def test_shipped_studies_are_in_order() -> None:
-    assert loading.shipped()
-    for path in loading.shipped():
-        loaded = check(path.stem)
-        assert loaded.study.id == path.stem
-        assert notices(loaded) == []
+@pytest.mark.parametrize("name", [path.stem for path in loading.shipped()])
+def test_a_shipped_study_is_in_order(name: str) -> None:
+    loaded = check(name)
+    assert loaded.study.id == name
+    assert notices(loaded) == []
 
 
 @pytest.mark.parametrize(
     ("old", "new", "line", "parts"),
     [
-        ("version: 1", "version: one", 3, ["version", "'one'", "whole number"]),
         (
             "      trials: 3",
             "      trials: 3\n      target_alignment: 0.9\n      marks: true",
             12,
             ["marks", "target_alignment", "no target"],
         ),
-        ("version: 1", "version: 0", 3, ["version", "found 0", "greater than or equal to 1"]),
-        ("title: My study", "titel: My study", 2, ["'titel'", "did you mean 'title'", "version"]),
-        (
-            "id: mine",
-            "id: My Study",
-            1,
-            ["id", "'My Study'", "lower-case letters a to z"],
-        ),
-        ("trials: 3", "trials: many", 10, ["stages.trials", "'many'", "whole number"]),
-        ("trials: 3", "trials: 3\n      skip: sometimes", 11, ["skip", "'sometimes'", "'always'"]),
-        ("trials: 3", "trails: 3", 10, ["'trails'", "did you mean 'trials'", "time_limit_min"]),
-        ("sinelines/gt,", "Sinelines,", 9, ["models", "'Sinelines'", "model ids like"]),
-        ("sinelines/gt,", "sinelines/ae,", 9, ["models", "once"]),
-        ("[seq]", "[seq, seq]", 11, ["after", "once"]),
-        ("task: reconstruction", "task: guessing", 8, ["task", "'guessing'", "'reconstruction'"]),
-        ("  - debrief", "  - farewell", 12, ["'farewell'", "one of consent, text"]),
         ("  - debrief: texts/{language}/debrief.md", "  - debrief", 12, ["'debrief'", "one of"]),
         ('"P{:02d}"', '"P{:02d}-{:d}"', 4, ["pattern", "Python format for one number"]),
         ('"P{:02d}"', '"P{.real.imag.nothing}"', 4, ["pattern", "Python format for one number"]),
         ('"P{:02d}"', '"P"', 4, ["pattern", "Python format for one number"]),
         ('"P{:02d}"', '"P-{:02d}"', 4, ["pattern", "Python format for one number"]),
         ('"P{:02d}"', '"P{:x}"', 4, ["pattern", "Python format for one number"]),
-        ("version: 1", "version: 1\nflags: {12: much}", 4, ["flags", "1 to 9"]),
-        (
-            "version: 1",
-            "version: 1\nrelated: [mine]",
-            4,
-            ["related", "'mine' is this one"],
-        ),
         ("version: 1", "version: 1\nrelated: [../other]", 4, ["related", "'../other'"]),
-        ("version: 1", "version: 1\nrecording: {audio: maybe}", 4, ["audio", "'maybe'", "'off'"]),
-        (
-            "  - debrief",
-            "  - consent: texts/{language}/consent.md\n  - debrief",
-            12,
-            ["flow[2]", "consent once, as the first item"],
-        ),
-        (
-            "  - stages",
-            "  - debrief: texts/{language}/debrief.md\n  - stages",
-            7,
-            ["flow[1]", "debrief once, as the last item"],
-        ),
     ],
 )
 def test_wrong_values(tmp_path: Path, old: str, new: str, line: int, parts: list[str]) -> None:
@@ -220,31 +182,12 @@ def test_text_in_another_encoding_is_told_as_such(tmp_path: Path) -> None:
     assert f"Save {tmp_path / 'thanks.md'} as UTF-8." in error.todo
 
 
-def test_every_mistake_is_told_at_once(tmp_path: Path) -> None:
-    wrong = GOOD.replace("version: 1", "version: x").replace("trials: 3", "trials: 0")
-    said = refused(tmp_path, wrong)
-    assert "line 3" in said
-    assert "line 10" in said
-
-
-def test_a_missing_key_is_named(tmp_path: Path) -> None:
-    said = refused(tmp_path, GOOD.replace("title: My study\n", ""))
-    assert "title: missing" in said
-
-
 @pytest.mark.parametrize(
     ("old", "new", "line", "part"),
     [
-        ("title: My study", "title: a\ntitle: b", 3, "'title' is given twice"),
-        ("trials: 3", "trials: 3\n      trials: 4", 11, "'trials' is given twice"),
-        ("version: 1", "\tversion: 1", 3, "cannot start any token"),
         ("version: 1", "version: !!python/object:os.system 1", 3, "python/object"),
-        ("version: 1", "!!python/name:os.system x: 1", 3, "python/name"),
         ("version: 1", "? [a, b]\n: 1", 3, "is not a key"),
-        ("version: 1", "<<: {version: 1}", 3, "merge"),
         ("version: 1", "version: 2026-13-45", 3, "month"),
-        ("version: 1", "version: [1", 3, "expected"),
-        ("title: My study", "title: &a x\nx: *a", 3, "aliases are not allowed"),
         ("title: My study", "title: a\x07b", 2, "not allowed"),
     ],
 )
@@ -254,27 +197,9 @@ def test_wrong_yaml(tmp_path: Path, old: str, new: str, line: int, part: str) ->
     assert part in said, said
 
 
-def test_text_that_is_not_utf8(tmp_path: Path) -> None:
-    said = refused(tmp_path, GOOD.replace("My study", "Étude").encode("latin-1"))
-    assert "line 2" in said
-    assert "UTF-8" in said
-
-
-@pytest.mark.parametrize("text", ["", "- a\n- b\n", "just words", "[" * 3000])
+@pytest.mark.parametrize("text", ["just words", "[" * 3000])
 def test_files_without_keys(tmp_path: Path, text: str) -> None:
     refused(tmp_path, text)
-
-
-def test_a_missing_text_is_told_with_its_line_and_place(tmp_path: Path) -> None:
-    said = refused(tmp_path, GOOD.replace("{language}/consent", "{language}/consnt"))
-    assert "line 6" in said
-    assert "texts/en/consnt.md" in said
-    said = refused(tmp_path, GOOD.replace("[seq]", "[sequel]"))
-    assert "line 11" in said
-    assert "instruments/sequel.yaml" in said
-    said = refused(tmp_path, GOOD.replace("{language}/consent", "{tongue}/consent"))
-    assert "line 6" in said
-    assert "texts/{tongue}/consent.md" in said
 
 
 @pytest.mark.parametrize(
@@ -294,11 +219,10 @@ def test_instruments_stay_in_their_folder(tmp_path: Path) -> None:
     assert "instruments//etc/hostname.yaml" in said
 
 
-@pytest.mark.parametrize("content", [b"", b"\n---\n\n---\n", b"caf\xe9"])
-def test_empty_and_unreadable_texts(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "mine.md").write_bytes(content)
+def test_a_text_of_nothing_but_divided_pages_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "mine.md").write_bytes(b"\n---\n\n---\n")
     said = refused(tmp_path, GOOD.replace("texts/{language}/consent.md", "mine.md"))
-    assert "mine.md" in said
+    assert "the text 'mine.md' is empty" in said
 
 
 @pytest.mark.parametrize("model", ["sinelines/none", "sinelines/rnn", "birds/cub"])
@@ -357,30 +281,6 @@ def test_an_unknown_study(name: str) -> None:
     with pytest.raises(StudyError) as caught:
         loading.load(name)
     assert "quickstart" in caught.value.todo or "path" in caught.value.todo
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "parts"),
-    [
-        ("points: 7", "points: 1", ["points", "found 1"]),
-        ("id: ease", "id: Ease", ["items", "'Ease'"]),
-        ("version: 1", "version: 1\ncolour: red", ["'colour'", "items"]),
-    ],
-)
-def test_a_wrong_instrument(tmp_path: Path, old: str, new: str, parts: list[str]) -> None:
-    text = (
-        "id: own\nversion: 1\ntitle: T\nsource: S\nitems:\n"
-        "  - {id: ease, text: Easy, points: 7, low: a, high: b}\n"
-    )
-    (tmp_path / "instruments").mkdir()
-    file = tmp_path / "instruments" / "own.yaml"
-    file.write_text(text)
-    study = GOOD.replace("[seq]", "[own]")
-    assert "own" in check(write(tmp_path, study)).instruments
-    file.write_text(text.replace(old, new))
-    said = refused(tmp_path, study)
-    for part in ("own.yaml", "line", *parts):
-        assert part in said, said
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from labapp.session.folder import SessionFolder
 from labapp.study.loading import load
 from labapp.ui.controller import SessionController
 from labapp.ui.starting import RunOptions, open_again, open_new
-from tests.session.sessions import opened
+from tests.session.sessions import begin_session
 
 
 @pytest.fixture
@@ -37,8 +37,7 @@ def test_a_session_begun_with_fewer_words_goes_on(
     with pytest.raises(StudyError, match="lacks the words for finish"):
         open_new(str(study), "P01", "1", options)
 
-    begun = opened(tmp_path, study=study)
-    begun.begin()
+    begun = begin_session(tmp_path, study=study)
     begun.close("the program was closed")
     copied = SessionFolder(begun.folder.path).study / "texts" / "en" / "participant.yaml"
     before = copied.read_bytes()

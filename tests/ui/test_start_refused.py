@@ -22,7 +22,7 @@ from labapp.record.journal.read import read_rows
 from labapp.session import folder, models
 from labapp.ui.starting import MB, RunOptions, open_new
 from tests.helpers.beside import put_beside
-from tests.session.sessions import opened
+from tests.session.sessions import begin_session
 
 
 @pytest.fixture
@@ -85,8 +85,7 @@ def test_no_microphone_where_sound_is_required_does_not_advise_to_leave_it_out(
 def test_a_label_that_is_taken_is_refused_before_models_are_loaded(
     options: RunOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = opened(tmp_path)
-    before.begin()
+    before = begin_session(tmp_path)
     before.close("test over")
 
     def load_warm(ids: object) -> None:

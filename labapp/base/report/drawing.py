@@ -16,6 +16,7 @@ import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -174,11 +175,15 @@ THIN = "\N{THIN SPACE}"
 
 def width_in(text: str) -> float:
     """Width of the longest line of a text in the size that `SMALL` has here, in inches."""
-    font = FontProperties(family=[look().font, USUAL_FONT], size=points_of(SMALL))
-    lines = text.split("\n")
-    return (
-        max(text_to_path.get_text_width_height_descent(line, font, False)[0] for line in lines) / 72
-    )
+    font, points = look().font, points_of(SMALL)
+    return max(_line_width_in(line, font, points) for line in text.split("\n"))
+
+
+@lru_cache(4096)
+def _line_width_in(line: str, font: str, points: float) -> float:
+    """Breaking names into lines asks again and again for the same."""
+    properties = FontProperties(family=[font, USUAL_FONT], size=points)
+    return text_to_path.get_text_width_height_descent(line, properties, False)[0] / 72
 
 
 def wrap(name: str, room: float) -> str:

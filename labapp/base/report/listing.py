@@ -21,15 +21,15 @@ NONE = "–"
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a table as plain values; None where a value is missing."""
     names = [str(name) for name in frame.columns]
-    columns = [_plain(column) for _, column in frame.items()]
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-def _plain(column: pd.Series[Any]) -> list[Any]:
-    return [
-        None if missing else value.item() if isinstance(value, np.generic) else value
-        for value, missing in zip(column.tolist(), column.isna().tolist(), strict=True)
+    missing = frame.isna().to_numpy().T.tolist()  # at once: a column each takes ten times as long
+    columns = [
+        [
+            None if gone else value.item() if isinstance(value, np.generic) else value
+            for value, gone in zip(column.tolist(), gaps, strict=True)
+        ]
+        for (_, column), gaps in zip(frame.items(), missing, strict=True)
     ]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def limited(

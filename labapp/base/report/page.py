@@ -56,14 +56,9 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=pass_context(_written),
+        # In the language that is spoken; with the context, so that nothing is worked out for all.
+        finalize=pass_context(lambda context, value: said(value)),
     )
-
-
-def _written(context: object, value: object) -> object:
-    """What a template writes, in the language that is spoken. With the context, so that nothing is
-    worked out once for all languages."""
-    return said(value)
 
 
 def _source(name: str) -> str:

@@ -155,14 +155,6 @@ class RecordedSound:
                 heard[first:last] = 0
         return heard
 
-    def file_position(self, t_ns: int) -> tuple[str, int] | None:
-        """The file that is heard at a session time, and the frame in it; None where none is."""
-        for placed in self._placed:
-            if placed.span.t0_ns <= t_ns < placed.span.t1_ns:
-                frame = round((t_ns - placed.fit.offset_ns) * placed.fit.rate / NS)
-                return placed.span.file, min(max(frame, 0), placed.frames - 1)
-        return None
-
     def fit(self, file: str) -> ClockFit:
         """Where the frames of a file of `spans` lie in time. Raises KeyError for another file."""
         return self._of(file).fit

@@ -196,7 +196,7 @@ class _Facts:
             ("Sample size", self._sample()),
             ("Sample size rationale", self._rationale()),
             ("Stopping rule", self._stopping()),
-            ("Manipulated variables", self._manipulated()),
+            ("Manipulated variables", "\n".join(f"* {f}" for f in self._factors()) or "None."),
             ("Measured variables", f"{self._outcomes()}\n\n{self._measured()}".strip()),
             ("Indices", self._indices()),
             ("Statistical models", self._analyses()),
@@ -297,9 +297,6 @@ class _Facts:
             return f"{by}."
         names = " and ".join(self.design.within_levels)
         return f"{by}. Levels of {names}: {_ORDERS[self.design.order]}."
-
-    def _manipulated(self) -> str:
-        return "\n".join(f"* {factor}" for factor in self._factors()) or "None."
 
     def _measured(self) -> str:
         names = self.design.measured
@@ -576,13 +573,11 @@ def rules(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
             task = registry.task_type_of(part)
             text = f"{task.name}: {task.rules(part)}"
             models.setdefault(text, {}).update(dict.fromkeys(part.models()))
-    lines = [f"* {text}{_of(names)}" for text, names in models.items()]
+    lines = [
+        f"* {text} ({', '.join(names)})" if names else f"* {text}" for text, names in models.items()
+    ]
     study = loaded.study
     return [*lines, f"* {_INTERRUPTED[study.when_interrupted]}", f"* {_STALLS[study.stalls]}"]
-
-
-def _of(models: Mapping[str, None]) -> str:
-    return f" ({', '.join(models)})" if models else ""
 
 
 def _parts(plans: Sequence[Plan]) -> Iterator[PlannedPart]:

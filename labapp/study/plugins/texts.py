@@ -53,6 +53,8 @@ def picture_names(text: str) -> list[str]:
 def tags(text: str, *, markdown: bool = True) -> list[str]:
     """Every kind of HTML tag of a text, as it is first written, such as `<b>`: screens show it like
     any other word. markdown: not in code and comments, nor behind a backslash."""
+    if "<" not in text:
+        return []
     if markdown:
         text = _AS_WRITTEN.sub("", _COMMENT.sub("", text))
     written: dict[str, str] = {}

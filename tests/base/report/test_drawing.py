@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
+from labapp.base.figure_style import Look, looking
 from labapp.base.report import kit
 from labapp.base.report.drawing import (
     LONGEST_NAMES,
@@ -60,3 +62,15 @@ def test_points_and_lines_end_where_they_cannot_be_told_apart() -> None:
     assert some[0] == kit.POINTS_UP_TO
     assert many[0] < 10, "the box alone"
     assert few[1] == some[1] + 1 == many[1] + 1, "the lines of participants"
+
+
+@pytest.mark.parametrize("width", [3.33, 10.0])
+@pytest.mark.parametrize("count", [2, 6, 12, 30])
+def test_names_leave_room_for_what_is_drawn(count: int, width: float) -> None:
+    """A figure without room warns, and warnings are errors here."""
+    models = [f"concepts/shapes-graded-logits-of-a-lab-16-8-{number}" for number in range(count)]
+    values = np.random.default_rng(0).uniform(0, 100, (5, count))
+    panels = [kit.StripPanel(name, "0–100", values, (0.0, 100.0)) for name in "ab"]
+    with looking(Look(width_in=width)):
+        drawing = kit.strip_panels(panels, models, "names", "Workload by model", 2)
+    assert drawing.svg.count("<g id=") > 2 * count

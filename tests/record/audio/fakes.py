@@ -5,15 +5,33 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from labapp.base.errors import AudioError
 from labapp.record.audio.capture import Packet
 from labapp.record.audio.devices import Device
+from labapp.record.events import Payload
 
 RATE = 8000
 DEVICE = Device(0, "Test Mic", "Test", 1, RATE, True)
+
+
+class Told:
+    """What was emitted of a recording."""
+
+    def __init__(self) -> None:
+        self.events: list[Payload] = []
+
+    def of(self, kind: type[Payload]) -> list[Any]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def until(self, condition: Callable[[], object], seconds: float = 20.0) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, f"waited in vain; events: {self.events}"
+            time.sleep(0.02)
 
 
 class Tone:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import time
 import wave
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from labapp.record.events.voice import (
     AudioStopped,
 )
 from tests.record.audio.disk import Disk
-from tests.record.audio.fakes import DEVICE, RATE, Plug, Tone, Watcher
+from tests.record.audio.fakes import DEVICE, RATE, Plug, Told, Tone, Watcher
 
 
 @pytest.fixture(autouse=True)
@@ -37,14 +36,14 @@ def sooner(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("labapp.record.audio.recorder.RETRY_S", 0.3)
 
 
-class Session:
+class Session(Told):
     """A recorder on a plug, with every event it emitted."""
 
     def __init__(self, folder: Path, plug: Plug | None = None, **options: Any) -> None:
         self.plug = plug or Plug()
         self.watcher = Watcher()
         self.clock = SessionClock()
-        self.events: list[Payload] = []
+        super().__init__()
         self.recorder = Recorder(
             folder,
             1,
@@ -55,15 +54,6 @@ class Session:
             open_input=self.plug.open,
             **{"min_free_bytes": 0, **options},
         )
-
-    def of(self, kind: type[Payload]) -> list[Any]:
-        return [event for event in self.events if isinstance(event, kind)]
-
-    def until(self, condition: Callable[[], object], seconds: float = 10.0) -> None:
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < deadline, f"waited in vain; events: {self.events}"
-            time.sleep(0.02)
 
     def record(self, seconds: float) -> None:
         """Wait until that much more sound was taken in."""
@@ -85,6 +75,14 @@ class Session:
         assert [b.first_frame for b in blocks] == [0, *(b.frames for b in blocks)][: len(blocks)]
         assert check_blocks(self.recorder.path, blocks) == (samples.size, ())
         return samples
+
+
+def recording(seconds: float, folder: Path, plug: Plug | None = None, **options: Any) -> Session:
+    """One that has recorded so much."""
+    session = Session(folder, plug, **options)
+    session.recorder.start()
+    session.record(seconds)
+    return session
 
 
 def test_a_recording_from_start_to_stop(tmp_path: Path) -> None:
@@ -110,9 +108,7 @@ def test_a_recording_from_start_to_stop(tmp_path: Path) -> None:
 
 
 def test_anchors_say_when_frames_were_captured(tmp_path: Path) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(1.5)
+    session = recording(1.5, tmp_path)
     session.stop()
     anchors = [anchor for block in session.of(AudioBlock) for anchor in block.anchors]
     assert len(anchors) == pytest.approx(15, abs=3)
@@ -123,9 +119,7 @@ def test_anchors_say_when_frames_were_captured(tmp_path: Path) -> None:
 
 
 def test_a_lost_device_is_told_filled_and_found_again(tmp_path: Path) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.5)
+    session = recording(0.5, tmp_path)
     session.plug.pull()
     session.until(lambda: session.of(AudioDeviceLost))
     assert session.recorder.level().state == "lost"
@@ -151,9 +145,7 @@ def test_a_lost_device_is_told_filled_and_found_again(tmp_path: Path) -> None:
 
 
 def test_a_device_that_stays_lost_until_the_end(tmp_path: Path) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.5)
+    session = recording(0.5, tmp_path)
     session.plug.pull()
     session.until(lambda: session.of(AudioDeviceLost))
     time.sleep(0.5)
@@ -164,9 +156,7 @@ def test_a_device_that_stays_lost_until_the_end(tmp_path: Path) -> None:
 
 
 def test_a_stalled_stream_is_a_lost_device(tmp_path: Path) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.3)
+    session = recording(0.3, tmp_path)
     session.plug.streams[-1].mute = True
     session.until(lambda: session.of(AudioDeviceBack))
     session.stop()
@@ -178,9 +168,7 @@ def test_a_stalled_stream_is_a_lost_device(tmp_path: Path) -> None:
 @pytest.mark.parametrize("after_s", [0.0, 0.25])
 def test_a_recorder_that_stands_still_is_replaced_and_told(tmp_path: Path, after_s: float) -> None:
     """Also where its last sign of life came after its last sound."""
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.3)
+    session = recording(0.3, tmp_path)
     stream = session.plug.streams[-1]
     stream.mute, stream.beat_ns = True, time.perf_counter_ns() + round(after_s * 1e9)
     since_ns = session.clock.from_perf_ns(stream.beat_ns)
@@ -195,9 +183,7 @@ def test_a_recorder_that_stands_still_is_replaced_and_told(tmp_path: Path, after
 
 
 def test_a_microphone_that_gives_nothing_is_no_standstill(tmp_path: Path) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.3)
+    session = recording(0.3, tmp_path)
     stream = session.plug.streams[-1]
     stream.mute, stream.beat_ns = True, time.perf_counter_ns() + 10**12  # it goes on living
     session.until(lambda: session.of(AudioDeviceBack))
@@ -206,9 +192,7 @@ def test_a_microphone_that_gives_nothing_is_no_standstill(tmp_path: Path) -> Non
 
 
 def test_a_moved_stream_is_a_lost_device(tmp_path: Path) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.3)
+    session = recording(0.3, tmp_path)
     session.watcher.there = False
     session.watcher.reason = "mic is gone; moved to monitor"
     session.until(lambda: session.of(AudioDeviceLost))
@@ -222,9 +206,7 @@ def test_a_moved_stream_is_a_lost_device(tmp_path: Path) -> None:
 
 
 def test_a_device_that_comes_back_with_another_rate_has_a_file_of_its_own(tmp_path: Path) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.5)
+    session = recording(0.5, tmp_path)
     session.plug.make = lambda: Tone(rate=2 * RATE)
     session.plug.streams[-1].finished = True
     session.until(lambda: session.of(AudioDeviceBack))
@@ -261,9 +243,7 @@ def test_a_device_that_comes_back_with_another_rate_has_a_file_of_its_own(tmp_pa
 
 
 def test_a_new_file_that_cannot_be_made_is_tried_again(tmp_path: Path) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.3)
+    session = recording(0.3, tmp_path)
     taken = tmp_path / "audio/segment-01-2.wav"
     taken.write_bytes(b"somebody else's")
     session.plug.make = lambda: Tone(rate=2 * RATE)
@@ -282,9 +262,7 @@ def test_a_new_file_that_cannot_be_made_is_tried_again(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_an_alarm_and_loses_nothing(tmp_path: Path, disk: Disk) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.3)
+    session = recording(0.3, tmp_path)
     disk.room = 0
     session.until(lambda: session.of(AlarmRaised))
     assert "space" in session.recorder.level().problem
@@ -300,9 +278,7 @@ def test_a_full_disk_is_an_alarm_and_loses_nothing(tmp_path: Path, disk: Disk) -
 
 
 def test_a_disk_that_stays_full_keeps_what_fitted(tmp_path: Path, disk: Disk) -> None:
-    session = Session(tmp_path)
-    session.recorder.start()
-    session.record(0.3)
+    session = recording(0.3, tmp_path)
     disk.room = 1001
     session.until(lambda: session.of(AlarmRaised))
     samples = session.stop()
@@ -341,9 +317,7 @@ def test_a_journal_that_refuses_events_gets_them_later_in_order(tmp_path: Path) 
 
 
 def test_stereo_becomes_the_mean_of_both(tmp_path: Path) -> None:
-    session = Session(tmp_path, Plug(lambda: Tone(channels=2)))
-    session.recorder.start()
-    session.record(0.3)
+    session = recording(0.3, tmp_path, Plug(lambda: Tone(channels=2)))
     samples = session.stop()
     expected = 9000 * np.sin(2 * np.pi * 400 / RATE * np.arange(samples.size))
     assert np.abs(samples - expected).max() <= 1

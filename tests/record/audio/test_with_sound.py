@@ -8,10 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +23,6 @@ from labapp.record.audio.devices import choose, list_devices
 from labapp.record.audio.recorded_sound import RecordedSound, check_blocks, repair_wav
 from labapp.record.audio.recorder import Recorder
 from labapp.record.audio.speech import utterances
-from labapp.record.events import Payload
 from labapp.record.events.voice import (
     AudioBlock,
     AudioDeviceBack,
@@ -37,17 +34,18 @@ from labapp.record.events.voice import (
 )
 from labapp.record.journal.tree import FolderTree
 from tests.helpers.wavs import read_wav_info
+from tests.record.audio.fakes import Told
 from tests.sound import VirtualMicrophone, say
 
 pytestmark = pytest.mark.sound
 
 
-class Recording:
+class Recording(Told):
     """A recorder on the virtual microphone."""
 
     def __init__(self, folder: Path) -> None:
         self.clock = SessionClock()
-        self.events: list[Payload] = []
+        super().__init__()
         self.recorder = Recorder(
             folder,
             1,
@@ -58,15 +56,6 @@ class Recording:
         )
         self.recorder.start()
         self.until(lambda: self.recorder.level().frames > 0)
-
-    def of(self, kind: type[Payload]) -> list[Any]:
-        return [event for event in self.events if isinstance(event, kind)]
-
-    def until(self, condition: Callable[[], object], seconds: float = 20.0) -> None:
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < deadline, f"waited in vain; events: {self.events}"
-            time.sleep(0.02)
 
     def stop(self) -> NDArray[np.int16]:
         self.recorder.stop()

@@ -33,7 +33,7 @@ from labapp.record.events import (
 from labapp.record.events.event import payload_text
 from labapp.record.events.registry import kind, migration
 from labapp.record.events.types import Hertz, Word, Written, hints, kept, remarks, written
-from tests.helpers.nightly import examples
+from tests.helpers.nightly import EVERYTHING
 
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-(10**9), 10**9), st.text(max_size=5)),
@@ -123,7 +123,7 @@ def test_a_new_process_knows_every_kind() -> None:
 def test_every_kind_comes_back_as_it_was_stored(name: str) -> None:
     cls = registered()[name]
 
-    @settings(max_examples=examples(30))
+    @settings(max_examples=30 if EVERYTHING else 4)
     @given(payloads_of(cls))
     def check(payload: Payload) -> None:
         assert payload_of(stored(payload)) == payload

@@ -25,7 +25,6 @@ from labapp.record.events.lsl import LslOff
 from labapp.record.events.registry import Payload, frequent_kinds
 from labapp.record.lsl import streams
 from labapp.record.lsl.streams import LEFT_OUT, SessionStreams, marker
-from labapp.session import opening
 from labapp.session.opening import OpenSession
 from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.driver import Driver
@@ -33,9 +32,8 @@ from labapp.session.simulation.person import FAST
 from labapp.session.withdrawal import withdraw
 from tests.end_to_end.conftest import Labapp
 from tests.end_to_end.conftest import labapp as labapp
-from tests.helpers.formulas import formula_decoders
 from tests.helpers.live import LoopScheduler
-from tests.session.sessions import opened
+from tests.session.sessions import opened, resume_session
 
 SHORT = Path(__file__).parents[2] / "end_to_end" / "short.yaml"
 LATEST_S = 0.02
@@ -170,14 +168,8 @@ def test_a_resumed_session_is_the_same_source_and_goes_on(tmp_path: Path) -> Non
     session.begin()
     play(session, until=30)
     session.close("interrupted")
-    again = opening.SessionDependencies(
-        decoders=formula_decoders(),
-        warmed=(),
-        make_scheduler=LoopScheduler,
-        private=tmp_path / "private",
-        make_streams=SessionStreams,
-    )
-    session = opening.resume(session.folder.path, lambda loaded, models: again)
+    again = {"make_scheduler": LoopScheduler, "make_streams": SessionStreams}
+    session = resume_session(tmp_path, session.folder.path, **again)
     with receiving(tmp_path) as receiver:
         receiver.wait_found()
         session.begin()
@@ -203,13 +195,7 @@ def test_a_run_without_lsl_after_one_with_it_says_so(tmp_path: Path) -> None:
     session = live(tmp_path)
     session.begin()
     session.close("interrupted")
-    around = opening.SessionDependencies(
-        decoders=formula_decoders(),
-        warmed=(),
-        make_scheduler=LoopScheduler,
-        private=tmp_path / "private",
-    )
-    session = opening.resume(session.folder.path, lambda loaded, models: around)
+    session = resume_session(tmp_path, session.folder.path, make_scheduler=LoopScheduler)
     session.begin()
     assert session.runner.streams is None
     session.close("interrupted")

@@ -63,11 +63,10 @@ UNITS = (
 )
 
 
-@pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def coded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A session that two raters coded, of which something is to be redacted."""
-    monkeypatch.setattr(resources, "models", lambda: GOLDEN / "models")
-    session = golden_session(tmp_path / "data")
+    session = golden_session(tmp_path_factory.mktemp("coded"))
     shutil.copy(CODEBOOK, session.parent / "codebook.yaml")
     book = codebooks.read(CODEBOOK)
     with open_units(session, "anna") as units:
@@ -101,6 +100,13 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with open_settlements(session, "cleo") as settled:
         settled.settle(differ[-1], differ[-1].marks["ben"], "an aim is named")
     return session
+
+
+@pytest.fixture
+def session(coded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(resources, "models", lambda: GOLDEN / "models")
+    shutil.copytree(coded.parents[1], tmp_path / "data")
+    return tmp_path / "data" / coded.parent.name / coded.name
 
 
 def redacted(session: Path) -> None:

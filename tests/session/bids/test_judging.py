@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +12,7 @@ from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.tasks.judging.plan import Question
 from labapp.tasks.judging.state import PhotoTrial
-from tests.helpers.bids import errors_in, validated
+from tests.helpers.bids import errors_in, rows, validated
 from tests.helpers.judged import JudgedSession
 from tests.helpers.trees import flip
 
@@ -32,14 +31,6 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     said = [("trade-off", SLIDERS)]
     one = JudgedSession("path-agreement", warm_up=True, choose=choose, after=said)
     return one.write(tmp_path_factory.mktemp("data"), pictures=PICTURES)
-
-
-def rows(bundle: Path, name: str) -> list[dict[str, str]]:
-    header, *lines = (bundle / f"{name}.tsv").read_text().splitlines()
-    described = json.loads((bundle / f"{name}.json").read_text())
-    names = header.split("\t")
-    assert set(names) <= set(described)
-    return [dict(zip(names, line.split("\t"), strict=True)) for line in lines]
 
 
 def test_a_photo_is_a_row_and_an_answer_an_event(session: Path, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from tests.analysis.sessions import stage_row
 from tests.helpers.bids import validator_errors
 from tests.helpers.journals import SessionBuilder
 from tests.helpers.questionnaires import questionnaire_study
-from tests.session.sessions import opened
+from tests.session.sessions import begin_session
 
 OWN = {"chosen": ["woman", "self_described"], "described": "zebra\twords"}
 
@@ -31,8 +31,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One participant who answered two questionnaires."""
     folder = tmp_path_factory.mktemp("asked")
     study = questionnaire_study(folder / "study", ["demographics", "comments", "nasa-tlx"])
-    one = opened(folder, study=study)
-    one.begin()
+    one = begin_session(folder, study=study)
     for item, value in (("gender", OWN), ("age", {"chosen": ["from_70"]})):
         one.runner.send(Answer(item, value))
     one.runner.send(Next())
@@ -79,8 +78,7 @@ def test_two_versions_of_an_instrument_are_both_told(session: Path, tmp_path: Pa
     text = shipped.replace("version: 2", "version: 3").replace("from_70", "old")
     assert text.count("old") > shipped.count("old")
     later.write_text(text)
-    one = opened(tmp_path, study=study, participant="P02")
-    one.begin()
+    one = begin_session(tmp_path, study=study, participant="P02")
     one.runner.send(Answer("age", {"chosen": ["old"]}))
     one.runner.send(Next())
     one.close("test over")
@@ -111,8 +109,7 @@ def test_of_an_older_session_the_shipped_declarations_hold_word_for_word(tmp_pat
         text = (resources.assets() / "instruments" / f"{name}.yaml").read_text()
         text = text.replace(", identifying: no", "").replace("    identifying: no\n", "")
         (own / f"{name}.yaml").write_text(text.replace("    identifying: yes\n", ""))
-    one = opened(tmp_path, study=study)
-    one.begin()
+    one = begin_session(tmp_path, study=study)
     pairs = [item.id for item in instrument_of(own / "nasa-tlx-weights.yaml").items]
     for pair in pairs:
         one.runner.send(Answer(pair, {"chosen": [pair.split("_or_")[0]]}))

@@ -66,7 +66,7 @@ def derived(bundle: Path) -> list[str]:
 
 
 @settings(
-    max_examples=examples(40),
+    max_examples=examples(20),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())

@@ -36,7 +36,7 @@ from tests.helpers.golden import golden_builder
 from tests.helpers.journals import golden_session
 from tests.helpers.nightly import examples
 from tests.helpers.trees import flip, snapshot
-from tests.session.bids.test_export import renamed
+from tests.session.bids.test_export import killed, renamed
 
 SOURCE = f"{SOURCEDATA}/sub-P01/ses-1"
 FIXTURE = [HealthCheck.function_scoped_fixture]
@@ -89,11 +89,17 @@ def test_what_is_whole(bundle: Path, session: Path, tmp_path: Path) -> None:
     assert verify(golden_session(tmp_path / "killed", wal=True)).problems == []
 
 
+@pytest.fixture(scope="module")
+def of_four(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle of four people, beside the data that it is made of."""
+    folder = tmp_path_factory.mktemp("four")
+    sessions = [renamed(f"P{n}").write(folder / "data") for n in (100, 2, 10, 1)]
+    return export(sessions, folder / "bundle")
+
+
 def test_of_many_sessions_one_is_in_memory_at_a_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    of_four: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sessions = [renamed(f"P{n}").write(tmp_path / "data") for n in (1, 2, 10, 100)]
-    bundle = export(sessions, tmp_path / "bundle")
     opened: list[weakref.ref[Record]] = []
     most = 0
     made = Record.__post_init__
@@ -105,24 +111,23 @@ def test_of_many_sessions_one_is_in_memory_at_a_time(
         most = max(most, sum(ref() is not None for ref in opened))
 
     monkeypatch.setattr(Record, "__post_init__", counted)
-    report = verify(bundle)
-    assert report.ok, report.problems
+    assert verify(of_four).problems == []
     assert most <= 2, "the next one is opened while a name still holds the last"
 
 
-def test_people_are_in_the_order_in_which_one_counts(tmp_path: Path) -> None:
-    sessions = [renamed(f"P{n}").write(tmp_path / "data") for n in (100, 2, 10, 1)]
-    bundle = export(sessions, tmp_path / "bundle")
+def test_people_are_in_the_order_in_which_one_counts(of_four: Path) -> None:
     for table in (
         "participants.tsv",
-        *(f.relative_to(bundle) for f in bundle.glob("pheno*/*.tsv")),
+        *(f.relative_to(of_four) for f in of_four.glob("pheno*/*.tsv")),
     ):
-        lines = (bundle / table).read_text("utf-8").splitlines()[1:]
+        lines = (of_four / table).read_text("utf-8").splitlines()[1:]
         people = [line.split("\t")[0] for line in lines]
         assert people == ["sub-P1", "sub-P2", "sub-P10", "sub-P100"], table
-    tables = load([bundle])
+    tables = load([of_four])
     assert [*tables.participants["participant"]] == ["P1", "P2", "P10", "P100"]
-    assert [place.name.split("_")[0] for place in places(tmp_path / "data" / "golden")] == people
+    assert [
+        place.name.split("_")[0] for place in places(of_four.with_name("data") / "golden")
+    ] == people
 
 
 @settings(max_examples=examples(50), suppress_health_check=FIXTURE)
@@ -137,7 +142,6 @@ def test_any_flipped_byte_of_a_bundle_is_found(bundle: Path, data: st.DataObject
     finally:
         flip(bundle / name, at)
     assert name in told or name.endswith(MANIFEST), told
-    assert verify(bundle).ok
 
 
 @pytest.fixture(scope="module")
@@ -387,15 +391,6 @@ def test_a_session_whose_journal_has_a_gap_or_is_no_database(session: Path) -> N
     assert "events 30 to 33 are missing before it" in problems(session)
     (session / JOURNAL).write_bytes(b"?" * 5000)
     assert JOURNAL in problems(session)
-
-
-def killed(tmp_path: Path) -> Path:
-    """The golden session, killed at 72.25 s."""
-    builder = golden_builder()
-    builder.rows = [row for row in builder.rows if row[0] <= 72_250_000_000]
-    builder.sounds.pop("audio/segment-02.wav")
-    builder.environment.pop()
-    return builder.write(tmp_path, wal=True)
 
 
 def test_a_killed_session_is_whole_but_noted(tmp_path: Path) -> None:

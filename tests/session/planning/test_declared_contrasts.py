@@ -27,7 +27,7 @@ from labapp.study.loading import LoadedStudy
 from tests.analysis.design.studies import MODELS, cells, study
 from tests.analysis.design.test_analyses import DESIGN
 from tests.helpers.pages import problems
-from tests.session.sessions import opened
+from tests.session.sessions import begin_session
 
 STUDY = """
 id: own
@@ -228,8 +228,7 @@ def test_a_pilot_of_simulated_participants_says_so(
 
 def test_trial_runs_are_a_pilot_study_and_so_are_ordinary_sessions(tmp_path: Path) -> None:
     for pilot in (True, False):
-        session = opened(tmp_path / str(pilot), data=tmp_path / f"data-{pilot}", pilot=pilot)
-        session.begin()
+        session = begin_session(tmp_path / str(pilot), data=tmp_path / f"data-{pilot}", pilot=pilot)
         session.close("interrupted")
         tables = _sessions([session.folder.path])
         assert list(tables.participants["participant"]) == ["P01"]

@@ -29,8 +29,9 @@ from tests.session.planning.people import cohort
 
 @pytest.fixture(autouse=True)
 def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(power, "SIZES", power.SIZES[::3])
     monkeypatch.setattr(power, "DRAWS", 300)
-    monkeypatch.setattr(power, "POOLS", 20)
+    monkeypatch.setattr(power, "POOLS", 8)
     monkeypatch.setattr(power, "POOL_DRAWS", 50)
     monkeypatch.setattr(power, "SCENARIO_DRAWS", 200)
 

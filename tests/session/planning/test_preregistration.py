@@ -172,7 +172,7 @@ def test_a_report_compares_the_models_of_its_sessions(tmp_path: Path) -> None:
     record = json.loads((made.folder / RECORD).read_text())
     record["models"]["sinelines/vae"] = "0" * 64
     (tmp_path / RECORD).write_text(json.dumps(record))
-    simulate_study(str(tmp_path / "own.yaml"), 2, "understanding", tmp_path / "data")
+    simulate_study(str(tmp_path / "own.yaml"), 2, "knowing", tmp_path / "data")
     page = analyze([tmp_path / "data"], tmp_path / "report", registrations=[tmp_path / RECORD])
     text = page.read_text("utf-8")
     assert "4 sessions of 4 had another model sinelines/vae than the one" in text, "two each"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from bisect import bisect_right
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,10 +46,11 @@ def test_a_state_is_the_one_of_a_straight_fold_in_any_order(
         for event, payload in history.events:
             state = machine.apply(state, event, payload)
             straight.append(state)
+        times = [event.t_ns for event, _ in history.events]
         rng = random.Random(study)
         for _ in range(200):
             t_ns = rng.randrange(history.begin_ns, history.end_ns + 1)
-            count = sum(event.t_ns <= t_ns for event, _ in history.events)
+            count = bisect_right(times, t_ns)
             assert history.events_until(t_ns) == count
             assert history.state_at(t_ns) == straight[count]
         assert history.problems == ()
@@ -167,13 +169,9 @@ def test_trails_are_the_moves_of_the_question_on_the_screen(sessions: Simulated)
             if (movement := payload.moved_dial()) is not None
         ]
         assert len(moves) > 100
-        for t_ns, trial, dial, value in moves[::50]:
+        begins = [event.t_ns for event, payload in history.events if payload.begins]
+        for t_ns, trial, dial, value in moves[::100]:
             assert history.trails(t_ns - 5_000_000_000, t_ns)[dial][-1] == (t_ns, value)
             last_ns = max(at for at, of, *_ in moves if of == trial)
-            begun = [
-                event.t_ns
-                for event, payload in history.events
-                if payload.begins and event.t_ns > last_ns
-            ]
-            if begun:
+            if begun := [at for at in begins if at > last_ns]:
                 assert history.trails(t_ns - 1, begun[0]) == {}

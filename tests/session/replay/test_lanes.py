@@ -13,6 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.base.clock import NS
+from labapp.coding.annotations.model import (
+    Mark,
+    RaterMarks,
+    Segmentation,
+    SessionAnnotations,
+    Text,
+    Unit,
+)
 from labapp.record.events.event import Source, UnstampedEvent
 from labapp.record.events.lifecycle import (
     DeviationNoted,
@@ -36,6 +44,7 @@ from labapp.session.replay.lanes import (
     previous_before,
     veiled,
 )
+from labapp.session.replay.retrieval import coded_stretches
 from labapp.ui.replay.picture import item_label
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import GOLDEN, golden_session
@@ -257,3 +266,20 @@ def test_sound_that_is_not_there_any_more_is_lost_and_none_is_none(tmp_path: Pat
     gone = Sound((), ((NS, 72 * NS, "missing"), (72 * NS, 124 * NS, "not_recorded")))
     (item,) = lane(lanes_of(record, sound=gone), "sound").items
     assert (item.kind, item.text, item.t1_ns) == ("lost", "missing", 72 * NS)
+
+
+def test_a_span_that_ends_where_a_unit_begins_has_none_of_its_words(tmp_path: Path) -> None:
+    path = golden_session(tmp_path)
+    units = tuple(Unit(f"u{n}", (20 + n) * NS, (21 + n) * NS) for n in range(3))
+    texts = {unit.id: Text(unit.id, f"words {unit.id}") for unit in units}
+    texts["u2"] = Text("u2", "words u2", reviewed=True)
+    marks = (
+        Mark("a", "anna", "moment", "insight", 20 * NS, 21 * NS),
+        Mark("b", "anna", "moment", "insight", 22 * NS, 22 * NS),
+    )
+    annotations = SessionAnnotations(
+        path.name, Segmentation(units, True), texts, {"anna": RaterMarks("anna", marks)}
+    )
+    stretches = coded_stretches(open_record(path), path, annotations)
+    said = [(s.text, s.unread) for s in stretches if s.code]
+    assert said == [("words u0", True), ("words u2", False)]

@@ -32,23 +32,24 @@ flow:
 """
 
 
-@pytest.fixture
-def folders(tmp_path: Path) -> list[Path]:
-    path = tmp_path / "how-near.yaml"
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("how-near")
+    path = folder / "how-near.yaml"
     path.write_text(STUDY)
     decoders = {
         "mnist8k/ae5": ring_decoder("mnist8k/ae5", 3),
         "mnist8k/ss5": ring_decoder("mnist8k/ss5", 3, 10),
     }
-    around = surroundings(tmp_path, decoders={**formula_decoders(), **decoders})
+    around = surroundings(folder, decoders={**formula_decoders(), **decoders})
     return [
-        simulate(load(path), label, around, data=tmp_path / "data", strategy="knowing")
+        simulate(load(path), label, around, data=folder / "data", strategy="knowing")
         for label in ("P01", "P02")
     ]
 
 
 def test_marks_of_simulated_participants_suggest_what_they_judged_by(
-    folders: list[Path], tmp_path: Path
+    folders: list[Path],
 ) -> None:
     tables = load_tables(folders)
     assert len(tables.trials) == 2 * (4 + 4 + 3)

@@ -42,7 +42,7 @@ from tests.helpers.play_judging import JudgingPlay
 
 TASKS: tuple[JudgingTask, ...] = tuple(KIND_OF)
 STRATEGIES = ("understanding", "explanation", "random")
-PEOPLE = 3
+PEOPLE = 2
 Rows = list[tuple[Any, Payload]]
 
 

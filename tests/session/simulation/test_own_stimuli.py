@@ -1,5 +1,4 @@
-"""A set made elsewhere, with the names of known things, runs from import to bundle by a study file
-alone."""
+"""A model, or a set made elsewhere, runs from import to bundle by a study file alone."""
 
 from __future__ import annotations
 
@@ -17,6 +16,8 @@ from labapp.study import loading, plan
 from labapp.tasks.judging.events import PerformanceComputed, PhotoJudged
 from labapp.tasks.judging.plan import JudgingPart
 from tests.helpers.beside import put_beside
+from tests.helpers.packages import copied
+from tests.helpers.studies import write_study
 from tests.models.stimuli.test_readme import written
 
 
@@ -53,3 +54,16 @@ def test_a_session_with_a_set_of_ones_own(study: Path, tmp_path: Path) -> None:
     (told,) = [payload for payload in payloads if isinstance(payload, PerformanceComputed)]
     assert (told.photos, told.right["distinction"]) == (1, 1)
     assert verify(export([session], tmp_path / "bundle")).ok
+
+
+def test_a_session_with_a_model_of_the_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LABAPP_MODELS", str(tmp_path / "own"))
+    folder = copied(tmp_path / "own", "sinelines/lab")
+    study = write_study(tmp_path, "sinelines/lab", trials=1)
+    (session,) = simulate_study(str(study), 1, "understanding", tmp_path / "data")
+    bundle = export([session], tmp_path / "bundle")
+    assert verify(bundle).ok
+    card = bundle / "sourcedata/labapp/models/sinelines/lab/model.yaml"
+    assert card.read_bytes() == (folder / "model.yaml").read_bytes()

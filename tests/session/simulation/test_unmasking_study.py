@@ -26,9 +26,10 @@ from labapp.tasks.unmasking.report.results import LABEL, Found
 from labapp.tasks.unmasking.report.results import PEOPLE as BY_PEOPLE
 from labapp.tasks.unmasking.simulated import Observer
 from tests.helpers import stimuli
+from tests.helpers.nightly import EVERYTHING
 from tests.helpers.unmasking import made, write_unmasking_study
 
-PEOPLE = 16
+PEOPLE = 16 if EVERYTHING else 6
 THRESHOLDS = {"middle": 9.0, "rim": 13.0, "edge": 18.0}
 OBSERVER = Observer(thresholds=THRESHOLDS, slope=4.0, guess=0.1)
 BLANK_MS = 250

@@ -70,8 +70,8 @@ def test_the_careless_are_excluded_and_replaced_until_each_cell_has_its_own(
 
 def test_a_full_study_takes_no_more_than_it_wants(tmp_path: Path) -> None:
     loaded = drawn_study(tmp_path, included=1)
-    assert len(simulate_study(str(loaded.path), 9, "understanding", tmp_path / "out")) == 3
-    few = simulate_study(str(loaded.path), 2, "understanding", tmp_path / "few")
+    assert len(simulate_study(str(loaded.path), 9, "knowing", tmp_path / "out")) == 3
+    few = simulate_study(str(loaded.path), 2, "knowing", tmp_path / "few")
     assert len(few) == 2
     assert not covered(tmp_path / "few", loaded.path).complete
 

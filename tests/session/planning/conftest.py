@@ -1,0 +1,3 @@
+from tests.helpers.undrawn import undrawn
+
+__all__ = ["undrawn"]
