@@ -50,6 +50,8 @@ from labapp.ui.researcher.page import (
     value,
 )
 from tests.helpers.cohort import cohort
+from tests.helpers.rough_fits import few_draws as few_draws
+from tests.helpers.rough_fits import rough_fits as rough_fits
 from tests.helpers.unmasked import found as unmasked
 from tests.session.sessions import surroundings
 
@@ -376,7 +378,7 @@ def test_an_export_begins_deidentified_and_without_sound(
 def test_a_failed_command_says_why(qtbot: QtBot) -> None:
     job, said = Job(), []
     job.ended.connect(said.append)
-    job.start(["analyze", "/no/such/session", "--out", "/no/such/folder"])
+    job.start(["sessions", "verify", "/no/such/session"])
     qtbot.waitUntil(lambda: bool(said), timeout=PATIENCE_MS)
     assert isinstance(said[0], Ended)
     assert said[0].status == 2

@@ -12,15 +12,23 @@ from pytestqt.qtbot import QtBot
 from labapp.base.clock import NS
 from labapp.session.replay.history import MANY
 from labapp.session.replay.lanes import lanes_of
+from labapp.session.simulation.simulation_job import simulate_study
 from labapp.ui.moderator.wording import every_mark
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.window import ReplayWindow
 
 
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A session that is not read at once."""
+    data = tmp_path_factory.mktemp("long") / "data"
+    return simulate_study("quickstart", 1, "understanding", data, 1, thinks_aloud=True)[0]
+
+
 @pytest.fixture
-def recorded(thinking_aloud: Path, tmp_path: Path) -> Path:
+def recorded(long: Path, tmp_path: Path) -> Path:
     """A copy of its own for each test."""
-    return Path(shutil.copytree(thinking_aloud, tmp_path / "quickstart" / thinking_aloud.name))
+    return Path(shutil.copytree(long, tmp_path / "quickstart" / long.name))
 
 
 def test_the_screen_is_there_before_all_of_the_journal_is_read(
