@@ -28,10 +28,11 @@ def metrics(labapp: Run) -> Run:
 
 
 FILES = ("--codes", "codes.npy", "--factors", "factors.npy")
+TRAINED = ("concept-probe", "task-probe", "completeness", "ois")
 QUICK = [
     option
-    for name in ("concept-probe", "task-probe", "completeness", "ois")
-    for option in ("--set", f"{name}.epochs=2")
+    for few in (*(f"{name}.epochs=2" for name in TRAINED), "r4.splits=1")
+    for option in ("--set", few)
 ]
 
 

@@ -19,6 +19,7 @@ from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study.loading import LoadedStudy
 from labapp.ui import controller, strings
 from labapp.ui.bridge import Bridge, QtScheduler
+from labapp.ui.language import ENGLISH, speak
 from labapp.ui.moderator import console_header
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of, words_of
@@ -39,6 +40,13 @@ def _nothing_remembered(
     with tempfile.TemporaryDirectory(dir=tmp_path_factory.getbasetemp()) as folder:
         monkeypatch.setenv("LABAPP_SETTINGS", folder)
         yield
+
+
+@pytest.fixture(autouse=True)
+def speaks() -> Iterator[Callable[[str], None]]:
+    """Has the moderator's windows speak another language; afterwards they speak English again."""
+    yield speak
+    speak(ENGLISH)
 
 
 @pytest.fixture(autouse=True)

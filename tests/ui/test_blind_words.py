@@ -16,7 +16,7 @@ from labapp.base.messages import Message
 from labapp.session.replay import history
 from labapp.session.replay.lanes import Lane, LaneItem
 from labapp.ui import language
-from labapp.ui.language import ENGLISH, speak
+from labapp.ui.language import speak
 from labapp.ui.replay.coding_state import CodingRequest
 from labapp.ui.replay.coding_window import CodingWindow, open_coding_window
 from labapp.ui.replay.exchange_panel import Line
@@ -67,7 +67,6 @@ def opened(recorded: Path, no_models: None, qtbot: QtBot) -> Iterator[Callable[.
     for coding in windows:
         coding.window.close()
         coding.window.deleteLater()
-    speak(ENGLISH)
 
 
 def texts_of(window: QWidget) -> list[str]:

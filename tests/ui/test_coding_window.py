@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from labapp.base import resources
 from labapp.coding.annotations.store import annotations_of
 from labapp.record.journal.opening import open_record
-from labapp.ui.language import ENGLISH, speak
+from labapp.ui.language import speak
 from labapp.ui.replay import window as remembered
 from labapp.ui.replay.coding_desk import WHILE_TYPING
 from labapp.ui.replay.coding_state import CodingRequest
@@ -261,27 +261,24 @@ def test_units_and_codes_are_seen_at_every_setting(
     add_codebook(recorded.parent, texts[book])
     remembered.write(remembered.ReplayChoices(dark=theme))
     speak(language)
-    try:
-        coding = opened()
-        window, desk = coding.window, coding.desk
-        assert window.palette_ == (DARK if theme == "dark" else LIGHT)
-        window.notices.set_sentences([NOTICE])
-        for name, size in SIZES.items():
-            window.resize(*size)
-            for _ in range(10):
-                QApplication.processEvents()
-            assert window.size().toTuple() == size, name
-            assert window.notices.isVisible(), name
-            assert len(desk.units.seen()) >= 3, name
-            assert desk.palette.hidden_codes() == [], name
-            assert desk.palette.line.isVisible() or desk.palette.definition.isVisible(), name
-            assert window.timeline.height() >= window.timeline.axis_rect().bottom(), name
-            assert window.timeline.voice_rect().height() >= 64, name
-            assert window.seen.isVisible(), name
-            assert window.picture.height() >= 90, name
-            assert out_of_reach(window) == [], name
-    finally:
-        speak(ENGLISH)
+    coding = opened()
+    window, desk = coding.window, coding.desk
+    assert window.palette_ == (DARK if theme == "dark" else LIGHT)
+    window.notices.set_sentences([NOTICE])
+    for name, size in SIZES.items():
+        window.resize(*size)
+        for _ in range(10):
+            QApplication.processEvents()
+        assert window.size().toTuple() == size, name
+        assert window.notices.isVisible(), name
+        assert len(desk.units.seen()) >= 3, name
+        assert desk.palette.hidden_codes() == [], name
+        assert desk.palette.line.isVisible() or desk.palette.definition.isVisible(), name
+        assert window.timeline.height() >= window.timeline.axis_rect().bottom(), name
+        assert window.timeline.voice_rect().height() >= 64, name
+        assert window.seen.isVisible(), name
+        assert window.picture.height() >= 90, name
+        assert out_of_reach(window) == [], name
 
 
 def test_the_smallest_window_shows_them_once_the_notice_is_put_away(opened: Open) -> None:

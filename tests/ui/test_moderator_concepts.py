@@ -24,7 +24,7 @@ from labapp.tasks.concept_repair.moderator import facts_of
 from labapp.tasks.concept_repair.plan import ConceptRepairPart
 from labapp.tasks.concept_repair.state import Repair
 from labapp.ui.home import HomeController
-from labapp.ui.language import ENGLISH, speak, tr
+from labapp.ui.language import speak, tr
 from labapp.ui.moderator.console import SECOND_TICKS, ConsoleWindow, PlanPanel
 from labapp.ui.moderator.state.console import WorkTime
 from labapp.ui.starting import RunOptions, open_new
@@ -201,13 +201,10 @@ def test_a_stage_in_a_line_and_all_of_it_in_german(watch: Watch) -> None:
         ]
     )
     speak("de")
-    try:
-        watched.send(SetConcept(0, 1, BY))
-        assert watched.told.splitlines()[1].startswith("noch ")
-        assert "4 Bilder" in facts_of(watched.part)
-        assert "the " not in facts_of(watched.part)
-    finally:
-        speak(ENGLISH)
+    watched.send(SetConcept(0, 1, BY))
+    assert watched.told.splitlines()[1].startswith("noch ")
+    assert "4 Bilder" in facts_of(watched.part)
+    assert "the " not in facts_of(watched.part)
 
 
 def test_sessions_of_the_task_are_blind_unless_somebody_says_otherwise(

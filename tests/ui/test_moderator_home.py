@@ -425,7 +425,6 @@ def test_nothing_is_cut_off_at_the_side_of_the_smallest_window(
             qtbot.waitUntil(lambda: not restless_widgets())
             assert not cut_off(window), page
     finally:
-        language.speak(language.ENGLISH)
         QApplication.setFont(usual)
 
 

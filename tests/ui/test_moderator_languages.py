@@ -245,12 +245,6 @@ def test_no_words_go_to_the_screen_untranslated() -> None:
     assert loose == {"labapp", "labapp · "}
 
 
-@pytest.fixture
-def speaks() -> Iterator[Callable[[str], None]]:
-    yield speak
-    speak(language.ENGLISH)
-
-
 class Marked(catalogues.Catalogue):
     """English between brackets, but for the signs of numbers."""
 

@@ -270,10 +270,7 @@ def test_the_meaning_of_every_sign_is_shown_whole_in_the_longer_language(qtbot: 
     line = Timeline(())
     line.answers = True
     language.speak("de")
-    try:
-        panel = TimelinePanel(DARK, line)
-    finally:
-        language.speak(language.ENGLISH)
+    panel = TimelinePanel(DARK, line)
     qtbot.addWidget(panel)
     panel.setStyleSheet(bits.stylesheet(DARK))
     panel.resize(928, 200)

@@ -208,7 +208,8 @@ def test_the_studies_have_a_screen_of_every_task() -> None:
 
 
 @pytest.mark.parametrize(
-    ("study", "screens"), [("quickstart", 1), *((study, 2) for study in STUDIES)]
+    ("study", "screens"),
+    [("quickstart", 1), ("dsprites-demo", 1), *((study, 2) for study in STUDIES)],
 )
 def test_no_key_reaches_the_other_person_while_a_question_is_open(
     open_room: Callable[..., Room], tmp_path: Path, study: str, screens: int
@@ -358,7 +359,6 @@ def test_nothing_that_destroys_comes_up_under_the_pointer_or_the_focus(
                 assert not place(console, other).intersects(before), (name, other.text())
                 assert not other.hasFocus()
     finally:
-        language.speak("en")
         console.shut()
         console.deleteLater()
 

@@ -63,7 +63,6 @@ def home(qtbot: QtBot, tmp_path: Path, request: pytest.FixtureRequest) -> Iterat
     yield window
     window.close()
     window.deleteLater()
-    language.speak("en")
 
 
 @pytest.mark.parametrize(("width", "height", "regions"), WIDTHS)

@@ -17,7 +17,7 @@ from labapp.session.simulation.simulation_job import Course
 from labapp.study.loading import load
 from labapp.tasks.judging.screen.warm_up import WarmUpScreen
 from labapp.ui import room
-from labapp.ui.language import ENGLISH, speak
+from labapp.ui.language import ENGLISH
 from labapp.ui.preview import opened_preview
 from scripts import screens_moderator, screens_unmasking_console
 from tests.helpers.reach import ill_made, out_of_reach
@@ -102,12 +102,6 @@ MODERATOR: dict[str, Callable[[Path], Iterator[screens_moderator.Shot]]] = {
     "console": screens_moderator.console,
     "unmasking": unmasking,
 }
-
-
-@pytest.fixture
-def speaks() -> Iterator[Callable[[str], None]]:
-    yield speak
-    speak(ENGLISH)
 
 
 @pytest.mark.parametrize("language", sample((ENGLISH, "de"), ("de",)))
