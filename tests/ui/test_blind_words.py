@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QApplication, QListWidget, QWidget
@@ -17,23 +15,14 @@ from labapp.session.replay import history
 from labapp.session.replay.lanes import Lane, LaneItem
 from labapp.ui import language
 from labapp.ui.language import speak
-from labapp.ui.replay.coding_state import CodingRequest
-from labapp.ui.replay.coding_window import CodingWindow, open_coding_window
+from labapp.ui.replay.coding_window import CodingWindow
 from labapp.ui.replay.exchange_panel import Line
-from tests.helpers.coded_session import SECOND, add_codebook, add_units
+from tests.helpers.coded_session import SECOND
 
 TEXTS = (
     "text", "toolTip", "statusTip", "whatsThis", "accessibleName", "accessibleDescription",
     "windowTitle", "placeholderText", "full", "toPlainText",
 )  # fmt: skip
-
-
-@pytest.fixture
-def recorded(simulated: Path, tmp_path: Path) -> Path:
-    path = Path(shutil.copytree(simulated, tmp_path / "quickstart" / simulated.name))
-    add_codebook(path.parent)
-    add_units(path, 10)
-    return path
 
 
 @pytest.fixture
@@ -47,14 +36,11 @@ def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def opened(recorded: Path, no_models: None, qtbot: QtBot) -> Iterator[Callable[..., CodingWindow]]:
-    windows: list[CodingWindow] = []
-
+def opened(
+    open_coding: Callable[..., CodingWindow], no_models: None, qtbot: QtBot
+) -> Callable[..., CodingWindow]:
     def open_(*blind: str) -> CodingWindow:
-        coding = open_coding_window(recorded, CodingRequest("anna", blind=blind))  # type: ignore[arg-type]
-        coding.window.resize(1366, 768)
-        coding.window.open(0)
-        windows.append(coding)
+        coding = open_coding(blind=blind)
         qtbot.waitUntil(lambda: coding.window.filled)
         models = coding.window.session.history.decoders
         for model in models:
@@ -63,10 +49,7 @@ def opened(recorded: Path, no_models: None, qtbot: QtBot) -> Iterator[Callable[.
         coding.window._tell_of_history()
         return coding
 
-    yield open_
-    for coding in windows:
-        coding.window.close()
-        coding.window.deleteLater()
+    return open_
 
 
 def texts_of(window: QWidget) -> list[str]:

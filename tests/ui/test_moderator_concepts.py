@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,6 @@ from labapp.ui.moderator.state.console import WorkTime
 from labapp.ui.starting import RunOptions, open_new
 from tests.helpers import concepts
 from tests.helpers.rooms import Room, skip_to
-from tests.ui.test_home_controller import home as home
 
 BY = "mouse"
 
@@ -76,21 +75,14 @@ Watch = Callable[..., Watched]
 
 
 @pytest.fixture
-def watch(open_room: Callable[..., Room], tmp_path: Path) -> Iterator[Watch]:
-    consoles: list[ConsoleWindow] = []
-
+def watch(open_room: Callable[..., Room], tmp_path: Path) -> Watch:
     def open_one(*, blind: bool = False, **stages: Any) -> Watched:
         made = concepts.write(tmp_path / "sets", leak=9.0)
         clock = FakeClock()
         room = open_room(concepts.write_study(tmp_path / "study", made, **stages), clock=clock)
-        watched = Watched(room, clock, blind=blind)
-        consoles.append(watched.console)
-        return watched
+        return Watched(room, clock, blind=blind)
 
-    yield open_one
-    for console in consoles:
-        console.shut()
-        console.deleteLater()
+    return open_one
 
 
 def test_what_is_true_of_a_picture_and_what_the_used_switch_also_tells(watch: Watch) -> None:

@@ -25,7 +25,7 @@ DARK = theme.DARK
 
 
 @pytest.fixture
-def view(qtbot: QtBot) -> Iterator[TimelineView]:
+def view(qtbot: QtBot) -> TimelineView:
     line = Timeline((PagesPart(part="text", id="t", title="Text", document="d"),))
     line.parts = [Block(0, "Consent", 0, MIN, "completed"), Block(MIN, "Stage 1", 0)]
     line.trials = [Block(2 * MIN, "Question 1 of 5", 0, 3 * MIN, "skipped")]
@@ -37,9 +37,8 @@ def view(qtbot: QtBot) -> Iterator[TimelineView]:
     QApplication.processEvents()
     made.show_now(4 * MIN, None)
     QApplication.processEvents()
-    yield made
-    made.close()
-    made.deleteLater()
+    qtbot.addWidget(made)
+    return made
 
 
 def x_of(view: TimelineView, t_ns: int) -> float:

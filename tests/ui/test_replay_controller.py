@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from pytestqt.qtbot import QtBot
 
@@ -61,12 +59,11 @@ def player() -> HandClock:
 
 
 @pytest.fixture
-def replay(player: HandClock, qtbot: QtBot) -> Iterator[ReplayController]:
+def replay(player: HandClock, qtbot: QtBot) -> ReplayController:
     made = ReplayController(player, 0, END_NS)
     made.set_units(UNITS)
-    yield made
-    made.close()
-    made.deleteLater()
+    qtbot.addWidget(made)
+    return made
 
 
 def heard(replay: ReplayController, player: HandClock, seconds: float) -> None:

@@ -380,7 +380,7 @@ def test_an_export_begins_deidentified_and_without_sound(
 def test_a_failed_command_says_why(qtbot: QtBot) -> None:
     job, said = Job(), []
     job.ended.connect(said.append)
-    job.start(["sessions", "verify", "/no/such/session"])
+    job.start(["replay", "/no/such/session", "--at", "1:00", "--still", "/no/such/picture.png"])
     qtbot.waitUntil(lambda: bool(said), timeout=PATIENCE_MS)
     assert isinstance(said[0], Ended)
     assert said[0].status == 2

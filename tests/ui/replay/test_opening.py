@@ -10,25 +10,21 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from labapp.base.clock import NS
-from labapp.session.replay.history import MANY
+from labapp.session.replay import history
 from labapp.session.replay.lanes import lanes_of
-from labapp.session.simulation.simulation_job import simulate_study
 from labapp.ui.moderator.wording import every_mark
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.window import ReplayWindow
 
-
-@pytest.fixture(scope="module")
-def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A session that is not read at once."""
-    data = tmp_path_factory.mktemp("long") / "data"
-    return simulate_study("quickstart", 1, "understanding", data, 1, thinks_aloud=True)[0]
+MANY = 100
 
 
 @pytest.fixture
-def recorded(long: Path, tmp_path: Path) -> Path:
-    """A copy of its own for each test."""
-    return Path(shutil.copytree(long, tmp_path / "quickstart" / long.name))
+def recorded(thinking_aloud: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of its own for each test, of which few events are read at once."""
+    monkeypatch.setattr(history, "MANY", MANY)
+    monkeypatch.setattr(history.History.read_on, "__defaults__", (MANY,))
+    return Path(shutil.copytree(thinking_aloud, tmp_path / "quickstart" / thinking_aloud.name))
 
 
 def test_the_screen_is_there_before_all_of_the_journal_is_read(
