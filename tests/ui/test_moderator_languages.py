@@ -58,13 +58,20 @@ UI = Path(labapp.ui.__file__).parent
 Shots = Callable[[Path, str], Iterator[screens_moderator.Shot]]
 
 
+def spoken_like(path: Path, study: str) -> Path:
+    """A study with the language and the words of another one."""
+    own, like = (yaml.safe_load(Path(each).read_text("utf-8")) for each in (path, study))
+    own |= {key: like[key] for key in ("language", "title", "flags", "recording")}
+    path.write_text(yaml.safe_dump(own, allow_unicode=True), "utf-8")
+    words = Path(study).parent / "texts"
+    if words.is_dir() and path.parent != words.parent:
+        shutil.copytree(words, path.parent / "texts", dirs_exist_ok=True)
+    return path
+
+
 def single(folder: Path, study: str) -> Iterator[screens_moderator.Shot]:
     """The console in a single-dimension stage, in the language of the study."""
-    like = yaml.safe_load(Path(study).read_text("utf-8"))
-    path = write_single_study(Path(study).parent)
-    made = yaml.safe_load(path.read_text("utf-8"))
-    made |= {key: like[key] for key in ("language", "title", "flags", "recording")}
-    path.write_text(yaml.safe_dump(made, allow_unicode=True), "utf-8")
+    path = spoken_like(write_single_study(Path(study).parent), study)
     with screens_moderator.desk_of(folder / "single", path) as desk:
         skip_to(desk.room, "stage-1")
         yield "question", desk.settled()
@@ -74,15 +81,8 @@ def single(folder: Path, study: str) -> Iterator[screens_moderator.Shot]:
 
 def judging(folder: Path, study: str) -> Iterator[screens_moderator.Shot]:
     """The console while explanations are judged, in the language of the study."""
-    like = yaml.safe_load(Path(study).read_text("utf-8"))
     for name in ("heatmaps", "prototype-agreement", "prototype-distinction"):
-        path = write_judging_study(Path(study).parent / name, name)
-        made = yaml.safe_load(path.read_text("utf-8"))
-        made |= {key: like[key] for key in ("language", "title", "flags", "recording")}
-        path.write_text(yaml.safe_dump(made, allow_unicode=True), "utf-8")
-        words = Path(study).parent / "texts"
-        if words.is_dir():
-            shutil.copytree(words, path.parent / "texts", dirs_exist_ok=True)
+        path = spoken_like(write_judging_study(Path(study).parent / name, name), study)
         with screens_moderator.desk_of(folder / name, path) as desk:
             skip_to(desk.room, "stage-1")
             yield f"{name} begun", desk.settled()
@@ -95,14 +95,7 @@ def judging(folder: Path, study: str) -> Iterator[screens_moderator.Shot]:
 
 def unmasking(folder: Path, study: str) -> Iterator[screens_moderator.Shot]:
     """The console and the home while pictures are unmasked, in the language of the study."""
-    like = yaml.safe_load(Path(study).read_text("utf-8"))
-    path = screens_unmasking_console.small(Path(study).parent / "unmasking")
-    made = yaml.safe_load(path.read_text("utf-8"))
-    made |= {key: like[key] for key in ("language", "title", "flags", "recording")}
-    path.write_text(yaml.safe_dump(made, allow_unicode=True), "utf-8")
-    words = Path(study).parent / "texts"
-    if words.is_dir():
-        shutil.copytree(words, path.parent / "texts", dirs_exist_ok=True)
+    path = spoken_like(screens_unmasking_console.small(Path(study).parent / "unmasking"), study)
     yield from screens_unmasking_console.console(folder / "unmasking", path)
     yield from screens_unmasking_console.home(path, study)
 

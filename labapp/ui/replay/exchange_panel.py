@@ -199,8 +199,8 @@ class ExchangePanel(QFrame):
 
     def _build(self) -> None:
         column = self._column = bits.column(self, theme.SPACE_S, theme.SPACE_M)
-        title = bits.label(tr("exchange.title"), "section")
-        bits.fill(column, bits.fill(bits.row(None, theme.SPACE_S), (title, 1), self.close_))
+        heading = bits.label(tr("exchange.title"), "section")
+        bits.fill(column, bits.fill(bits.row(None, theme.SPACE_S), (heading, 1), self.close_))
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.SPACE_S)
         grid.setVerticalSpacing(theme.SPACE_XS)
