@@ -36,7 +36,7 @@ def test_the_screen_is_there_before_all_of_the_journal_is_read(
     read: list[int] = []
     read_on = session.history.read_on
     session.history.read_on = lambda most=MANY: read.append(most) or read_on(most)  # type: ignore
-    window.open(60 * NS)
+    window.open(30 * NS)
     before = sum(read)
     assert 0 < before < len(session.history.events)
     assert window.events.count() == 0
