@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from pytestqt.qtbot import QtBot
 
@@ -59,11 +61,12 @@ def player() -> HandClock:
 
 
 @pytest.fixture
-def replay(player: HandClock, qtbot: QtBot) -> ReplayController:
+def replay(player: HandClock, qtbot: QtBot) -> Iterator[ReplayController]:
     made = ReplayController(player, 0, END_NS)
     made.set_units(UNITS)
-    qtbot.addWidget(made)
-    return made
+    yield made
+    made.close()
+    made.deleteLater()
 
 
 def heard(replay: ReplayController, player: HandClock, seconds: float) -> None:
