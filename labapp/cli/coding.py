@@ -132,12 +132,8 @@ def code_speakers(
         show(report, json_)
         return
     rows = speakers_of(path)
-    if json_:
-        say_json([row.to_json() for row in rows])
-        return
-    for row in rows:
-        say_line(str(row))
-    if any(row.suggested for row in rows):
+    say_either(json_, [row.to_json() for row in rows], map(str, rows))
+    if not json_ and any(row.suggested for row in rows):
         say("--suggested --by NAME takes over what is suggested.")
 
 
@@ -235,12 +231,8 @@ def code_history(
     from labapp.record.journal.opening import open_record
 
     steps = history_of(open_record(session_path(session, data)), rater)
-    if json_:
-        say_json([step.to_json() for step in steps])
-        return
-    for step in steps:
-        say_line(str(step))
-    if not steps:
+    say_either(json_, [step.to_json() for step in steps], map(str, steps))
+    if not (steps or json_):
         say("Nothing was done yet.")
 
 

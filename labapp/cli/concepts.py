@@ -41,12 +41,8 @@ def concepts_list(json_: Json = False) -> None:
     from labapp.models.concepts import package
 
     rows = package.rows()
-    if json_:
-        say_json(rows)
-        return
     wide = max((len(row["id"]) for row in rows), default=0)
-    for row in rows:
-        say(f"{row['id']:{wide}}  {_state(row)}")
+    say_either(json_, rows, (f"{row['id']:{wide}}  {_state(row)}" for row in rows), say)
 
 
 def _state(row: dict[str, Any]) -> str:

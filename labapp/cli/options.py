@@ -193,11 +193,7 @@ class Report(Protocol):
 
 def show(report: Report, json_: bool, say_one: Callable[[object], None] = say_line) -> None:
     """Print a report: as one JSON value, or line by line."""
-    if json_:
-        say_json(report.to_json())
-        return
-    for line in report.lines():
-        say_one(line)
+    say_either(json_, report.to_json() if json_ else None, report.lines(), say_one)
 
 
 def say_either(

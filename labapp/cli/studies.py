@@ -10,7 +10,7 @@ import typer
 
 from labapp.base.console import say, say_json
 from labapp.base.errors import SetupError, StudyError, UsageError, faults_of
-from labapp.cli.options import Data, Json, StudyName, data_folder, show
+from labapp.cli.options import Data, Json, StudyName, data_folder, say_either, show
 
 studies_app = typer.Typer(
     help="Study files: new, list, show, check, texts, consent, preview, schema.\n\n"
@@ -28,12 +28,8 @@ def studies_list(json_: Json = False) -> None:
     for path in loading.installed():
         study = loading.load(path.stem).study
         rows.append({"id": study.id, "title": study.title, "version": study.version})
-    if json_:
-        say_json(rows)
-    else:
-        widest = max(len(str(row["id"])) for row in rows)
-        for row in rows:
-            say(f"{row['id']:{widest}}  {row['title']}")
+    widest = max(len(str(row["id"])) for row in rows)
+    say_either(json_, rows, (f"{row['id']:{widest}}  {row['title']}" for row in rows), say)
 
 
 @studies_app.command("show")

@@ -431,10 +431,8 @@ class PreviewWindow(Fitted, QWidget):
         side = QWidget()
         side.setMinimumWidth(LEAST)
         column = bits.column(side, theme.SPACE_M, theme.SPACE_M)
-        column.addWidget(bits.label(tr("preview.safe"), "secondary", wrap=True))
-        column.addWidget(self.screens, 1)
-        column.addWidget(self.told)
-        column.addLayout(buttons)
+        safe = bits.label(tr("preview.safe"), "secondary", wrap=True)
+        bits.fill(column, safe, (self.screens, 1), self.told, buttons)
         self._still: ScreenMirror | None = None
         # On a small display the window has its least size all the same, and is scrolled.
         self.tried = QScrollArea()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import jsonschema
@@ -13,31 +12,18 @@ import pytest
 import yaml
 
 from labapp.base import resources
-from labapp.cli.main import main
 from labapp.coding.annotations.places import rater_file
 from tests.coding.annotations.test_segmenting import spoken
+from tests.helpers.commands import Run
 from tests.helpers.recorded_sounds import Take, sounding_session
 
-Run = Callable[..., tuple[int, str, str]]
 BOOK = resources.assets() / "codebooks" / "think-aloud.yaml"
 
 
 @pytest.fixture
-def code(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Run:
-    """Runs `labapp code …` in a folder of its own: (status, output, error)."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["labapp", "code", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        assert isinstance(ended.value.code, int)
-        return ended.value.code, out, err
-
-    return run
+def code(labapp: Run) -> Run:
+    """Runs `labapp code …`."""
+    return partial(labapp, "code")
 
 
 @pytest.fixture

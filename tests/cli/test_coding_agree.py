@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from labapp.cli.main import main
 from tests.coding.agreement.examples import FLEISS, KRIPPENDORFF, from_counts, from_lines
-
-Run = Callable[..., tuple[int, str, str]]
+from tests.helpers.commands import Run
 
 
 @pytest.fixture
-def agree(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Run:
-    """Runs `labapp code agree …` in a folder of its own: (status, output, error)."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["labapp", "code", "agree", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        assert isinstance(ended.value.code, int)
-        return ended.value.code, out, err
-
-    return run
+def agree(labapp: Run) -> Run:
+    """Runs `labapp code agree …`."""
+    return partial(labapp, "code", "agree")
 
 
 def write(rows: list[list[int | None]] | list[list[int]], name: str = "ratings.csv") -> str:

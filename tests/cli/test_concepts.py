@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +11,10 @@ import yaml
 
 from labapp.base import resources
 from labapp.cli import own_models
-from labapp.cli.main import main
 from labapp.models.concepts import package, recipe, training
+from tests.helpers.commands import Run
+from tests.helpers.rough_fits import brief_nis as brief_nis
 from tests.models.concepts.conftest import toy
-
-Run = Callable[..., tuple[int, str, str]]
 
 VARIANTS = {
     "id": "tiny/toy",
@@ -38,19 +35,10 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def cli(own: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs a command in this process: (status, standard output, standard error)."""
+def cli(labapp: Run, own: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs `labapp …` with the models of that folder."""
     monkeypatch.setenv("LABAPP_MODELS", str(own))
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["labapp", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        assert isinstance(ended.value.code, int)
-        return ended.value.code, out, err
-
-    return run
+    return labapp
 
 
 def test_models_and_recipes_are_listed(cli: Run) -> None:

@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from labapp.base import resources
-from labapp.cli.main import main
 from labapp.ui.moderator.home import HomeWindow
+from tests.helpers.commands import Run
 
 
 @pytest.fixture
@@ -24,40 +24,29 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def docs(monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["labapp", "docs", *options])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    return int(ended.value.code or 0)
-
-
-def test_the_pages_are_opened(
-    pages: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_pages_are_opened(pages: Path, labapp: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     (pages / "index.html").write_text("<h1>labapp</h1>")
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", lambda address: opened.append(address) or True)
-    assert docs(monkeypatch) == 0
+    assert labapp("docs")[0] == 0
     assert opened == [(pages / "index.html").as_uri()]
-    assert docs(monkeypatch, "--path") == 0
-    assert capsys.readouterr().out.strip() == str(pages / "index.html")
+    assert labapp("docs", "--path") == (0, f"{pages / 'index.html'}\n", "")
     assert len(opened) == 1
 
 
 def test_without_a_browser_their_place_is_told(
-    pages: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    pages: Path, labapp: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (pages / "index.html").write_text("<h1>labapp</h1>")
     monkeypatch.setattr(webbrowser, "open", lambda address: False)
-    assert docs(monkeypatch) == 0
-    assert str(pages / "index.html") in capsys.readouterr().out
+    status, out, _ = labapp("docs")
+    assert (status, str(pages / "index.html") in out) == (0, True)
 
 
-def test_pages_that_are_not_built_are_told(
-    pages: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert docs(monkeypatch) != 0
-    assert "make docs" in capsys.readouterr().err
+def test_pages_that_are_not_built_are_told(pages: Path, labapp: Run) -> None:
+    status, _, err = labapp("docs")
+    assert status != 0
+    assert "make docs" in err
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="xdg-open is Linux's")

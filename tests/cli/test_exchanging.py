@@ -5,15 +5,15 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import sys
 import wave
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from labapp.cli.main import main
 from labapp.coding.annotations.store import history_of
 from labapp.record.journal.opening import open_record
+from tests.helpers.commands import Run
 from tests.helpers.exchanged import exchanged_session, marks_in
 
 
@@ -22,27 +22,14 @@ def session(tmp_path: Path) -> Path:
     return exchanged_session(tmp_path / "data")
 
 
-class Typed:
-    """What a command answered."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self._monkeypatch, self._capsys = monkeypatch, capsys
-
-    def __call__(self, *words: object) -> tuple[int, str, str]:
-        self._monkeypatch.setattr(sys, "argv", ["labapp", "code", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        told = self._capsys.readouterr()
-        return int(ended.value.code or 0), told.out, told.err
-
-
 @pytest.fixture
-def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
-    return Typed(monkeypatch, capsys)
+def typed(labapp: Run) -> Run:
+    """Runs `labapp code …`."""
+    return partial(labapp, "code")
 
 
 def test_a_table_goes_out_is_changed_and_comes_back(
-    session: Path, tmp_path: Path, typed: Typed
+    session: Path, tmp_path: Path, typed: Run
 ) -> None:
     out = tmp_path / "anna.csv"
     code, told, _ = typed("export", session, "--rater", "anna", "--to", "csv", "--out", out)
@@ -81,7 +68,7 @@ def test_a_table_goes_out_is_changed_and_comes_back(
 
 
 def test_several_sound_files_become_a_folder_and_joined_one(
-    session: Path, tmp_path: Path, typed: Typed
+    session: Path, tmp_path: Path, typed: Run
 ) -> None:
     out = tmp_path / "elan"
     code, _, told_err = typed("export", session, "--rater", "anna", "--to", "eaf", "--out", out)
@@ -101,7 +88,7 @@ def test_several_sound_files_become_a_folder_and_joined_one(
 
 
 def test_what_cannot_be_is_said_and_nothing_changed(
-    session: Path, tmp_path: Path, typed: Typed
+    session: Path, tmp_path: Path, typed: Run
 ) -> None:
     out = tmp_path / "anna.csv"
     assert typed("export", session, "--rater", "anna", "--to", "csv", "--out", out)[0] == 0
@@ -127,7 +114,7 @@ def test_what_cannot_be_is_said_and_nothing_changed(
     assert "Nothing was brought in." in told
 
 
-def test_a_codebook_becomes_a_table(session: Path, tmp_path: Path, typed: Typed) -> None:
+def test_a_codebook_becomes_a_table(session: Path, tmp_path: Path, typed: Run) -> None:
     out = tmp_path / "codes.csv"
     source = session.parent / "codebook.yaml"
     assert typed("codebook", source, "--to", "csv", "--out", out)[0] == 0
@@ -140,7 +127,7 @@ def test_a_codebook_becomes_a_table(session: Path, tmp_path: Path, typed: Typed)
 
 
 def test_a_codebook_goes_out_to_other_tools_and_into_a_study_without_one(
-    session: Path, tmp_path: Path, typed: Typed
+    session: Path, tmp_path: Path, typed: Run
 ) -> None:
     out, study = tmp_path / "codes.qdc", session.parent
     assert typed("codebook", study, "--to", "qdc", "--out", out)[0] == 0
@@ -162,7 +149,7 @@ def test_a_codebook_goes_out_to_other_tools_and_into_a_study_without_one(
         assert why in told
 
 
-def test_a_project_goes_out_and_comes_back(session: Path, tmp_path: Path, typed: Typed) -> None:
+def test_a_project_goes_out_and_comes_back(session: Path, tmp_path: Path, typed: Run) -> None:
     out = tmp_path / "P01.qdpx"
     code, told, _ = typed("export", session, "--rater", "anna", "--to", "qdpx", "--out", out)
     assert code == 0

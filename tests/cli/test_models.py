@@ -4,41 +4,27 @@ from __future__ import annotations
 
 import io
 import json
-import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from labapp.base import resources
-from labapp.cli.main import main
 from labapp.models.metrics.evaluation.scores import without_labels
 from labapp.models.representations import card as cards
 from labapp.models.representations.package import load_package
 from labapp.session.simulation.simulation_job import simulate_study
+from tests.helpers.commands import Run
 from tests.helpers.packages import copied
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def models(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Run:
-    """Runs `labapp models …` in a folder of its own: (status, standard output, standard error)."""
+def models(labapp: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Runs `labapp models …` in a folder of its own."""
     monkeypatch.setenv("LABAPP_MODELS", str(tmp_path / "own"))
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["labapp", "models", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        assert isinstance(ended.value.code, int)
-        return ended.value.code, out, err
-
-    return run
+    return partial(labapp, "models")
 
 
 def test_list_says_which_models_are_shipped_and_which_ones_own(models: Run, tmp_path: Path) -> None:

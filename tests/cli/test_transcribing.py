@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,16 +15,14 @@ from labapp.coding.annotations.segmenting import segment_session
 from labapp.coding.transcription import models
 from labapp.record.journal.opening import open_record
 from tests.coding.annotations.test_segmenting import spoken
-from tests.helpers.commands import Run, runner
+from tests.helpers.commands import Run
 from tests.helpers.recorded_sounds import Take, sounding_session
 
 
 @pytest.fixture
-def transcribe(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Run:
-    """Runs `labapp transcribe …` in a folder of its own: (status, output, error)."""
-    return runner("transcribe", capsys, monkeypatch, tmp_path)
+def transcribe(labapp: Run) -> Run:
+    """Runs `labapp transcribe …`."""
+    return partial(labapp, "transcribe")
 
 
 @pytest.fixture

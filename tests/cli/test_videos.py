@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from labapp.coding.videos import decoding
 from labapp.ui.doctor import _video
-from tests.helpers.commands import Run, runner
+from tests.helpers.commands import Run
 from tests.helpers.made_videos import heard_by, speech_like, write_video
 from tests.helpers.recorded_sounds import Take, sounding_session
 
@@ -17,11 +18,9 @@ WORLD = speech_like(60.0, seed=3)
 
 
 @pytest.fixture
-def videos(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Run:
-    """Runs `labapp videos …` in a folder of its own: (status, output, error)."""
-    return runner("videos", capsys, monkeypatch, tmp_path)
+def videos(labapp: Run) -> Run:
+    """Runs `labapp videos …`."""
+    return partial(labapp, "videos")
 
 
 @pytest.fixture

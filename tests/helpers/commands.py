@@ -11,23 +11,23 @@ import pytest
 from labapp.cli.main import main
 
 Run = Callable[..., tuple[int, str, str]]
-"""Runs a command with arguments: (status, output, error)."""
+"""Runs a command: (status, standard output, standard error)."""
 
 
-def runner(
-    command: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    folder: Path,
+@pytest.fixture
+def labapp(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Run:
-    """Runs `labapp COMMAND …` in a folder."""
-    monkeypatch.chdir(folder)
+    """Runs `labapp …` in the test's folder."""
+    monkeypatch.chdir(tmp_path)
 
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["labapp", command, *arguments])
+    def run(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["labapp", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             main()
         out, err = capsys.readouterr()
-        return int(ended.value.code or 0), out, err
+        assert "Traceback" not in err
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, out, err
 
     return run

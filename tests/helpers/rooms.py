@@ -26,10 +26,12 @@ from labapp.session.folder import SessionFolder
 from labapp.session.opening import EmitBody, MakeRecorder, OpenSession, SessionDependencies, create
 from labapp.session.runner import Runner, Scheduler
 from labapp.study.loading import LoadedStudy, load
+from labapp.study.loading import shipped as shipped_studies
 from labapp.tasks.reconstruction.events import MoveDial
 from tests.helpers.skips import skip_stage
 
 Array = NDArray[np.float32]
+SHIPPED = frozenset(path.stem for path in shipped_studies())
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,12 @@ class FormulaDecoder:
 def decoder_of(model: str) -> Decoder:
     """A shipped model, loaded once."""
     return load_package(model, device="cpu")
+
+
+@cache
+def shipped(study: str) -> LoadedStudy:
+    """A shipped study, loaded once."""
+    return load(study)
 
 
 @dataclass
@@ -129,7 +137,7 @@ def make_runner(
     the warm-up measured (slow ones decode in the worker). clock: a FakeClock for tests
     that move time by hand; the real one by default.
     """
-    loaded = load(study)
+    loaded = shipped(str(study)) if study in SHIPPED else load(study)
     used = clock or SessionClock()
     known = _Decoders(decoders or {})
     around = SessionDependencies(

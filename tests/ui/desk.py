@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -47,10 +47,8 @@ def closed_forms() -> dict[str, FormulaDecoder]:
 
 
 @pytest.fixture
-def desk(open_room: Callable[..., Room]) -> Iterator[Desk]:
+def desk(open_room: Callable[..., Room]) -> Desk:
     clock = FakeClock()
     made = Desk(open_room(clock=clock, decoders=closed_forms()), clock)
     made.room.session.begin()
-    yield made
-    made.console.shut()
-    made.console.deleteLater()
+    return made

@@ -35,10 +35,7 @@ def stage(open_room, open_window, qapp, tmp_path, request):
         qapp.processEvents()
         return room, window, window.screen_shown
 
-    yield open_one
-    for console in consoles:
-        console.shut()
-        console.deleteLater()
+    return open_one
 
 
 def trial_of(room):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import string
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,11 +16,10 @@ from pytestqt.qtbot import QtBot
 from labapp.base import resources
 from labapp.coding.annotations.store import annotations_of
 from labapp.record.journal.opening import open_record
-from labapp.ui.language import ENGLISH, speak
+from labapp.ui.language import speak
 from labapp.ui.replay import window as remembered
 from labapp.ui.replay.coding_desk import WHILE_TYPING
-from labapp.ui.replay.coding_state import CodingRequest
-from labapp.ui.replay.coding_window import CodingWindow, open_coding_window
+from labapp.ui.replay.coding_window import CodingWindow
 from labapp.ui.replay.transport import ACTIONS, Stroke, parse_stroke
 from labapp.ui.replay.window import LEAST_SIZE
 from labapp.ui.theme import DARK, LIGHT
@@ -29,35 +28,6 @@ from tests.helpers.reach import out_of_reach
 
 CODE = sorted(ACTIONS["code"])
 Open = Callable[..., CodingWindow]
-
-
-@pytest.fixture
-def recorded(simulated: Path, tmp_path: Path) -> Path:
-    """A copy of its own for each test, with units and a codebook."""
-    path = Path(shutil.copytree(simulated, tmp_path / "quickstart" / simulated.name))
-    add_codebook(path.parent)
-    add_units(path, 10)
-    return path
-
-
-@pytest.fixture
-def opened(recorded: Path, qtbot: QtBot) -> Iterator[Open]:
-    """Opens the window of a rater."""
-    windows: list[CodingWindow] = []
-
-    def open_(rater: str = "anna", **how: object) -> CodingWindow:
-        coding = open_coding_window(recorded, CodingRequest(rater, **how))  # type: ignore[arg-type]
-        coding.window.resize(1366, 768)
-        coding.window.open(0)
-        coding.window.activateWindow()
-        QApplication.processEvents()
-        windows.append(coding)
-        return coding
-
-    yield open_
-    for coding in windows:
-        coding.window.close()
-        coding.window.deleteLater()
 
 
 def press(coding: CodingWindow, stroke: Stroke) -> None:
@@ -82,17 +52,17 @@ def codes(coding: CodingWindow) -> list[list[str]]:
     return [[chip.text for chip in row.chips] for row in coding.desk.units.rows]
 
 
-def test_all_actions_of_coding_do_something(opened: Open) -> None:
-    coding = opened()
+def test_all_actions_of_coding_do_something(open_coding: Open) -> None:
+    coding = open_coding()
     assert set(coding.window.router.commands) >= set(CODE)
     assert all(coding.window.keys.keys(action) for action in CODE)
     assert not coding.window.findChildren(QMenuBar)
     assert not coding.window.findChildren(QMenu)
 
 
-def test_every_key_of_coding_is_taken(opened: Open) -> None:
+def test_every_key_of_coding_is_taken(open_coding: Open) -> None:
     """While codes are given, while units are made, and with the focus on a button."""
-    coding = opened()
+    coding = open_coding()
     asked = dict(coding.window.router.commands)
 
     def assert_all_are_taken() -> None:
@@ -114,8 +84,8 @@ def test_every_key_of_coding_is_taken(opened: Open) -> None:
 
 
 @pytest.mark.parametrize("field", ["words", "find", "time"])
-def test_no_key_is_taken_from_what_is_typed(opened: Open, field: str) -> None:
-    coding = opened()
+def test_no_key_is_taken_from_what_is_typed(open_coding: Open, field: str) -> None:
+    coding = open_coding()
     keys(coding, {"words": "Ctrl+T", "find": "Ctrl+F", "time": "Ctrl+G"}[field])
     target = QApplication.focusWidget()
     assert target is not None
@@ -147,8 +117,8 @@ def test_no_key_is_taken_from_what_is_typed(opened: Open, field: str) -> None:
     assert QApplication.focusWidget() is not target
 
 
-def test_letters_and_digits_give_codes_and_nothing_else(opened: Open) -> None:
-    coding = opened()
+def test_letters_and_digits_give_codes_and_nothing_else(open_coding: Open) -> None:
+    coding = open_coding()
     given: list[str] = []
     coding.coding.press = given.append  # type: ignore[method-assign, assignment]
     done = watched(coding)
@@ -158,8 +128,8 @@ def test_letters_and_digits_give_codes_and_nothing_else(opened: Open) -> None:
     assert done == []
 
 
-def test_a_session_is_coded_by_keys_alone(opened: Open, recorded: Path, qtbot: QtBot) -> None:
-    coding = opened()
+def test_a_session_is_coded_by_keys_alone(open_coding: Open, recorded: Path, qtbot: QtBot) -> None:
+    coding = open_coding()
     keys(coding, "E", "Right", "G", "Right", "R", "Up", "4", "Down")
     assert codes(coding)[:3] == [["Exploring"], ["Has a goal"], ["Tries at random", "Sure 4"]]
     assert coding.window.controller.playing  # going to a unit plays it
@@ -187,8 +157,8 @@ def test_a_session_is_coded_by_keys_alone(opened: Open, recorded: Path, qtbot: Q
     assert lanes == {"strategy": 3, "affect": 0, "surety": 1}
 
 
-def test_enter_makes_units_while_segmenting(opened: Open) -> None:
-    coding = opened()
+def test_enter_makes_units_while_segmenting(open_coding: Open) -> None:
+    coding = open_coding()
     controller = coding.window.controller
     keys(coding, "Ctrl+U")
     controller.seek(70 * SECOND)
@@ -200,8 +170,8 @@ def test_enter_makes_units_while_segmenting(opened: Open) -> None:
     assert coding.coding.mode == "code"
 
 
-def test_what_is_hidden_is_in_no_part_of_the_window(opened: Open) -> None:
-    veiled = opened("anna")
+def test_what_is_hidden_is_in_no_part_of_the_window(open_coding: Open) -> None:
+    veiled = open_coding("anna")
     lanes = {lane.id for lane in veiled.window.lanes}
     assert not lanes & {"flags", "notes", "alignment", "answers"}
     assert all(not item.outcome for lane in veiled.window.lanes for item in lane.items)
@@ -209,17 +179,17 @@ def test_what_is_hidden_is_in_no_part_of_the_window(opened: Open) -> None:
     assert veiled.window.timeline.future_hidden
     assert veiled.window.seen.isVisible()
     assert veiled.desk.bar.hidden.full() == "names veiled"
-    blind = opened("ben", blind=("names", "outcomes", "future", "screen"))
+    blind = open_coding("ben", blind=("names", "outcomes", "future", "screen"))
     assert not blind.window.seen.isVisible()
     assert not blind.window.shown.isVisible()
     assert blind.desk.bar.hidden.full() == "blind, screen hidden"
-    open_ = opened("carl", blind=())
+    open_ = open_coding("carl", blind=())
     assert "alignment" in {lane.id for lane in open_.window.lanes}
     assert not open_.window.timeline.future_hidden
 
 
-def test_boundaries_are_drawn_with_the_pointer(opened: Open) -> None:
-    coding = opened()
+def test_boundaries_are_drawn_with_the_pointer(open_coding: Open) -> None:
+    coding = open_coding()
     unit = coding.coding.units[0]
     coding.window.timeline.boundary_moved.emit(unit.id, "end", unit.t1_ns + SECOND // 10)
     assert len(coding.coding.files.segmentation.proposals) == 1
@@ -254,38 +224,35 @@ codes:
 @pytest.mark.parametrize("book", ["its own", "shipped", "large"])
 @pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("de", "dark")])
 def test_units_and_codes_are_seen_at_every_setting(
-    opened: Open, recorded: Path, language: str, theme: str, book: str
+    open_coding: Open, recorded: Path, language: str, theme: str, book: str
 ) -> None:
     shipped = (resources.assets() / "codebooks" / "think-aloud.yaml").read_text()
     texts = {"its own": CODEBOOK, "shipped": shipped, "large": LARGE_CODEBOOK}
     add_codebook(recorded.parent, texts[book])
     remembered.write(remembered.ReplayChoices(dark=theme))
     speak(language)
-    try:
-        coding = opened()
-        window, desk = coding.window, coding.desk
-        assert window.palette_ == (DARK if theme == "dark" else LIGHT)
-        window.notices.set_sentences([NOTICE])
-        for name, size in SIZES.items():
-            window.resize(*size)
-            for _ in range(10):
-                QApplication.processEvents()
-            assert window.size().toTuple() == size, name
-            assert window.notices.isVisible(), name
-            assert len(desk.units.seen()) >= 3, name
-            assert desk.palette.hidden_codes() == [], name
-            assert desk.palette.line.isVisible() or desk.palette.definition.isVisible(), name
-            assert window.timeline.height() >= window.timeline.axis_rect().bottom(), name
-            assert window.timeline.voice_rect().height() >= 64, name
-            assert window.seen.isVisible(), name
-            assert window.picture.height() >= 90, name
-            assert out_of_reach(window) == [], name
-    finally:
-        speak(ENGLISH)
+    coding = open_coding()
+    window, desk = coding.window, coding.desk
+    assert window.palette_ == (DARK if theme == "dark" else LIGHT)
+    window.notices.set_sentences([NOTICE])
+    for name, size in SIZES.items():
+        window.resize(*size)
+        for _ in range(10):
+            QApplication.processEvents()
+        assert window.size().toTuple() == size, name
+        assert window.notices.isVisible(), name
+        assert len(desk.units.seen()) >= 3, name
+        assert desk.palette.hidden_codes() == [], name
+        assert desk.palette.line.isVisible() or desk.palette.definition.isVisible(), name
+        assert window.timeline.height() >= window.timeline.axis_rect().bottom(), name
+        assert window.timeline.voice_rect().height() >= 64, name
+        assert window.seen.isVisible(), name
+        assert window.picture.height() >= 90, name
+        assert out_of_reach(window) == [], name
 
 
-def test_the_smallest_window_shows_them_once_the_notice_is_put_away(opened: Open) -> None:
-    coding = opened()
+def test_the_smallest_window_shows_them_once_the_notice_is_put_away(open_coding: Open) -> None:
+    coding = open_coding()
     coding.window.resize(*LEAST_SIZE)
     for _ in range(10):
         QApplication.processEvents()
@@ -295,49 +262,37 @@ def test_the_smallest_window_shows_them_once_the_notice_is_put_away(opened: Open
     assert out_of_reach(coding.window) == []
 
 
-def test_units_are_frozen_by_key_once_it_is_said_who_speaks(
-    simulated: Path, tmp_path: Path, qtbot: QtBot
-) -> None:
+@pytest.fixture
+def unsaid(simulated: Path, tmp_path: Path) -> Path:
+    """A session with units that are not frozen, of which nobody has said who speaks."""
     path = Path(shutil.copytree(simulated, tmp_path / "unsaid" / simulated.name))
     add_codebook(path.parent)
     add_units(path, 5, frozen=False)
-    coding = open_coding_window(path, CodingRequest("anna"))
-    try:
-        coding.window.resize(1366, 768)
-        coding.window.open(0)
-        coding.window.activateWindow()
-        assert "Nobody has said who speaks" in coding.window.notices.text.text()
-        keys(coding, "Ctrl+Shift+F")
-        assert coding.desk.field.no.hasFocus()
-        keys(coding, "Return")
-        assert not coding.coding.files.frozen
-        keys(coding, "Ctrl+Shift+F")
-        QTest.mouseClick(coding.desk.field.yes, Qt.MouseButton.LeftButton)
-        assert coding.coding.files.frozen
-        assert coding.coding.files.segmentation.speakers_said
-        keys(coding, "E")
-        assert len(coding.coding.marks) == 1
-    finally:
-        coding.window.close()
-        coding.window.deleteLater()
-    again = open_coding_window(path, CodingRequest("ben"))
-    assert "Nobody has said" not in again.window.notices.text.text()
-    again.window.close()
-    again.window.deleteLater()
+    return path
+
+
+def test_units_are_frozen_by_key_once_it_is_said_who_speaks(
+    open_coding: Open, unsaid: Path
+) -> None:
+    coding = open_coding(of=unsaid)
+    assert "Nobody has said who speaks" in coding.window.notices.text.text()
+    keys(coding, "Ctrl+Shift+F")
+    assert coding.desk.field.no.hasFocus()
+    keys(coding, "Return")
+    assert not coding.coding.files.frozen
+    keys(coding, "Ctrl+Shift+F")
+    QTest.mouseClick(coding.desk.field.yes, Qt.MouseButton.LeftButton)
+    assert coding.coding.files.frozen
+    assert coding.coding.files.segmentation.speakers_said
+    keys(coding, "E")
+    assert len(coding.coding.marks) == 1
+    coding.window.close()
+    assert "Nobody has said" not in open_coding("ben", of=unsaid).window.notices.text.text()
 
 
 def test_where_somebody_said_who_speaks_freezing_asks_nothing(
-    simulated: Path, tmp_path: Path, qtbot: QtBot
+    open_coding: Open, unsaid: Path
 ) -> None:
-    path = Path(shutil.copytree(simulated, tmp_path / "said" / simulated.name))
-    add_codebook(path.parent)
-    add_units(path, 5, frozen=False)
-    coding = open_coding_window(path, CodingRequest("anna"))
-    try:
-        coding.window.open(0)
-        coding.window.activateWindow()
-        keys(coding, "Alt+P", "Ctrl+Shift+F")
-        assert coding.coding.files.frozen
-    finally:
-        coding.window.close()
-        coding.window.deleteLater()
+    coding = open_coding(of=unsaid)
+    keys(coding, "Alt+P", "Ctrl+Shift+F")
+    assert coding.coding.files.frozen

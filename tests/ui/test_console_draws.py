@@ -13,7 +13,6 @@ from labapp.tasks.reconstruction.events import MoveDial
 from labapp.ui.moderator.console import SECOND_TICKS
 from tests.helpers.rooms import skip_to
 from tests.ui.desk import Desk
-from tests.ui.desk import desk as desk
 from tests.ui.quiet import restless_widgets
 
 

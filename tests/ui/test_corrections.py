@@ -14,7 +14,6 @@ from labapp.record.events.commands import AddDeviation, AddFlag, AddNote, GivePr
 from labapp.ui.moderator.notes_panel import DEVIATIONS, LINE_ROLE, TimedList
 from tests.helpers.rooms import skip_to
 from tests.ui.desk import Desk
-from tests.ui.desk import desk as desk
 from tests.ui.test_keyboard import Table
 from tests.ui.test_keyboard import lay as lay
 from tests.ui.test_keyboard import table as table

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from labapp.base.errors import NoMicrophone, StudyFull
-from labapp.record.audio import devices
+from labapp.base.errors import StudyFull
 from labapp.session.condition_assignment import preview
 from labapp.session.overview import next_free
 from labapp.ui import starting
@@ -20,16 +19,10 @@ from tests.session.test_slots import slotted
 
 
 def test_the_card_shows_what_would_be_drawn_and_when_all_is_done(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: HomeController, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    def no_microphone(**_: object) -> list[devices.Device]:
-        raise NoMicrophone("No microphone was found.")
-
-    monkeypatch.setattr(devices, "list_devices", no_microphone)
     loaded = drawn_study(tmp_path, cells="ab", draw=1)
     ended(loaded, tmp_path, "P01", "delete")
-    home = HomeController(tmp_path / "data", tmp_path / "private")
-    home.show()
     home.choose_study(str(loaded.path))
     card = home.view.session
     assert card.participant.text() == "P02", "the label of whoever withdrew stays taken"
@@ -42,21 +35,13 @@ def test_the_card_shows_what_would_be_drawn_and_when_all_is_done(
     home.choose_study(str(loaded.path))
     assert card.plan_row().state == "missing"
     assert "drawn is full" in card.order.text()
-    home.window.close()
-    home.window.deleteLater()
 
 
 def test_a_slot_is_shown_to_whoever_is_not_blind(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: HomeController, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    def no_microphone(**_: object) -> list[devices.Device]:
-        raise NoMicrophone("No microphone was found.")
-
-    monkeypatch.setattr(devices, "list_devices", no_microphone)
     loaded = slotted(tmp_path, per_cell=1)
     orders = set()
-    home = HomeController(tmp_path / "data", tmp_path / "private")
-    home.show()
     card = home.view.session
     for participant in ("P01", "P02"):
         home.choose_study(str(loaded.path))
@@ -72,8 +57,6 @@ def test_a_slot_is_shown_to_whoever_is_not_blind(
     assert len(orders) == 2
     home.choose_study(str(loaded.path))
     assert "drawn is full" in card.order.text()
-    home.window.close()
-    home.window.deleteLater()
 
 
 def test_another_session_that_begins_meanwhile_is_no_hindrance(

@@ -306,13 +306,10 @@ def test_the_card_lies_over_the_window_and_lets_it_go_on(
 
 def test_the_card_speaks_german(qtbot: QtBot) -> None:
     speak("de")
-    try:
-        panel = ExchangePanel(theme.LIGHT)
-        qtbot.addWidget(panel)
-        assert panel.accept_.text() == "Übernehmen"
-        assert panel.format.itemText(panel.format.findData("csv")) == "eine Tabelle (.csv)"
-    finally:
-        speak("en")
+    panel = ExchangePanel(theme.LIGHT)
+    qtbot.addWidget(panel)
+    assert panel.accept_.text() == "Übernehmen"
+    assert panel.format.itemText(panel.format.findData("csv")) == "eine Tabelle (.csv)"
 
 
 def test_what_is_not_brought_over_is_told_in_german(
@@ -325,11 +322,8 @@ def test_what_is_not_brought_over_is_told_in_german(
         "utf-8",
     )
     speak("de")
-    try:
-        work.panel.import_requested.emit(ImportWanted(file))
-        lines = done(work, qtbot)
-    finally:
-        speak("en")
+    work.panel.import_requested.emit(ImportWanted(file))
+    lines = done(work, qtbot)
     told = [about for what, _, about in lines if what == "nicht übernommen"]
     assert told == [
         "Zeile 4: 'x' ist keine Zeit in Sekunden",

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,9 +17,8 @@ from pytestqt.qtbot import QtBot
 
 from labapp.analysis import load
 from labapp.base import resources
-from labapp.base.errors import DataFolderError, NoMicrophone
+from labapp.base.errors import DataFolderError
 from labapp.models.representations import card
-from labapp.record.audio import devices
 from labapp.record.events import Source
 from labapp.record.events.commands import EndSession, Resume
 from labapp.record.journal.sessions import list_sessions
@@ -33,30 +31,23 @@ from labapp.study.loading import find
 from labapp.study.overview import Checked, check_all
 from labapp.tasks.consent.screen import ConsentScreen
 from labapp.ui import starting, study_checker
+from labapp.ui.controller import SessionController
 from labapp.ui.home import HomeController
 from labapp.ui.moderator import checklist
 from tests.helpers.beside import put_beside
 from tests.helpers.rooms import SilentRecorder
 
 
-@pytest.fixture
-def home(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HomeController]:
-    def no_microphone(**_: object) -> list[devices.Device]:
-        raise NoMicrophone("No microphone was found.")
-
-    monkeypatch.setattr(devices, "list_devices", no_microphone)
-    controller = HomeController(tmp_path / "data", tmp_path / "private")
-    controller.show()
-    yield controller
-    if controller.session is not None:
-        controller.session.opened.runner.send(EndSession("test over"), Source.MODERATOR)
-        controller.session.console.done_requested.emit()
-    controller.window.close()
-    controller.window.deleteLater()
-
-
 def ready(home: HomeController, qtbot: QtBot) -> None:
     qtbot.waitUntil(home.view.ready.start_button.isEnabled, timeout=30_000)
+
+
+def started(home: HomeController, qtbot: QtBot) -> SessionController:
+    """The session that begins on *Start*."""
+    ready(home, qtbot)
+    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
+    assert home.session is not None
+    return home.session
 
 
 def test_a_wrong_study_file_is_told_until_a_right_one_is_chosen(
@@ -173,9 +164,7 @@ def test_a_session_has_the_model_that_was_put_in_place_of_another(
         qtbot.waitUntil(lambda: "sinelines/mine" in home._warm.decoders, timeout=30_000)
         assert home._warm.decoders["sinelines/mine"] is not before
         ready(home, qtbot)
-    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
-    assert home.session is not None
-    runner = home.session.opened.runner
+    runner = started(home, qtbot).opened.runner
     runner.send(EndSession("seen"), Source.MODERATOR)
     qtbot.waitUntil(lambda: not home.session or not home.session.opened.recording)
     (listed,) = list_sessions(home.data)
@@ -248,9 +237,7 @@ def test_memory_is_settled_and_given_back() -> None:
 def test_a_session_and_back(home: HomeController, qtbot: QtBot, settled: list[bool]) -> None:
     ready(home, qtbot)
     assert home.view.participant() == ("P01", "1")
-    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
-    session = home.session
-    assert session is not None
+    session = started(home, qtbot)
     assert not home.window.isVisible()
     assert session.participant.isVisible()
     assert session.console.isVisible()
@@ -273,10 +260,7 @@ def test_a_session_and_back(home: HomeController, qtbot: QtBot, settled: list[bo
 def test_what_is_noted_after_the_end_is_kept_until_the_console_closes(
     home: HomeController, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    ready(home, qtbot)
-    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
-    session = home.session
-    assert session is not None
+    session = started(home, qtbot)
     path, runner, console = session.opened.folder.path, session.opened.runner, session.console
     session.opened.give_consent("Somebody")
     console.notes.input.committed.emit("during", runner.clock.now_ns())
@@ -309,10 +293,7 @@ def test_what_is_noted_after_the_end_is_kept_until_the_console_closes(
 def test_who_withdraws_leaves_nothing_but_the_label(
     home: HomeController, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    ready(home, qtbot)
-    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
-    session = home.session
-    assert session is not None
+    session = started(home, qtbot)
     session.opened.give_consent("Somebody")
     assert consents(tmp_path / "private", "quickstart")
     session.opened.runner.send(EndSession("asked to", "delete"), Source.MODERATOR)
@@ -334,9 +315,7 @@ def test_an_interrupted_session_is_offered_and_resumed_as_blind_as_it_was(
 ) -> None:
     ready(home, qtbot)
     home.view.session.blind.setChecked(blind)
-    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
-    assert home.session is not None
-    home.session._end()  # as Ctrl+C does
+    started(home, qtbot)._end()  # as Ctrl+C does
     (listed,) = list_sessions(home.data)
     assert listed.state == "interrupted"
     assert listed.blind is blind
@@ -362,10 +341,7 @@ def test_a_data_folder_that_is_gone_is_told(home: HomeController, qtbot: QtBot) 
 
 
 def test_what_breaks_in_a_thread_is_an_alarm(home: HomeController, qtbot: QtBot) -> None:
-    ready(home, qtbot)
-    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
-    session = home.session
-    assert session is not None
+    session = started(home, qtbot)
     told: list[str] = []
     before = session._thread_hook_before
     session._thread_hook_before = lambda failed: told.append(str(failed.exc_value))
@@ -386,10 +362,7 @@ def test_the_participant_sees_when_sound_is_recorded(
     home: HomeController, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(starting, "_sound", lambda loaded, options: (SilentRecorder, ""))
-    ready(home, qtbot)
-    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
-    session = home.session
-    assert session is not None
+    session = started(home, qtbot)
     top = session.participant.top
     assert top._recording.text() == "Not recording yet. Recording starts when you agree."
     session.console.refresh()
@@ -405,10 +378,7 @@ def test_the_participant_sees_when_sound_is_recorded(
 def test_a_consent_that_could_not_be_stored_is_given_once_more(
     home: HomeController, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ready(home, qtbot)
-    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
-    session = home.session
-    assert session is not None
+    session = started(home, qtbot)
     screen = session.participant.screen_shown
     assert isinstance(screen, ConsentScreen)
     assert screen.name is not None
@@ -434,10 +404,7 @@ def test_a_consent_that_could_not_be_stored_is_given_once_more(
 def test_a_second_interrupt_does_not_break_the_closing_off(
     home: HomeController, qtbot: QtBot
 ) -> None:
-    ready(home, qtbot)
-    qtbot.mouseClick(home.view.ready.start_button, Qt.MouseButton.LeftButton)
-    session = home.session
-    assert session is not None
+    session = started(home, qtbot)
     session._down.callback(lambda: signal.raise_signal(signal.SIGINT))  # while it is taken down
     signal.raise_signal(signal.SIGINT)
     qtbot.waitUntil(lambda: home.session is None)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,10 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from labapp.base.errors import LabappError, NoMicrophone, ProgramError
+from labapp.base.errors import LabappError, ProgramError
 from labapp.base.resources import log_root
-from labapp.record.audio import devices
 from labapp.record.events import Source
-from labapp.record.events.commands import EndSession, Resume
+from labapp.record.events.commands import Resume
 from labapp.record.events.lifecycle import DecoderWarmed
 from labapp.record.journal.sessions import SessionIndex, list_sessions
 from labapp.session.folder import SessionFolder
@@ -37,35 +36,20 @@ from tests.helpers.skips import skip_stage
 
 
 @pytest.fixture(autouse=True)
-def machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def machine(no_microphone: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """No microphone, and decoders that are there at once."""
-
-    def no_microphone(**_: object) -> list[devices.Device]:
-        raise NoMicrophone("No microphone was found.")
 
     def load_warm(ids: Sequence[str]) -> WarmDecoders:
         measured = [DecoderWarmed(model, "cpu", 1, 1, 0.1, 0.1) for model in ids]
         return WarmDecoders({model: formula_decoder(model) for model in ids}, measured)
 
-    monkeypatch.setattr(devices, "list_devices", no_microphone)
     monkeypatch.setattr(home, "load_warm", load_warm)
 
 
 @pytest.fixture
-def window(qtbot: QtBot, tmp_path: Path) -> Iterator[HomeController]:
-    shown = HomeController(tmp_path / "data", tmp_path / "private")
-    shown.show()
-    qtbot.waitUntil(shown.view.ready.start_button.isEnabled, timeout=30_000)
-    yield shown
-    leave(shown)
-    shown.window.close()
-    shown.window.deleteLater()
-
-
-def leave(shown: HomeController) -> None:
-    if shown.session is not None:
-        shown.session.opened.runner.send(EndSession("test over"), Source.MODERATOR)
-        shown.session.console.done_requested.emit()
+def window(home: HomeController, qtbot: QtBot) -> HomeController:
+    qtbot.waitUntil(home.view.ready.start_button.isEnabled, timeout=30_000)
+    return home
 
 
 def start(shown: HomeController, qtbot: QtBot) -> None:
@@ -156,20 +140,15 @@ def test_labapp_run_says_it_in_words(
 
 
 def test_one_check_that_breaks_keeps_no_other_from_being_made(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_home: Callable[..., HomeController], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SessionIndex, "read", breaking)
     monkeypatch.setattr(sys, "excepthook", lambda *_: None)
-    opened = HomeController(tmp_path / "data", tmp_path / "private")
-    try:
-        opened.show()
-        rows = opened.view.ready.rows
-        qtbot.waitUntil(lambda: rows["decoders"].icon.state == "ok", timeout=30_000)
-        assert "list of sessions cannot be read" in opened.view.error.title.text()
-        assert rows["disk"].icon.state == "ok"
-    finally:
-        opened.window.close()
-        opened.window.deleteLater()
+    opened = open_home()
+    rows = opened.view.ready.rows
+    qtbot.waitUntil(lambda: rows["decoders"].icon.state == "ok", timeout=30_000)
+    assert "list of sessions cannot be read" in opened.view.error.title.text()
+    assert rows["disk"].icon.state == "ok"
 
 
 def test_a_session_broken_off_in_the_tutorial_goes_on(window: HomeController, qtbot: QtBot) -> None:

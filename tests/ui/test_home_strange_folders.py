@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from labapp.base.errors import NoMicrophone
-from labapp.record.audio import devices
 from labapp.ui.home import HomeController
 from tests.hostile import rehashed
 
 
 @pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data(no_microphone: None, tmp_path: Path) -> Path:
     """A session beside folders with strange names, links that go round, pipes, and damaged logs."""
 
-    def no_microphone(**_: object) -> list[devices.Device]:
-        raise NoMicrophone("No microphone was found.")
-
-    monkeypatch.setattr(devices, "list_devices", no_microphone)
     session = rehashed.write(
         tmp_path / "data", rehashed.rows_of(rehashed.GOLDEN / "journals" / "second.jsonl")
     )
@@ -43,12 +37,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def home(qtbot: QtBot, data: Path, tmp_path: Path) -> Iterator[HomeController]:
-    controller = HomeController(data, tmp_path / "private")
-    controller.show()
-    yield controller
-    controller.window.close()
-    controller.window.deleteLater()
+def home(open_home: Callable[..., HomeController], data: Path) -> HomeController:
+    return open_home(data)
 
 
 def test_the_others_are_listed_and_the_damage_is_told(home: HomeController, qtbot: QtBot) -> None:

@@ -17,7 +17,6 @@ from labapp.record.events.commands import AddNote
 from labapp.ui.widgets.controls import NOTE_LIMIT, Limit, TextField
 from tests.helpers.rooms import Room
 from tests.ui.desk import Desk
-from tests.ui.desk import desk as desk
 
 ROOMS = Path(labapp.__file__).parent
 FIELDS = {"QLineEdit", "QPlainTextEdit", "QTextEdit"}

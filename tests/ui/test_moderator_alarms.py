@@ -5,7 +5,7 @@ The sound comes from a microphone of numbers, through the recorder that a sessio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -120,11 +120,8 @@ class Sounding:
 
 
 @pytest.fixture
-def sounding(open_room: OpenRoom, qtbot: QtBot) -> Iterator[Sounding]:
-    made = Sounding(open_room, qtbot)
-    yield made
-    made.console.shut()
-    made.console.deleteLater()
+def sounding(open_room: OpenRoom, qtbot: QtBot) -> Sounding:
+    return Sounding(open_room, qtbot)
 
 
 @pytest.mark.parametrize(
@@ -197,8 +194,6 @@ def test_the_disk_is_almost_full_without_sound(
     for _ in range(DISK_EVERY_TICKS):
         desk.console.refresh()
     assert desk.alarms() == []
-    desk.console.shut()
-    desk.console.deleteLater()
 
 
 class Slow(FormulaDecoder):
@@ -242,8 +237,6 @@ def test_the_decoder_is_slow(open_room: OpenRoom) -> None:
     assert desk.console.voice.facts["slowest"].full() == "! 40.0 ms"
     turn(0.002, 600)
     assert desk.alarms() == []
-    desk.console.shut()
-    desk.console.deleteLater()
 
 
 @pytest.mark.usefixtures("often")

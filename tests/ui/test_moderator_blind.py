@@ -102,8 +102,6 @@ def test_a_session_with_everything_in_it_names_no_model(
     room.runner.send(EndSession("enough"), Source.MODERATOR)
     seen += found(console, names)
     assert bool(seen) is not blind, seen
-    console.shut()
-    console.deleteLater()
 
 
 def test_pictures_and_their_dials_name_no_model(
@@ -121,8 +119,6 @@ def test_pictures_and_their_dials_name_no_model(
     room.session.begin()
     skip_to(room, "stage-1")
     assert found(console, names_of({model})) == []
-    console.shut()
-    console.deleteLater()
 
 
 def test_the_moderator_is_unblinded_by_an_event_and_only_then(
@@ -146,5 +142,3 @@ def test_the_moderator_is_unblinded_by_an_event_and_only_then(
     assert room.last("blinding.set") == {"blind": False}
     assert found(console, names) != []
     assert header.blind.isHidden()
-    console.shut()
-    console.deleteLater()

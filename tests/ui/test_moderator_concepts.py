@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +24,12 @@ from labapp.tasks.concept_repair.moderator import facts_of
 from labapp.tasks.concept_repair.plan import ConceptRepairPart
 from labapp.tasks.concept_repair.state import Repair
 from labapp.ui.home import HomeController
-from labapp.ui.language import ENGLISH, speak, tr
+from labapp.ui.language import speak, tr
 from labapp.ui.moderator.console import SECOND_TICKS, ConsoleWindow, PlanPanel
 from labapp.ui.moderator.state.console import WorkTime
 from labapp.ui.starting import RunOptions, open_new
 from tests.helpers import concepts
 from tests.helpers.rooms import Room, skip_to
-from tests.ui.test_home_controller import home as home
 
 BY = "mouse"
 
@@ -76,21 +75,14 @@ Watch = Callable[..., Watched]
 
 
 @pytest.fixture
-def watch(open_room: Callable[..., Room], tmp_path: Path) -> Iterator[Watch]:
-    consoles: list[ConsoleWindow] = []
-
+def watch(open_room: Callable[..., Room], tmp_path: Path) -> Watch:
     def open_one(*, blind: bool = False, **stages: Any) -> Watched:
         made = concepts.write(tmp_path / "sets", leak=9.0)
         clock = FakeClock()
         room = open_room(concepts.write_study(tmp_path / "study", made, **stages), clock=clock)
-        watched = Watched(room, clock, blind=blind)
-        consoles.append(watched.console)
-        return watched
+        return Watched(room, clock, blind=blind)
 
-    yield open_one
-    for console in consoles:
-        console.shut()
-        console.deleteLater()
+    return open_one
 
 
 def test_what_is_true_of_a_picture_and_what_the_used_switch_also_tells(watch: Watch) -> None:
@@ -201,13 +193,10 @@ def test_a_stage_in_a_line_and_all_of_it_in_german(watch: Watch) -> None:
         ]
     )
     speak("de")
-    try:
-        watched.send(SetConcept(0, 1, BY))
-        assert watched.told.splitlines()[1].startswith("noch ")
-        assert "4 Bilder" in facts_of(watched.part)
-        assert "the " not in facts_of(watched.part)
-    finally:
-        speak(ENGLISH)
+    watched.send(SetConcept(0, 1, BY))
+    assert watched.told.splitlines()[1].startswith("noch ")
+    assert "4 Bilder" in facts_of(watched.part)
+    assert "the " not in facts_of(watched.part)
 
 
 def test_sessions_of_the_task_are_blind_unless_somebody_says_otherwise(

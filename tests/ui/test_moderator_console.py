@@ -33,7 +33,6 @@ from labapp.ui.strings import strings_of
 from tests.helpers.rooms import Room, skip_to, solve
 from tests.helpers.studies import write_study
 from tests.ui.desk import HEARD, SILENT, Desk, closed_forms
-from tests.ui.desk import desk as desk
 
 
 def test_the_plan_is_ticked_off_across_a_whole_session(desk: Desk) -> None:
@@ -223,8 +222,6 @@ def test_each_prompt_has_a_key_and_is_recorded_with_its_text(
         f"Prompt given: {text}" for text in given
     ]
     assert console.voice.prompt.text().startswith("Say: “Keep talking”")
-    console.shut()
-    console.deleteLater()
 
 
 ON = Sound("Jabra", "ALSA", 48_000)
@@ -428,9 +425,6 @@ def test_the_console_is_rebuilt_from_past_events(open_room: Callable[..., Room])
     assert rebuilt.notes.list.count() == live.notes.list.count() == 3
     assert rebuilt.plan.list.views == live.plan.list.views
     assert rebuilt.header.elapsed.text() == live.header.elapsed.text()
-    for console in (rebuilt, live):
-        console.shut()
-        console.deleteLater()
 
 
 def test_events_from_other_threads_arrive_in_order(desk: Desk) -> None:
@@ -454,8 +448,6 @@ def test_a_blind_console_names_no_representation(open_room: Callable[..., Room])
     room.session.begin()
     console.refresh()
     assert {view.row.detail for view in console.plan.list.views} == {""}
-    console.shut()
-    console.deleteLater()
 
 
 @pytest.mark.parametrize("size", [(1366, 768), (1280, 720)])

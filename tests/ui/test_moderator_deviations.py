@@ -15,7 +15,6 @@ from labapp.ui.moderator.notes_panel import DEVIATIONS, LINE_ROLE, TimedList
 from labapp.ui.moderator.state.console import WORDS, DeviationLog
 from tests.helpers.rooms import skip_to
 from tests.ui.desk import Desk
-from tests.ui.desk import desk as desk
 
 LEFT = Qt.MouseButton.LeftButton
 

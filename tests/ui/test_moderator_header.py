@@ -23,7 +23,6 @@ from tests.helpers.rooms import Room, skip_to
 from tests.helpers.skips import skip_stage
 from tests.helpers.studies import write_study
 from tests.ui.desk import Desk, closed_forms
-from tests.ui.desk import desk as desk
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -267,8 +266,6 @@ def test_a_break_of_the_plan_is_told_and_can_be_cut_short(
     qtbot.mouseClick(header.questions.yes, LEFT)
     assert desk.room.last("part.ended")["outcome"] == "skipped"
     assert not desk.runner.state.pauses.paused
-    desk.console.shut()
-    desk.console.deleteLater()
 
 
 def test_closing_the_window_asks_instead(desk: Desk, qtbot: QtBot) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -64,12 +63,11 @@ def fill(view: HomeView) -> None:
 
 
 @pytest.fixture
-def window(qtbot: QtBot) -> Iterator[HomeWindow]:
+def window(qtbot: QtBot) -> HomeWindow:
     made = HomeWindow()
     made.show()
-    yield made
-    made.close()
-    made.deleteLater()
+    qtbot.addWidget(made)
+    return made
 
 
 def test_before_anything_is_known_start_waits(window: HomeWindow) -> None:
@@ -425,7 +423,6 @@ def test_nothing_is_cut_off_at_the_side_of_the_smallest_window(
             qtbot.waitUntil(lambda: not restless_widgets())
             assert not cut_off(window), page
     finally:
-        language.speak(language.ENGLISH)
         QApplication.setFont(usual)
 
 

@@ -121,9 +121,7 @@ def warm_up(open_room, consoles, tmp_path):
     room.session.begin()
     console = ConsoleWindow(room.bridge, room.loaded, "P01", lambda: None)
     consoles.append(console)
-    yield room, console
-    console.shut()
-    console.deleteLater()
+    return room, console
 
 
 def test_the_warm_up_is_told_beside_the_screen(warm_up):

@@ -58,13 +58,20 @@ UI = Path(labapp.ui.__file__).parent
 Shots = Callable[[Path, str], Iterator[screens_moderator.Shot]]
 
 
+def spoken_like(path: Path, study: str) -> Path:
+    """A study with the language and the words of another one."""
+    own, like = (yaml.safe_load(Path(each).read_text("utf-8")) for each in (path, study))
+    own |= {key: like[key] for key in ("language", "title", "flags", "recording")}
+    path.write_text(yaml.safe_dump(own, allow_unicode=True), "utf-8")
+    words = Path(study).parent / "texts"
+    if words.is_dir() and path.parent != words.parent:
+        shutil.copytree(words, path.parent / "texts", dirs_exist_ok=True)
+    return path
+
+
 def single(folder: Path, study: str) -> Iterator[screens_moderator.Shot]:
     """The console in a single-dimension stage, in the language of the study."""
-    like = yaml.safe_load(Path(study).read_text("utf-8"))
-    path = write_single_study(Path(study).parent)
-    made = yaml.safe_load(path.read_text("utf-8"))
-    made |= {key: like[key] for key in ("language", "title", "flags", "recording")}
-    path.write_text(yaml.safe_dump(made, allow_unicode=True), "utf-8")
+    path = spoken_like(write_single_study(Path(study).parent), study)
     with screens_moderator.desk_of(folder / "single", path) as desk:
         skip_to(desk.room, "stage-1")
         yield "question", desk.settled()
@@ -74,15 +81,8 @@ def single(folder: Path, study: str) -> Iterator[screens_moderator.Shot]:
 
 def judging(folder: Path, study: str) -> Iterator[screens_moderator.Shot]:
     """The console while explanations are judged, in the language of the study."""
-    like = yaml.safe_load(Path(study).read_text("utf-8"))
     for name in ("heatmaps", "prototype-agreement", "prototype-distinction"):
-        path = write_judging_study(Path(study).parent / name, name)
-        made = yaml.safe_load(path.read_text("utf-8"))
-        made |= {key: like[key] for key in ("language", "title", "flags", "recording")}
-        path.write_text(yaml.safe_dump(made, allow_unicode=True), "utf-8")
-        words = Path(study).parent / "texts"
-        if words.is_dir():
-            shutil.copytree(words, path.parent / "texts", dirs_exist_ok=True)
+        path = spoken_like(write_judging_study(Path(study).parent / name, name), study)
         with screens_moderator.desk_of(folder / name, path) as desk:
             skip_to(desk.room, "stage-1")
             yield f"{name} begun", desk.settled()
@@ -95,14 +95,7 @@ def judging(folder: Path, study: str) -> Iterator[screens_moderator.Shot]:
 
 def unmasking(folder: Path, study: str) -> Iterator[screens_moderator.Shot]:
     """The console and the home while pictures are unmasked, in the language of the study."""
-    like = yaml.safe_load(Path(study).read_text("utf-8"))
-    path = screens_unmasking_console.small(Path(study).parent / "unmasking")
-    made = yaml.safe_load(path.read_text("utf-8"))
-    made |= {key: like[key] for key in ("language", "title", "flags", "recording")}
-    path.write_text(yaml.safe_dump(made, allow_unicode=True), "utf-8")
-    words = Path(study).parent / "texts"
-    if words.is_dir():
-        shutil.copytree(words, path.parent / "texts", dirs_exist_ok=True)
+    path = spoken_like(screens_unmasking_console.small(Path(study).parent / "unmasking"), study)
     yield from screens_unmasking_console.console(folder / "unmasking", path)
     yield from screens_unmasking_console.home(path, study)
 
@@ -132,26 +125,40 @@ class Asked:
 
 
 @cache
+def source(path: Path) -> str:
+    return path.read_text("utf-8")
+
+
+@cache
 def calls(path: Path) -> list[ast.Call]:
     """All calls in a module."""
-    return [n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Call)]
+    return [n for n in ast.walk(ast.parse(source(path))) if isinstance(n, ast.Call)]
+
+
+def calling(folder: Path, *names: str) -> Iterator[tuple[Path, ast.Call]]:
+    """The calls of functions with these names. A module that names none of them is not parsed: to
+    parse all takes seconds."""
+    named = re.compile(rf"\b({'|'.join(names)})\(")
+    for path in sorted(folder.rglob("*.py")):
+        for call in calls(path) if named.search(source(path)) else ():
+            if getattr(call.func, "id", "") in names:
+                yield path, call
 
 
 @cache
 def asked() -> tuple[Asked, ...]:
     """All sentences that the windows' code names by their ids."""
     found = []
-    for path in (*sorted(UI.rglob("*.py")), *sorted((UI.parent / "tasks").rglob("*.py"))):
-        for call in calls(path):
-            name = getattr(call.func, "id", "")
-            if name in ASKED and len(call.args) > ASKED[name]:
-                key = call.args[ASKED[name]]
-                where = f"{path.relative_to(UI.parent)}, line {key.lineno}"
-                assert not isinstance(key, ast.JoinedStr | ast.BinOp), f"{where}: not one id"
-                given = [keyword.arg for keyword in call.keywords]
-                values = None if name == "N_" or None in given else frozenset(given)
-                if isinstance(key, ast.Constant):
-                    found.append(Asked(key.value, name, values, where))
+    for path, call in (*calling(UI, *ASKED), *calling(UI.parent / "tasks", *ASKED)):
+        name = call.func.id  # type: ignore[attr-defined]
+        if len(call.args) > ASKED[name]:
+            key = call.args[ASKED[name]]
+            where = f"{path.relative_to(UI.parent)}, line {key.lineno}"
+            assert not isinstance(key, ast.JoinedStr | ast.BinOp), f"{where}: not one id"
+            given = [keyword.arg for keyword in call.keywords]
+            values = None if name == "N_" or None in given else frozenset(given)
+            if isinstance(key, ast.Constant):
+                found.append(Asked(key.value, name, values, where))
     return tuple(found)
 
 
@@ -181,7 +188,7 @@ def test_every_id_that_is_named_has_a_sentence_with_these_values() -> None:
 
 def test_every_sentence_is_named_somewhere() -> None:
     named = {one.key for one in asked()}
-    texts = set(said_elsewhere())
+    texts = said_elsewhere()
     for sentence in english():
         key = sentence.id[0] if sentence.pluralizable else sentence.id
         head, _, code = key.partition(".")
@@ -198,17 +205,15 @@ def fits(code: str, text: str) -> bool:
 
 def test_nobody_names_a_message_that_there_is_not() -> None:
     catalogue = english()
-    for path in sorted(UI.parent.rglob("*.py")):
-        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Message":
-                code = call.args[0] if call.args else None
-                if isinstance(code, ast.Constant):
-                    where = f"{path.relative_to(UI.parent)}, line {code.lineno}"
-                    sentence = catalogue.get(f"message.{code.value}")
-                    assert sentence is not None, f"{where}: there is no message {code.value}"
-                    given = {keyword.arg for keyword in call.keywords}
-                    fields = words.fields(words.forms(sentence)[-1])
-                    assert None in given or given == fields, f"{where}: {code.value}"
+    for path, call in calling(UI.parent, "Message"):
+        code = call.args[0] if call.args else None
+        if isinstance(code, ast.Constant):
+            where = f"{path.relative_to(UI.parent)}, line {code.lineno}"
+            sentence = catalogue.get(f"message.{code.value}")
+            assert sentence is not None, f"{where}: there is no message {code.value}"
+            given = {keyword.arg for keyword in call.keywords}
+            fields = words.fields(words.forms(sentence)[-1])
+            assert None in given or given == fields, f"{where}: {code.value}"
 
 
 SHOWN = {
@@ -231,12 +236,6 @@ def test_no_words_go_to_the_screen_untranslated() -> None:
                 texts = [part.value for part in parts if isinstance(part, ast.Constant)]
                 loose |= {text for text in texts if re.search(r"[A-Za-z]{2}", str(text))}
     assert loose == {"labapp", "labapp · "}
-
-
-@pytest.fixture
-def speaks() -> Iterator[Callable[[str], None]]:
-    yield speak
-    speak(language.ENGLISH)
 
 
 class Marked(catalogues.Catalogue):
@@ -485,23 +484,24 @@ def test_what_a_withdrawal_did_is_told_in_german(speaks) -> None:
     ]
 
 
-def said_elsewhere() -> Iterator[str]:
+BROKEN = re.compile(r'"\s*\n\s*f?"')
+QUOTED = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+
+
+@cache
+def said_elsewhere() -> frozenset[str]:
     """The texts of a line in the code of the other layers, with a 7 for each value. Found by their
     quotes: to parse all modules takes seconds."""
+    said = set[str]()
     for path in sorted(UI.parent.rglob("*.py")):
-        if path.name in ("wording.py", "language.py"):
-            continue
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield node.value
-            elif isinstance(node, ast.JoinedStr):
-                yield "".join(
-                    str(one.value) if isinstance(one, ast.Constant) else "7" for one in node.values
-                )
+        if path.name not in ("wording.py", "language.py"):
+            texts = QUOTED.findall(BROKEN.sub("", source(path)))
+            said.update(re.sub(r"\{[^{}]*\}", "7", text) for text in texts)
+    return frozenset(said)
 
 
 def test_reports_are_known_by_the_sentences_that_other_layers_say() -> None:
-    said = set(said_elsewhere())
+    said = said_elsewhere()
     here = {language.ENDED, language.WITHDREW}
     for form in {*wording.PART_TITLES, *language.PLAIN} - here:
         parts = re.split(r"\{\w+\}", form)
@@ -512,14 +512,10 @@ def test_reports_are_known_by_the_sentences_that_other_layers_say() -> None:
 def test_every_sentence_with_values_of_an_alarm_is_a_message() -> None:
     """An alarm's or deviation's detail is no sentence that was put together in place: nothing but
     its code and values could be said in another language."""
-    kinds = ("AlarmRaised", "AudioOff", "AudioDeviceLost")
-    for path in sorted(UI.parent.rglob("*.py")):
-        source = path.read_text("utf-8")
-        for node in calls(path) if any(kind in source for kind in kinds) else ():
-            if getattr(node.func, "id", "") in kinds:
-                texts = [one for one in node.args if isinstance(one, ast.JoinedStr)]
-                where = f"{path}, line {node.lineno}"
-                assert not texts or "error.todo" in ast.unparse(texts[0]), where
+    for path, call in calling(UI.parent, "AlarmRaised", "AudioOff", "AudioDeviceLost"):
+        texts = [one for one in call.args if isinstance(one, ast.JoinedStr)]
+        where = f"{path}, line {call.lineno}"
+        assert not texts or "error.todo" in ast.unparse(texts[0]), where
 
 
 def spoken_by(tmp_path: Path, **environment: str) -> str:

@@ -9,7 +9,6 @@ from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Row
 from labapp.ui.moderator.console import SECOND_TICKS
 from tests.ui.desk import Desk
-from tests.ui.desk import desk as desk
 
 
 class Streams:

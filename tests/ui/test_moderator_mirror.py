@@ -29,7 +29,6 @@ from tests.helpers.questionnaires import own_study, questionnaire_study
 from tests.helpers.rooms import Room, skip_to, solve
 from tests.helpers.studies import ring_decoder, write_study
 from tests.ui.desk import Desk, closed_forms
-from tests.ui.desk import desk as desk
 
 
 def test_the_mirror_is_the_participants_screen(desk: Desk) -> None:
@@ -179,8 +178,6 @@ def test_what_an_item_declares_says_whether_the_mirror_shows_its_answer(
     for line in ("Your address   ✓", "Your town   ✓", "Your mood   good", "It was easy   4"):
         assert line in text
     assert "ada" not in text
-    desk.console.shut()
-    desk.console.deleteLater()
 
 
 def test_the_mirror_never_shows_who_the_participant_is(
@@ -214,8 +211,6 @@ def test_the_mirror_never_shows_who_the_participant_is(
     text = desk.console.mirror.facts.text
     assert "Answered: 1 of 6" in text
     assert "Effort   12" in text
-    desk.console.shut()
-    desk.console.deleteLater()
 
 
 def test_the_mirror_counts_the_marks_of_a_calibration(
@@ -234,8 +229,6 @@ def test_the_mirror_counts_the_marks_of_a_calibration(
     assert "/" not in mirror.text
     assert "marked: far away 2, close enough 0" in mirror.text
     assert desk.console.timeline.signs.text().startswith("⬢ answer   ● note")
-    desk.console.shut()
-    desk.console.deleteLater()
 
 
 def test_a_break_is_no_pause_in_the_mirror(open_room: Callable[..., Room], tmp_path: Path) -> None:
@@ -250,8 +243,6 @@ def test_a_break_is_no_pause_in_the_mirror(open_room: Callable[..., Room], tmp_p
     desk.console.refresh()
     assert desk.console.mirror.title.full() == "Break"
     assert "may go on after 1:30" in desk.console.mirror.facts.text
-    desk.console.shut()
-    desk.console.deleteLater()
 
 
 def test_the_mirror_does_not_call_kept_what_is_deleted(desk: Desk) -> None:

@@ -200,8 +200,6 @@ def test_an_unplugged_screen_is_an_alarm_on_the_console_and_an_event(
     said = console.alarms.chips[0].text.text()
     assert said.startswith("Screen second is gone: one screen is left. Plug it in again")
     setup.watcher.detach()
-    console.shut()
-    console.deleteLater()
 
 
 def test_numbered_cards_stand_on_their_screens_and_go_by_themselves(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,11 +12,9 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from labapp.base import resources
-from labapp.base.errors import NoMicrophone
 from labapp.models.representations.package import load_package
 from labapp.models.representations.sheets import traversals
 from labapp.models.stimuli import library
-from labapp.record.audio import devices
 from labapp.study.loading import load
 from labapp.study.planner import realise
 from labapp.ui import picture_warmer, theme
@@ -34,13 +31,12 @@ QUICKSTART = ["sinelines/ae", "sinelines/gt", "sinelines/vae", "circles/gt"]
 
 
 @pytest.fixture
-def window(qtbot: QtBot) -> Iterator[HomeWindow]:
+def window(qtbot: QtBot) -> HomeWindow:
     made = HomeWindow()
     made.resize(1366, 768)
     made.show()
-    yield made
-    made.close()
-    made.deleteLater()
+    qtbot.addWidget(made)
+    return made
 
 
 def open_page(window: HomeWindow) -> None:
@@ -192,19 +188,6 @@ def test_charts_are_cut_off_at_their_frames(qtbot: QtBot) -> None:
 
 
 # --- at work -------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def home(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HomeController]:
-    def no_microphone(**_: object) -> list[devices.Device]:
-        raise NoMicrophone("No microphone was found.")
-
-    monkeypatch.setattr(devices, "list_devices", no_microphone)
-    controller = HomeController(tmp_path / "data", tmp_path / "private")
-    controller.show()
-    yield controller
-    controller.window.close()
-    controller.window.deleteLater()
 
 
 def test_sheets_come_as_decoders_do_made_once_and_in_a_thread(

@@ -25,7 +25,7 @@ DARK = theme.DARK
 
 
 @pytest.fixture
-def view(qtbot: QtBot) -> Iterator[TimelineView]:
+def view(qtbot: QtBot) -> TimelineView:
     line = Timeline((PagesPart(part="text", id="t", title="Text", document="d"),))
     line.parts = [Block(0, "Consent", 0, MIN, "completed"), Block(MIN, "Stage 1", 0)]
     line.trials = [Block(2 * MIN, "Question 1 of 5", 0, 3 * MIN, "skipped")]
@@ -37,9 +37,8 @@ def view(qtbot: QtBot) -> Iterator[TimelineView]:
     QApplication.processEvents()
     made.show_now(4 * MIN, None)
     QApplication.processEvents()
-    yield made
-    made.close()
-    made.deleteLater()
+    qtbot.addWidget(made)
+    return made
 
 
 def x_of(view: TimelineView, t_ns: int) -> float:
@@ -270,10 +269,7 @@ def test_the_meaning_of_every_sign_is_shown_whole_in_the_longer_language(qtbot: 
     line = Timeline(())
     line.answers = True
     language.speak("de")
-    try:
-        panel = TimelinePanel(DARK, line)
-    finally:
-        language.speak(language.ENGLISH)
+    panel = TimelinePanel(DARK, line)
     qtbot.addWidget(panel)
     panel.setStyleSheet(bits.stylesheet(DARK))
     panel.resize(928, 200)

@@ -9,7 +9,6 @@ from labapp.record.events.lifecycle import InclusionDecided, SessionCompleted
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.state.console import Sound
 from tests.ui.desk import HEARD, Desk
-from tests.ui.desk import desk as desk
 
 
 def test_a_session_that_counts_is_complete(desk: Desk) -> None:

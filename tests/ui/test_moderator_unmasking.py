@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -96,21 +96,14 @@ Watch = Callable[..., Watched]
 
 
 @pytest.fixture
-def watch(open_room: Callable[..., Room], tmp_path: Path) -> Iterator[Watch]:
-    consoles: list[ConsoleWindow] = []
-
+def watch(open_room: Callable[..., Room], tmp_path: Path) -> Watch:
     def open_one(*, blind: bool = False, **stages) -> Watched:
         stages = {"blank_ms": BLANK_MS, "order": "as_listed", **stages}
         study = write_unmasking_study(tmp_path / "study", made(tmp_path), **stages)
         clock = FakeClock()
-        watched = Watched(open_room(study, clock=clock), clock, blind=blind)
-        consoles.append(watched.console)
-        return watched
+        return Watched(open_room(study, clock=clock), clock, blind=blind)
 
-    yield open_one
-    for console in consoles:
-        console.shut()
-        console.deleteLater()
+    return open_one
 
 
 def right(part: UnmaskingPart, trial: int) -> int:
@@ -423,8 +416,5 @@ def test_one_block_needs_no_numbers():
 
 def test_titles_of_blocks_are_translated():
     speak("de")
-    try:
-        assert wording.part_title("Stage 1, block 2") == "Block 2, Abschnitt 1"
-        assert wording.part_title("Example") == "Beispiel"
-    finally:
-        speak("en")
+    assert wording.part_title("Stage 1, block 2") == "Block 2, Abschnitt 1"
+    assert wording.part_title("Example") == "Beispiel"

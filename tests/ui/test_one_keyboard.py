@@ -208,7 +208,8 @@ def test_the_studies_have_a_screen_of_every_task() -> None:
 
 
 @pytest.mark.parametrize(
-    ("study", "screens"), [("quickstart", 1), *((study, 2) for study in STUDIES)]
+    ("study", "screens"),
+    [("quickstart", 1), ("dsprites-demo", 1), *((study, 2) for study in STUDIES)],
 )
 def test_no_key_reaches_the_other_person_while_a_question_is_open(
     open_room: Callable[..., Room], tmp_path: Path, study: str, screens: int
@@ -341,26 +342,21 @@ def test_nothing_that_destroys_comes_up_under_the_pointer_or_the_focus(
     language.speak(tongue)
     room = open_room(clock=FakeClock(), blind=True)
     console = ConsoleWindow(room.bridge, room.loaded, "P01", lambda: None, blind=True)
-    try:
-        room.session.begin()
-        skip_to(room, "tutorial")
-        console.resize(width, 768)
-        console.show()
+    room.session.begin()
+    skip_to(room, "tutorial")
+    console.resize(width, 768)
+    console.show()
+    console.refresh()
+    QApplication.processEvents()
+    for name in chain:
+        button = button_of(console, name)
+        before = place(console, button)
+        QTest.mouseClick(button, LEFT)
         console.refresh()
         QApplication.processEvents()
-        for name in chain:
-            button = button_of(console, name)
-            before = place(console, button)
-            QTest.mouseClick(button, LEFT)
-            console.refresh()
-            QApplication.processEvents()
-            for other in grave(console):
-                assert not place(console, other).intersects(before), (name, other.text())
-                assert not other.hasFocus()
-    finally:
-        language.speak("en")
-        console.shut()
-        console.deleteLater()
+        for other in grave(console):
+            assert not place(console, other).intersects(before), (name, other.text())
+            assert not other.hasFocus()
 
 
 def test_what_destroys_takes_no_click_at_first(
@@ -370,28 +366,24 @@ def test_what_destroys_takes_no_click_at_first(
     room = open_room(clock=FakeClock())
     console = ConsoleWindow(room.bridge, room.loaded, "P01", lambda: None)
     asked = console.header.questions
-    try:
-        room.session.begin()
-        console.show()
-        QTest.mouseClick(console.header.end, LEFT)
-        for _ in range(5):
-            QTest.mouseClick(asked.other, LEFT)
-        assert asked.yes.text() == "End early, keep the data"
-        assert asked.no.isEnabled()
-        for _ in range(2):
-            qtbot.waitUntil(asked.other.isEnabled)
-            QTest.mouseClick(asked.other, LEFT)
-            QTest.mouseClick(asked.yes, LEFT)
-        assert not room.runner.finished
-        qtbot.waitUntil(asked.yes.isEnabled)
+    room.session.begin()
+    console.show()
+    QTest.mouseClick(console.header.end, LEFT)
+    for _ in range(5):
+        QTest.mouseClick(asked.other, LEFT)
+    assert asked.yes.text() == "End early, keep the data"
+    assert asked.no.isEnabled()
+    for _ in range(2):
+        qtbot.waitUntil(asked.other.isEnabled)
+        QTest.mouseClick(asked.other, LEFT)
         QTest.mouseClick(asked.yes, LEFT)
-        assert room.runner.finished
-        console.refresh()
-        assert not console.header.done.isEnabled()
-        qtbot.waitUntil(console.header.done.isEnabled)
-    finally:
-        console.shut()
-        console.deleteLater()
+    assert not room.runner.finished
+    qtbot.waitUntil(asked.yes.isEnabled)
+    QTest.mouseClick(asked.yes, LEFT)
+    assert room.runner.finished
+    console.refresh()
+    assert not console.header.done.isEnabled()
+    qtbot.waitUntil(console.header.done.isEnabled)
 
 
 # --- after the end --------------------------------------------------------------------------------

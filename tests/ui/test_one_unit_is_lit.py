@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -12,31 +10,22 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from labapp.ui.replay.coding_state import CodingRequest
-from labapp.ui.replay.coding_window import CodingWindow, open_coding_window
+from labapp.ui.replay.coding_window import CodingWindow
 from labapp.ui.replay.transport import ACTIONS, parse_stroke
-from tests.helpers.coded_session import SECOND, add_codebook, add_units
+from tests.helpers.coded_session import SECOND
 
 WAYS: dict[str, Callable[[CodingWindow], None]] = {}
 Way = Callable[[CodingWindow], None]
 
 
 @pytest.fixture
-def coding(simulated: Path, tmp_path: Path, qtbot: QtBot) -> Iterator[CodingWindow]:
+def coding(open_coding: Callable[..., CodingWindow], qtbot: QtBot) -> CodingWindow:
     """The window of a rater, on the third of ten units, with the sound at rest."""
-    path = Path(shutil.copytree(simulated, tmp_path / "quickstart" / simulated.name))
-    add_codebook(path.parent)
-    add_units(path, 10)
-    opened = open_coding_window(path, CodingRequest("anna"))
-    opened.window.resize(1366, 768)
-    opened.window.open(0)
-    opened.window.activateWindow()
+    opened = open_coding()
     qtbot.waitUntil(lambda: opened.window.filled)
     opened.coding.settings.advance = False
     opened.coding.go_to(opened.coding.units[2].id, play=False)
-    yield opened
-    opened.window.close()
-    opened.window.deleteLater()
+    return opened
 
 
 def way(test: Way) -> Way:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from labapp.base.errors import NoMicrophone, StimuliError
+from labapp.base.errors import StimuliError
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
 from labapp.models.stimuli.masking import Masking
-from labapp.record.audio import devices
 from labapp.ui import home as home_module
 from labapp.ui import picture_warmer
 from labapp.ui.home import HomeController
@@ -84,17 +83,14 @@ def test_a_picture_that_cannot_be_made_is_told(warmer: PictureWarmer, qtbot: QtB
 
 
 @pytest.fixture
-def home(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HomeController]:
-    def no_microphone(**_: object) -> list[devices.Device]:
-        raise NoMicrophone("No microphone was found.")
-
-    monkeypatch.setattr(devices, "list_devices", no_microphone)
+def home(
+    no_microphone: None,
+    open_home: Callable[..., HomeController],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> HomeController:
     monkeypatch.setenv("LABAPP_CACHE", str(tmp_path / "cache"))
-    controller = HomeController(tmp_path / "data", tmp_path / "private")
-    controller.show()
-    yield controller
-    controller.window.close()
-    controller.window.deleteLater()
+    return open_home()
 
 
 def test_start_waits_for_the_pictures(home: HomeController, qtbot: QtBot, tmp_path: Path) -> None:

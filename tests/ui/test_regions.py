@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,11 +19,9 @@ from labapp.ui.replay.coding_window import open_coding_window
 from labapp.ui.researcher.page import Line, Results
 from labapp.ui.widgets.markdown import text_width
 from scripts.screens_moderator import ready_home
-from tests.helpers.coded_session import add_codebook, add_units
 from tests.helpers.reach import ill_made, out_of_reach
 from tests.helpers.rooms import skip_to
 from tests.ui.desk import Desk
-from tests.ui.desk import desk as desk
 from tests.ui.test_small_windows import settled
 
 WIDTHS = [(1100, 700, 2), (1366, 741, 2), (1920, 1053, 3)]
@@ -50,7 +46,7 @@ def widest_text(window: QWidget) -> int:
 
 
 @pytest.fixture
-def home(qtbot: QtBot, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[HomeWindow]:
+def home(qtbot: QtBot, tmp_path: Path, request: pytest.FixtureRequest) -> HomeWindow:
     language.speak(getattr(request, "param", "en"))
     window = ready_home()
     figure = tmp_path / "figure.png"
@@ -60,10 +56,8 @@ def home(qtbot: QtBot, tmp_path: Path, request: pytest.FixtureRequest) -> Iterat
     results = Results(tmp_path, tmp_path / "report.html", {}, tuple(lines), (figure, figure))
     window.view.results.set_results(results, "s", "As of 12:00. " * 20)
     window.show()
-    yield window
-    window.close()
-    window.deleteLater()
-    language.speak("en")
+    qtbot.addWidget(window)
+    return window
 
 
 @pytest.mark.parametrize(("width", "height", "regions"), WIDTHS)
@@ -113,14 +107,6 @@ def test_figures_that_only_just_fit_are_drawn_once(home: HomeWindow) -> None:
         home.resize(1366, height)
         settled(home)
         assert results.figures.widget().width() == results.figures.viewport().width()
-
-
-@pytest.fixture
-def recorded(simulated: Path, tmp_path: Path) -> Path:
-    path = Path(shutil.copytree(simulated, tmp_path / "quickstart" / simulated.name))
-    add_codebook(path.parent)
-    add_units(path, 10)
-    return path
 
 
 @pytest.mark.parametrize(("width", "height", "regions"), WIDTHS)

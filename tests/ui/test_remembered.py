@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -43,26 +43,19 @@ OpenHome = Callable[[], HomeController]
 
 
 @pytest.fixture
-def open_home(
-    qtbot: QtBot, tmp_path: Path, settings: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[OpenHome]:
+def open_home(open_home: OpenHome, settings: Path, monkeypatch: pytest.MonkeyPatch) -> OpenHome:
     def no_probe(device: Device) -> None:
         raise AudioError("It cannot be listened to here.")
 
     monkeypatch.setattr(devices, "list_devices", lambda **_: MICROPHONES)
     monkeypatch.setattr(microphone_module, "MicrophoneProbe", no_probe)
-    homes: list[HomeController] = []
 
     def open_one() -> HomeController:
-        homes.append(HomeController(tmp_path / "data", tmp_path / "private"))
-        homes[-1].show()
-        homes[-1].microphone.find()
-        return homes[-1]
+        home = open_home()
+        home.microphone.find()
+        return home
 
-    yield open_one
-    for home in homes:
-        home.window.close()
-        home.window.deleteLater()
+    return open_one
 
 
 def own_study(folder: Path, title: str = "A study for tests") -> Path:

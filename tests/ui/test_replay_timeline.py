@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -35,15 +34,14 @@ UNITS = made_units(END)
 
 
 @pytest.fixture
-def line(qtbot: QtBot) -> Iterator[Timeline]:
+def line(qtbot: QtBot) -> Timeline:
     made = Timeline(theme.LIGHT)
     fill(made)
     made.resize(1200, 320)
     made.show()
     QApplication.processEvents()
-    yield made
-    made.close()
-    made.deleteLater()
+    qtbot.addWidget(made)
+    return made
 
 
 def fill(line: Timeline) -> None:
@@ -429,7 +427,6 @@ def test_it_says_what_it_shows_in_both_languages(qtbot: QtBot, spoken: str) -> N
     assert ("playhead" in line.accessibleDescription()) == (spoken == "en")
     titles = {row.title for row, _ in line.placed()}
     assert ("Reglerbewegungen" if spoken == "de" else "Dial moves") in titles
-    language.speak("en")
 
 
 def test_every_kind_of_item_has_words(line: Timeline) -> None:

@@ -22,7 +22,7 @@ from labapp.record.audio.player import Player
 from labapp.session.bids.export import export
 from labapp.session.folder import SessionFolder
 from labapp.session.withdrawal import withdraw
-from labapp.ui.language import ENGLISH, speak, tr, translate_message
+from labapp.ui.language import speak, tr, translate_message
 from labapp.ui.replay import window as remembered
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.transport import ACTIONS, Stroke
@@ -336,7 +336,6 @@ def test_sound_that_fails_is_told_and_tried_again(
         qtbot.waitUntil(notices.isHidden)
         assert player.sounding
     finally:
-        speak(ENGLISH)
         for widget in QApplication.topLevelWidgets():
             widget.close()
         for speaker in plugged_in:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -269,14 +269,11 @@ def test_what_cannot_be_done_is_not_offered(page: SessionsPage) -> None:
 
 
 @pytest.fixture
-def home(qtbot: QtBot, tmp_path: Path) -> Iterator[HomeController]:
+def home(open_home: Callable[..., HomeController], qtbot: QtBot, tmp_path: Path) -> HomeController:
     golden_session(tmp_path / "data")
-    opened = HomeController(tmp_path / "data", tmp_path / "private")
-    opened.show()
+    opened = open_home()
     qtbot.waitUntil(lambda: bool(opened.view.sessions_page.table.lines))
-    yield opened
-    opened.window.close()
-    opened.window.deleteLater()
+    return opened
 
 
 def test_a_remark_and_a_withdrawal_reach_the_data(home: HomeController, qtbot: QtBot) -> None:

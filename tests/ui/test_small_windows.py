@@ -17,11 +17,12 @@ from labapp.session.simulation.simulation_job import Course
 from labapp.study.loading import load
 from labapp.tasks.judging.screen.warm_up import WarmUpScreen
 from labapp.ui import room
-from labapp.ui.language import ENGLISH, speak
+from labapp.ui.language import ENGLISH
 from labapp.ui.preview import opened_preview
 from scripts import screens_moderator, screens_unmasking_console
 from tests.helpers.reach import ill_made, out_of_reach
 from tests.helpers.sample import sample
+from tests.ui.test_moderator_judging import WARM
 
 ALL = sorted(path.stem for path in (resources.assets() / "studies").glob("*.yaml"))
 SAMPLE = (
@@ -74,8 +75,12 @@ def test_what_has_room_does_not_scroll_whatever_size_the_window_had_before(qtbot
                 assert size == SMALL or not any(bar.maximum() for bar in bars), (place.title, size)
 
 
-def test_the_pages_that_explain_the_warm_up_do_not_scroll_sideways(qtbot: QtBot) -> None:
-    with opened_preview(load("prototree-agreement-tree"), None, None) as preview:
+def test_the_pages_that_explain_the_warm_up_do_not_scroll_sideways(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    study = tmp_path / "warm.yaml"
+    study.write_text(f"{WARM}presentation: as_published\n", "utf-8")
+    with opened_preview(load(study), None, None) as preview:
         window = preview.window
         window.resize(*SMALL)
         window.show()
@@ -102,12 +107,6 @@ MODERATOR: dict[str, Callable[[Path], Iterator[screens_moderator.Shot]]] = {
     "console": screens_moderator.console,
     "unmasking": unmasking,
 }
-
-
-@pytest.fixture
-def speaks() -> Iterator[Callable[[str], None]]:
-    yield speak
-    speak(ENGLISH)
 
 
 @pytest.mark.parametrize("language", sample((ENGLISH, "de"), ("de",)))

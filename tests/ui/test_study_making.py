@@ -74,20 +74,17 @@ def test_a_mistake_without_a_file_is_told_as_it_is(card: StudyMaking) -> None:
 def test_the_form_is_seen_whole_in_the_smallest_window(qtbot: QtBot, language_: str) -> None:
     make_app()
     language.speak(language_)
-    try:
-        window = HomeWindow()
-        qtbot.addWidget(window)
-        window.show()
-        window.resize(*room.HOME)
-        page = window.view.study
-        page.making.set_sources([StudyChoice("quickstart", "Quick start: wavy lines")])
-        window.view.pages.setCurrentWidget(page)
-        window.view.tabs[STUDY].click()
-        page.set_study(load("quickstart").study)
-        page.set_plan([], "What is wrong with the study takes several lines. " * 9)
-        page.making.new.click()
-        shown = page.making.form
-        assert not restless_widgets(), "what is laid out later would be cut off then"
-        qtbot.waitUntil(lambda: shown.visibleRegion().boundingRect() == shown.rect())
-    finally:
-        language.speak(language.ENGLISH)
+    window = HomeWindow()
+    qtbot.addWidget(window)
+    window.show()
+    window.resize(*room.HOME)
+    page = window.view.study
+    page.making.set_sources([StudyChoice("quickstart", "Quick start: wavy lines")])
+    window.view.pages.setCurrentWidget(page)
+    window.view.tabs[STUDY].click()
+    page.set_study(load("quickstart").study)
+    page.set_plan([], "What is wrong with the study takes several lines. " * 9)
+    page.making.new.click()
+    shown = page.making.form
+    assert not restless_widgets(), "what is laid out later would be cut off then"
+    qtbot.waitUntil(lambda: shown.visibleRegion().boundingRect() == shown.rect())

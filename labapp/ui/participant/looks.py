@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt
 from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
@@ -23,19 +23,19 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QScrollBar,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
 from labapp.record.events.commands import ShowLook
 from labapp.record.events.look import LAYOUT, NOTHING, Look, ScreenEnlarged, WindowShown
 from labapp.session.runner import Runner
-from labapp.ui import theme
+from labapp.ui import theme, timers
 from labapp.ui.growing import GROWN, grown_of
 from labapp.ui.participant import screen
 from labapp.ui.participant.read_only import ReadOnly
 from labapp.ui.participant.screen import LOOKS, Body, Screen, Shown, bring, clear, make_screen
 from labapp.ui.participant.view import Cover, SessionView
+from labapp.ui.widgets.controls import column, fill
 from labapp.ui.widgets.dial import BottomBar, Foot, Head, TopBar
 from labapp.ui.widgets.enlarger import Enlarger
 from labapp.ui.widgets.markdown import MarkdownView
@@ -120,8 +120,7 @@ class LookWatcher(QObject):
         super().__init__(window)
         self._window, self._runner, self._shown = window, runner, shown
         self._before: Look | None = None
-        self._timer = QTimer(self, interval=INTERVAL_MS)
-        self._timer.timeout.connect(self.look)
+        self._timer = timers.repeated(self, self.look, INTERVAL_MS)
 
     def start(self) -> None:
         self._timer.start()
@@ -183,14 +182,9 @@ class WindowPicture:
         self.stack = QStackedWidget()
         self.body = Body(self.stack)
         self.stack.addWidget(self.cover)
-        column = QVBoxLayout(self.window)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        made = fill(column(self.window, 0), self.top, (self.body, 1), self.bottom)
         # It is as large as the participant's window, whatever its layout asks for.
-        column.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
-        column.addWidget(self.top)
-        column.addWidget(self.body, 1)
-        column.addWidget(self.bottom)
+        made.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         self.window.resize(USUAL)
         ReadOnly(self.window)
         # Laid out like a window that is shown, on no display, and drawn only on demand.

@@ -26,7 +26,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QLayout,
     QScrollArea,
@@ -44,6 +43,7 @@ from labapp.study.plugins.part import PlannedPart, TrialsPart
 from labapp.ui import theme
 from labapp.ui.participant.read_only import ReadOnly
 from labapp.ui.participant.view import SessionView
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import Button, PlainLabel, announce
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.markdown import MarkdownView, text_width
@@ -378,20 +378,14 @@ class Question(QFrame):
         label.setWordWrap(True)
         self.stay = Button(stay, "primary")
         self.stay.clicked.connect(self.stayed)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.SPACE_M)
-        buttons.addWidget(self.stay)
+        buttons = controls.fill(controls.row(None, theme.SPACE_M), self.stay)
         if go:
             self.go = Button(go)
             self.go.clicked.connect(self.went)
             buttons.addWidget(self.go)
         buttons.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(*(theme.SPACE_L,) * 4)
-        column.setSpacing(theme.SPACE_M)
-        column.addWidget(heading)
-        column.addWidget(label)
-        column.addLayout(buttons)
+        card = controls.column(self, theme.SPACE_M, theme.SPACE_L)
+        controls.fill(card, heading, label, buttons)
         self.hide()
 
     def ask(self) -> None:

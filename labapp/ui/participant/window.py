@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QHideEvent,
@@ -28,7 +28,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 from shiboken6 import isValid
@@ -37,7 +36,7 @@ from labapp.record.events.commands import AskToLeave, Command, StayHere, TakeBac
 from labapp.record.events.lifecycle import WindowFocus
 from labapp.study.loading import LoadedStudy
 from labapp.study.schema import Presentation
-from labapp.ui import room, theme
+from labapp.ui import room, theme, timers
 from labapp.ui.bridge import Bridge
 from labapp.ui.fitting import Fitted
 from labapp.ui.growing import GROWN, grow
@@ -57,7 +56,7 @@ from labapp.ui.participant.screen import (
 )
 from labapp.ui.participant.view import Cover, Hand, OnConsent, SessionView
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.controls import PlainLabel
+from labapp.ui.widgets.controls import PlainLabel, column, fill
 from labapp.ui.widgets.dial import BottomBar, Foot, Head, TopBar
 
 WINDOWED = (1366, 768)
@@ -114,17 +113,11 @@ class ParticipantWindow(Fitted, QWidget):
         self.body = Body(self.stack)
         self.body.takes_key = self._page_takes
         self.stack.addWidget(self.cover)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
         self.pilot = PlainLabel()
         self.pilot.setProperty("role", "pilot")
         self.pilot.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.pilot.hide()
-        column.addWidget(self.pilot)
-        column.addWidget(self.top)
-        column.addWidget(self.body, 1)
-        column.addWidget(self.bottom)
+        fill(column(self, 0), self.pilot, self.top, (self.body, 1), self.bottom)
         self.leave = screen.Question(
             words("leave_title"), words("leave_text"), stay=words("leave_stay")
         )
@@ -533,8 +526,7 @@ class MoveGate(QObject):
         self._request_frame = request_frame
         self._open = True
         self._pending: dict[int, tuple[float, str]] = {}
-        self._limit = QTimer(self, singleShot=True, interval=LONGEST_MS)
-        self._limit.timeout.connect(self.flush)
+        self._limit = timers.once(self, self.flush, LONGEST_MS)
         # Never from inside a paintEvent: a command repaints.
         self._later.connect(self.flush, Qt.ConnectionType.QueuedConnection)
 

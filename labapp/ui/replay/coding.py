@@ -9,7 +9,7 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import Literal
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
 
 from labapp.base.errors import AnnotationError, LabappError
 from labapp.base.reading import files
@@ -26,6 +26,7 @@ from labapp.coding.annotations.editing import new_id
 from labapp.coding.annotations.model import Mark, Unit
 from labapp.coding.annotations.texts import corrected
 from labapp.session.replay.lanes import Lane
+from labapp.ui import timers
 from labapp.ui.language import counted, tr
 from labapp.ui.replay.coding_files import CodingFiles
 from labapp.ui.replay.coding_state import (
@@ -54,10 +55,8 @@ class Coding(CodingState):
         self._last: list[str] = []
         self.segmenting = Segmenting(self)
         self.agreement = files.agreement()
-        self._saved = QTimer(self, interval=100)
-        self._saved.timeout.connect(self._look_saved)
-        self._look = QTimer(self, interval=LOOK_MS)
-        self._look.timeout.connect(self.look)
+        self._saved = timers.repeated(self, self._look_saved, 100)
+        self._look = timers.repeated(self, self.look, LOOK_MS)
         self._look.start()
         self._told_of_words = False
 

@@ -86,8 +86,7 @@ class CodingDesk(QObject):
         self.field = CodingField()
         self.said = QWidget()
         self._column = bits.column(self.said, theme.SPACE_S)
-        self._column.addWidget(self.units, 1)
-        self._column.addWidget(self.field)
+        bits.fill(self._column, (self.units, 1), self.field)
         self.selection: Callable[[], tuple[int, int] | None] = lambda: None
         self._matches: list[Match] = []
         self._over: QWidget | None = None
@@ -674,15 +673,8 @@ class CodingField(QFrame):
         self.yes = Button("", "compact")
         self.no = Button(tr("button.not_now"), "compact")
         column = bits.column(self, theme.SPACE_XS, (theme.SPACE_M, theme.SPACE_S) * 2)
-        column.addWidget(self.title)
-        column.addWidget(self.line)
-        column.addWidget(self.answers)
-        column.addWidget(self.hint)
-        row = bits.row(None, theme.SPACE_S)
-        row.addWidget(self.yes)
-        row.addWidget(self.no)
-        row.addStretch(1)
-        column.addLayout(row)
+        row = bits.fill(bits.row(None, theme.SPACE_S), self.yes, self.no, 1)
+        bits.fill(column, self.title, self.line, self.answers, self.hint, row)
         self.line.left.connect(self.leave)
         self.line.moved.connect(self._move)
         self.line.returnPressed.connect(self.accept)

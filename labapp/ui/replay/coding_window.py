@@ -15,7 +15,7 @@ from labapp.base.errors import DataFolderError, LabappError
 from labapp.coding.annotations.model import Mark
 from labapp.coding.annotations.redacting import RedactionReport
 from labapp.session.replay.lanes import veiled
-from labapp.ui import theme
+from labapp.ui import theme, timers
 from labapp.ui.language import counted, hide_names, tr
 from labapp.ui.moderator import bits
 from labapp.ui.remembered import read_choices, write_choices
@@ -57,8 +57,7 @@ class CodingWindow(QObject):
         self.panel = ExchangePanel(window.palette_, window)
         self.exchange = ExchangeWork(self.panel, self._bench, taker_of(coding), self)
         self._lanes = CodingLanes(coding)
-        self._late = QTimer(self, singleShot=True, interval=SOON_MS)
-        self._late.timeout.connect(self._show_marks)
+        self._late = timers.once(self, self._show_marks, SOON_MS)
         self._place()
         self._connect()
         self._veil()

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from labapp.base.clock import NS
 from labapp.coding.annotations.model import Unit
 from labapp.coding.times import time_text
+from labapp.ui import timers
 from labapp.ui.language import N_, number, tr, translate_message
 
 if TYPE_CHECKING:
@@ -102,16 +103,12 @@ class ReplayController(QObject):
         self._usual = USUAL_SPEED
         self._backwards = 0.0
         self._picture_free = 0.0
-        self._timer = QTimer(self, interval=TICK_MS)
-        self._timer.timeout.connect(self.tick)
-        self._grains = QTimer(self, interval=GRAIN_MS)
-        self._grains.timeout.connect(self._grain)
+        self._timer = timers.repeated(self, self.tick, TICK_MS)
+        self._grains = timers.repeated(self, self._grain, GRAIN_MS)
         self._problem = ""
-        self._health = QTimer(self, interval=HEALTH_MS)
-        self._health.timeout.connect(self._look_at_sound)
+        self._health = timers.repeated(self, self._look_at_sound, HEALTH_MS)
         self._health.start()
-        self._late_picture = QTimer(self, singleShot=True)
-        self._late_picture.timeout.connect(self._draw)
+        self._late_picture = timers.once(self, self._draw)
 
     # --- what it is told ----------------------------------------------------------------------
 

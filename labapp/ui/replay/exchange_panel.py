@@ -199,10 +199,8 @@ class ExchangePanel(QFrame):
 
     def _build(self) -> None:
         column = self._column = bits.column(self, theme.SPACE_S, theme.SPACE_M)
-        head = bits.row(None, theme.SPACE_S)
-        head.addWidget(bits.label(tr("exchange.title"), "section"), 1)
-        head.addWidget(self.close_)
-        column.addLayout(head)
+        heading = bits.label(tr("exchange.title"), "section")
+        bits.fill(column, bits.fill(bits.row(None, theme.SPACE_S), (heading, 1), self.close_))
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.SPACE_S)
         grid.setVerticalSpacing(theme.SPACE_XS)
@@ -218,15 +216,11 @@ class ExchangePanel(QFrame):
                 grid.addWidget(widget, place, at)
         grid.setColumnStretch(1, 1)
         grid.setColumnStretch(2, 1)
-        column.addLayout(grid)
-        column.addWidget(self.state)
+        bits.fill(column, grid, self.state)
         self.lines.setMinimumHeight(LINES_PX)
         column.addWidget(self.lines, 1)
         self.foot = QWidget()
-        foot = bits.row(self.foot, theme.SPACE_S)
-        foot.addWidget(self.accept_)
-        foot.addWidget(self.away)
-        foot.addStretch(1)
+        bits.fill(bits.row(self.foot, theme.SPACE_S), self.accept_, self.away, 1)
         column.addWidget(self.foot)
 
     # --- what is shown ----------------------------------------------------------------------------

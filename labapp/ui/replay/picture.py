@@ -28,7 +28,6 @@ from PySide6.QtCore import (
     QRectF,
     QSize,
     Qt,
-    QTimer,
     Signal,
 )
 from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
@@ -46,7 +45,7 @@ from labapp.session.pictures import PictureRenderer
 from labapp.session.replay.history import History
 from labapp.session.replay.lanes import Lane, LaneItem
 from labapp.study.plugins.part import PlannedPart
-from labapp.ui import theme
+from labapp.ui import theme, timers
 from labapp.ui.images import Images
 from labapp.ui.language import N_, tr, translate_message, veiled
 from labapp.ui.moderator import bits, wording
@@ -232,11 +231,9 @@ class ReplayPicture(QWidget):
         self._t_ns = history.begin_ns
         self.trails = True
         self.hidden_because = ""
-        self._soon = QTimer(self, singleShot=True, interval=SOON_MS)
-        self._soon.timeout.connect(self._draw)
+        self._soon = timers.once(self, self._draw, SOON_MS)
         self._begun = False
-        self._ahead = QTimer(self, interval=AHEAD_MS)
-        self._ahead.timeout.connect(self._fold_ahead)
+        self._ahead = timers.repeated(self, self._fold_ahead, AHEAD_MS)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(160, 90)
         self.setAccessibleName(tr("mirror.screen"))

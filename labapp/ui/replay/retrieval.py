@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QWidget
 
@@ -30,7 +30,7 @@ from labapp.record.journal.opening import places, session_places
 from labapp.record.journal.record import Record
 from labapp.session.replay.history import History
 from labapp.session.replay.retrieval import CodedStretch, Retrieved, retrieve
-from labapp.ui import mistakes, theme
+from labapp.ui import mistakes, theme, timers
 from labapp.ui.language import N_, counted, tr, tr_known, translate_message
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.bits import Combo
@@ -166,11 +166,8 @@ class RetrievalView(QWidget):
             head.addWidget(combo)
         self.words.setMinimumWidth(250)
         head.addWidget(self.words)
-        layout.addLayout(head)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(self.about)
-        self._tick = QTimer(self, interval=TICK_MS)
-        self._tick.timeout.connect(self._look)
+        bits.fill(layout, head, (self.table, 1), self.about)
+        self._tick = timers.repeated(self, self._look, TICK_MS)
         self.table.picked.connect(self.play)
         self._read.connect(self._show_read, Qt.ConnectionType.QueuedConnection)
 

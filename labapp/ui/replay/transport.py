@@ -15,11 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from PySide6.QtCore import QKeyCombination, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QKeyCombination, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QSplitter,
@@ -32,7 +31,7 @@ from labapp.base.documents import Located, Problem, parse_yaml, refused
 from labapp.base.errors import SetupError, UsageError
 from labapp.base.reading import files
 from labapp.coding.times import time_ns
-from labapp.ui import theme
+from labapp.ui import theme, timers
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits
 from labapp.ui.replay.controller import shown_time
@@ -96,17 +95,13 @@ class Transport(QFrame):
         bits.column(self.whole, 0, theme.SPACE_S).addWidget(bits.label(wrap=True))
         self.whole.hide()
         row = self._row = bits.row(self, theme.SPACE_S, (theme.SPACE_L, theme.SPACE_S) * 2)
-        for shown in (self.play, self.times, self.total, self.speed, self.back, self.loop):
-            row.addWidget(shown)
-        row.addWidget(self.hint, 1)
-        row.addWidget(self.all_keys)
+        bits.fill(row, self.play, self.times, self.total, self.speed, self.back, self.loop)
+        bits.fill(row, (self.hint, 1), self.all_keys)
         widest = self.time.fontMetrics().horizontalAdvance(WIDEST_TIME)
         self.times.setFixedWidth(max(TIME_WIDTH, widest))
         self.total.setText(tr("replay.of_time", time=shown_time(end_ns, 0)))
         self.all_keys.setText(tr("replay.all_keys_button", key=keys.key_text("keys")))
-        self._notice = QTimer(self)
-        self._notice.setSingleShot(True)
-        self._notice.timeout.connect(self._show_hint)
+        self._notice = timers.once(self, self._show_hint)
         self.play.clicked.connect(self.play_pressed)
         self.speed.clicked.connect(self.speed_pressed)
         self.back.clicked.connect(self.back_pressed)
@@ -604,8 +599,7 @@ class Header(QFrame):
         self.title = bits.label(title, "brand")
         self._chips: list[Chip] = []
         self._row = bits.row(self, theme.SPACE_S, (theme.SPACE_L, theme.SPACE_S) * 2)
-        self._row.addWidget(self.title)
-        self._row.addStretch(1)
+        bits.fill(self._row, self.title, 1)
         self.set_low(False)
 
     @property
@@ -679,21 +673,15 @@ class Notices(QFrame):
         self.line = bits.ElidedLabel(role="secondary")
         self.again = Button(tr("replay.try_again"), "compact")
         self.again.hide()
-        self._trying = QTimer(self)
-        self._trying.setSingleShot(True)
-        self._trying.setInterval(TRYING_MS)
+        self._trying = timers.once(self, lambda: self.again.setEnabled(True), TRYING_MS)
         self.more = Button(tr("replay.more"), "compact")
         self.more.setCheckable(True)
         self.away = Button(tr("button.hide"), "compact")
         self._row = bits.row(self, theme.SPACE_M)
-        self._row.addWidget(self.text, 1)
-        self._row.addWidget(self.line, 1)
-        for button in (self.again, self.more, self.away):
-            self._row.addWidget(button)
+        bits.fill(self._row, (self.text, 1), (self.line, 1), self.again, self.more, self.away)
         self.more.toggled.connect(self._fold)
         self.away.clicked.connect(self.hide)
         self.again.clicked.connect(self._try)
-        self._trying.timeout.connect(lambda: self.again.setEnabled(True))
         self._fold()
         self.hide()
 
@@ -741,11 +729,8 @@ class Card(QFrame):
         self.remark.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.body = body
         layout = self._layout = bits.column(self, theme.SPACE_S)
-        head = bits.row(None, theme.SPACE_S)
-        head.addWidget(self.heading)
-        head.addWidget(self.remark, 1)
-        layout.addLayout(head)
-        layout.addWidget(body, 1)
+        head = bits.fill(bits.row(None, theme.SPACE_S), self.heading, (self.remark, 1))
+        bits.fill(layout, head, (body, 1))
         self.set_low(False)
 
     def set_low(self, low: bool) -> None:
@@ -788,15 +773,12 @@ class Side(QWidget):
         below = bits.column(self._below, theme.SPACE_XS, (theme.SPACE_M, 0) + (theme.SPACE_M,) * 2)
         self._tab_row = bits.row(None, theme.SPACE_S)
         self._stack = QStackedWidget()
-        below.addLayout(self._tab_row)
-        below.addWidget(self._stack, 1)
+        bits.fill(below, self._tab_row, (self._stack, 1))
         self.split.addWidget(self._below)
         self._beside = QWidget()
         self._column = bits.column(self._beside, theme.SPACE_M)
         self._beside.setFixedWidth(PANEL_WIDTH)
-        row: QHBoxLayout = bits.row(self, theme.SPACE_M)
-        row.addWidget(self.split, 1)
-        row.addWidget(self._beside)
+        bits.fill(bits.row(self, theme.SPACE_M), (self.split, 1), self._beside)
         self.split.setMinimumWidth(LEAST_TEXT)
         self.set_wide(True)
 

@@ -192,10 +192,8 @@ class ReplayWindow(Fitted, QWidget):
         whole: QVBoxLayout = bits.column(self, 0)
         whole.addWidget(self.header)
         body = self._body = bits.column(None, theme.SPACE_S, theme.SPACE_M)
-        body.addWidget(self.notices)
-        body.addWidget(self.rows, 1)
-        whole.addLayout(body, 1)
-        whole.addWidget(self.transport)
+        bits.fill(body, self.notices, (self.rows, 1))
+        bits.fill(whole, (body, 1), self.transport)
         self.transport.set_hint(
             tr(
                 "replay.keys",

@@ -129,11 +129,8 @@ class RowView(QWidget):
             self.step.setFixedWidth(widths.step)
             row.addWidget(self.step)
         self.joint.setFixedWidth(widths.joint)
-        row.addWidget(self.views[PHOTO])
-        row.addWidget(self.views[REGION])
-        row.addWidget(self.joint)
-        row.addWidget(self.views[PROTOTYPE])
-        row.addWidget(self.views[PROTOTYPE_PHOTO])
+        controls.fill(row, self.views[PHOTO], self.views[REGION], self.joint)
+        controls.fill(row, self.views[PROTOTYPE], self.views[PROTOTYPE_PHOTO])
         if columns.ratings:
             self.rating = Segments(
                 columns.ratings, palette, f"{columns.rating}, {name}", each=POINT_WIDTH

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from labapp.session.simulation.at_scale import simulate_at_scale
-from labapp.ui.language import ENGLISH, speak, tr
+from labapp.ui.language import speak, tr
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.window import ReplayWindow
 from tests.helpers.journals import golden_session
@@ -42,14 +42,11 @@ def test_no_window_sends_anybody_to_a_terminal(tmp_path: Path, qtbot: QtBot, spo
     """What a window advises can be done in a window, also without sound and without units."""
     session = simulate_at_scale("quickstart", 1, "understanding", tmp_path / "data", 1)[0]
     speak(spoken)
-    try:
-        window = ReplayWindow(open_session(session))
-        window.open(0)
-        qtbot.waitUntil(lambda: window.filled)
-        assert window.units.empty.text() == tr("replay.silent_notice")
-        advice = [text for text in texts_of(window) if re.search(r"labapp \w|`", text)]
-        window.close()
-        window.deleteLater()
-    finally:
-        speak(ENGLISH)
+    window = ReplayWindow(open_session(session))
+    window.open(0)
+    qtbot.waitUntil(lambda: window.filled)
+    assert window.units.empty.text() == tr("replay.silent_notice")
+    advice = [text for text in texts_of(window) if re.search(r"labapp \w|`", text)]
+    window.close()
+    window.deleteLater()
     assert not advice

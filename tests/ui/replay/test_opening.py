@@ -10,16 +10,20 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from labapp.base.clock import NS
-from labapp.session.replay.history import MANY
+from labapp.session.replay import history
 from labapp.session.replay.lanes import lanes_of
 from labapp.ui.moderator.wording import every_mark
 from labapp.ui.replay.session import open_session
 from labapp.ui.replay.window import ReplayWindow
 
+MANY = 100
+
 
 @pytest.fixture
-def recorded(thinking_aloud: Path, tmp_path: Path) -> Path:
-    """A copy of its own for each test."""
+def recorded(thinking_aloud: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of its own for each test, of which few events are read at once."""
+    monkeypatch.setattr(history, "MANY", MANY)
+    monkeypatch.setattr(history.History.read_on, "__defaults__", (MANY,))
     return Path(shutil.copytree(thinking_aloud, tmp_path / "quickstart" / thinking_aloud.name))
 
 
@@ -32,7 +36,7 @@ def test_the_screen_is_there_before_all_of_the_journal_is_read(
     read: list[int] = []
     read_on = session.history.read_on
     session.history.read_on = lambda most=MANY: read.append(most) or read_on(most)  # type: ignore
-    window.open(60 * NS)
+    window.open(30 * NS)
     before = sum(read)
     assert 0 < before < len(session.history.events)
     assert window.events.count() == 0

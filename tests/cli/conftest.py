@@ -1,0 +1,3 @@
+from tests.helpers.commands import labapp
+
+__all__ = ["labapp"]
