@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from labapp.base import access, resources
 from labapp.base.errors import AudioError, LabappError
+from labapp.base.installation import code_command, install_command
 from labapp.ui import qtapp, room
 from labapp.ui.growing import can_grow
 
@@ -87,7 +87,7 @@ def _display() -> list[Check]:
 def _asked(code: str) -> subprocess.CompletedProcess[str]:
     """What Qt says, in a process of its own: no application is begun here."""
     return subprocess.run(
-        (sys.executable, "-c", code), capture_output=True, text=True, timeout=60, check=False
+        code_command(code), capture_output=True, text=True, timeout=60, check=False
     )
 
 
@@ -170,7 +170,9 @@ def _video() -> list[Check]:
 
     if decoding.installed():
         return [Check("video", "pass", "videos of participants can be added and shown")]
-    todo = f"Only for videos of participants (labapp videos). Install it: {decoding.INSTALL}"
+    todo = (
+        f"Only for videos of participants (labapp videos). Install it: {install_command('video')}"
+    )
     return [Check("video", "note", "the package av (PyAV) is not installed", todo)]
 
 

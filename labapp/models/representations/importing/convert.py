@@ -8,7 +8,6 @@ import json
 import pickletools
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.base.errors import ModelError
+from labapp.base.installation import module_command
 from labapp.base.reading import archives, files
 from labapp.models.representations.importing import memory
 from labapp.models.representations.importing.child import (
@@ -275,8 +275,7 @@ class _Child:
 def _child() -> Iterator[_Child]:
     from labapp.models.representations.importing.child import command
 
-    # -P: a random.py in the folder that somebody works in is not the one that torch needs.
-    program = [sys.executable, "-P", "-m", "labapp.models.representations.importing.child"]
+    program = module_command("labapp.models.representations.importing.child")
     # What torch warns of goes to a pipe: from inside nothing can be written to a file.
     with (
         tempfile.TemporaryFile() as errors,
