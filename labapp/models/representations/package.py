@@ -188,6 +188,11 @@ def _file_sha256(path: Path, written: tuple[int, ...]) -> str:
     return files.digest(files.read_bytes(path))
 
 
+def default_device() -> str:
+    """What decodes where nobody says otherwise: "cpu", "cuda" or "mps"."""
+    return os.environ.get("LABAPP_DEVICE") or "cpu"
+
+
 def load_package(
     path_or_id: str | Path,
     device: str | None = None,
@@ -209,7 +214,7 @@ def load_package(
     ------
     ModelError : missing, foreign, damaged, pickled, mislabelled: the message says which.
     """
-    device = device or os.environ.get("LABAPP_DEVICE") or "cpu"
+    device = device or default_device()
     folder = find(path_or_id, root)
     card = cards.read(folder)
     by_id = isinstance(path_or_id, str) and re.fullmatch(ID_PATTERN, path_or_id)
