@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 EXTRAS: Mapping[str, str] = {
@@ -49,6 +50,13 @@ def child_environment(**more: str) -> dict[str, str]:
     root = str(Path(__file__).resolve().parents[2])
     paths = filter(None, (root, os.environ.get("PYTHONPATH", "")))
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **more}
+
+
+def require(package: str) -> None:
+    """Raises ModuleNotFoundError where a package is not installed, for work that another process
+    will do with it."""
+    if find_spec(package) is None:
+        raise ModuleNotFoundError(f"No module named {package!r}", name=package)
 
 
 def install_command(extra: str) -> str:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.base.errors import ModelError
-from labapp.base.installation import module_command
+from labapp.base.installation import module_command, require
 from labapp.base.reading import archives, files
 from labapp.models.representations.importing import memory
 from labapp.models.representations.importing.child import (
@@ -275,6 +275,7 @@ class _Child:
 def _child() -> Iterator[_Child]:
     from labapp.models.representations.importing.child import command
 
+    require("torch")
     program = module_command("labapp.models.representations.importing.child")
     # What torch warns of goes to a pipe: from inside nothing can be written to a file.
     with (
