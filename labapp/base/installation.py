@@ -61,4 +61,9 @@ def require(package: str) -> None:
 
 def install_command(extra: str) -> str:
     """What a person types to add an extra to this installation."""
-    return f'{shlex.quote(sys.executable)} -m pip install "labapp[{extra}]"'
+    return pip_command(f'"labapp[{extra}]"')
+
+
+def pip_command(package: str) -> str:
+    """What a person types to install a package for this interpreter."""
+    return f"{shlex.quote(sys.executable)} -m pip install {package}"

@@ -26,6 +26,7 @@ from pydantic import BaseModel
 
 from labapp.base import leftovers, resources
 from labapp.base.errors import ModelError
+from labapp.base.installation import pip_command
 from labapp.models.representations import card as cards
 from labapp.models.representations import cpu_backend, data, onnx_backend, python_backend
 from labapp.models.representations.card import ModelCard
@@ -104,6 +105,12 @@ def find(reference: str | Path, root: Path | None = None, *, card: str = cards.C
                     safe=_SAFE,
                     todo="Name another model: labapp models list shows what each is.",
                 )
+        if package := resources.models_elsewhere().get(text):
+            raise ModelError(
+                f"The model {text!r} comes with the package {package}, which is not installed.",
+                safe=_SAFE,
+                todo=f"Install it: {pip_command(package)}",
+            )
         where = " and ".join(map(str, _roots(root)))
         known = list_packages(root, card=card)
         near = difflib.get_close_matches(text, known, 1)
