@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 want=${1:-run}      # run: the application; test: besides what the tests need
+                    # TORCH=yes or no in the environment: with torch or without
 venv=.venv
 stamp="$venv/.labapp-$want"
 
@@ -115,8 +116,26 @@ fi
 [ ! -d sessions ] || [ -n "${LABAPP_GROUP:-}" ] || chmod go-rwx sessions 2>/dev/null || true
 
 # --- Python packages ------------------------------------------------------------------------------
+# torch is 3 GB to download on Linux and serves graphics cards, training, explanations and some metrics.
+# The tests need it, and it is small on other systems.
+case "${TORCH:-}" in
+  yes | no) torch=$TORCH ;;
+  "")
+    torch=no
+    # There already: after make test, or TORCH=yes.
+    if compgen -G "$venv/lib/python*/site-packages/torch" >/dev/null || [ "$want" = test ] || [ "$(uname -s)" != Linux ] || [ -e /proc/driver/nvidia/version ]; then torch=yes; fi
+    ;;
+  *)
+    say "TORCH is yes or no, found $TORCH. Nothing was changed."
+    exit 2
+    ;;
+esac
+if [ "$want" = test ] && [ "$torch" = no ]; then
+  say "The tests need torch. Nothing was changed. Leave TORCH=no out."
+  exit 2
+fi
 # The place counts too: programs in a virtual environment name their interpreter by its full path.
-fresh=$({ pwd; cat pyproject.toml constraints.txt scripts/setup.sh; } | cksum)
+fresh=$({ pwd; echo "$torch"; cat pyproject.toml constraints.txt scripts/setup.sh; } | cksum)
 place="$venv/.labapp-place"
 if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$fresh" ] || ! "$venv/bin/python" -c '' 2>/dev/null; then
   say "Setting up Python packages in $venv (a few minutes the first time) ..."
@@ -125,9 +144,16 @@ if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$fresh" ] || ! "$venv/bin/python
   fi
   pwd >"$place"
   pip=("$venv/bin/python" -m pip --disable-pip-version-check --quiet)
-  # torch alone and first: the pinned build is the only large package, and the rest depends on it.
-  "${pip[@]}" install --constraint constraints.txt torch==2.13.0
   extra=""
+  if [ "$torch" = yes ]; then
+    # Alone and first: the rest of the extra depends on the pinned build.
+    "${pip[@]}" install --constraint constraints.txt torch==2.13.0
+    extra="[torch]"
+  else
+    say "Without torch, which is 3 GB here: this computer has no NVIDIA graphics card that can be seen."
+    say "Sessions, replay and analysis need none of it. For training, explanations, concept learners and"
+    say "metrics that fit networks: TORCH=yes make setup"
+  fi
   [ "$want" = test ] && extra="[dev]"
   "${pip[@]}" install --constraint constraints.txt --editable ".$extra" babel
   printf '%s' "$fresh" >"$stamp"

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from labapp.base import errors
+from labapp.base.installation import EXTRAS
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "labapp"
@@ -103,6 +104,7 @@ def test_what_each_part_of_the_program_loads() -> None:
     assert not api & {"torch", "matplotlib"}
 
 
+TORCH = ("captum", "torch")
 COME_WITH = ("cycler", "markupsafe", "pydantic_core", "shiboken6")
 """Packages that come with those labapp names: matplotlib, jinja2, pydantic, PySide6."""
 IMPORTED_AS = {
@@ -133,7 +135,7 @@ def imports(tree: ast.AST, *, inner: bool = False) -> Iterator[tuple[str, bool]]
 
 def test_what_an_extra_brings_is_imported_only_where_it_is_used() -> None:
     """A plain installation has no extra: a module that asked for one at its top could not be
-    imported there, nor could any module that imports it."""
+    imported there, nor could any module that imports it. That is so of torch in `labapp.models`."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     always = named(project["dependencies"]) | {"labapp", *COME_WITH, *sys.stdlib_module_names}
     extras = project["optional-dependencies"]
@@ -149,9 +151,54 @@ def test_what_an_extra_brings_is_imported_only_where_it_is_used() -> None:
         for package, inner in imports(ast.parse(text)):
             if package in always or (apart and package == "hypothesis"):
                 continue
+            if package in TORCH and path.is_relative_to(PACKAGE / "models"):
+                continue
             if not inner or package not in sometimes:
                 faults.append(f"{path.relative_to(ROOT)}: {package}")
     assert faults == []
+
+
+WITHOUT = f"""\
+import importlib, sys
+class Without:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {TORCH!r}:
+            raise ModuleNotFoundError(f"No module named {{name}}", name=name)
+sys.meta_path.insert(0, Without())
+"""
+"""A Python in which torch is not installed."""
+
+
+def test_without_torch_only_some_modules_of_models_cannot_be_imported() -> None:
+    """Sessions, replay and analysis work without it: whoever needs it imports it as it is used."""
+    names = [name for name in modules("") if not name.endswith("__main__")]
+    code = WITHOUT + (
+        f"for name in {names!r}:\n"
+        "    try:\n"
+        "        importlib.import_module(name)\n"
+        "    except ModuleNotFoundError as error:\n"
+        f"        assert error.name.split('.')[0] in {TORCH!r}, error\n"
+        "        print('without', name)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    missing = [line.removeprefix("without ") for line in done.stdout.splitlines()]
+    assert [name for name in missing if not name.startswith("labapp.models.")] == []
+    # Listing and opening packages, cards and sets need none of it, nor do most metrics.
+    assert not {"labapp.models.representations.package", "labapp.models.concepts.card"} & {*missing}
+    assert len(missing) > 20
+
+
+def test_every_extra_is_known_by_what_it_brings() -> None:
+    """What is missing is said with the extra that brings it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    brought = {
+        package: name
+        for name, extra in project["optional-dependencies"].items()
+        if name not in ("all", "dev")
+        for package in named(extra)
+    }
+    assert brought == dict(EXTRAS)
 
 
 def test_no_module_is_longer_than_1000_lines() -> None:

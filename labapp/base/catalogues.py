@@ -8,12 +8,12 @@ older than its `.po` is compiled before it is read.
 from __future__ import annotations
 
 import subprocess
-import sys
 from functools import cache
 from gettext import GNUTranslations
 from pathlib import Path
 
 from labapp.base import resources
+from labapp.base.installation import script_command
 
 ENGLISH = "en"
 
@@ -66,7 +66,9 @@ def _compiled(path: Path) -> Path:
     if not resources.in_checkout() or _is_current(compiled, path):
         return compiled
     script = path.parents[2] / "scripts" / "words.py"
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        script_command(script, packages=True), capture_output=True, text=True, check=False
+    )
     if not _is_current(compiled, path):
         raise SystemExit(
             f"The words in {path} could not be compiled. Nothing was changed. Run `make setup`, or "

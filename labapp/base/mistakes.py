@@ -10,7 +10,9 @@ from hashlib import sha256
 from labapp import __version__
 from labapp.base import resources
 from labapp.base.clock import utc_text
-from labapp.base.errors import ProgramError
+from labapp.base.errors import LabappError, ProgramError, SetupError
+from labapp.base.installation import EXTRAS, install_command
+from labapp.base.messages import Message
 
 
 def keep(error: BaseException) -> str:
@@ -30,8 +32,23 @@ def keep(error: BaseException) -> str:
     return str(file)
 
 
-def told(error: Exception) -> ProgramError:
-    """What a command says of a mistake that nobody expected."""
+def missing_extra(error: BaseException) -> SetupError | None:
+    """What to say where an import failed because an extra is not installed; None for every other
+    error."""
+    name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    if name not in EXTRAS:
+        return None
+    return SetupError(
+        Message("package_missing", name=name),
+        todo=Message("package_install", command=install_command(EXTRAS[name])),
+    )
+
+
+def told(error: Exception) -> LabappError:
+    """What a command says of an error that nobody expected there: a package that is missing, or a
+    mistake of labapp."""
+    if missing := missing_extra(error):
+        return missing
     file = keep(error)
     if not file:
         traceback.print_exception(error)

@@ -6,6 +6,7 @@ are the folders at its top.
 
 from __future__ import annotations
 
+import json
 import os
 from functools import cache
 from pathlib import Path
@@ -51,6 +52,14 @@ def documentation() -> Path:
 def models() -> Path:
     """Folder of the shipped model packages, `<dataset>/<name>/`."""
     return _shipped("models")
+
+
+@cache
+def models_elsewhere() -> dict[str, str]:
+    """The ids of the shipped models that have packages of their own, with the packages' names; none
+    in a checkout, which has them all."""
+    file = models() / "elsewhere.json"
+    return dict(json.loads(file.read_text("utf-8"))) if file.is_file() else {}
 
 
 def user_models() -> Path:

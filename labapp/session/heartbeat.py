@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import queue
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from labapp.base.clock import Clock, boot_ns
+from labapp.base.installation import script_command
 from labapp.session import bystander
 from labapp.session.bystander import STILL_NS
 
@@ -49,9 +49,8 @@ class OtherProcess:
         self._child = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        # -I and -S: no packages and nothing from the user's own folders, which takes 10 ms.
         child = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(Path(bystander.__file__).resolve())],
+            script_command(Path(bystander.__file__)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from labapp.base import access, resources
 from labapp.base.errors import AudioError, LabappError
+from labapp.base.installation import code_command, install_command
 from labapp.ui import qtapp, room
 from labapp.ui.growing import can_grow
 
 GB = 1e9
 LOW_DISK_GB = 2.0
+SLOW_MS = 16.0
+"""A picture takes longer than one frame of a display."""
 NO_SOUND = (
     "Only exact zeros came: allow the microphone, or unmute it. One with a noise gate gives zeros "
     "while nobody speaks: say something while this runs."
@@ -66,7 +69,7 @@ def examine(data: Path | None = None, private: Path | None = None) -> list[Check
         _lsl,
         _speech,
         _video,
-        _processor,
+        _decoders,
         lambda: _disk(resources.data_root(data)),
         lambda: _access(resources.data_root(data), resources.private_root()),
         lambda: _private(resources.private_root(private)),
@@ -87,7 +90,7 @@ def _display() -> list[Check]:
 def _asked(code: str) -> subprocess.CompletedProcess[str]:
     """What Qt says, in a process of its own: no application is begun here."""
     return subprocess.run(
-        (sys.executable, "-c", code), capture_output=True, text=True, timeout=60, check=False
+        code_command(code), capture_output=True, text=True, timeout=60, check=False
     )
 
 
@@ -170,25 +173,47 @@ def _video() -> list[Check]:
 
     if decoding.installed():
         return [Check("video", "pass", "videos of participants can be added and shown")]
-    todo = f"Only for videos of participants (labapp videos). Install it: {decoding.INSTALL}"
+    todo = (
+        f"Only for videos of participants (labapp videos). Install it: {install_command('video')}"
+    )
     return [Check("video", "note", "the package av (PyAV) is not installed", todo)]
 
 
-def _processor() -> list[Check]:
+def _decoders() -> list[Check]:
+    """What decodes in sessions here, and what else could."""
+    from labapp.models.representations.package import default_device
+
+    checks = [_decoder("cpu", default_device())]
+    if find_spec("torch") is None:
+        text = "not installed: no graphics card, no training, explanations or concept learners"
+        todo = (
+            f"Sessions, replay and analysis work without it. Install it: {install_command('torch')}"
+        )
+        return [*checks, Check("torch", "note", text, todo)]
+    from labapp.models.representations.torch_backend import devices
+
+    checks += [_decoder(device, default_device()) for device in devices() if device != "cpu"]
+    if default_device() not in devices():
+        text = f"LABAPP_DEVICE is {default_device()!r}; this machine has {', '.join(devices())}"
+        checks.append(Check("decoder", "fail", text, "Set it to one of these, or remove it."))
+    return checks
+
+
+def _decoder(device: str, used: str) -> Check:
     from labapp.models.representations import effects, package
 
     try:
-        decoder = package.load_package("sinelines/vae")
-        times = effects.warm_up(decoder, 200)
+        times = effects.warm_up(package.load_package("sinelines/vae", device=device), 200)
     except LabappError as error:
-        return [Check("decoder", "fail", error.what, error.todo)]
-    text = (
-        f"sinelines/vae on {times.device}, median {times.median_ms:.2f} ms, "
-        f"p99 {times.p99_ms:.2f} ms"
-    )
-    slow = times.p99_ms > 16
-    todo = "Close other programs: pictures would lag behind the dials." if slow else ""
-    return [Check("decoder", "note" if slow else "pass", text, todo)]
+        return Check("decoder", "fail", error.what, error.todo)
+    by = "ONNX Runtime" if device == "cpu" else "torch"
+    by += ", as in sessions here" if device == used else ""
+    text = f"sinelines/vae on {device} by {by}: median {times.median_ms:.2f} ms"
+    text += f", p99 {times.p99_ms:.2f} ms"
+    if times.p99_ms <= SLOW_MS:
+        return Check("decoder", "pass", text)
+    todo = "Close other programs: pictures would lag behind the dials."
+    return Check("decoder", "note", text, todo)
 
 
 def _disk(data: Path) -> list[Check]:

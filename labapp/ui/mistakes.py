@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from labapp.base.console import say
 from labapp.base.errors import LabappError, ProgramError
-from labapp.base.mistakes import keep, short
+from labapp.base.mistakes import keep, missing_extra, short
 from labapp.ui.language import tr
 
 
@@ -28,6 +28,8 @@ def worded(what: str, safe: str = "", todo: str = "") -> Iterator[None]:
     except LabappError:
         raise
     except Exception as error:
+        if missing := missing_extra(error):
+            raise missing from error
         where = _keep(error)
         details = tr("mistake.details_in_file", file=where)
         if not where:

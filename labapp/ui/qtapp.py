@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from labapp.base import leftovers
 from labapp.base.errors import SetupError
+from labapp.base.installation import code_command
 from labapp.ui import language
 
 if TYPE_CHECKING:
@@ -169,10 +170,14 @@ def _named() -> str:
     return "/".join(os.environ.get(variable, "") for variable in variables)
 
 
-def _probe(command: Sequence[str] = (sys.executable, "-c", _PROBE)) -> str | None:
+def _probe(command: Sequence[str] = ()) -> str | None:
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=PROBE_TIMEOUT_S, check=False
+            command or code_command(_PROBE),
+            capture_output=True,
+            text=True,
+            timeout=PROBE_TIMEOUT_S,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return f"no answer in {PROBE_TIMEOUT_S:g} s"

@@ -16,6 +16,7 @@ from typing import Any
 from labapp import __version__
 from labapp.base import discovery
 from labapp.base.errors import SetupError
+from labapp.base.installation import install_command
 
 ANSWER_TIMEOUT_S = 10.0
 """How long a scheduler may take to answer, and its first worker to connect."""
@@ -50,8 +51,8 @@ def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
         raise SetupError(
             "Dask is not installed here, so a Dask cluster cannot be used.",
             safe="Nothing was begun.",
-            todo=f'Install it: {sys.executable} -m pip install "labapp[cluster]"; or leave --dask '
-            "out to use this machine.",
+            todo=f"Install it: {install_command('cluster')}; or leave --dask out to use this "
+            "machine.",
         ) from error
     from distributed.comm.addressing import resolve_address
     from distributed.comm.core import CommClosedError

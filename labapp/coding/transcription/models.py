@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from labapp.base.errors import TranscriptionError
+from labapp.base.installation import install_command
 from labapp.base.messages import Message
 from labapp.base.reading import files
 from labapp.base.resources import speech_models
@@ -63,7 +64,7 @@ class Engine:
     @property
     def install(self) -> str:
         """The command that installs it."""
-        return f'python -m pip install "labapp[{self.name}]"'
+        return install_command(self.name)
 
 
 ENGINES: Mapping[str, Engine] = {

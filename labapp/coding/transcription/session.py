@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
-import sys
 import tempfile
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +32,7 @@ from scipy.signal import resample_poly
 
 from labapp.base.clock import NS
 from labapp.base.errors import AnnotationError, AnnotationsBusy, NoConsent, TranscriptionError
+from labapp.base.installation import child_environment, module_command
 from labapp.base.parallel.processes import cores
 from labapp.base.reading import files
 from labapp.coding.annotations import store
@@ -531,22 +530,15 @@ class Recogniser:
             )
         self.model, self.words = model, words
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (until it is closed)
-        root = str(Path(__file__).resolve().parents[3])
-        paths = filter(None, (root, os.environ.get("PYTHONPATH", "")))
         threads = min(cores(), MOST_THREADS)
         self._child = subprocess.Popen(
-            # -P: nothing from the folder the program was started in.
-            [sys.executable, "-P", "-m", "labapp.coding.transcription.child"],
+            module_command("labapp.coding.transcription.child"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env={
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join(paths),
-                "HF_HUB_OFFLINE": "1",
-                "TRANSFORMERS_OFFLINE": "1",
-                "OMP_NUM_THREADS": str(threads),
-            },
+            env=child_environment(
+                HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", OMP_NUM_THREADS=str(threads)
+            ),
         )
         try:
             opened = self._ask(

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.base.errors import LabappError, VideoError
+from labapp.base.installation import install_command
 from labapp.base.messages import Message
 from labapp.coding.annotations.video_files import PlacedVideo
 
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 OpenVideo = Callable[[], AbstractContextManager[IO[bytes]]]
 """Opens the file for reading bytes."""
 
-INSTALL = 'python -m pip install "labapp[video]"'
 SOUND_RATE = 8000
 """Frames a second of the sound that is read: speech has what matters below 4 kHz."""
 MOST_PIXELS = 8192 * 4608
@@ -100,7 +100,7 @@ def require() -> None:
         raise VideoError(
             "Videos cannot be read here: the package av (PyAV) is not installed.",
             safe=UNCHANGED,
-            todo=f"Install it: {INSTALL}",
+            todo=f"Install it: {install_command('video')}",
         )
 
 

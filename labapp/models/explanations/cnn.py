@@ -15,13 +15,11 @@ from labapp.models.datasets.faces.dataset import CLASSES, FaceRows
 from labapp.models.explanations.backbones import begin
 from labapp.models.explanations.card import CnnChecks, Cue
 from labapp.models.explanations.classifier import classification_phase, scores
+from labapp.models.explanations.cnn_scores import CHANNELS, KERNELS
 from labapp.models.explanations.data import ClassifierRecipe, Cnn
 from labapp.models.explanations.fitting import Phase
 from labapp.models.explanations.photos import DataParts, Photos, PictureRows, load_photos
 
-KERNELS = (5, 3, 3, 3)
-"""Width and height of the four convolutions; a pooling halves what the second and fourth give."""
-CHANNELS = (8, 8, 16, 16)
 SHIFTED = 24
 """Training pictures are shifted by at most their size divided by this number."""
 

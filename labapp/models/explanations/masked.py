@@ -1,16 +1,15 @@
 """What the explained model predicts for masked pictures (paper 004, section 4).
 
 The model is given the pixels that people see, reduced to its size by the mean of whole blocks.
-torch is not imported before a model is used.
+torch is imported only for a model that is no small convolutional network.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +17,18 @@ from numpy.typing import NDArray
 from labapp.base.errors import StimuliError
 from labapp.models.datasets.painter import average_blocks
 from labapp.models.explanations import card as cards
-from labapp.models.explanations import package
+from labapp.models.explanations import cnn_scores, package
 from labapp.models.explanations.card import CARD, WEIGHTS, ClassifierCard
 from labapp.models.explanations.data import ids_of
 from labapp.models.stimuli import masked_pictures
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
 from labapp.models.stimuli.masking import MaskedRef, Masking, recorded_outputs
-
-if TYPE_CHECKING:
-    from labapp.models.explanations.classifier import Classifier
+from labapp.models.training import files
 
 UInt8 = NDArray[np.uint8]
+Scores = Callable[[UInt8], NDArray[np.float32]]
+"""Of pictures, uint8 (n, channels, size, size): scores of the classes, (n, classes)."""
 
 DIGITS = 4
 """Decimals of a logit, as manifests have them: machines differ in what comes after."""
@@ -95,8 +94,8 @@ class _Query:
 @lru_cache(maxsize=1024)
 def _logits(question: _Query) -> tuple[Logits, ...]:
     stimulus_set, masking = question.stimulus_set, question.masking
-    classifier = _loaded(question.model, question.written)
-    _refuse_another(stimulus_set, classifier.card)
+    card, scores = _loaded(question.model, question.written)
+    _refuse_another(stimulus_set, card)
     pictures = [
         masked_pictures.picture(
             stimulus_set,
@@ -111,15 +110,20 @@ def _logits(question: _Query) -> tuple[Logits, ...]:
         )
         for percent in masking.percents
     ]
-    seen = np.stack([model_input(picture, classifier) for picture in pictures])
-    return tuple(
-        tuple(round(float(logit), DIGITS) for logit in logits) for logits in classifier.scores(seen)
-    )
+    seen = np.stack([model_input(picture, card) for picture in pictures])
+    return tuple(tuple(round(float(logit), DIGITS) for logit in logits) for logits in scores(seen))
 
 
 @lru_cache(maxsize=4)
-def _loaded(folder: Path, written: tuple[int, ...]) -> Classifier:
-    return package.load(folder)
+def _loaded(folder: Path, written: tuple[int, ...]) -> tuple[ClassifierCard, Scores]:
+    card = cards.read(folder)
+    data = card.recipe.data
+    if card.recipe.method.name != "cnn":
+        return card, package.load(folder).scores
+    weights = files.read_weights(folder / WEIGHTS, card.weights_sha256)
+    if not cnn_scores.fits(weights, data.channels, len(data.names)):
+        return card, package.load(folder).scores  # which says what is wrong with them
+    return card, partial(cnn_scores.scores, weights)
 
 
 def _refuse_another(stimulus_set: StimulusSet, card: ClassifierCard) -> None:
@@ -140,17 +144,17 @@ def _refuse_another(stimulus_set: StimulusSet, card: ClassifierCard) -> None:
         )
 
 
-def model_input(picture: UInt8, classifier: Classifier) -> UInt8:
+def model_input(picture: UInt8, card: ClassifierCard) -> UInt8:
     """A picture as the model takes it: uint8, shape (channels, size, size). Raises StimuliError: it
     is not square, no whole multiple of the model's size, or in colour where the model sees grey.
     `picture`: uint8, shape (height, width) or (height, width, 3)."""
-    size, channels = classifier.size, classifier.card.recipe.data.channels
+    size, channels = card.recipe.data.size, card.recipe.data.channels
     height, width = picture.shape[:2]
     if height != width or height % size or (picture.ndim == 3 and channels == 1):
         kind = "grey" if picture.ndim == 2 else "coloured"
         wanted = "grey" if channels == 1 else "grey or coloured"
         raise StimuliError(
-            f"{classifier.card.id} cannot take a {kind} picture of {width} × {height} pixels.",
+            f"{card.id} cannot take a {kind} picture of {width} × {height} pixels.",
             todo=f"Its pictures are {wanted}, {size} × {size} or a whole multiple of that.",
         )
     planes = picture[None] if picture.ndim == 2 else picture.transpose(2, 0, 1)

@@ -26,6 +26,7 @@ from pydantic import BaseModel
 
 from labapp.base import leftovers, resources
 from labapp.base.errors import ModelError
+from labapp.base.installation import pip_command
 from labapp.models.datasets.split import Float32
 from labapp.models.representations import card as cards
 from labapp.models.representations import cpu_backend, data, onnx_backend, python_backend
@@ -103,6 +104,12 @@ def find(reference: str | Path, root: Path | None = None, *, card: str = cards.C
                     safe=_SAFE,
                     todo="Name another model: labapp models list shows what each is.",
                 )
+        if package := resources.models_elsewhere().get(text):
+            raise ModelError(
+                f"The model {text!r} comes with the package {package}, which is not installed.",
+                safe=_SAFE,
+                todo=f"Install it: {pip_command(package)}",
+            )
         where = " and ".join(map(str, _roots(root)))
         known = list_packages(root, card=card)
         near = difflib.get_close_matches(text, known, 1)
@@ -187,6 +194,11 @@ def _file_sha256(path: Path, written: tuple[int, ...]) -> str:
     return files.digest(files.read_bytes(path))
 
 
+def default_device() -> str:
+    """What decodes where nobody says otherwise: "cpu", "cuda" or "mps"."""
+    return os.environ.get("LABAPP_DEVICE") or "cpu"
+
+
 def load_package(
     path_or_id: str | Path,
     device: str | None = None,
@@ -208,7 +220,7 @@ def load_package(
     ------
     ModelError : missing, foreign, damaged, pickled, mislabelled: the message says which.
     """
-    device = device or os.environ.get("LABAPP_DEVICE") or "cpu"
+    device = device or default_device()
     folder = find(path_or_id, root)
     card = cards.read(folder)
     by_id = isinstance(path_or_id, str) and re.fullmatch(ID_PATTERN, path_or_id)

@@ -31,6 +31,16 @@ WARM_UPS = 3
 """Runs before a CUDA graph is recorded: the first ones allocate memory and choose kernels."""
 
 
+def devices() -> list[str]:
+    """The devices of this machine, the quickest first."""
+    present = {
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+        "cpu": True,
+    }
+    return [name for name, here in present.items() if here]
+
+
 def choose_device(configured: str | None = None) -> torch.device:
     """The configured device, else the first there is of CUDA, Apple MPS and CPU.
 
@@ -38,15 +48,7 @@ def choose_device(configured: str | None = None) -> torch.device:
     ------
     ModelError : the configured device is unknown or not there.
     """
-    there = [
-        name
-        for name, present in (
-            ("cuda", torch.cuda.is_available()),
-            ("mps", torch.backends.mps.is_available()),
-            ("cpu", True),
-        )
-        if present
-    ]
+    there = devices()
     if configured is None:
         return torch.device(there[0])
     if configured not in there:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import os
 import re
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 
 from labapp.base.errors import AudioError
+from labapp.base.installation import child_environment, module_command
 from labapp.base.messages import Message
 
 _lock = threading.RLock()
@@ -61,15 +59,12 @@ def start_child(module: str, *arguments: str) -> subprocess.Popen[bytes]:
 
     PortAudio and ALSA explain themselves on stderr at length; what matters comes as events.
     """
-    package_root = str(Path(__file__).resolve().parents[3])
-    paths = [package_root, os.environ.get("PYTHONPATH", "")]
     return subprocess.Popen(
-        # -P: nothing from the folder the program was started in.
-        [sys.executable, "-P", "-m", module, *arguments],
+        module_command(module, *arguments),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        env=child_environment(),
     )
 
 

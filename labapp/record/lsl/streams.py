@@ -20,6 +20,7 @@ from typing import Any
 
 from labapp.base.clock import NS, Clock
 from labapp.base.errors import JournalError, LslError
+from labapp.base.installation import install_command
 from labapp.base.messages import Message, coded
 from labapp.record.events import Event, Payload, payload_of
 from labapp.record.events.dials import Comparison
@@ -211,9 +212,6 @@ def marker(event: Event) -> str:
     return json.dumps(facts, separators=(",", ":"), ensure_ascii=False)
 
 
-INSTALL = 'python -m pip install "labapp[lsl]"'
-
-
 def load() -> ModuleType:
     """The `pylsl` module.
 
@@ -225,7 +223,9 @@ def load() -> ModuleType:
         import pylsl
     except ModuleNotFoundError as error:
         raise LslError(
-            Message("lsl_missing"), safe="Everything else works.", todo=f"Install it: {INSTALL}"
+            Message("lsl_missing"),
+            safe="Everything else works.",
+            todo=f"Install it: {install_command('lsl')}",
         ) from error
     except (ImportError, OSError, RuntimeError) as error:
         # Its own explanation has several lines; the first says what is wrong.
@@ -233,7 +233,7 @@ def load() -> ModuleType:
             Message("lsl_library", error=(str(error).splitlines() or [""])[0].strip()),
             safe="Everything else works.",
             todo="It needs Windows, macOS, or a Linux with glibc 2.35 (Ubuntu 22.04, Debian 12) "
-            f"or newer. Install it again: {INSTALL}",
+            f"or newer. Install it again: {install_command('lsl')}",
         ) from error
     module: ModuleType = pylsl
     return module

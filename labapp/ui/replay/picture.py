@@ -35,6 +35,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from labapp.base.clock import NS, FakeClock
 from labapp.base.errors import LabappError
+from labapp.base.installation import install_command
 from labapp.coding.annotations.model import Redaction
 from labapp.coding.annotations.redaction import is_redacted
 from labapp.coding.annotations.video_files import PlacedVideo
@@ -470,7 +471,7 @@ class VideoScreen(QWidget):
         """Why nothing is shown at a time; empty where the video is."""
         if not decoding.installed():
             told = tr("replay.no_pyav")
-            return f"{told} {tr('replay.get_by', command=decoding.INSTALL)}"
+            return f"{told} {tr('replay.get_by', command=install_command('video'))}"
         if is_redacted(t_ns, t_ns, self._redactions):
             return tr("replay.video_redacted")
         if not self.placed.covers(t_ns):

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
 
 from labapp.base.console import PROGRESS, PROGRESS_LINE
 from labapp.base.errors import ProgramError
+from labapp.base.installation import child_environment, module_command
 from labapp.record.journal.sessions import SessionSummary
 from labapp.ui import qtapp
 from labapp.ui.language import tr
@@ -81,11 +82,10 @@ class Job(QObject):
         """Run `labapp` with arguments. Nothing may be running."""
         assert self._process is None
         process = QProcess(self)
-        environment = QProcessEnvironment.systemEnvironment()
+        environment = QProcessEnvironment()
         # What comes back is read as text, whatever the system's code page is.
-        environment.insert("PYTHONIOENCODING", "utf-8")
-        environment.insert(PROGRESS, "1")
-        for name, value in qtapp.answered().items():
+        known = {"PYTHONIOENCODING": "utf-8", PROGRESS: "1", **qtapp.answered()}
+        for name, value in child_environment(**known).items():
             environment.insert(name, value)
         process.setProcessEnvironment(environment)
         process.finished.connect(self._finished)
@@ -93,7 +93,8 @@ class Job(QObject):
         process.readyReadStandardError.connect(self._heard)
         self._error, self._begun = b"", None
         self._process = process
-        process.start(sys.executable, ["-m", "labapp", *arguments])
+        program, *given = module_command("labapp", *arguments)
+        process.start(program, given)
 
     def ask_to_end(self) -> None:
         """Ask what is running to end; how it did is told when it has."""

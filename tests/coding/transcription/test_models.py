@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from labapp.base.errors import TranscriptionError
+from labapp.base.installation import install_command
 from labapp.coding.transcription import models
 from labapp.coding.transcription.models import (
     ENGINES,
@@ -87,7 +88,7 @@ def test_an_engine_that_is_missing_is_told_with_its_command(tmp_path: Path, name
     made = {"whisper": whisper_folder, "whispercpp": ggml_file, "vosk": vosk_folder}[name]
     with pytest.raises(TranscriptionError, match="is not installed") as error:
         model_at(made(tmp_path / "model"))
-    assert error.value.todo == f'Install it: python -m pip install "labapp[{name}]"'
+    assert error.value.todo == f"Install it: {install_command(name)}"
 
 
 def test_a_model_is_known_by_all_of_its_files(tmp_path: Path) -> None:

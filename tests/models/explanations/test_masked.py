@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from labapp.base.errors import StimuliError, StudyError
 from labapp.cli.main import app
-from labapp.models.explanations import masked, package
+from labapp.models.explanations import cnn_scores, masked, package
 from labapp.models.explanations.building.pixel_score_sets import scored_of
 from labapp.models.explanations.building.sets import ScoredSpec
 from labapp.models.explanations.classifier import Classifier
@@ -77,6 +77,15 @@ def test_it_says_of_them_what_it_says_of_the_same_pixels(
             assert len({one[0] for one in said}) == 3
 
 
+def test_numpy_scores_as_the_network_does(model: Classifier) -> None:
+    weights = {name: value.numpy() for name, value in model.network.state_dict().items()}
+    assert cnn_scores.fits(weights, 1, 2)
+    assert not cnn_scores.fits(weights, 3, 2)
+    assert not cnn_scores.fits(weights, 1, 3)
+    seen = np.random.default_rng(0).integers(0, 256, (45, 1, 48, 48), np.uint8)
+    assert cnn_scores.scores(weights, seen) == pytest.approx(model.scores(seen), abs=2e-5)
+
+
 def test_it_is_asked_once(made: StimulusSet, monkeypatch: pytest.MonkeyPatch) -> None:
     photo = made.manifest.photos[0]
     first = masked.outputs(made, MASKING, photo, "lrp")
@@ -84,7 +93,7 @@ def test_it_is_asked_once(made: StimulusSet, monkeypatch: pytest.MonkeyPatch) ->
     def scores(*_: object) -> None:
         raise AssertionError("it is asked again")
 
-    monkeypatch.setattr(Classifier, "scores", scores)
+    monkeypatch.setattr(cnn_scores, "_scores", scores)
     assert masked.outputs(made, MASKING, photo, "lrp") == first
     with pytest.raises(AssertionError, match="asked again"):
         masked.outputs(made, Masking((5.0,), "black"), photo, "lrp")
@@ -157,11 +166,11 @@ def test_without_the_model_the_set_speaks_for_it(
 
 def test_pictures_that_the_model_cannot_take_are_refused(model: Classifier) -> None:
     grey = np.full((96, 96), 7, np.uint8)
-    assert masked.model_input(grey, model).shape == (1, 48, 48)
-    assert (masked.model_input(grey, model) == 7).all()
+    assert masked.model_input(grey, model.card).shape == (1, 48, 48)
+    assert (masked.model_input(grey, model.card) == 7).all()
     for odd in ((50, 50), (96, 48), (96, 96, 3)):
         with pytest.raises(StimuliError, match="cannot take a") as refused:
-            masked.model_input(np.zeros(odd, np.uint8), model)
+            masked.model_input(np.zeros(odd, np.uint8), model.card)
         assert "48 × 48" in refused.value.todo
 
 
@@ -175,5 +184,5 @@ def test_masked_pictures_written_for_others_are_the_same(
     for percent, logits in zip(MASKING.percents, said, strict=True):
         name = f"guided_backprop/{photo.id}-{percent:g}.png"
         picture = pictures.native((tmp_path / "masked" / name).read_bytes(), name)
-        found = model.scores(masked.model_input(picture, model)[None])[0]
+        found = model.scores(masked.model_input(picture, model.card)[None])[0]
         assert logits == pytest.approx(found.tolist(), abs=1e-4)

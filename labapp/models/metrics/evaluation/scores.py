@@ -21,6 +21,7 @@ from rich.table import Table
 
 from labapp.base.console import marked, shown
 from labapp.base.errors import MetricError, UsageError
+from labapp.base.mistakes import missing_extra
 from labapp.base.reading import arrays, files, tables
 from labapp.base.reading.tables import TableError, TextTable
 from labapp.models.datasets.split import Float64
@@ -175,8 +176,11 @@ def compute_all(
                 labels=labels,
                 say=say,
             )
-        except MetricError as error:
-            outcomes.append(MetricOutcome(metric, reason=f"{error.what} {error.todo}".strip()))
+        except (MetricError, ModuleNotFoundError) as error:
+            why = error if isinstance(error, MetricError) else missing_extra(error)
+            if why is None:
+                raise
+            outcomes.append(MetricOutcome(metric, reason=f"{why.what} {why.todo}".strip()))
         else:
             outcomes.append(MetricOutcome(metric, score))
     return outcomes

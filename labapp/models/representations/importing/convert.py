@@ -8,7 +8,6 @@ import json
 import pickletools
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from typing import IO, Any, Literal
 import numpy as np
 
 from labapp.base.errors import ModelError
+from labapp.base.installation import module_command, require
 from labapp.base.reading import archives, files
 from labapp.models.datasets.split import Float32
 from labapp.models.representations.importing import memory
@@ -274,8 +274,8 @@ class _Child:
 def _child() -> Iterator[_Child]:
     from labapp.models.representations.importing.child import command
 
-    # -P: a random.py in the folder that somebody works in is not the one that torch needs.
-    program = [sys.executable, "-P", "-m", "labapp.models.representations.importing.child"]
+    require("torch")
+    program = module_command("labapp.models.representations.importing.child")
     # What torch warns of goes to a pipe: from inside nothing can be written to a file.
     with (
         tempfile.TemporaryFile() as errors,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.base.errors import ModelError
+from labapp.base.installation import install_command
 from labapp.models.datasets.split import Float32
 from labapp.models.representations import onnx_backend
 from labapp.models.representations.importing import memory
@@ -28,7 +29,6 @@ DRAWS = frozenset(
 ) | {"Multinomial"}
 LAYOUT = 13
 """From this version of ONNX's operators on the layout of pictures can be put behind a graph."""
-EXTRA = "Install what it needs: pip install 'labapp[import]'."
 
 
 def refused(path: Path | str, problems: Sequence[str], todo: str) -> ModelError:
@@ -46,7 +46,7 @@ def needed() -> Any:
         raise ModelError(
             f"Models are imported by packages that are not installed ({error.name}).",
             safe="Nothing was written.",
-            todo=EXTRA,
+            todo=f"Install what it needs: {install_command('import')}",
         ) from error
     return onnx
 
