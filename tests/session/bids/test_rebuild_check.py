@@ -52,7 +52,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return export([golden_session(root / "data")], root / "bundle")
 
 
-def derived(bundle: Path) -> list[str]:
+def rebuilt(bundle: Path) -> list[str]:
     """The files that are made of the journals."""
     own = f"{SOURCEDATA}/sub-"
     names = sorted(path.relative_to(bundle).as_posix() for path in bundle.rglob("*.*"))
@@ -73,7 +73,7 @@ def derived(bundle: Path) -> list[str]:
 def test_another_character_in_any_of_them_is_found(
     bundle: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    name = data.draw(st.sampled_from(derived(bundle)))
+    name = data.draw(st.sampled_from(rebuilt(bundle)))
     text = (bundle / name).read_text("utf-8")
     at = data.draw(st.sampled_from([n for n, letter in enumerate(text) if letter.isalnum()]))
     letter = "x" if text[at] != "x" else "y"
