@@ -26,7 +26,7 @@ def fits(weights: Mapping[str, Float32], channels: int, classes: int) -> bool:
     """Whether the weights are those of such a network, for pictures of any size."""
     shapes = {name: values.shape for name, values in weights.items()}
     features = shapes.pop(f"{LINEAR}.weight", (0, 0))[-1]
-    expected = {f"{LINEAR}.bias": (classes,)}
+    expected: dict[str, tuple[int, ...]] = {f"{LINEAR}.bias": (classes,)}
     for name, into, size, out in zip(
         sum(CONVOLUTIONS, ()), (channels, *CHANNELS), KERNELS, CHANNELS, strict=False
     ):
@@ -57,4 +57,5 @@ def _scores(weights: Mapping[str, Float32], pictures: NDArray[np.uint8]) -> Floa
         blocks = values[:, :, : 2 * rows, : 2 * columns]
         values = blocks.reshape(*values.shape[:2], rows, 2, columns, 2).max((3, 5))
     flat = values.reshape(len(values), -1)
-    return flat @ weights[f"{LINEAR}.weight"].T + weights[f"{LINEAR}.bias"]
+    scores: Float32 = flat @ weights[f"{LINEAR}.weight"].T + weights[f"{LINEAR}.bias"]
+    return scores
