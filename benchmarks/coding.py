@@ -156,7 +156,7 @@ def _until_painted(app, events, widget) -> None:  # type: ignore[no-untyped-def]
 
 def give_many(file, rows, count, dice, second) -> None:  # type: ignore[no-untyped-def]
     """Marks on units and spans of their own, written at once."""
-    from labapp.coding.annotations.editing import new_id
+    from labapp.coding.annotations.ledger import new_id
     from labapp.coding.annotations.marks import _putting
     from labapp.coding.annotations.model import Mark
 

@@ -18,8 +18,7 @@ import torch
 
 from labapp.models.concepts import recipe as recipes
 from labapp.models.concepts.learner import ConceptLearner, Setup, TrainingRows, build
-from labapp.models.concepts.recipe import ConceptRecipe
-from labapp.models.concepts.settings import SIZES
+from labapp.models.concepts.recipe import SIZES, ConceptRecipe
 
 TASKS = {
     "toy": (3, 2, 2_000),

@@ -25,7 +25,7 @@ import numpy as np
 from labapp.base.clock import SessionClock
 from labapp.record.audio.capture import WavWriter
 from labapp.record.events import Source, UnstampedEvent
-from labapp.record.events.questionnaires import ResponseChanged
+from labapp.record.events.trials import ResponseChanged
 from labapp.record.journal.read import read_rows
 from labapp.record.journal.write import Journal
 from labapp.tasks.reconstruction.events import DialMoved, PictureDecoded

@@ -56,7 +56,7 @@ from benchmarks.reproduction.figure import (
 from benchmarks.reproduction.printing import Table
 from benchmarks.reproduction.results import DATA, STORE, Asked, Results, Store
 from benchmarks.reproduction.verdicts import Claim, Verdict, claims_table, told_verdict
-from labapp.models.concepts.settings import SizeName
+from labapp.models.concepts.recipe import SizeName
 
 FIGURES: tuple[Reproduction, ...] = (
     figure_1a.REPRODUCTION,

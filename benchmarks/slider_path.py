@@ -115,7 +115,7 @@ def participant(
     from labapp.record.lsl.streams import SessionStreams
     from labapp.session.opening import SessionDependencies, create
     from labapp.study.loading import load
-    from labapp.ui.bridge import Bridge, QtScheduler
+    from labapp.ui.participant.view import Bridge, QtScheduler
     from labapp.ui.participant.window import ParticipantWindow
     from labapp.ui.strings import strings_of
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.base.clock import SessionClock
-from labapp.record.audio import portaudio
+from labapp.record.audio import devices
 from labapp.record.audio.alignment import ClockFit, fit_clock
 from labapp.record.audio.capture import HEADER_BYTES
 from labapp.record.audio.devices import Device, choose
@@ -43,7 +43,7 @@ class Player:
     """Plays a click every `every_s` and notes the DAC time of every block."""
 
     def __init__(self, device: Device, every_s: float) -> None:
-        sounddevice = portaudio.load()
+        sounddevice = devices.load()
         self.rate = device.default_rate
         self._every = round(every_s * self.rate)
         self._frame = 0

@@ -115,7 +115,7 @@ def still(
     labapp.base.errors.LabappError : no screen of the session can be shown, the time is not in it,
         or the file is there already.
     """
-    from labapp.ui.replay.session import readable_record, write_still
+    from labapp.ui.replay.controller import readable_record, write_still
 
     record = readable_record(Path(session))
     for problem in write_still(record, round(seconds * 1e9), Path(out), *size):

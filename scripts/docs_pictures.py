@@ -58,7 +58,7 @@ def draw(out: Path, names: list[str]) -> int:
     from PySide6.QtWidgets import QApplication
 
     app = QApplication(sys.argv[:1])
-    app.setStyle("Fusion")  # as labapp.ui.app does
+    app.setStyle("Fusion")  # as labapp.ui.starting does
     out.mkdir(parents=True, exist_ok=True)
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
@@ -213,7 +213,7 @@ def session(folder: Path) -> QImage:
 
     from labapp.base.clock import NS
     from labapp.record.events.commands import AddFlag, AddNote, GivePrompt, Next
-    from labapp.ui.bridge import Bridge
+    from labapp.ui.participant.view import Bridge
     from labapp.ui.participant.window import ParticipantWindow
     from labapp.ui.strings import strings_of
     from tests.helpers.rooms import decoder_of

@@ -404,7 +404,7 @@ of each task."""
 
 def measures() -> str:
     """How reports say that their numbers are defined."""
-    from labapp.analysis.report import DEFINITIONS
+    from labapp.analysis.analyze import DEFINITIONS
     from labapp.analysis.task_report import reports
 
     groups = {"Every study": DEFINITIONS}
@@ -425,8 +425,7 @@ statistic is the one it is stands in [Statistics](../explanation/statistics.md).
 
 
 def events() -> str:
-    from labapp.record.events.registry import describe, registered
-    from labapp.record.events.types import hints, remarks
+    from labapp.record.events.registry import describe, hints, registered, remarks
 
     parts = [
         """# Events
@@ -538,7 +537,7 @@ def prose_help(text: str) -> str:
 
 
 def replay_keys() -> str:
-    from labapp.base import catalogues, resources
+    from labapp.base import messages, resources
     from labapp.ui.replay.transport import ACTIONS, FILE
 
     titles = {"replay": "Replay", "code": "Coding", "text": "While words are typed"}
@@ -566,7 +565,7 @@ sign: `<`, and not Shift and the comma."""
             rows = [
                 (
                     code(name),
-                    prose(catalogues.sentence(key)),
+                    prose(messages.sentence(key)),
                     ", ".join(map(code, shipped[section][name])),
                 )
                 for name, key in actions.items()

@@ -27,10 +27,10 @@ from labapp.tasks.judging.plan import (
     WarmUpPart,
     questions,
 )
-from labapp.tasks.judging.screen.paths import RatedScreen
-from labapp.tasks.judging.screen.worked import HeatmapScreen
-from labapp.ui.bridge import Bridge
+from labapp.tasks.judging.screen.description import HeatmapScreen
+from labapp.tasks.judging.screen.photos import RatedScreen
 from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.participant.view import Bridge
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.widgets.photo_view import PhotoView
 from scripts.screens_participant import Shot, opened

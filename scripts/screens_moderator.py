@@ -35,13 +35,13 @@ from labapp.study.loading import load
 from labapp.study.planner import realise
 from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.reconstruction.events import EditLabel, MoveDial
-from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.language import tr
 from labapp.ui.moderator import checklist, console_header
 from labapp.ui.moderator.checklist import Interrupted, Microphone, ScreenChoice, StudyChoice, Warm
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.study_page import facts_of
+from labapp.ui.participant.view import Bridge, QtScheduler
 from tests.helpers.packages import ring_model
 from tests.helpers.rooms import (
     FormulaDecoder,

@@ -15,7 +15,7 @@ from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.reconstruction.events import EditLabel, MoveDial, ToggleOverlay
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
-from labapp.ui.bridge import Bridge, QtScheduler
+from labapp.ui.participant.view import Bridge, QtScheduler
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
 from tests.helpers.rooms import Room, make_runner, skip_to, solve

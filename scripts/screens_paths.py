@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from labapp.record.events.commands import HandIn, Next
 from labapp.tasks.judging.events import Judge, OpenDescription
 from labapp.tasks.judging.plan import AFTER_PRESENT, FIRST, FIRST_STEP, questions
-from labapp.tasks.judging.screen.paths import PathDistinctionScreen
+from labapp.tasks.judging.screen.photos import PathDistinctionScreen
 from labapp.tasks.judging.screen.warm_up import WarmUpScreen
 from labapp.tasks.questionnaire.machine import Answer
 from labapp.ui.participant.window import ParticipantWindow

@@ -12,7 +12,7 @@ from labapp.record.events.commands import Next
 from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.questionnaire.simulated import answer
-from labapp.ui.bridge import Bridge, QtScheduler
+from labapp.ui.participant.view import Bridge, QtScheduler
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
 from tests.helpers.questionnaires import ALL, questionnaire_study

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from labapp.record.events.commands import HandIn, Next
 from labapp.tasks.single_dimension.events import Choose, Rate
-from labapp.ui.bridge import Bridge
 from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.participant.view import Bridge
 from scripts.screens_participant import Shot, opened
 from tests.helpers.languages import translated
 from tests.helpers.packages import ring_model

@@ -13,8 +13,7 @@ from labapp.session.runner import Runner
 from labapp.study import loading, planner
 from labapp.study.loading import LoadedStudy
 from labapp.tasks.unmasking.events import Respond, StimulusPainted
-from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
-from labapp.tasks.unmasking.state import StimulusTrial, UnmaskingState
+from labapp.tasks.unmasking.plan import DONT_KNOW, StimulusTrial, UnmaskingPart, UnmaskingState
 from labapp.ui.moderator.checklist import StudyChoice
 from labapp.ui.moderator.home import HomeWindow
 from scripts.screens_moderator import MODERATOR, Desk, Shot, desk_of, on_screen, ready_home

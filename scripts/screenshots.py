@@ -108,7 +108,7 @@ def take(out: Path, setting: Setting, only: str, module: str) -> int:
     from PySide6.QtWidgets import QApplication
 
     app = QApplication(sys.argv[:1])
-    app.setStyle("Fusion")  # as labapp.ui.app does
+    app.setStyle("Fusion")  # as labapp.ui.starting does
     out.mkdir(parents=True, exist_ok=True)
     for name, window in screens(module):
         for _ in range(5):

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from labapp.base.errors import AudioError
-from labapp.record.audio import portaudio
+from labapp.record.audio import devices
 
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "virtual_microphone.sh"
 TOOLS = ("pulseaudio", "pactl", "paplay", "espeak-ng")
@@ -102,7 +102,7 @@ def missing() -> str:
     """What this machine lacks for tests with sound, or empty."""
     lacking = [tool for tool in TOOLS if shutil.which(tool) is None]
     try:
-        portaudio.load()
+        devices.load()
     except AudioError as error:
         lacking.append(error.what)
     return ", ".join(lacking)
@@ -140,6 +140,6 @@ def microphone(
     sound_server.load_source()
     for name, value in sound_server.env.items():
         monkeypatch.setenv(name, value)
-    portaudio.refresh()
+    devices.refresh_devices()
     yield sound_server
-    portaudio.refresh()
+    devices.refresh_devices()

@@ -47,7 +47,7 @@ BASES = {
 SPLIT_AT_A_STROKE = {
     "models/concepts/commands.py": "what a stimulus set is called where nobody says: as its model",
     "session/bids/verify.py": "files of a bundle",
-    "record/journal/tree.py": "files of a bundle",
+    "record/journal/layout.py": "files of a bundle",
     "analysis/answered.py": "files of a bundle",
     "base/naming.py": "what no part of a name may be, as a folder",
     "base/report/drawing.py": "a line of an axis ends behind the stroke of an id",
@@ -78,7 +78,7 @@ NAMED = {
     "models/representations/distance.py": "distances by their names, which are those of data sets",
     "models/representations/tfjs/importing.py": "the three data sets of the published files",
     "study/instruments/items.py": "circles in which a scale is drawn, and no data set",
-    "study/parts.py": "an older plan tells whom a questionnaire asks about by its name",
+    "study/plan.py": "an older plan tells whom a questionnaire asks about by its name",
     "models/representations/recipe.py": "what the published studies fix for each data set",
 }
 """Files that look something up by such a name all the same, and what."""

@@ -90,7 +90,7 @@ def test_what_each_part_of_the_program_loads() -> None:
         of_help,
         importing(packages),
         importing(light),
-        "import labapp.ui.home, labapp.ui.app",
+        "import labapp.ui.home, labapp.ui.starting",
         importing(modules("ui")),
         "labapp.analysis.load",
     )

@@ -31,13 +31,9 @@ from benchmarks.reproduction.table_a1 import LISTED
 from labapp.models.concepts import card as cards
 from labapp.models.concepts import package
 from labapp.models.concepts.card import ConceptCard
-from labapp.models.concepts.data import ConceptData
-from labapp.models.concepts.learner import ConceptLearner, Setup, build, in_memory
-from labapp.models.concepts.measuring import interventions
-from labapp.models.concepts.model import ConceptModel
-from labapp.models.concepts.recipe import ConceptRecipe
-from labapp.models.concepts.settings import SizeName
-from labapp.models.concepts.training import fit, steps_of
+from labapp.models.concepts.learner import ConceptLearner, ConceptModel, Setup, build, in_memory
+from labapp.models.concepts.recipe import ConceptData, ConceptRecipe, SizeName
+from labapp.models.concepts.training import fit, interventions, steps_of
 from labapp.models.datasets.concepts.rows import ChangedRows, ConceptRows, UInt8
 from labapp.models.datasets.concepts.sprites import BACKGROUND
 from labapp.models.datasets.split import Float32, Float64, Int64, Rows

@@ -22,7 +22,7 @@ from benchmarks.reproduction.results import Asked, Results
 from benchmarks.reproduction.verdicts import Claim, Reading, claims_table, over_seeds
 from labapp.base.figure_style import STYLE
 from labapp.base.report.drawing import DECLARATION, svg_text
-from labapp.models.concepts.settings import SizeName
+from labapp.models.concepts.recipe import SizeName
 
 SEEDS: dict[SizeName, int] = {"S": 1, "M": 5, "L": 5}
 """How many a full report of each size has of a learner, as the paper; see `seeds_of`."""

@@ -25,8 +25,8 @@ from labapp.models.datasets.birds.dataset import (
     genus_of,
     marks_of,
 )
-from labapp.models.metrics.correlations import TOP, Correlations, correlations
 from labapp.models.metrics.evaluation.figures import SHADES
+from labapp.models.metrics.evaluation.scores import TOP, Correlations, correlations
 
 SAYS = (
     "Absolute correlations of the ten attributes of CUB-200-2011 with the greatest mutual "

@@ -26,7 +26,7 @@ from benchmarks.reproduction.results import Asked, Results
 from benchmarks.reproduction.verdicts import Claim, above, difference, over_seeds, within
 from labapp.base.figure_style import STYLE
 from labapp.base.report import kit
-from labapp.models.concepts.settings import SizeName
+from labapp.models.concepts.recipe import SizeName
 from labapp.models.metrics.evaluation.figures import SHADES
 
 LAYERS = {"encoder": (64, 64), "predictor": (32, 16)}

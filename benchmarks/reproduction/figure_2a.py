@@ -42,7 +42,7 @@ from benchmarks.reproduction.verdicts import (
 )
 from labapp.base.figure_style import ACCENT, INK, STYLE
 from labapp.base.report import kit
-from labapp.models.concepts.settings import SizeName
+from labapp.models.concepts.recipe import SizeName
 
 PAIRS = {
     "bottleneck": (("CBM", "cbm", "code"), ("CBM-Logits", "cbm-logits", "code")),

@@ -36,7 +36,7 @@ from benchmarks.reproduction.verdicts import (
 )
 from labapp.base.figure_style import ACCENT, INK, STYLE
 from labapp.base.report import kit
-from labapp.models.concepts.settings import SizeName
+from labapp.models.concepts.recipe import SizeName
 
 CAPACITIES = (4, 8, 16, 32, 64, 128, 256)
 OTHER = (128, 64)

@@ -43,7 +43,7 @@ from benchmarks.reproduction.verdicts import (
 )
 from labapp.base.figure_style import STYLE
 from labapp.base.report import kit
-from labapp.models.concepts.settings import SizeName
+from labapp.models.concepts.recipe import SizeName
 
 CLEAN = Row("CBM", Asked.of("dSprites(0)", "cbm"))
 SPURIOUS = Row("CBM-S", Asked.of("dSprites(0), spurious background", "cbm"))

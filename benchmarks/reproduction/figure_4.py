@@ -49,7 +49,7 @@ from benchmarks.reproduction.verdicts import (
 )
 from labapp.base.figure_style import ACCENT, INK, SECONDARY, STYLE
 from labapp.base.report import kit
-from labapp.models.concepts.settings import SizeName
+from labapp.models.concepts.recipe import SizeName
 
 TASKS = {
     "TabularToy": ("TabularToy(0)", "TabularToy(0.9)"),

@@ -50,7 +50,7 @@ from benchmarks.reproduction.verdicts import (
 )
 from labapp.base.figure_style import STYLE
 from labapp.base.report import kit
-from labapp.models.concepts.settings import SizeName
+from labapp.models.concepts.recipe import SizeName
 
 COUNT = 5
 """Concepts of dSprites(0)."""

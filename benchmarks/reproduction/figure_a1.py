@@ -21,7 +21,7 @@ from benchmarks.reproduction.results import Asked, Results
 from benchmarks.reproduction.verdicts import Claim, below, over_seeds
 from labapp.base.figure_style import STYLE
 from labapp.base.report import kit
-from labapp.models.concepts.settings import SizeName
+from labapp.models.concepts.recipe import SizeName
 
 ROWS = (
     Row("Joint-CBM", Asked.of("dSprites(0)", "cbm")),

@@ -20,7 +20,7 @@ from benchmarks.reproduction.verdicts import MISSING, Claim, Evidence, above
 from benchmarks.reproduction.zoo_models import TITLES, ZooModel, models, provenance
 from labapp.base.figure_style import PALETTES, STYLE, USUAL_PALETTE
 from labapp.base.report import kit
-from labapp.models.concepts.settings import SizeName
+from labapp.models.concepts.recipe import SizeName
 from labapp.models.metrics.registry import METRICS as REGISTRY
 
 Float64 = NDArray[np.float64]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.reproduction.printing import Table
-from labapp.models.datasets.concepts.hand_made import hand_made
+from labapp.models.datasets.concepts.rows import hand_made
 from labapp.models.metrics.concepts import Coordinates
 from labapp.models.metrics.ois import ois
 

@@ -17,8 +17,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.models.concepts.recipe import ConceptRecipe
-from labapp.models.concepts.settings import SizeName
+from labapp.models.concepts.recipe import ConceptRecipe, SizeName
 
 STORE = Path(__file__).parents[1] / "results" / "concepts.jsonl"
 Setting = str | float | tuple[int, ...]

@@ -28,7 +28,7 @@ from benchmarks.reproduction import stopping
 from benchmarks.reproduction.concept_models import Training, learner_of, loaded, stops
 from benchmarks.reproduction.results import Asked
 from labapp.models.concepts.learner import TrainingRows, in_memory
-from labapp.models.concepts.settings import RATE, SizeName
+from labapp.models.concepts.recipe import RATE, SizeName
 from labapp.models.concepts.training import order_of, steps_of
 from labapp.models.training.loop import one_cycle, versions
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from labapp.models.concepts.settings import RATE
+from labapp.models.concepts.recipe import RATE
 
 BAR = 0.95
 """A concept counts as learnt from this accuracy on."""

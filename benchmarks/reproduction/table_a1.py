@@ -11,7 +11,7 @@ from benchmarks.reproduction.figure_4 import KINDS, learner
 from benchmarks.reproduction.printing import Table
 from benchmarks.reproduction.results import Asked, Results
 from benchmarks.reproduction.verdicts import Claim
-from labapp.models.concepts.settings import SizeName
+from labapp.models.concepts.recipe import SizeName
 from labapp.models.metrics.registry import METRICS
 
 DATA = "dSprites(0)"

@@ -26,10 +26,10 @@ from labapp.analysis.column import (
     whole,
     yes,
 )
+from labapp.analysis.deviations import KINDS as NOTE_KINDS
 from labapp.analysis.deviations import MEANINGS, Deviation
 from labapp.analysis.inclusion import RULES
-from labapp.analysis.items import TABLES as QUESTIONNAIRES
-from labapp.analysis.notes import KINDS as NOTE_KINDS
+from labapp.analysis.questionnaires import TABLES as QUESTIONNAIRES
 from labapp.analysis.speech_rows import TABLES as SPEECH
 from labapp.analysis.task_records import Columns, TaskTables, records_class
 from labapp.base.errors import SetupError

@@ -20,8 +20,7 @@ from labapp.analysis.by_task import wide
 from labapp.analysis.questionnaires import FAILED, PASSED
 from labapp.analysis.reliability import Reliability
 from labapp.analysis.tables import Tables
-from labapp.analysis.task_report import TaskReport, reports
-from labapp.analysis.titles import questionnaire_name
+from labapp.analysis.task_report import TaskReport, questionnaire_name, reports
 from labapp.base.reading.values import json_value
 from labapp.base.report.listing import NONE, limited, records, spread
 from labapp.base.report.page import (

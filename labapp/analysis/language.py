@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 from labapp.analysis.tables import Tables
-from labapp.base import catalogues, resources, translations
+from labapp.base import messages, resources, translations
 from labapp.base.errors import SetupError
-from labapp.base.report import sentences
+from labapp.base.report import listing
 from labapp.base.report.page import ENGLISH, Translation
 
 FILE = "report.yaml"
@@ -53,12 +53,12 @@ def chosen(
 
 def _translation(language: str, todo: str, words: Path | None = None) -> Translation:
     """Later words come before earlier ones: of the windows, shipped, of one's own."""
-    known, ids = _of_windows(language), sentences.catalogue(ENGLISH)
+    known, ids = _of_windows(language), listing.catalogue(ENGLISH)
     for path in (table_of(language), words):
         if path is not None:
             known |= translations.load(path, "the report", todo, ids)
     templates = {name: known.pop(name) for name in ids if name in known}
-    sentences.check(templates, todo)
+    listing.check(templates, todo)
     return Translation(language, known, templates)
 
 
@@ -71,7 +71,7 @@ def write_missing(translation: Translation, folder: Path) -> None:
         "# guide, Analysis and report.",
     ]
     for text in sorted(translation.missing):
-        if english := sentences.catalogue(ENGLISH).get(text):
+        if english := listing.catalogue(ENGLISH).get(text):
             lines.append(f"# {english}")
         lines.append(f'{json.dumps(text, ensure_ascii=False)}: ""')
     (folder / MISSING).write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -80,12 +80,12 @@ def write_missing(translation: Translation, folder: Path) -> None:
 def _of_windows(language: str) -> dict[str, str]:
     """What the moderator's windows say too, such as the names of metrics: sentences without
     fields, by which nothing else can be meant."""
-    if language not in catalogues.available():
+    if language not in messages.available():
         return {}
-    words = catalogues.catalogue(language).texts()
+    words = messages.catalogue(language).texts()
     return {
         english: words[key]
-        for key, english in catalogues.catalogue(ENGLISH).texts().items()
+        for key, english in messages.catalogue(ENGLISH).texts().items()
         if key in words and not translations.fields(english)
     }
 

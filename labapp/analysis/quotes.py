@@ -24,6 +24,7 @@ from labapp.analysis.speech_rows import WITHHELD
 from labapp.analysis.tables import Tables
 from labapp.base.errors import UsageError
 from labapp.base.naming import natural
+from labapp.base.reading.tables import Lines, cell
 from labapp.base.report.listing import records
 from labapp.base.report.page import (
     Html,
@@ -36,7 +37,6 @@ from labapp.base.report.page import (
     paragraph,
     render,
 )
-from labapp.base.text_tables import Lines, cell
 
 CONDITION = "condition"
 """In `--where`: any of the participant's conditions, or a level of any factor."""

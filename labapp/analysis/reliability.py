@@ -23,7 +23,7 @@ from scipy import optimize, stats
 from labapp.analysis.column import number, text, whole, yes
 from labapp.analysis.declared import Declaration, factor_column
 from labapp.analysis.inference import SMALLEST
-from labapp.analysis.items import INSTRUMENT
+from labapp.analysis.questionnaires import INSTRUMENT
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_records import Row
 from labapp.study.design import MODEL, SESSION

@@ -26,7 +26,9 @@ from labapp.analysis.deviations import (
     SessionTotals,
     Span,
     fold_deviations,
+    fold_notes,
     fold_totals,
+    note_rows,
 )
 from labapp.analysis.inclusion import (
     InclusionStatus,
@@ -35,8 +37,6 @@ from labapp.analysis.inclusion import (
     failed_rules,
     fold_inclusion_status,
 )
-from labapp.analysis.items import item_rows, scale_rows
-from labapp.analysis.notes import fold_notes, note_rows
 from labapp.analysis.questionnaires import (
     FAILED,
     AnswerRecord,
@@ -45,7 +45,9 @@ from labapp.analysis.questionnaires import (
     fold_answers,
     fold_scores,
     given_answers,
+    item_rows,
     passed_checks,
+    scale_rows,
     score_row,
 )
 from labapp.analysis.speech_rows import SessionSpeech, speech_rows
@@ -54,23 +56,25 @@ from labapp.analysis.task_records import (
     Attempt,
     Columns,
     Key,
+    Parts,
     Ran,
     Row,
     TaskRecords,
     Traced,
+    walk,
 )
-from labapp.analysis.walk import Parts, walk
 from labapp.base.clock import NS
 from labapp.base.errors import SessionError
 from labapp.record.events import Event, Payload, Source
-from labapp.record.events.durations import Pauses, WorkingTime
+from labapp.record.events.event import Pauses, WorkingTime
 from labapp.record.events.lifecycle import (
+    KeyboardGiven,
+    PointerMoved,
     ProgramStalled,
     SegmentStarted,
     SkipTakenBack,
     WindowFocus,
 )
-from labapp.record.events.moderation import KeyboardGiven, PointerMoved
 from labapp.record.events.registry import frequent_kinds
 from labapp.record.journal.decisions import Decision
 from labapp.study.consent import USES

@@ -20,14 +20,13 @@ import pandas as pd
 from labapp import __version__
 from labapp.analysis.by_task import without_sections
 from labapp.analysis.coding_section import coding_section
-from labapp.analysis.declared import declared_of, factor_column, read_declared
+from labapp.analysis.declared import Registration, declared_of, factor_column, read_declared
 from labapp.analysis.design.analyses import StudyAnalyses
-from labapp.analysis.design.contrasts import CONTRAST
+from labapp.analysis.design.anova import CONTRAST
 from labapp.analysis.design.sections import summary
 from labapp.analysis.deviations import MEANINGS, true_date
 from labapp.analysis.item_sections import attention, item_sections, questionnaires
 from labapp.analysis.participation import people_of
-from labapp.analysis.registration import Registration
 from labapp.analysis.retention import recruitment, retention
 from labapp.analysis.snapshots import Who
 from labapp.analysis.tables import Tables
@@ -37,9 +36,10 @@ from labapp.analysis.task_report import (
     ReportedStudy,
     TaskReport,
     default_analyses,
+    questionnaire_name,
     reports,
+    study_title,
 )
-from labapp.analysis.titles import questionnaire_name, study_title
 from labapp.base.naming import natural
 from labapp.base.report.listing import NONE, SHOWN_ROWS, limited, records
 from labapp.base.report.page import (

@@ -18,19 +18,18 @@ from itertools import accumulate
 import numpy as np
 
 from labapp.analysis.column import INCLUDED, TRIAL, WHO, number, seconds, text, whole, yes
-from labapp.analysis.notes import Place, Trail
+from labapp.analysis.deviations import Place, Trail
 from labapp.analysis.task_records import INTERRUPTED, Attempt, Columns, Row
 from labapp.base.clock import NS
 from labapp.coding.annotations.final import final_marks, planted_marks
 from labapp.coding.annotations.model import Assignment, Mark, SessionAnnotations, Unit
-from labapp.coding.annotations.redaction import is_redacted
 from labapp.coding.annotations.rounds import assignments_of
 from labapp.coding.annotations.simulated import shipped_codebooks
 from labapp.coding.annotations.store import annotations_of, codebooks_in
-from labapp.coding.annotations.texts import may_be_quoted
+from labapp.coding.annotations.texts import is_redacted, may_be_quoted
 from labapp.record.events import Event, Payload
-from labapp.record.events.dials import Comparison, DialTurned
-from labapp.record.events.durations import WorkingTime
+from labapp.record.events.event import WorkingTime
+from labapp.record.events.trials import Comparison, DialTurned
 from labapp.record.events.voice import AudioBlock, AudioGap, AudioStarted
 from labapp.record.journal.record import Record
 from labapp.study.design import SKIPPED

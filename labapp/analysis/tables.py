@@ -17,8 +17,8 @@ from labapp.analysis.columns import brought_tables, table_columns
 from labapp.analysis.declared import DECLARED, with_declared
 from labapp.analysis.folding.folded import NAME as SNAPSHOTS
 from labapp.analysis.folding.folded import frame, together, unpacked
-from labapp.analysis.items import TABLES as QUESTIONNAIRES
 from labapp.analysis.participation import TableSession, counted_people, out_of_order
+from labapp.analysis.questionnaires import TABLES as QUESTIONNAIRES
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.snapshots import ReadWhenAsked, SnapshotFile, Snapshots, Who, recorded
 from labapp.analysis.sources import Progress, Read, read_sessions

@@ -3,6 +3,8 @@
 A task type names its object (`TaskType.report`), a profile is one itself (`labapp.papers`). Each
 is loaded when a report is written, and not before. A task that names none has the sections of
 `labapp.analysis.by_task`.
+
+What studies and questionnaires are called in a report: by their titles, where sessions know them.
 """
 
 from __future__ import annotations
@@ -16,17 +18,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cas
 import pandas as pd
 
 from labapp.analysis.column import Column
-from labapp.analysis.registration import Registration
+from labapp.analysis.declared import Registration
 from labapp.analysis.tables import Tables
 from labapp.base import discovery
 from labapp.base.report.page import Html
 from labapp.study.plugins import registry
 
-if TYPE_CHECKING:  # matplotlib is slow to load
+if TYPE_CHECKING:
     from labapp.analysis.calibration import Suggestion
     from labapp.base.report.drawing import ReportFigure
     from labapp.models.stimuli.manifest import Manifest
     from labapp.study.plugins.task_type import TaskType
+
 
 F = TypeVar("F")
 
@@ -314,3 +317,21 @@ def _load_reports() -> tuple[dict[str, TaskReport[Any]], list[str]]:
             continue
         known[task_type.name] = loaded
     return known, remarks
+
+
+def study_title(participants: pd.DataFrame, study: str) -> str:
+    """The title of a study, as the latest version of its file has it; its id where no session
+    has one. participants: that table, of any studies."""
+    rows = participants[(participants["study"] == study) & participants["study_title"].notna()]
+    titles = rows.sort_values(["study_version", "started_utc"])["study_title"]
+    return str(titles.iloc[-1]) if len(titles) else study
+
+
+def questionnaire_name(items: pd.DataFrame, instrument: str) -> str:
+    """The id of a questionnaire, which the tables have, with its title, where a session has its
+    words. items: the table of items."""
+    rows = items[(items["instrument"] == instrument) & items["title"].notna()]
+    if rows.empty:
+        return instrument
+    title = str(rows.sort_values("instrument_version", kind="stable")["title"].iloc[-1])
+    return f"{instrument}: {title}"

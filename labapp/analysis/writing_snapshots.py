@@ -13,7 +13,7 @@ from labapp.analysis.columns import SNAPSHOTS
 from labapp.analysis.folding.folded import NUMBERS, SCHEMA
 from labapp.analysis.snapshots import GROUP, Snapshots
 from labapp.analysis.tables import typed
-from labapp.base.text_tables import MARK, STARTS
+from labapp.base.reading.tables import MARK, STARTS
 
 LIMITS: dict[str, str | bool | int | float | list[str]] = {"memory_limit": "512MB", "threads": 1}
 """What duckdb may use; two threads take twice the processor time and as long."""
@@ -48,7 +48,7 @@ _STARTS = ", ".join(f"chr({ord(start)})" for start in STARTS)
 
 
 def _selected(field: pa.Field) -> str:
-    """A column as the CSV has it: text escaped as `labapp.base.text_tables` does it."""
+    """A column as the CSV has it: text escaped as `labapp.base.reading.tables` does it."""
     name = str(field.name)
     if field.type == NUMBERS:
         return f"{name}::VARCHAR AS {name}"

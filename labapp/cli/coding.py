@@ -15,7 +15,7 @@ import typer
 
 from labapp.base.console import say, say_json, say_line
 from labapp.base.errors import UsageError
-from labapp.cli import exchanging, governing
+from labapp.cli import governing
 from labapp.cli.options import (
     At,
     Book,
@@ -55,7 +55,7 @@ def code_segment(
     Example: labapp code segment sub-P01_ses-1_20260102T030405Z --freeze
     """
     from labapp.coding.annotations.segmenting import segment_session
-    from labapp.coding.annotations.status import UNSAID, UNSAID_ADVICE
+    from labapp.coding.annotations.store import UNSAID, UNSAID_ADVICE
     from labapp.record.journal.opening import places
 
     paths = [path for name in sessions for path in places(session_or_study(name, data))]
@@ -274,7 +274,7 @@ def code_status(
 
     Example: labapp code status my-study
     """
-    from labapp.coding.annotations.status import study_progress, table
+    from labapp.coding.annotations.store import study_progress, table
 
     rows = list(study_progress(study_folder(study, data)))
     say_either(json_, [row.to_json() for row in rows], table(rows))
@@ -403,8 +403,7 @@ def _refuse_options(where: str, options: Mapping[str, object]) -> None:
 
 
 def _agree_in_table(path: Path, measure: str, level: str, json_: bool) -> None:
-    from labapp.coding.agreement.coefficients import LEVELS
-    from labapp.coding.agreement.table import MEASURES, agree, read_table
+    from labapp.coding.agreement.coefficients import LEVELS, MEASURES, agree, read_table
 
     _among("--measure", measure, MEASURES)
     _among("--level", level, LEVELS)
@@ -503,7 +502,7 @@ def code_quotes(
     from labapp.analysis.tables import load
     from labapp.base import leftovers
     from labapp.base.parallel.long_work import stoppable
-    from labapp.cli.replay import pixels
+    from labapp.cli.sessions import pixels
 
     paths = [study_path(name, data, sessions=True) for name in studies]
     leftovers.clear_of(session_folders_in(paths))
@@ -622,7 +621,7 @@ def code() -> None:
     """Codes of recorded sessions. Example: labapp code agree --table ratings.csv"""
 
 
-for _name, _command in (COMMANDS | governing.COMMANDS | exchanging.COMMANDS).items():
+for _name, _command in (COMMANDS | governing.COMMANDS | governing.EXCHANGES).items():
     code_app.command(_name)(_command)
 code_app.command("open")(code_open)
 code_app.command("agree")(code_agree)

@@ -100,7 +100,7 @@ def concepts_train(
     from labapp.base import resources
     from labapp.models import catalog as models_catalog
     from labapp.models.concepts import recipe as recipes
-    from labapp.models.concepts.settings import SIZES
+    from labapp.models.concepts.recipe import SIZES
 
     if size is not None and size not in SIZES:
         raise UsageError(

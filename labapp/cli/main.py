@@ -243,7 +243,7 @@ def labapp(
             f"(labapp {name} --help).",
         )
     if context.invoked_subcommand is None:
-        from labapp.ui.app import open_home
+        from labapp.ui.starting import open_home
 
         raise typer.Exit(open_home(data, private))
 
@@ -265,7 +265,7 @@ def demo(
 
     Example: labapp demo --out demo
     """
-    from labapp.ui.app import run_demo
+    from labapp.ui.starting import run_demo
 
     raise typer.Exit(run_demo(out, seed, say))
 
@@ -314,7 +314,7 @@ def run(
 
     Example: labapp run quickstart --participant P01
     """
-    from labapp.ui.app import run_session
+    from labapp.ui.starting import run_session
 
     if participant is None and not pilot:
         raise UsageError(

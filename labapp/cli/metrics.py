@@ -131,7 +131,7 @@ def metrics(
 
     Example: labapp metrics correlations --factors factors.csv --labels labels.csv --top 10
     """
-    from labapp.models.metrics.evaluation import folder, scores
+    from labapp.models.metrics.evaluation import scores
 
     if name == CORRELATIONS:
         _correlations(factors, labels, codes, top, out, json_=json_)
@@ -151,7 +151,7 @@ def metrics(
         None if path is None else scores.read(path, "y").values for path in (labels, train_labels)
     ]
     how: dict[str, Any] = {"seed": seed, "as_published": as_published, "cut": binarize}
-    with folder.new_folder(out):
+    with scores.new_folder(out):
         with scores.show_progress() as tell:
             how |= {"labels": tasks[0], "say": tell}
             if chosen is None:
@@ -167,7 +167,7 @@ def metrics(
                     **how,
                 )
                 outcomes = [scores.MetricOutcome(chosen, score)]
-        written = [] if out is None else folder.write(outcomes, c.names, f.names, out)
+        written = [] if out is None else scores.write(outcomes, c.names, f.names, out)
     rows = [outcome.to_json() for outcome in outcomes]
     if json_:
         say_json(rows if chosen is None else rows[0])
@@ -189,8 +189,7 @@ def _correlations(
     *,
     json_: bool,
 ) -> None:
-    from labapp.models.metrics import correlations
-    from labapp.models.metrics.evaluation import folder, scores
+    from labapp.models.metrics.evaluation import scores
 
     if labels is None or codes is not None:
         raise UsageError(
@@ -199,10 +198,10 @@ def _correlations(
         )
     f = scores.read(factors, "z")
     y = scores.read(labels, "y").values
-    with folder.new_folder(out):
-        result = correlations.correlations(f.values, y, top=top or correlations.TOP)
+    with scores.new_folder(out):
+        result = scores.correlations(f.values, y, top=top or scores.TOP)
         names = [f.names[place] for place in result.chosen]
-        written = [] if out is None else folder.write_correlations(result, names, out)
+        written = [] if out is None else scores.write_correlations(result, names, out)
     if json_:
         say_json(result.to_json(names))
     else:

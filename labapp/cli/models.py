@@ -335,9 +335,9 @@ def models_evaluate(
             "--out is for what the metrics give, and none would be computed.",
             todo="Leave --out out.",
         )
-    from labapp.models.metrics.evaluation import folder
+    from labapp.models.metrics.evaluation import scores
 
-    with folder.new_folder(out):
+    with scores.new_folder(out):
         if kind == "dials":
             result = _evaluate(_model(model), data, out, no_metrics=no_metrics, json_=json_)
         else:
@@ -430,12 +430,12 @@ def _evaluate_other(
 
 def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[MetricOutcome]:
     """What all metrics give, also written to `out`; nothing where they do not apply."""
-    from labapp.models.metrics.evaluation.folder import write
     from labapp.models.metrics.evaluation.scores import (
         LEARNT_WITHOUT_CONCEPTS,
         compute_all,
         show_progress,
         without_labels,
+        write,
     )
     from labapp.models.representations.measuring import labelled_encodings
 

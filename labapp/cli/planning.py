@@ -132,7 +132,7 @@ def plan(
         )
         path = None if out is None else files.write(study_plan, out)
     if json_:
-        from labapp.session.planning.numbers import to_json
+        from labapp.session.planning.files import to_json
 
         say_json(to_json(study_plan))
         return

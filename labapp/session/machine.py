@@ -12,14 +12,16 @@ from msgspec.structs import replace
 
 from labapp.base.clock import NS
 from labapp.record.events import Event, Payload, UnstampedEvent, commands, payload_of
-from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import (
     Agreement,
+    BlindingSet,
     CloseRequested,
     CloseWithdrawn,
     DeviationNoted,
     FlagAdded,
     NoteAdded,
+    NoteCorrected,
     PartEnded,
     PartRestarted,
     PartSkipped,
@@ -27,6 +29,7 @@ from labapp.record.events.lifecycle import (
     PauseExplained,
     PaymentComputed,
     ProgramStalled,
+    Prompt,
     PromptGiven,
     SegmentStarted,
     SessionCompleted,
@@ -39,7 +42,6 @@ from labapp.record.events.lifecycle import (
     SkipTakenBack,
 )
 from labapp.record.events.look import Look
-from labapp.record.events.moderation import BlindingSet, NoteCorrected, Prompt
 from labapp.study import inclusion
 from labapp.study.inclusion import Achieved, Incentive, Inclusion, Tally
 from labapp.study.plugins import registry

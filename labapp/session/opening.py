@@ -31,15 +31,16 @@ from labapp.record.events.lifecycle import (
     Agreement,
     AlarmCleared,
     AlarmRaised,
+    BlindingSet,
     DecoderWarmed,
     EnvironmentRecorded,
+    LslOff,
+    LslOpened,
     SegmentStarted,
     SessionPlanned,
+    StimuliStored,
 )
-from labapp.record.events.lsl import LslOff, LslOpened
-from labapp.record.events.moderation import BlindingSet
 from labapp.record.events.registry import frequent_kinds, kinds_of, registered
-from labapp.record.events.stimuli import StimuliStored
 from labapp.record.events.voice import AudioBlock, AudioOff, AudioStarted
 from labapp.record.journal.read import payloads, read_rows
 from labapp.record.journal.write import Journal

@@ -32,9 +32,8 @@ from labapp.record.events.lifecycle import (
 )
 from labapp.record.events.voice import AudioBlock, AudioStarted
 from labapp.record.journal.decisions import withdrawal_of
-from labapp.record.journal.integrity import check_rows
 from labapp.record.journal.layout import JOURNAL, STUDY, study_files_of
-from labapp.record.journal.read import missing_packages, read_rows
+from labapp.record.journal.read import check_rows, missing_packages, read_rows
 from labapp.session import environment
 from labapp.session.folder import SessionFolder
 from labapp.session.heartbeat import CHANGED_S

@@ -15,7 +15,7 @@ from labapp.models.stimuli import gallery, library, pictures
 from labapp.models.stimuli.gallery import Gallery
 from labapp.models.stimuli.library import StimulusSet
 from labapp.record.events import Event, payload_of
-from labapp.record.events.stimuli import StimuliStored
+from labapp.record.events.lifecycle import StimuliStored
 from labapp.session import folder
 from labapp.session.folder import SessionFolder
 from labapp.study.flow import items_of

@@ -23,8 +23,7 @@ from labapp.study.inclusion import Incentive
 from labapp.study.instruments.asking import ITEM_KINDS
 from labapp.study.instruments.scoring import RULES
 from labapp.study.loading import LoadedStudy, decoded, in_language
-from labapp.study.parts import BreakPart, Brought, PagesPart, QuestionnairePart
-from labapp.study.plan import Plan
+from labapp.study.plan import BreakPart, Brought, PagesPart, Plan, QuestionnairePart
 from labapp.study.plugins import registry
 from labapp.study.plugins.item import Item, TaskStages
 from labapp.study.plugins.part import PlannedPart

@@ -141,8 +141,11 @@ def _run(
     predict_masked: PredictMasked,
     notes: Notes,
 ) -> None:
-    from labapp.testing.answers import check_answers  # pandas, which importing the kit leaves alone
-    from labapp.testing.leaving import check_columns, check_texts
+    from labapp.testing.answers import (
+        check_answers,  # pandas, which importing the kit leaves alone
+        check_columns,
+        check_texts,
+    )
     from labapp.testing.rehearsal import check_interruptions
     from labapp.testing.screens import check_screens
 

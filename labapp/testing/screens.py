@@ -34,11 +34,10 @@ from labapp.session.simulation.person import FAST
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.task_type import TaskType
-from labapp.testing.leaving import check_leaving
+from labapp.testing.answers import check_leaving
 from labapp.testing.rehearsal import Notes
-from labapp.ui.bridge import Bridge
 from labapp.ui.participant.screen import Screen, centre, make_screen, screen_class
-from labapp.ui.participant.view import Hand, SessionView
+from labapp.ui.participant.view import Bridge, Hand, SessionView
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.qtapp import make_app
 from labapp.ui.strings import strings_of

@@ -23,9 +23,8 @@ from labapp.record.audio.devices import Device, MicrophoneFinder
 from labapp.record.audio.pyramid import envelope
 from labapp.record.events import Source
 from labapp.record.events.commands import MovePointer, Pause, Resume
-from labapp.record.events.durations import WorkingTime
-from labapp.record.events.lifecycle import AlarmRaised
-from labapp.record.events.moderation import PointerMoved
+from labapp.record.events.event import WorkingTime
+from labapp.record.events.lifecycle import AlarmRaised, PointerMoved
 from labapp.record.journal.decisions import is_pilot
 from labapp.session.machine import TrialKey
 from labapp.session.opening import OpenSession
@@ -33,11 +32,10 @@ from labapp.session.runner import Runner
 from labapp.session.simulation.driver import Driver
 from labapp.session.simulation.person import FAST, Pace
 from labapp.ui import mistakes, timers
-from labapp.ui.bridge import Bridge
-from labapp.ui.keyboard import Keyboard
+from labapp.ui.keyboard import Keyboard, ScreenWatcher
 from labapp.ui.language import tr
 from labapp.ui.moderator.console import ConsoleWindow
-from labapp.ui.moderator.screens import ScreenWatcher
+from labapp.ui.participant.view import Bridge
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.qtapp import settle_memory, unsettle_memory
 from labapp.ui.starting import RunOptions

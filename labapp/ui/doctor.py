@@ -13,8 +13,8 @@ from typing import Any
 from labapp.base import access, resources
 from labapp.base.errors import AudioError, LabappError
 from labapp.base.installation import code_command, install_command
-from labapp.ui import qtapp, room
-from labapp.ui.growing import can_grow
+from labapp.ui import fitting, qtapp
+from labapp.ui.fitting import can_grow
 
 GB = 1e9
 LOW_DISK_GB = 2.0
@@ -101,10 +101,10 @@ def _screens() -> list[Check]:
     checks = []
     for name, width, height, scale in json.loads(done.stdout):
         size = f"{name or 'screen'}: {width} × {height} points at {scale * 100:.0f} %"
-        if room.fits(width, height, room.PARTICIPANT, room.CONSOLE):
+        if fitting.fits(width, height, fitting.PARTICIPANT, fitting.CONSOLE):
             checks.append(Check("screen", "pass", size))
             continue
-        needed = room.needed(room.PARTICIPANT, room.CONSOLE)
+        needed = fitting.needed(fitting.PARTICIPANT, fitting.CONSOLE)
         todo = f"Choose a smaller scale for the display: windows need {needed} points."
         checks.append(Check("screen", "note", f"{size}, too small for all of a window", todo))
     if checks and not can_grow():

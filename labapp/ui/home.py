@@ -2,12 +2,15 @@
 
 Also the home's microphone (which one is in use, and what it hears before a session) and the preview
 that the home opens, a process of its own, so that no session has to wait for it.
+
+Checks of studies, in a thread: one with many pictures takes seconds, and the window goes on.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property, partial
@@ -17,14 +20,22 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtCore import QObject, QTime, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
-from labapp.base.errors import AudioError, Fault, LabappError, ModelError, ProgramError, faults_of
+from labapp.base.errors import (
+    AudioError,
+    Fault,
+    LabappError,
+    ModelError,
+    ProgramError,
+    StudyError,
+    faults_of,
+)
 from labapp.base.resources import pilot_root
 from labapp.models.representations.sheets import TraversalSheet
 from labapp.record.audio import devices
 from labapp.record.audio.devices import Device
 from labapp.session import condition_assignment, folder, private
 from labapp.session.environment import network_drive
-from labapp.session.gate import predict_masked
+from labapp.session.gate import look_at, predict_masked
 from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
@@ -34,12 +45,12 @@ from labapp.study.people import Visits
 from labapp.study.plan import models_of, pictures_of
 from labapp.study.schema import Study
 from labapp.ui import mistakes, timers
-from labapp.ui.language import tr
+from labapp.ui.keyboard import NumberCards, choices, preferred
+from labapp.ui.language import counted, tr
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.bits import Described
 from labapp.ui.moderator.checklist import GROUPS, Microphone, Row, StartRequest, Warm, about, lasts
 from labapp.ui.moderator.home import HomeView, HomeWindow
-from labapp.ui.moderator.screens import NumberCards, choices, preferred
 from labapp.ui.moderator.study_page import NewStudy, StudyPage, facts_of
 from labapp.ui.picture_warmer import PictureWarmer, SheetMaker
 from labapp.ui.qtapp import the_app
@@ -47,7 +58,6 @@ from labapp.ui.remembered import NO_MICROPHONE
 from labapp.ui.researcher.job import Ended, Job
 from labapp.ui.session_lists import SessionLists, StudyShelf
 from labapp.ui.starting import SHOWING, RunOptions, open_again, open_new
-from labapp.ui.study_checker import StudyChecker, told_in_place
 
 if TYPE_CHECKING:
     from labapp.record.audio.check import MicrophoneProbe
@@ -708,3 +718,64 @@ class PreviewProcess(QObject):
                     todo=ended.error.strip(),
                 )
             )
+
+
+Errors = tuple[LabappError, ...]
+
+
+class StudyChecker(QObject):
+    """Looks for every mistake in a study. ended(str, tuple): the study, by id or path, and what is
+    wrong with it; in the window's thread."""
+
+    ended = Signal(str, object)
+    _done = Signal(str, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._pool: ThreadPoolExecutor | None = None
+        self._running: set[str] = set()
+        self._done.connect(self._tell)
+
+    def check(self, study: str) -> None:
+        """Begin to look, unless that study is being looked at."""
+        if study in self._running:
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="checks")
+        self._running.add(study)
+        # The signal is emitted in the thread and received in the window's: Qt queues it.
+        future = self._pool.submit(_mistakes, study)
+        future.add_done_callback(
+            lambda done: None if done.cancelled() else self._done.emit(study, done)
+        )
+
+    def close(self) -> None:
+        """Forget what was not begun, wait for what was, and end the thread."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+        self._running.clear()
+
+    @Slot(str, object)
+    def _tell(self, study: str, done: Future[Errors]) -> None:
+        if study in self._running:
+            self._running.discard(study)
+            self.ended.emit(study, done.result())
+
+
+def _mistakes(study: str) -> Errors:
+    try:
+        with mistakes.worded(tr("study.unusable")):
+            return look_at(study).errors
+    except LabappError as error:
+        return (error,)
+
+
+def told_in_place(study: str, error: LabappError) -> LabappError:
+    """An error for the strip above the page. Faults with lines stand on the study's page: here is
+    said how many there are."""
+    if not any(fault.line for fault in error.faults):
+        return error
+    what = counted(len(error.faults), "study.faults", study=study)
+    todo = tr("study.faults_on_page", page=tr("tab.study"))
+    return StudyError(what, safe=error.safe, todo=todo)

@@ -14,10 +14,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 
-from labapp.base import catalogues
-from labapp.base.catalogues import ENGLISH, available
+from labapp.base import messages
 from labapp.base.errors import LabappError, SetupError
-from labapp.base.messages import Message, form
+from labapp.base.messages import ENGLISH, Message, available, form
 from labapp.base.translations import fields
 
 VARIABLE = "LABAPP_LANGUAGE"
@@ -50,7 +49,7 @@ def speak(language: str) -> None:
             f"There are no words in the language {language}.",
             todo=f"Take one of these as {VARIABLE}: {', '.join(available())}.",
         )
-    catalogues.catalogue(language)
+    messages.catalogue(language)
     _Spoken.language = language
 
 
@@ -63,7 +62,7 @@ def tr(key: str, /, **values: object) -> str:
     """The sentence of an id in the language that is spoken, with its {values} filled in. A sentence
     in place of an id, as packages gave until 0.1, is shown as it is. Raises KeyError for an id that
     there is not."""
-    words = key if " " in key else catalogues.sentence(key, language=_Spoken.language)
+    words = key if " " in key else messages.sentence(key, language=_Spoken.language)
     return _filled(words, values)
 
 
@@ -73,7 +72,7 @@ def counted(n: int, key: str, many: str = "", /, **values: object) -> str:
     if many:
         words = key if n == 1 else many
     else:
-        words = catalogues.sentence(key, n, language=_Spoken.language)
+        words = messages.sentence(key, n, language=_Spoken.language)
     return _filled(words, {"n": number(f"{n:,}"), **values})
 
 

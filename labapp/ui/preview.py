@@ -48,16 +48,14 @@ from labapp.study.allocation import rule_of, variants
 from labapp.study.loading import LoadedStudy
 from labapp.study.plugins.part import PlannedPart
 from labapp.ui import theme, timers
-from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.fitting import Fitted
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.mirror import ScreenMirror
 from labapp.ui.moderator.wording import words_of
 from labapp.ui.participant import view
-from labapp.ui.participant.looks import WindowPicture, window_of
-from labapp.ui.participant.view import SessionView
-from labapp.ui.participant.window import WINDOWED, ParticipantWindow
+from labapp.ui.participant.view import Bridge, QtScheduler, SessionView
+from labapp.ui.participant.window import WINDOWED, ParticipantWindow, WindowPicture, window_of
 from labapp.ui.strings import strings_of
 from labapp.ui.widgets.controls import Button
 

@@ -34,9 +34,8 @@ from labapp.ui import mistakes, remembered
 from labapp.ui.language import tr, translate_message
 from labapp.ui.moderator.checklist import Interrupted, StudyChoice
 from labapp.ui.moderator.home import HomeView
-from labapp.ui.outside import open_outside
 from labapp.ui.remembered import Remembered
-from labapp.ui.researcher.job import ReplayProcesses
+from labapp.ui.researcher.job import ReplayProcesses, open_outside
 
 if TYPE_CHECKING:
     from labapp.ui.researcher.controller import CodingWork, Researcher
@@ -254,7 +253,7 @@ class SessionLists(QObject):
 
     def decide(self, path: Path, included: bool, reason: str) -> None:
         """Exclude a session from the analysis, or count it, with the reason."""
-        from labapp.session.deciding import decide_by_hand
+        from labapp.session.withdrawal import decide_by_hand
 
         with mistakes.caught(self._view.show_error, tr("sessions.decision_unkept")):
             self._say(decide_by_hand(path, included, reason)[1])
@@ -262,7 +261,7 @@ class SessionLists(QObject):
 
     def move(self, path: Path, into_study: bool, reason: str) -> None:
         """Move a pilot into the study, or back, with the reason."""
-        from labapp.session.deciding import move_pilot
+        from labapp.session.withdrawal import move_pilot
 
         with mistakes.caught(self._view.show_error, tr("sessions.not_moved")):
             self._say(move_pilot(path, into_study, reason)[1])

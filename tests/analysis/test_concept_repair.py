@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labapp.analysis.task_records import Ran
-from labapp.analysis.walk import Parts, walk
+from labapp.analysis.task_records import Parts, Ran, walk
 from labapp.base.errors import RecordError
 from labapp.models.stimuli import interventions
 from labapp.record.events import payload_of
@@ -26,12 +25,12 @@ from labapp.tasks.concept_repair.events import (
     UndoChange,
 )
 from labapp.tasks.concept_repair.plan import (
+    SAME,
     ConceptGridPart,
     ConceptRepairPart,
     PlannedChange,
     packed,
 )
-from labapp.tasks.concept_repair.state import SAME
 from tests.helpers.concepts import ConceptPlay, parts_of
 
 BY = "mouse"

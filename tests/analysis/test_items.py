@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from labapp.analysis import load
-from labapp.analysis.items import item_rows
+from labapp.analysis.questionnaires import item_rows
 from labapp.analysis.tables import Tables
 from labapp.record.events.commands import Next
 from labapp.record.journal.opening import open_record

@@ -13,12 +13,12 @@ from labapp.base.clock import NS
 from labapp.record.events import Event, Payload, Source
 from labapp.record.events.commands import Pause, Resume
 from labapp.record.events.lifecycle import (
+    KeyboardGiven,
     SegmentStarted,
     SessionPaused,
     SessionResumed,
     WindowFocus,
 )
-from labapp.record.events.moderation import KeyboardGiven
 from labapp.tasks.unmasking.events import StimulusHidden
 from labapp.tasks.unmasking.report.contents import groups_of
 from labapp.tasks.unmasking.report.curves import Cells

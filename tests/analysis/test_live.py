@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.analysis.walk import Parts, walk
+from labapp.analysis.task_records import Parts, walk
 from labapp.base.clock import NS
 from labapp.models.representations.space import LatentSpace
 from labapp.record.events import Source, UnstampedEvent, payload_of
 from labapp.record.events.commands import Begin, Command, Next, Tick
-from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed
 from labapp.tasks.reconstruction.events import (
     Decoded,
@@ -23,10 +23,9 @@ from labapp.tasks.reconstruction.events import (
     SelectDial,
     ToggleOverlay,
 )
-from labapp.tasks.reconstruction.machine import ReconstructionTask
+from labapp.tasks.reconstruction.machine import ReconstructionTask, StageState, Trial
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.records import Question, ReconstructionRecords
-from labapp.tasks.reconstruction.state import StageState, Trial
 from tests.analysis.sessions import SPACE, stage_row
 from tests.helpers.journals import Row, stamp
 from tests.helpers.skips import skip_question

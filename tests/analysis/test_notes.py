@@ -14,9 +14,11 @@ from labapp.analysis.tables import Tables, tables_of
 from labapp.base.clock import NS
 from labapp.record.events import Payload, Source
 from labapp.record.events.lifecycle import (
+    BlindingSet,
     DeviationNoted,
     FlagAdded,
     NoteAdded,
+    NoteCorrected,
     PartEnded,
     PartStarted,
     PromptGiven,
@@ -28,7 +30,6 @@ from labapp.record.events.lifecycle import (
     SkipRequested,
     SkipTakenBack,
 )
-from labapp.record.events.moderation import BlindingSet, NoteCorrected
 from labapp.session.bids.contents import session_columns, session_timeline
 from labapp.tasks.interview.events import QuestionAsked
 from tests.analysis.sessions import Stamped, begin_trial, builder, end_trial, paired, stage_row

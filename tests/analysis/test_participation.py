@@ -17,8 +17,8 @@ from labapp.analysis.analyze import analyze
 from labapp.analysis.participation import Flow, _drawn, flow_of
 from labapp.base.figure_style import Look, looking
 from labapp.base.report.drawing import ReportFigure
-from labapp.session.deciding import decide_by_hand
 from labapp.session.simulation.simulation_job import simulate_study
+from labapp.session.withdrawal import decide_by_hand
 from tests.session.test_slots import slotted
 
 DRAWN = True

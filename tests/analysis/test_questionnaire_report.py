@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from labapp.analysis import load
+from labapp.analysis.analyze import report
 from labapp.analysis.item_sections import questionnaires
-from labapp.analysis.report import report
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings
 from labapp.base import resources
@@ -23,7 +23,7 @@ from labapp.record.events.lifecycle import (
     PartStarted,
     SessionCompleted,
 )
-from labapp.record.events.questionnaires import QuestionnaireSubmitted
+from labapp.record.events.trials import QuestionnaireSubmitted
 from labapp.session.bids.export import export
 from labapp.study.loading import files_digest
 from tests.analysis.sessions import builder, stage_row

@@ -6,8 +6,8 @@ from copy import deepcopy
 
 import pandas as pd
 
+from labapp.analysis.declared import Registration
 from labapp.analysis.design.sections import sections
-from labapp.analysis.registration import Registration
 from labapp.analysis.sections import _sample_as_registered, registration_section
 from labapp.base.report.page import joined
 from tests.analysis.design.studies import study

@@ -15,8 +15,7 @@ from statsmodels.stats.anova import AnovaRM
 
 from labapp.analysis.analyze import write
 from labapp.analysis.declared import declared_of
-from labapp.analysis.design.contents import REPORT
-from labapp.analysis.design.r_script import SCRIPT
+from labapp.analysis.design.contents import REPORT, SCRIPT
 from labapp.analysis.reliability import TWO_DEFINITIONS, Reliability, reliability
 from labapp.analysis.tables import Tables, typed
 from labapp.analysis.task_report import Findings

@@ -15,9 +15,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from labapp.analysis import load
-from labapp.analysis.analyze import FIGURES, REPORT, analyze, file_names
+from labapp.analysis.analyze import DEFINITIONS, FIGURES, REPORT, analyze, file_names, report
 from labapp.analysis.deviations import MEANINGS
-from labapp.analysis.report import DEFINITIONS, report
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings
 from labapp.base.errors import ExportExists
@@ -35,8 +34,7 @@ from labapp.record.events.lifecycle import (
     SessionPaused,
 )
 from labapp.tasks.reconstruction.events import DialMoved, LabelEdited
-from labapp.tasks.reconstruction.report.contents import SHOWN_SESSIONS
-from labapp.tasks.reconstruction.report.labels.sections import NAMES
+from labapp.tasks.reconstruction.report.contents import NAMES, SHOWN_SESSIONS
 from tests.analysis.design.studies import study as own_study
 from tests.analysis.sessions import begin_trial, builder, end_trial, move, stage_row
 from tests.helpers.journals import SessionBuilder, golden_session

@@ -14,18 +14,16 @@ import pandas as pd
 import pytest
 
 from labapp.analysis import Tables, language
-from labapp.analysis.analyze import analyze
+from labapp.analysis.analyze import analyze, report
 from labapp.analysis.participation import flow_figures
-from labapp.analysis.report import report
 from labapp.analysis.tables import load
 from labapp.analysis.task_report import Findings
 from labapp.base import resources, translations
 from labapp.base.documents import parse_yaml
 from labapp.base.errors import SetupError
 from labapp.base.report.page import Translation, speaking
-from labapp.session.deciding import decide_by_hand
 from labapp.session.simulation.simulation_job import simulate_study
-from labapp.session.withdrawal import withdraw
+from labapp.session.withdrawal import decide_by_hand, withdraw
 from tests.analysis.test_exclusion import ruled
 from tests.helpers.journals import golden_session
 from tests.tasks.reconstruction_report.labels import cohort as named

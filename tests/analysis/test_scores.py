@@ -9,7 +9,7 @@ import pytest
 from labapp.analysis.task_records import Row
 from labapp.base.errors import RecordError
 from labapp.record.events.lifecycle import PartStarted
-from labapp.record.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
+from labapp.record.events.trials import QuestionnaireSubmitted, ResponseChanged
 from tests.analysis.sessions import builder, records, stage_row
 from tests.helpers.questionnaires import TLX_PAIRS, TLX_SUBSCALES
 

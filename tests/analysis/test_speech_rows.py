@@ -33,11 +33,11 @@ from labapp.coding.annotations.model import (
     Text,
     Unit,
     Word,
+    rater_file,
 )
-from labapp.coding.annotations.places import rater_file
-from labapp.coding.annotations.redaction import shown_texts
 from labapp.coding.annotations.simulated import codebook_path
 from labapp.coding.annotations.store import open_marks
+from labapp.coding.annotations.texts import shown_texts
 from labapp.record.events import Event, payload_of
 from labapp.record.events.lifecycle import PartEnded, PartStarted, SessionPaused, SessionResumed
 from labapp.record.events.trials import TrialEnded

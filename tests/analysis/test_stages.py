@@ -28,7 +28,7 @@ from labapp.record.events.lifecycle import (
     SessionResumed,
     WindowFocus,
 )
-from labapp.record.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
+from labapp.record.events.trials import QuestionnaireSubmitted, ResponseChanged
 from labapp.record.events.voice import AudioDeviceBack, AudioDeviceLost, AudioOff, AudioState
 from labapp.study.design import Missing
 from labapp.tasks.consent.events import ConsentDeclined

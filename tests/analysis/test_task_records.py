@@ -31,8 +31,7 @@ from labapp.base.errors import LabappError, RecordError, SessionError, SetupErro
 from labapp.record.events import Event, Payload, lifecycle
 from labapp.record.events import registry as kinds
 from labapp.record.events.lifecycle import DecoderWarmed, PartEnded, PartStarted, SessionCompleted
-from labapp.record.events.questionnaires import ResponseChanged
-from labapp.record.events.trials import TrialEnded
+from labapp.record.events.trials import ResponseChanged, TrialEnded
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.study.loading import files_digest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from labapp.analysis.titles import questionnaire_name, study_title
+from labapp.analysis.task_report import questionnaire_name, study_title
 
 
 def test_the_title_is_that_of_the_latest_version() -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from labapp.base import catalogues
-from labapp.base.catalogues import sentence
+from labapp.base import messages
+from labapp.base.messages import sentence
 from scripts import words
 
-LANGUAGES = catalogues.available()
+LANGUAGES = messages.available()
 ENGLISH = '"Language: en\\n"\n"Content-Type: text/plain; charset=utf-8\\n"\n'
 
 
@@ -93,10 +93,10 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "scripts").mkdir()
     shutil.copy(words.__file__, tmp_path / "scripts")
     (folder / "en.po").write_text(po(GIVEN), "utf-8")
-    monkeypatch.setattr(catalogues.resources, "assets", lambda: folder.parent)
-    catalogues.catalogue.cache_clear()
+    monkeypatch.setattr(messages.resources, "assets", lambda: folder.parent)
+    messages.catalogue.cache_clear()
     yield folder
-    catalogues.catalogue.cache_clear()
+    messages.catalogue.cache_clear()
 
 
 def change(path: Path, entries: str) -> None:
@@ -104,7 +104,7 @@ def change(path: Path, entries: str) -> None:
     before = path.with_suffix(".mo").stat().st_mtime if path.with_suffix(".mo").exists() else 0.0
     path.write_text(po(entries), "utf-8")
     os.utime(path, (before + 10, before + 10))
-    catalogues.catalogue.cache_clear()
+    messages.catalogue.cache_clear()
 
 
 def test_a_checkout_compiles_what_was_changed(checkout: Path) -> None:
@@ -116,7 +116,7 @@ def test_a_checkout_compiles_what_was_changed(checkout: Path) -> None:
 def test_what_a_language_lacks_is_said_in_english(checkout: Path) -> None:
     empty = entry("a.free", "")
     change(checkout / "fr.po", entry("a.many", "un fichier", "{n} fichiers") + empty)
-    assert catalogues.available() == ["en", "fr"]
+    assert messages.available() == ["en", "fr"]
     assert sentence("a.many", 3, language="fr") == "{n} fichiers"
     assert sentence("a.free", language="fr") == "{size} free"
 

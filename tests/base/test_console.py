@@ -21,7 +21,7 @@ from labapp.cli import main as cli
 ROOT = Path(__file__).resolve().parents[2]
 PRINTING = {
     "labapp/base/console.py": "the one place",
-    "labapp/ui/app.py": "a line that is written over, of numbers alone",
+    "labapp/ui/starting.py": "a line that is written over, of numbers alone",
 }
 """Modules that print by themselves, and why."""
 

@@ -9,10 +9,10 @@ from string import Formatter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.base import catalogues
+from labapp.base import messages
 from labapp.base.messages import Message, coded, decoded, form
 
-IDS = {key if isinstance(key, str) else key[0] for key in catalogues.catalogue("en").texts()}
+IDS = {key if isinstance(key, str) else key[0] for key in messages.catalogue("en").texts()}
 CODES = sorted(key.removeprefix("message.") for key in IDS if key.startswith("message."))
 VALUES = st.one_of(st.text(), st.integers(-(10**6), 10**6), st.floats(-1e6, 1e6))
 

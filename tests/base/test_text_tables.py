@@ -18,7 +18,7 @@ from labapp.analysis.analyze import _to_csv, write
 from labapp.analysis.folding.folded import SCHEMA
 from labapp.analysis.tables import load
 from labapp.analysis.writing_snapshots import write_snapshots
-from labapp.base.text_tables import STARTS, escaped, original, write_csv
+from labapp.base.reading.tables import STARTS, escaped, original, write_csv
 from labapp.record.events.lifecycle import NoteAdded
 from labapp.session.bids.export import export
 from labapp.session.bids.folder import Table

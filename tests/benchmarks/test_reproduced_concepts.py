@@ -43,7 +43,7 @@ from labapp.models.concepts import card as cards
 from labapp.models.concepts import recipe as recipes
 from labapp.models.concepts import training
 from labapp.models.concepts.learner import in_memory
-from labapp.models.concepts.settings import SIZES
+from labapp.models.concepts.recipe import SIZES
 from labapp.models.datasets.concepts import sprites
 from labapp.models.datasets.concepts.rows import part
 from labapp.models.training.loop import Provenance

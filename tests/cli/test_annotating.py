@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from labapp.base import resources
-from labapp.coding.annotations.places import rater_file
+from labapp.coding.annotations.model import rater_file
 from tests.coding.annotations.test_segmenting import spoken
 from tests.helpers.commands import Run
 from tests.helpers.recorded_sounds import Take, sounding_session

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from labapp.base.console import say_json
 from labapp.cli.main import app, command_tree
-from labapp.session.deciding import decide_by_hand
+from labapp.session.withdrawal import decide_by_hand
 from tests.helpers.journals import golden_session
 from tests.helpers.json_contract import promises, words_for_values
 

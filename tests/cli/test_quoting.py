@@ -21,8 +21,8 @@ from labapp.coding.annotations.model import Text
 from labapp.coding.annotations.redacting import holders, redact
 from labapp.coding.annotations.simulated import codebook_path
 from labapp.coding.annotations.store import annotations_of, open_marks, open_texts
-from labapp.coding.exchange.formats import format_named
 from labapp.coding.exchange.gathering import export_coding
+from labapp.coding.exchange.incoming import format_named
 from labapp.record.journal.opening import open_record
 from labapp.session.simulation.simulation_job import simulate_study
 

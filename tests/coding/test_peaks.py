@@ -16,7 +16,7 @@ from labapp.base.clock import NS
 from labapp.coding.sound import Peaks, SessionSound
 from labapp.record.audio import pyramid
 from labapp.record.audio.pyramid import BASE, pyramid_of
-from labapp.record.audio.wav_samples import WavSamples
+from labapp.record.audio.recorded_sound import WavSamples
 from labapp.record.journal.opening import open_record
 from tests.helpers.nightly import examples
 from tests.helpers.recorded_sounds import RATE, Take, name_of, sounding_session

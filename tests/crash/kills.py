@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 import soundfile
 
-from labapp.record.journal.integrity import check_journal
 from labapp.record.journal.layout import JOURNAL
-from labapp.record.journal.read import Row, read_rows
+from labapp.record.journal.read import Row, check_journal, read_rows
 from labapp.session.resuming import recover
 from tests.record.audio.fakes import RATE
 

@@ -23,8 +23,8 @@ from labapp.coding.annotations.model import Text, Unit
 from labapp.coding.annotations.packs import make_pack, open_pack
 from labapp.coding.annotations.rounds import assign_study
 from labapp.coding.annotations.store import open_marks, open_texts, open_units
-from labapp.coding.exchange.formats import FORMATS
 from labapp.coding.exchange.gathering import export_coding
+from labapp.coding.exchange.incoming import FORMATS
 from labapp.record.journal.anchor import ANCHOR
 from labapp.record.journal.decisions import add_comment
 from labapp.record.journal.opening import open_record

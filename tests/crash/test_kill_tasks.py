@@ -11,7 +11,7 @@ import pytest
 
 from labapp.analysis.rows import SessionRecords
 from labapp.record.events import Event, payload_of
-from labapp.record.events.stimuli import StimuliStored
+from labapp.record.events.lifecycle import StimuliStored
 from labapp.record.journal.read import read_rows
 from labapp.tasks.judging.events import PhotoJudged
 from labapp.tasks.judging.plan import JudgingTask

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from labapp.cli.main import app
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations.store import annotations_of, open_marks
-from labapp.coding.exchange.formats import FORMATS
+from labapp.coding.exchange.incoming import FORMATS
 from labapp.record.journal.opening import open_record
 from tests.helpers.every_byte import contents, sounds, spelled
 from tests.helpers.exchanged import exchanged_session

@@ -15,7 +15,7 @@ from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations.model import Text, Unit
 from labapp.coding.annotations.packs import open_pack
 from labapp.coding.annotations.store import open_marks, open_texts, open_units
-from labapp.coding.exchange.formats import CODEBOOK_FORMATS, FORMATS
+from labapp.coding.exchange.incoming import CODEBOOK_FORMATS, FORMATS
 from tests.helpers.every_byte import contents, spelled
 from tests.helpers.journals import GOLDEN, golden_session
 

@@ -14,12 +14,11 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from labapp.analysis import task_report
-from labapp.analysis.analyze import analyze, write
-from labapp.analysis.report import report
+from labapp.analysis.analyze import analyze, report, write
 from labapp.analysis.tables import load
 from labapp.base.errors import LabappError, RecordError, SessionError, StudyError, UsageError
 from labapp.base.report.page import decimal
-from labapp.record.journal.integrity import check_journal
+from labapp.record.journal.read import check_journal
 from labapp.session.bids.verify import verify
 from labapp.session.opening import resume
 from labapp.session.resuming import finished, read_verified_events

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.analysis.walk import Parts, walk
+from labapp.analysis.task_records import Parts, walk
 from labapp.record.events.lifecycle import SessionPlanned
 from labapp.record.journal.read import payloads
 from labapp.record.journal.record import outline

@@ -16,8 +16,7 @@ import pytest
 from labapp.base.errors import RecordError
 from labapp.record.journal.read import payloads
 from labapp.session.machine import SessionMachine
-from labapp.study.parts import BreakPart
-from labapp.study.plan import parts_of
+from labapp.study.plan import BreakPart, parts_of
 from labapp.study.plugins import registry
 from labapp.tasks.resting.machine import BreakMachine
 from labapp.tasks.unmasking.machine import UnmaskingTask

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labapp.coding.annotations.editing import new_id
+from labapp.coding.annotations.ledger import new_id
 from labapp.coding.annotations.model import Text, Unit, Word
 from labapp.coding.annotations.store import open_texts, open_units
 

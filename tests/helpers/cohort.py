@@ -9,8 +9,8 @@ from typing import NamedTuple
 from labapp.analysis import Tables
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
+from labapp.tasks.judging.machine import PhotoTrial
 from labapp.tasks.judging.plan import JudgingTask, Question
-from labapp.tasks.judging.state import PhotoTrial
 from tests.analysis.sessions import paired
 from tests.helpers.judged import JudgedSession, Said
 

@@ -9,8 +9,13 @@ import numpy as np
 import pandas as pd
 
 from labapp.analysis.columns import Metric
-from labapp.papers.interactive_reconstruction.groups import SCORE_METRICS, comparisons
-from labapp.papers.interactive_reconstruction.results import Found, Group, stars
+from labapp.papers.interactive_reconstruction.results import (
+    SCORE_METRICS,
+    Found,
+    Group,
+    comparisons,
+    stars,
+)
 from labapp.tasks.reconstruction.report.contents import METRICS
 from labapp.tasks.single_dimension.report.contents import SINGLE_METRICS
 

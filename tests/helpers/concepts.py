@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import yaml
 
-from labapp.models.stimuli import answer_files, interventions, library, pictures
+from labapp.models.stimuli import interventions, library, pictures, score_files
 from labapp.models.stimuli.interventions import Answers
 from labapp.models.stimuli.library import StimulusSet
 from labapp.record.events.commands import Begin, ShowQuestion
@@ -21,8 +21,15 @@ from labapp.session.machine import SessionMachine
 from labapp.study import loading, planner
 from labapp.study.plugins.machine import PartMachine
 from labapp.tasks.concept_repair.machine import ConceptGridTask, ConceptRepairTask
-from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart, PlannedItem
-from labapp.tasks.concept_repair.state import Grid, GridState, Repair, RepairState
+from labapp.tasks.concept_repair.plan import (
+    ConceptGridPart,
+    ConceptRepairPart,
+    Grid,
+    GridState,
+    PlannedItem,
+    Repair,
+    RepairState,
+)
 from tests.helpers.play import SPACE, Play
 from tests.helpers.stimuli import written
 
@@ -118,7 +125,7 @@ def _drawn(
     hundreds of tests write the same few sets."""
     photos, answers = _photos(ident, concepts, each, natural, leak)
     files = {photo["photo"]: _picture(photo["concepts"], photo["id"]) for photo in photos}
-    return photos, {**files, "answers.npy": answer_files.encode(np.stack(answers))}
+    return photos, {**files, "answers.npy": score_files.encode_answers(np.stack(answers))}
 
 
 def _photos(

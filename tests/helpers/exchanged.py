@@ -17,9 +17,8 @@ from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.model import Mark
 from labapp.coding.annotations.store import annotations_of, open_marks
 from labapp.coding.exchange.coming_in import plan_import
-from labapp.coding.exchange.formats import FORMATS
 from labapp.coding.exchange.gathering import Exported, export_coding
-from labapp.coding.exchange.incoming import read
+from labapp.coding.exchange.incoming import FORMATS, read
 from labapp.coding.exchange.model import Annotation, Media, Sheet, Stamp, Utterance
 from labapp.coding.exchange.plan import Plan
 from labapp.record.journal.opening import open_record

@@ -40,8 +40,7 @@ from labapp.record.events.lifecycle import (
     SessionResumed,
     WindowFocus,
 )
-from labapp.record.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
-from labapp.record.events.trials import TrialEnded
+from labapp.record.events.trials import QuestionnaireSubmitted, ResponseChanged, TrialEnded
 from labapp.record.events.voice import AudioGap, AudioStarted, AudioState, AudioStopped
 from labapp.tasks.consent.events import ConsentGiven
 from labapp.tasks.reconstruction.events import (

@@ -11,18 +11,15 @@ from typing import Any
 
 from labapp.record.events import Event, Payload, Source, UnstampedEvent, payload_of
 from labapp.record.events.commands import Begin, HandIn, Next, ShowQuestion
-from labapp.record.events.lifecycle import PartEnded, PartStarted, SessionCompleted
-from labapp.record.events.questionnaires import QuestionnaireSubmitted
-from labapp.record.events.stimuli import StimuliStored
+from labapp.record.events.lifecycle import PartEnded, PartStarted, SessionCompleted, StimuliStored
+from labapp.record.events.trials import QuestionnaireSubmitted
 from labapp.session.machine import SessionMachine
 from labapp.study.loading import files_digest
-from labapp.study.parts import QuestionnairePart
-from labapp.study.plan import to_rows
+from labapp.study.plan import QuestionnairePart, to_rows
 from labapp.tasks.judging.events import Judge
 from labapp.tasks.judging.machine import JudgingTask as Machine
-from labapp.tasks.judging.machine import WarmUpTask
+from labapp.tasks.judging.machine import PhotoTrial, WarmUpTask
 from labapp.tasks.judging.plan import ExplainedModel, JudgingPart, JudgingTask, Question, WarmUpPart
-from labapp.tasks.judging.state import PhotoTrial
 from tests.helpers.journals import SessionBuilder
 from tests.helpers.play import NS, Play
 from tests.helpers.play_judging import explained, judging_part, photo, warm_up_part

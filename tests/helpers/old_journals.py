@@ -7,8 +7,7 @@ from pathlib import Path
 
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.task_records import Row as Cells
-from labapp.record.journal.integrity import check_rows
-from labapp.record.journal.read import Row, payloads
+from labapp.record.journal.read import Row, check_rows, payloads
 from tests.helpers.journals import GOLDEN
 
 FOLDER = GOLDEN / "journals"

@@ -14,18 +14,20 @@ from labapp.record.events.event import payload_text
 from labapp.record.events.lifecycle import SegmentStarted
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.study.instruments import Instrument
-from labapp.study.parts import PagesPart, QuestionnairePart
+from labapp.study.plan import PagesPart, QuestionnairePart
 from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.pages import TextMachine
 from labapp.study.plugins.part import PlannedPart
-from labapp.tasks.consent.machine import ConsentTask
-from labapp.tasks.consent.plan import ConsentPart
+from labapp.tasks.consent.machine import ConsentPart, ConsentTask
 from labapp.tasks.questionnaire.machine import QuestionnaireTask
 from labapp.tasks.reconstruction.events import Decoded, Presented
-from labapp.tasks.reconstruction.machine import ReconstructionTask
-from labapp.tasks.reconstruction.pictures import TutorialMachine
+from labapp.tasks.reconstruction.machine import (
+    ReconstructionTask,
+    StageState,
+    Trial,
+    TutorialMachine,
+)
 from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialBox, TutorialPart
-from labapp.tasks.reconstruction.state import StageState, Trial
 
 NS = 1_000_000_000
 

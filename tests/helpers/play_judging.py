@@ -8,6 +8,7 @@ from labapp.record.events.commands import Begin, HandIn, Next, ShowQuestion
 from labapp.session.machine import SessionMachine
 from labapp.tasks.judging import machine as machines
 from labapp.tasks.judging.events import Judge
+from labapp.tasks.judging.machine import JudgingState, PhotoTrial
 from labapp.tasks.judging.plan import (
     KIND_OF,
     RIGHT,
@@ -20,7 +21,6 @@ from labapp.tasks.judging.plan import (
     PlannedRow,
     WarmUpPart,
 )
-from labapp.tasks.judging.state import JudgingState, PhotoTrial
 from tests.helpers.play import Play
 
 CLASSES = ("finch", "gull", "heron", "ibis")

@@ -11,10 +11,9 @@ from labapp.models.representations.space import Continuous, Discrete, LatentSpac
 from labapp.record.events.commands import Begin, HandIn, Next, ShowQuestion
 from labapp.session.machine import SessionMachine
 from labapp.tasks.single_dimension.events import Choose, Rate
-from labapp.tasks.single_dimension.machine import SingleDimensionTask
+from labapp.tasks.single_dimension.machine import Question, SingleDimensionTask, SingleState
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
 from labapp.tasks.single_dimension.planner import asked
-from labapp.tasks.single_dimension.state import Question, SingleState
 from tests.helpers.play import Play
 
 SPACE = LatentSpace((Discrete("shape", 4), Continuous("x", -3.0, 3.0), Continuous("y", 0.0, 1.0)))

@@ -72,7 +72,7 @@ class Room:
     session: OpenSession
     loaded: LoadedStudy
     clock: Clock
-    bridge: Any = None  # labapp.ui.bridge.Bridge, in tests of windows
+    bridge: Any = None  # labapp.ui.participant.view.Bridge, in tests of windows
 
     def __post_init__(self) -> None:
         self.events: list[tuple[str, dict[str, Any]]] = []

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from labapp.base.clock import NS
 from labapp.coding.annotations.model import Unit
 from labapp.session.replay.lanes import Lane, LaneItem
-from labapp.study.parts import PagesPart
+from labapp.study.plan import PagesPart
 from labapp.study.plugins.part import PlannedPart
 from labapp.ui.replay.timeline_rows import CodeItem, CodeLane
 

@@ -19,10 +19,11 @@ from labapp.tasks.unmasking.plan import (
     Button,
     PlannedMask,
     PlannedSequence,
+    StimulusTrial,
     Unmasked,
     UnmaskingPart,
+    UnmaskingState,
 )
-from labapp.tasks.unmasking.state import StimulusTrial, UnmaskingState
 from tests.helpers import stimuli
 from tests.helpers.beside import put_beside
 from tests.helpers.play import NS, Play

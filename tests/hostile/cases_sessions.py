@@ -10,8 +10,7 @@ from pathlib import Path
 
 from labapp.analysis.folding.folded import fold
 from labapp.base.errors import LabappError, RecordError
-from labapp.record.journal.describe import describe
-from labapp.record.journal.opening import SessionPlace
+from labapp.record.journal.opening import SessionPlace, describe
 from labapp.record.journal.sessions import list_problems, list_sessions
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
@@ -26,7 +25,7 @@ def session(tmp: Path) -> Path:
 
 def listed(tmp: Path) -> list[str]:
     """The lines of `sessions list`, the others beside a bad one still there."""
-    from labapp.record.journal.describe import line
+    from labapp.record.journal.opening import line
 
     lines = [line(one) for one in list_sessions(tmp / "data")] + list_problems(tmp / "data")
     assert any("complete" in one for one in lines), lines

@@ -249,7 +249,7 @@ growing("EAF: media", _eaf, lambda n: _document(b"").replace(b"<HEADER ", b"<HEA
 # --- QDPX, QDC ------------------------------------------------------------------------------------
 
 
-_qdc = of_bytes("_qdc", "labapp.coding.exchange.qdc:read", Path("codebook.yaml"))
+_qdc = of_bytes("_qdc", "labapp.coding.exchange.refi:read", Path("codebook.yaml"))
 
 
 def _qde(data: bytes) -> Any:
@@ -294,7 +294,7 @@ _map = of_path("_map", "labapp.coding.exchange.incoming:read_translation", "map.
 
 
 def _agree(data: bytes) -> Any:
-    from labapp.coding.agreement.table import agree, read_table
+    from labapp.coding.agreement.coefficients import agree, read_table
 
     with placed("a.csv", data) as path:
         return agree(read_table(path), "alpha", "nominal")

@@ -25,7 +25,7 @@ from typing import Any
 from labapp.analysis.folding.folded import fold
 from labapp.base import resources
 from labapp.base.errors import LabappError
-from labapp.coding.agreement.table import agree, read_table
+from labapp.coding.agreement.coefficients import agree, read_table
 from labapp.coding.exchange import qdpx_in
 from labapp.models.datasets.folder import pixels
 from labapp.models.explanations import data as classifiers
@@ -41,11 +41,10 @@ from labapp.record.audio.capture import wav_header
 from labapp.record.audio.recorded_sound import repair_wav
 from labapp.record.journal.arrow import rows_of
 from labapp.record.journal.decisions import withdrawal_problems, withdrawals
-from labapp.record.journal.describe import describe
-from labapp.record.journal.integrity import check_rows
-from labapp.record.journal.opening import SessionPlace, bundled_record
+from labapp.record.journal.layout import FolderTree
+from labapp.record.journal.opening import SessionPlace, bundled_record, describe
+from labapp.record.journal.read import check_rows
 from labapp.record.journal.sessions import exported_from, exports_of, summary
-from labapp.record.journal.tree import FolderTree
 from labapp.session.bids.export import export
 from labapp.session.bids.folder import read_manifest
 from labapp.session.bids.verify import verify
@@ -331,7 +330,7 @@ target("qdpx", refi.packed_ours, lambda: refi.zipped(refi.of_another_tool()))(
     of_bytes("qdpx", "labapp.coding.exchange.qdpx_in:read", "a.qdpx")
 )
 target("qdc", refi.CODEBOOK)(
-    of_bytes("qdc", "labapp.coding.exchange.qdc:read", Path("codebook.yaml"))
+    of_bytes("qdc", "labapp.coding.exchange.refi:read", Path("codebook.yaml"))
 )
 
 

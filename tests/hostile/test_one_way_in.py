@@ -32,19 +32,18 @@ OWN = "labapp wrote it, in a place of its own"
 MEASURED = "of what was read, and so measured, before"
 ALLOWED = {
     "labapp/models/datasets/concepts/shapes.py": {"h5py.File": "the published file"},
-    "labapp/base/catalogues.py": {"compiled.open": "made by labapp of what comes with it"},
-    "labapp/base/report/sentences.py": {
+    "labapp/base/messages.py": {"compiled.open": "made by labapp of what comes with it"},
+    "labapp/base/report/listing.py": {
         "path.read_text": "comes with the program",
         "yaml.safe_load": "comes with the program",
     },
     "labapp/base/access.py": {"os.open": "makes files of its own, with their rights"},
     "labapp/analysis/folding/folded.py": {"json.loads": "of cells that were made in memory"},
-    "labapp/analysis/declared.py": {"json.loads": "of cells that were made in memory"},
-    "labapp/analysis/design/r_script.py": {
+    "labapp/analysis/design/contents.py": {
         "files('labapp.analysis.design').joinpath(name).read_text": ("comes with the program"),
     },
     "labapp/analysis/design/sources.py": {"json.loads": "of cells that were made in memory"},
-    "labapp/analysis/items.py": {"shipped.read_bytes": "comes with the program"},
+    "labapp/analysis/questionnaires.py": {"shipped.read_bytes": "comes with the program"},
     "labapp/analysis/quotes.py": {"(folder / quote.picture).read_bytes": "just drawn"},
     "labapp/models/representations/importing/memory.py": {
         "Path('/proc/meminfo').read_text": "the kernel's",
@@ -52,7 +51,7 @@ ALLOWED = {
         "(_GROUP / 'memory.max').read_text": "the kernel's",
         "(_GROUP / 'memory.current').read_text": "the kernel's",
     },
-    "labapp/analysis/registration.py": {"json.loads": "of what was made in memory"},
+    "labapp/analysis/declared.py": {"json.loads": "of what was made in memory"},
     "labapp/analysis/sections.py": {"json.loads": "of cells that were made in memory"},
     "labapp/coding/annotations/codebook.py": {"yaml.safe_load": "of a codebook that was read"},
     "labapp/base/leftovers.py": {
@@ -100,9 +99,8 @@ ALLOWED = {
         "json.loads": "between two processes of ours",
         "np.load": "between two processes of ours, without pickles",
     },
-    "labapp/record/journal/integrity.py": {"sqlite3.connect": "in memory"},
     "labapp/record/journal/read.py": {
-        "sqlite3.connect": "longest value limited, no view is read",
+        "sqlite3.connect": "in memory, or with the longest value limited and no view read",
         "msgspec.json.Decoder": "a row whose length is limited",
     },
     "labapp/record/events/registry.py": {"json.loads": "of an event that was made in memory"},
@@ -138,7 +136,7 @@ ALLOWED = {
     "labapp/ui/consent_pdf.py": {"os.open": "makes the form"},
     "labapp/ui/doctor.py": {"json.loads": "between processes of ours"},
     "labapp/testing/rehearsal.py": {"json.loads": "of an event that was made in memory"},
-    "labapp/ui/participant/looks.py": {"QPixmap": "an empty one, to draw on"},
+    "labapp/ui/participant/window.py": {"QPixmap": "an empty one, to draw on"},
     "labapp/ui/replay/timeline.py": {"QPixmap": "an empty one, to draw on"},
     "labapp/ui/researcher/page.py": {
         "QPixmap": "figures that an analysis just drew",

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, event, given, reject, settings
 from hypothesis import strategies as st
 
 from labapp.base.errors import StudyError
-from labapp.record.journal.integrity import check_journal
+from labapp.record.journal.read import check_journal
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.person import FAST

@@ -17,8 +17,7 @@ from labapp.tasks.concept_repair.events import (
     TickPair,
     UndoChange,
 )
-from labapp.tasks.concept_repair.plan import ConceptRepairPart
-from labapp.tasks.concept_repair.state import Grid, Repair
+from labapp.tasks.concept_repair.plan import ConceptRepairPart, Grid, Repair
 from tests.helpers.concepts import ConceptPlay, small_parts
 from tests.helpers.nightly import examples
 from tests.helpers.skips import skip_stage

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from labapp.record.events.commands import Back, Command, Next, Pause, Resume, StayHere, TakeBackSkip
 from labapp.session.machine import SessionMachine
 from labapp.study.instruments import Instrument
-from labapp.study.parts import QuestionnairePart
+from labapp.study.plan import QuestionnairePart
 from labapp.tasks.questionnaire.machine import Answer, QuestionnaireState, QuestionnaireTask
 from labapp.tasks.questionnaire.simulated import answer
 from tests.helpers.nightly import examples

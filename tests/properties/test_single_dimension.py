@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from labapp.record.events.commands import Command, HandIn, Next
 from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
-from labapp.tasks.single_dimension.state import RATINGS
+from labapp.tasks.single_dimension.machine import RATINGS
 from tests.helpers.nightly import examples
 from tests.helpers.play_single import SPACE, SinglePlay, single_part
 from tests.properties.commands import BETWEEN

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from labapp.record.events import Event
 from labapp.record.events.commands import Pause, Resume
-from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import (
     SegmentStarted,
     SessionPaused,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.models.explanations.building import build
+from labapp.models.explanations.building import sets
 from labapp.models.stimuli import library
 from labapp.session.resuming import finished, read_verified_events
 from tests.recipes.conftest import Follow
@@ -16,9 +16,9 @@ from tests.recipes.conftest import Follow
 def test_a_method_explains_birds_as_the_page_says(
     follow: Follow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = build.held_rows
+    whole = sets.held_rows
     # As many photos as one set needs; painting two thousand takes most of the time.
-    monkeypatch.setattr(build, "held_rows", lambda *of: replace(whole(*of), per_species=9))
+    monkeypatch.setattr(sets, "held_rows", lambda *of: replace(whole(*of), per_species=9))
     with follow("explanation") as recipe:
         assert "bird-occlusion" in recipe.outputs["plugins list"]
         assert "birds-occlusion" in recipe.outputs["stimuli list"]

@@ -16,7 +16,7 @@ from labapp.session.folder import SessionFolder
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.runner import VirtualScheduler
 from labapp.study.loading import LoadedStudy, load
-from labapp.tasks.reconstruction.state import Trial
+from labapp.tasks.reconstruction.machine import Trial
 from tests.helpers.formulas import formula_decoders
 
 

@@ -9,7 +9,7 @@ import pytest
 from labapp.base.errors import SessionError
 from labapp.record.events import Source
 from labapp.record.events.commands import EndSession, Unblind
-from labapp.record.journal.describe import describe
+from labapp.record.journal.opening import describe
 from labapp.record.journal.read import read_rows
 from labapp.record.journal.record import outline
 from labapp.record.journal.sessions import summary

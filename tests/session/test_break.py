@@ -8,8 +8,7 @@ import pytest
 
 from labapp.record.events import Source
 from labapp.record.events.commands import Command, Next, Pause, Resume, SkipStage
-from labapp.record.journal.integrity import check_journal
-from labapp.record.journal.read import read_rows
+from labapp.record.journal.read import check_journal, read_rows
 from labapp.record.journal.record import outline
 from labapp.session.opening import OpenSession
 from labapp.session.resuming import read_verified_events

@@ -11,15 +11,13 @@ import pytest
 from labapp.models.stimuli.library import StimulusSet
 from labapp.record.events import Event, Source
 from labapp.record.events.commands import Next, Resume
-from labapp.record.journal.integrity import check_journal
-from labapp.record.journal.read import read_rows
+from labapp.record.journal.read import check_journal, read_rows
 from labapp.session.bids.verify import verify
 from labapp.session.opening import OpenSession
 from labapp.study.plan import pictures_of
 from labapp.study.plugins.part import TrialsPart
 from labapp.tasks.concept_repair.events import RepairDone, SetConcept, TickNothing
-from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
-from labapp.tasks.concept_repair.state import Repair
+from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart, Repair
 from tests.helpers import concepts
 from tests.session.sessions import resume_session
 

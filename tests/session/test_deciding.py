@@ -18,9 +18,8 @@ from labapp.record.journal.sessions import SessionIndex, list_problems, summary
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.condition_assignment import held_counts, people_of, preview, session_states
-from labapp.session.deciding import decide_by_hand
 from labapp.session.simulation.simulation_job import simulate_study
-from labapp.session.withdrawal import withdraw
+from labapp.session.withdrawal import decide_by_hand, withdraw
 from labapp.study.loading import LoadedStudy
 from tests.analysis.test_report import Page
 from tests.helpers.nightly import examples

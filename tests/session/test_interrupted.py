@@ -10,8 +10,8 @@ from labapp.analysis.tables import load as load_tables
 from labapp.base.errors import SessionError
 from labapp.record.events import Event, Source
 from labapp.record.events.commands import HandIn, Next, Resume
-from labapp.record.journal.describe import describe
-from labapp.record.journal.integrity import check_journal
+from labapp.record.journal.opening import describe
+from labapp.record.journal.read import check_journal
 from labapp.session import resuming
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify

@@ -24,7 +24,7 @@ from labapp.record.events.commands import (
     Resume,
     SkipStage,
 )
-from labapp.record.events.moderation import NoteCorrected
+from labapp.record.events.lifecycle import NoteCorrected
 from labapp.session.opening import OpenSession
 from labapp.session.overview import overview
 from labapp.session.resuming import read_verified_events

@@ -15,10 +15,9 @@ from labapp.base.clock import FakeClock, SessionClock
 from labapp.base.errors import JournalError, JournalFull
 from labapp.record.events import Event, Source, UnstampedEvent
 from labapp.record.events.lifecycle import NoteAdded, WindowFocus
-from labapp.record.events.questionnaires import ResponseChanged
+from labapp.record.events.trials import ResponseChanged
 from labapp.record.journal import write as module
-from labapp.record.journal.integrity import check_chain
-from labapp.record.journal.read import LONGEST, read_rows
+from labapp.record.journal.read import LONGEST, check_chain, read_rows
 from labapp.record.journal.write import Journal
 from labapp.tasks.reconstruction.events import DialMoved
 from tests.helpers.disks import SmallDisk

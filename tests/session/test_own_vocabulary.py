@@ -11,7 +11,7 @@ import pytest
 
 from labapp.record.events import Event, Payload, UnstampedEvent, registry
 from labapp.record.events.commands import AskToLeave, Begin, Command, Pause, Tick
-from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import SegmentStarted
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.study.plugins.machine import PartMachine

@@ -22,12 +22,11 @@ from labapp.record.journal.sessions import list_sessions
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.condition_assignment import held_counts, people_of, preview
-from labapp.session.deciding import decide_by_hand
 from labapp.session.folder import refuse_taken
 from labapp.session.overview import overview
 from labapp.session.simulation import simulation_job
 from labapp.session.simulation.simulation_job import Decoders, simulate, simulate_study
-from labapp.session.withdrawal import withdraw
+from labapp.session.withdrawal import decide_by_hand, withdraw
 from labapp.study.loading import LoadedStudy
 from labapp.ui.moderator.wording import people_text
 from labapp.ui.session_lists import Reader

@@ -19,7 +19,7 @@ from labapp.session.opening import OpenSession
 from labapp.session.resuming import read_verified_events
 from labapp.tasks.reconstruction.events import MoveDial
 from labapp.tasks.single_dimension.events import Choose, ShowMoreExamples
-from labapp.tasks.single_dimension.state import Question
+from labapp.tasks.single_dimension.machine import Question
 from tests.helpers.formulas import formula_decoder, formula_decoders
 from tests.helpers.rooms import FormulaDecoder
 from tests.helpers.single import write_single_study

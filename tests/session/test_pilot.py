@@ -16,18 +16,17 @@ from labapp.base import durable
 from labapp.base.errors import BundleError, ParticipantTaken, RecordError, UsageError
 from labapp.base.resources import pilot_root
 from labapp.cli.main import app
-from labapp.coding.annotations.places import annotations_folder
+from labapp.coding.annotations.model import annotations_folder
 from labapp.record.journal.decisions import add_comment, forget_comments, moves
-from labapp.record.journal.describe import line as describe_line
+from labapp.record.journal.opening import line as describe_line
 from labapp.record.journal.sessions import SessionIndex, list_problems, list_sessions, summary
-from labapp.session import deciding
+from labapp.session import withdrawal
 from labapp.session.bids.export import export
 from labapp.session.condition_assignment import held_counts, people_of, session_states
-from labapp.session.deciding import decide_by_hand, move_pilot
 from labapp.session.folder import next_free, next_pilot, taken
 from labapp.session.opening import OpenSession
 from labapp.session.private import consents
-from labapp.session.withdrawal import withdraw
+from labapp.session.withdrawal import decide_by_hand, move_pilot, withdraw
 from labapp.study.loading import load
 from tests.helpers.drawn import drawn_study
 from tests.helpers.skips import skip_stage
@@ -237,7 +236,7 @@ def test_a_move_that_is_killed_anywhere_loses_nothing(
     with monkeypatch.context() as patched:
         patched.setattr("labapp.base.durable.add_line", counting(durable.add_line))
         patched.setattr(Path, "rename", counting(Path.rename))
-        patched.setattr(deciding, "forget_comments", counting(forget_comments))
+        patched.setattr(withdrawal, "forget_comments", counting(forget_comments))
         with suppress(KeyboardInterrupt):
             move_pilot(path, True, "it counts")
     goal = tmp_path / "data" / "quickstart" / path.name

@@ -14,11 +14,11 @@ from labapp.record.audio.capture import WavWriter
 from labapp.record.audio.recorder import Recorder
 from labapp.record.events import Source
 from labapp.record.events.commands import EndSession, Resume
-from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import DecoderWarmed
 from labapp.record.events.voice import AudioBlock, AudioStarted
-from labapp.record.journal.integrity import check_journal
 from labapp.record.journal.opening import open_record
+from labapp.record.journal.read import check_journal
 from labapp.record.journal.sessions import list_sessions
 from labapp.session import opening, resuming
 from labapp.session.bids.verify import verify
@@ -26,7 +26,7 @@ from labapp.session.opening import OpenSession
 from labapp.session.resuming import read_verified_events, recover
 from labapp.study.loading import load
 from labapp.tasks.reconstruction.events import MoveDial
-from labapp.tasks.reconstruction.state import Trial
+from labapp.tasks.reconstruction.machine import Trial
 from tests.helpers.beside import put_beside
 from tests.helpers.skips import skip_stage
 from tests.helpers.trees import flip

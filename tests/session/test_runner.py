@@ -28,8 +28,7 @@ from labapp.record.events.commands import (
 )
 from labapp.record.events.lifecycle import WindowFocus
 from labapp.record.journal import write as journal_module
-from labapp.record.journal.integrity import check_journal
-from labapp.record.journal.read import read_rows
+from labapp.record.journal.read import check_journal, read_rows
 from labapp.session.opening import OpenSession
 from labapp.session.resuming import read_verified_events
 from labapp.session.runner import VirtualScheduler

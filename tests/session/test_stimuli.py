@@ -14,7 +14,7 @@ from labapp.base.errors import StimuliError
 from labapp.models.stimuli.library import StimulusSet
 from labapp.record.events import payload_of
 from labapp.record.events.commands import Next
-from labapp.record.events.stimuli import StimuliStored
+from labapp.record.events.lifecycle import StimuliStored
 from labapp.record.journal.read import read_rows
 from labapp.session import opening
 from labapp.session.bids.verify import verify
@@ -24,8 +24,8 @@ from labapp.study import plan
 from labapp.study.loading import load
 from labapp.study.plan import pictures_of
 from labapp.tasks.judging.events import Judge
+from labapp.tasks.judging.machine import JudgingState
 from labapp.tasks.judging.plan import JudgingPart
-from labapp.tasks.judging.state import JudgingState
 from tests.helpers import stimuli
 from tests.helpers.judging import made_for, write_judging_study
 from tests.session.sessions import resume_session, surroundings

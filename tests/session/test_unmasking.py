@@ -20,18 +20,15 @@ from labapp.models.stimuli.manifest import Logits, Photo
 from labapp.models.stimuli.masking import Masking
 from labapp.record.events import Event, Source, payload_of
 from labapp.record.events.commands import Next, Pause, Resume
-from labapp.record.events.lifecycle import InclusionDecided
-from labapp.record.events.stimuli import StimuliStored
-from labapp.record.journal.integrity import check_journal
-from labapp.record.journal.read import read_rows
+from labapp.record.events.lifecycle import InclusionDecided, StimuliStored
+from labapp.record.journal.read import check_journal, read_rows
 from labapp.session.bids.verify import verify
 from labapp.session.gate import predict_masked
 from labapp.session.opening import OpenSession
 from labapp.session.overview import overview
 from labapp.study.plan import pictures_of
 from labapp.tasks.unmasking.events import Respond, StimulusPainted
-from labapp.tasks.unmasking.plan import UnmaskingPart
-from labapp.tasks.unmasking.state import StimulusTrial
+from labapp.tasks.unmasking.plan import StimulusTrial, UnmaskingPart
 from tests.helpers.unmasking import MASKS, made, play_unmasking, write_unmasking_study
 from tests.session.sessions import resume_session
 

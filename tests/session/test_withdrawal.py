@@ -17,11 +17,11 @@ from labapp.base.errors import (
     SessionError,
 )
 from labapp.coding.annotations.ledger import Ledger
-from labapp.coding.annotations.places import annotations_folder, rater_file
+from labapp.coding.annotations.model import annotations_folder, rater_file
 from labapp.coding.annotations.redacting import note_handed_out
 from labapp.record.audio.capture import wav_header
 from labapp.record.audio.pyramid import pyramid_of
-from labapp.record.audio.wav_samples import WavSamples
+from labapp.record.audio.recorded_sound import WavSamples
 from labapp.record.events.commands import EndSession
 from labapp.record.journal import anchor
 from labapp.record.journal.decisions import Withdrawal, withdrawal_problems, withdrawals

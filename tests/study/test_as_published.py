@@ -18,8 +18,7 @@ from labapp.study import overview, planner
 from labapp.study.conditions import cells_of
 from labapp.study.flow import StagesItem, items_of
 from labapp.study.loading import LoadedStudy, load
-from labapp.study.parts import PagesPart
-from labapp.study.plan import Plan
+from labapp.study.plan import PagesPart, Plan
 from labapp.tasks.judging.plan import JudgingPart
 from labapp.tasks.judging.planner import JudgingStages, MethodItem
 from labapp.tasks.questionnaire.task import QuestionnaireItem

@@ -13,7 +13,7 @@ import yaml
 from typer.testing import CliRunner
 
 from labapp.analysis import load
-from labapp.analysis.report import report
+from labapp.analysis.analyze import report
 from labapp.base.errors import LabappError, StudyError, UsageError
 from labapp.cli.main import app
 from labapp.session.bids.export import export

@@ -24,10 +24,10 @@ from labapp.models.stimuli.check import reference_pairs, reserved
 from labapp.models.stimuli.library import StimulusSet
 from labapp.study import loading, plan, planner
 from labapp.study.allocation import variants
-from labapp.study.parts import PagesPart
+from labapp.study.plan import PagesPart
 from labapp.study.plugins import registry
-from labapp.tasks.concept_repair.examples import ConceptExamplesPart
 from labapp.tasks.concept_repair.plan import PERFECT, ConceptGridPart, ConceptRepairPart
+from labapp.tasks.concept_repair.planner import ConceptExamplesPart
 from tests.helpers import concepts, stimuli
 from tests.helpers.nightly import examples
 from tests.helpers.play import SPACE

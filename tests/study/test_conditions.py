@@ -9,8 +9,7 @@ import pytest
 from labapp.base.errors import StudyError
 from labapp.study import conditions, loading, planner
 from labapp.study.overview import check, prior_of, space_of
-from labapp.study.parts import BreakPart
-from labapp.study.plan import Plan
+from labapp.study.plan import BreakPart, Plan
 from labapp.study.plugins.part import RepresentationPart
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
 from tests.helpers.beside import put_beside

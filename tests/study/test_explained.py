@@ -17,8 +17,7 @@ from labapp.models.stimuli import library
 from labapp.models.stimuli.library import StimulusSet
 from labapp.study import overview, planner
 from labapp.study.loading import LoadedStudy, load
-from labapp.study.parts import PagesPart, QuestionnairePart
-from labapp.study.plan import Plan
+from labapp.study.plan import PagesPart, Plan, QuestionnairePart
 from labapp.study.plugins import texts
 from labapp.tasks.judging import performance
 from labapp.tasks.judging.plan import DISTINCTION, JudgingPart, MethodPart, PlannedPhoto

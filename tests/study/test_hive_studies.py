@@ -18,8 +18,7 @@ from labapp.models.stimuli.library import StimulusSet
 from labapp.study import overview, planner
 from labapp.study.conditions import cells_of
 from labapp.study.loading import LoadedStudy, decoded, load
-from labapp.study.parts import PagesPart, QuestionnairePart
-from labapp.study.plan import Plan
+from labapp.study.plan import PagesPart, Plan, QuestionnairePart
 from labapp.study.plugins import texts
 from labapp.tasks.judging.performance import compute, values
 from labapp.tasks.judging.plan import (

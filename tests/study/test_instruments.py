@@ -13,7 +13,7 @@ from labapp.base import resources
 from labapp.base.errors import StudyError
 from labapp.study import loading
 from labapp.study.instruments import Choice, Choices, Instrument, Written
-from labapp.study.parts import QuestionnairePart
+from labapp.study.plan import QuestionnairePart
 from labapp.study.planner import realise
 from tests.helpers.questionnaires import (
     ABOUT_A_MODEL,

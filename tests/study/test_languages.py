@@ -14,7 +14,7 @@ from labapp.analysis.language import FILE as REPORT  # the English of both is in
 from labapp.base import resources
 from labapp.base.errors import StudyError
 from labapp.cli.main import app
-from labapp.record.journal.integrity import check_journal
+from labapp.record.journal.read import check_journal
 from labapp.session.resuming import finished, read_verified_events
 from labapp.session.simulation.person import FAST
 from labapp.session.simulation.simulation_job import simulate

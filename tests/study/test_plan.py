@@ -14,7 +14,7 @@ from labapp.session.overview import next_free, overview
 from labapp.study import plan, planner
 from labapp.study.loading import load
 from labapp.study.overview import check, prior_of, space_of
-from labapp.study.parts import QuestionnairePart
+from labapp.study.plan import QuestionnairePart
 from labapp.study.plugins.texts import fill, pages, placeholders
 from labapp.study.schema import Participants
 from labapp.tasks.reconstruction.plan import ReconstructionPart

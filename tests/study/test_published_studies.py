@@ -20,8 +20,7 @@ from labapp.session.overview import overview as overview_of
 from labapp.study import inclusion, overview, planner
 from labapp.study.conditions import cells_of
 from labapp.study.loading import LoadedStudy, decoded, load
-from labapp.study.parts import PagesPart, QuestionnairePart
-from labapp.study.plan import Plan
+from labapp.study.plan import PagesPart, Plan, QuestionnairePart
 from labapp.study.plugins.part import RepresentationPart
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.single_dimension.plan import SingleDimensionPart

@@ -23,8 +23,7 @@ from labapp.models.stimuli.masking import MaskedRef, Masking, recorded_outputs
 from labapp.study import overview, planner
 from labapp.study.loading import LoadedStudy, load
 from labapp.study.overview import check_all
-from labapp.study.parts import BreakPart, PagesPart, QuestionnairePart
-from labapp.study.plan import Plan, pictures_of, to_rows
+from labapp.study.plan import BreakPart, PagesPart, Plan, QuestionnairePart, pictures_of, to_rows
 from labapp.study.plugins import registry
 from labapp.study.stimulus_stages import PredictMasked
 from labapp.tasks.unmasking.plan import UnmaskingPart

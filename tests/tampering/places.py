@@ -16,14 +16,12 @@ from pathlib import Path
 from labapp.base import resources
 from labapp.base.clock import NS
 from labapp.coding.annotations import codebook as codebooks
-from labapp.coding.annotations.model import Redaction, Text, Unit
+from labapp.coding.annotations.model import Redaction, Text, Unit, annotations_folder
 from labapp.coding.annotations.packs import make_pack
-from labapp.coding.annotations.places import annotations_folder
 from labapp.coding.annotations.rounds import assign_study, close
 from labapp.coding.annotations.store import open_marks, open_texts, open_units
 from labapp.models.representations import package
-from labapp.record.events.lifecycle import DecoderWarmed
-from labapp.record.events.stimuli import StimuliStored
+from labapp.record.events.lifecycle import DecoderWarmed, StimuliStored
 from labapp.record.journal.arrow import parquet_bytes, rows_of
 from labapp.record.journal.decisions import add_comment, decide
 from labapp.record.journal.layout import (
@@ -33,9 +31,9 @@ from labapp.record.journal.layout import (
     MANIFEST,
     SESSION,
     SOURCEDATA,
+    FolderTree,
 )
 from labapp.record.journal.read import Row, read_rows
-from labapp.record.journal.tree import FolderTree
 from labapp.session.bids.export import export
 from labapp.session.bids.folder import FileEntry, hash_stream, manifest_text, write_zip
 from labapp.session.withdrawal import withdraw

@@ -9,7 +9,7 @@ from functools import wraps
 from pathlib import Path
 
 from labapp.coding.annotations.ledger import Line, as_bytes, read
-from labapp.coding.annotations.places import annotations_folder
+from labapp.coding.annotations.model import annotations_folder
 from labapp.record.journal.anchor import ANCHOR
 from tests.tampering.catalogue import BACKUP, INSIDER, manipulation
 from tests.tampering.places import Places

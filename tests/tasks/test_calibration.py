@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from labapp.record.events.commands import Next, Pause, Skip
 from labapp.tasks.reconstruction.events import MarkAlignment, MoveDial
-from labapp.tasks.reconstruction.state import Mark
+from labapp.tasks.reconstruction.machine import Mark
 from tests.helpers.play import NS, Play, stage_machine
 from tests.helpers.skips import skip_question, skip_stage
 

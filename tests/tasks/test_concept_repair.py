@@ -21,8 +21,7 @@ from labapp.tasks.concept_repair.events import (
     TickPair,
     UndoChange,
 )
-from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
-from labapp.tasks.concept_repair.state import SAME, Grid
+from labapp.tasks.concept_repair.plan import SAME, ConceptGridPart, ConceptRepairPart, Grid
 from tests.helpers.concepts import ConceptPlay, parts_of
 from tests.helpers.skips import skip_stage
 

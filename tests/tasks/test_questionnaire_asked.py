@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.record.events.commands import Back, Begin, Command, Next
-from labapp.record.events.durations import Pauses
-from labapp.record.events.event import Event, Source
+from labapp.record.events.event import Event, Pauses, Source
 from labapp.study.instruments import Instrument
-from labapp.study.parts import QuestionnairePart
+from labapp.study.plan import QuestionnairePart
 from labapp.tasks.questionnaire.machine import Answer, QuestionnaireTask
 
 FILE: dict[str, Any] = {

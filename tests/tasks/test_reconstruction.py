@@ -12,7 +12,7 @@ import pytest
 from labapp.base.clock import FakeClock
 from labapp.models.representations.decoding import TargetDistance, compare, decode_one
 from labapp.record.events.commands import Begin, Next, Pause, Resume
-from labapp.tasks.reconstruction import pictures
+from labapp.tasks.reconstruction import machine
 from labapp.tasks.reconstruction.events import (
     Decoded,
     EditLabel,
@@ -21,8 +21,7 @@ from labapp.tasks.reconstruction.events import (
     SelectDial,
     ToggleOverlay,
 )
-from labapp.tasks.reconstruction.machine import MOST_REDRAWN
-from labapp.tasks.reconstruction.state import Trial
+from labapp.tasks.reconstruction.machine import MOST_REDRAWN, Trial
 from tests.helpers.play import NS, Play, stage_machine
 from tests.helpers.rooms import decoder_of, make_runner, skip_to
 from tests.helpers.skips import skip_question, skip_stage
@@ -97,7 +96,7 @@ def test_the_screen_shows_the_pair_that_was_drawn_last(
     try:
         room.session.begin()
         skip_to(room, "stage-1-intro")
-        monkeypatch.setattr(pictures, "compare", agree_twice)
+        monkeypatch.setattr(machine, "compare", agree_twice)
         skip_to(room, "stage-1")
         trial, shown = room.runner.state.part_state.trial, room.runner.pictures
         assert (trial.redrawn, trial.aligned_at_start) == (2, False)
@@ -112,8 +111,8 @@ def test_what_cannot_be_drawn_differently_is_marked() -> None:
     """A pair that the study fixes, and a threshold that every pair reaches."""
     pairs = (((2.0, 0.0, 0.0), (1.0, 0.6, 0.3)),)
     fixed = stage_machine(sampling="fixed", pairs=pairs, trials=1)
-    for machine, draws in ((fixed, 1), (stage_machine(), MOST_REDRAWN + 1)):
-        play = Play(machine, alignment=lambda trial: 1.0).start()
+    for drawing, draws in ((fixed, 1), (stage_machine(), MOST_REDRAWN + 1)):
+        play = Play(drawing, alignment=lambda trial: 1.0).start()
         assert play.kinds().count("trial.drawn") == draws
         assert play.kinds()[-2:] == ["trial.started", "trial.solved"]
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QLabel
 
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Command, SkipStage
-from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PartEnded
 from labapp.record.events.registry import kind
 from labapp.study.plugins.item import Item

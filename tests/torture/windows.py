@@ -32,7 +32,7 @@ from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
 from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.person import Pace
-from labapp.study.parts import BreakPart
+from labapp.study.plan import BreakPart
 from labapp.tasks.reconstruction.events import SelectDial
 from labapp.tasks.unmasking.events import StimulusPainted
 from labapp.ui.controller import SessionController

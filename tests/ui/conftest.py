@@ -27,11 +27,11 @@ from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import Checked
 from labapp.ui import controller, strings
-from labapp.ui.bridge import Bridge, QtScheduler
 from labapp.ui.home import HomeController
 from labapp.ui.language import ENGLISH, speak
 from labapp.ui.moderator import console_header
 from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.participant.view import Bridge, QtScheduler
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.replay.coding_state import CodingRequest
 from labapp.ui.replay.coding_window import CodingWindow, open_coding_window

@@ -11,11 +11,15 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from labapp.coding.annotations.codebook import read
-from labapp.coding.annotations.status import RaterProgress, SessionProgress
-from labapp.coding.annotations.store import annotations_of, open_marks
+from labapp.coding.annotations.store import (
+    RaterProgress,
+    SessionProgress,
+    annotations_of,
+    open_marks,
+)
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.sessions import SessionIndex
-from labapp.session.replay.retrieval import retrieve
+from labapp.session.replay.lanes import retrieve
 from labapp.ui import theme
 from labapp.ui.replay.retrieval import RetrievalView
 from labapp.ui.researcher.coding_page import CodingPage, CodingWanted, Draw

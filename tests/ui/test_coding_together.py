@@ -12,8 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from labapp.base.errors import AnnotationError
 from labapp.coding.annotations.codebook import read
-from labapp.coding.annotations.model import Assignment, Redaction
-from labapp.coding.annotations.places import rater_file
+from labapp.coding.annotations.model import Assignment, Redaction, rater_file
 from labapp.coding.annotations.rounds import Draw, save_draw
 from labapp.coding.annotations.store import annotations_of, open_marks, open_texts, open_units
 from labapp.record.journal.opening import open_record

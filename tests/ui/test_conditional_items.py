@@ -14,8 +14,8 @@ from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.questionnaire.moderator import sheet_lines
 from labapp.tasks.questionnaire.screen.questionnaire import Page
 from labapp.ui import theme
-from labapp.ui.participant.looks import WindowPicture
 from labapp.ui.participant.screen import centre
+from labapp.ui.participant.window import WindowPicture
 from labapp.ui.preview import Preview, opened_preview, write_pictures
 from tests.helpers.own_questionnaires import USE, conditional_study
 from tests.tasks.screens.test_questionnaires import WORDS

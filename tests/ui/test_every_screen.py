@@ -32,7 +32,7 @@ from labapp.base.resources import assets
 from labapp.record.events.commands import Pause, Resume
 from labapp.session.simulation.simulation_job import Course
 from labapp.study.loading import load
-from labapp.ui import room
+from labapp.ui import fitting
 from labapp.ui.participant.screen import Question
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.preview import Place, Preview, opened_preview
@@ -276,7 +276,7 @@ SCROLLING = ("quickstart", "bagnet-distinction", "protopnet-agreement", "prototr
 def test_what_is_to_be_read_begins_at_its_top(qapp: QApplication) -> None:
     """In the smallest window, where texts scroll."""
     scrolling, faults = 0, []
-    for preview, place, study in screens("en", SCROLLING, room.PARTICIPANT):
+    for preview, place, study in screens("en", SCROLLING, fitting.PARTICIPANT):
         for _ in range(SETTLES):
             QApplication.processEvents()
         for area in preview.window.findChildren(QAbstractScrollArea):

@@ -24,7 +24,7 @@ from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.preview import PreviewWindow, opened_preview
-from labapp.ui.replay.session import open_session
+from labapp.ui.replay.controller import open_session
 from labapp.ui.replay.window import ReplayWindow
 from scripts import screens_moderator
 from tests.helpers.reach import out_of_reach

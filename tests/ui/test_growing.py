@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QApplication
 from labapp.record.events.look import LAYOUT, WindowShown
 from labapp.session.simulation.simulation_job import Course
 from labapp.study.loading import load
-from labapp.ui import growing, theme
-from labapp.ui.growing import FROM, MOST, can_grow, factor_for, shrink
-from labapp.ui.participant.looks import WindowPicture
+from labapp.ui import fitting, theme
+from labapp.ui.fitting import FROM, MOST, can_grow, factor_for, shrink
+from labapp.ui.participant.window import WindowPicture
 from labapp.ui.preview import opened_preview
 from tests.helpers.emptiness import free_share
 
@@ -105,7 +105,7 @@ def test_a_mirror_shows_what_was_seen_on_the_grown_screen(large: QScreen) -> Non
         window.looks.look()
         shown = preview.runner.state.look.window
         assert shown is not None
-        assert (shown.layout, shown.grown) == (LAYOUT, growing.grown_of(window))
+        assert (shown.layout, shown.grown) == (LAYOUT, fitting.grown_of(window))
         assert shown.ratio == pytest.approx(shown.grown)
         picture = WindowPicture(window.session.only_read())
         picture.follow_at_once()

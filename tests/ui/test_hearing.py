@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from labapp.models.representations.space import Continuous
 from labapp.tasks.questionnaire.screen.questionnaire import NumberSlider
 from labapp.ui import theme
-from labapp.ui.participant.read_only import ReadOnly
+from labapp.ui.participant.screen import ReadOnly
 from labapp.ui.widgets import controls, dial
 from labapp.ui.widgets.choice import Choice, Look, OptionList, Scale
 from labapp.ui.widgets.dial import BottomBar, DialSlider, Foot

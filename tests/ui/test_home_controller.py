@@ -30,7 +30,7 @@ from labapp.session.resuming import read_verified_events
 from labapp.study.loading import find
 from labapp.study.overview import Checked, check_all
 from labapp.tasks.consent.screen import ConsentScreen
-from labapp.ui import starting, study_checker
+from labapp.ui import starting
 from labapp.ui.controller import SessionController
 from labapp.ui.home import HomeController
 from labapp.ui.moderator import checklist
@@ -86,7 +86,7 @@ def test_a_check_leaves_the_window_free(
         assert go_on.wait(30)
         return check_all(study)
 
-    monkeypatch.setattr(study_checker, "look_at", slow)
+    monkeypatch.setattr(home, "look_at", slow)
     making.check.click()
     assert making.check.text() == "Checking …"
     assert not making.check.isEnabled()

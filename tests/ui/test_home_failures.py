@@ -24,7 +24,7 @@ from labapp.session.folder import SessionFolder
 from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
 from labapp.tasks.reconstruction.plan import TutorialPart
-from labapp.ui import app, controller, home, starting
+from labapp.ui import controller, home, starting
 from labapp.ui.home import HomeController
 from labapp.ui.language import tr
 from labapp.ui.moderator.console import ConsoleWindow
@@ -132,7 +132,7 @@ def test_labapp_run_says_it_in_words(
     with monkeypatch.context() as patch:
         PLACES[place](patch)
         with pytest.raises(ProgramError, match="could not be opened") as said:
-            app.run_session("quickstart", "P01", "1", options)
+            starting.run_session("quickstart", "P01", "1", options)
     assert "untouched" in said.value.safe
     assert "labapp sessions resume" in said.value.todo
     assert isinstance(said.value, LabappError)

@@ -10,10 +10,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from labapp.models.stimuli import masking
-from labapp.tasks.judging.screen.worked import HeatmapBar
+from labapp.tasks.judging.screen.description import HeatmapBar
 from labapp.ui import theme
-from labapp.ui.widgets.enlarger import Enlarger
-from labapp.ui.widgets.photo_view import PhotoView, cut_out, image_of
+from labapp.ui.widgets.photo_view import Enlarger, PhotoView, cut_out, image_of
 from labapp.ui.widgets.row_view import ClassTabs
 from labapp.ui.widgets.segments import QuestionRow, Segments
 from scripts.screens_judging import point

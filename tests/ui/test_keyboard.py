@@ -16,9 +16,8 @@ from pytestqt.qtbot import QtBot
 from labapp.base.clock import FakeClock
 from labapp.record.events.commands import EndSession, GiveConsent
 from labapp.ui import keyboard
-from labapp.ui.keyboard import Keyboard, KeysHeld, is_field
+from labapp.ui.keyboard import Keyboard, KeysHeld, ScreenWatcher, is_field
 from labapp.ui.moderator.console import ConsoleWindow
-from labapp.ui.moderator.screens import ScreenWatcher
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
 from tests.helpers.rooms import Room, skip_to

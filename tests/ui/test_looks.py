@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QApplication
 
 from labapp.record.events.commands import Pause
 from labapp.tasks.judging.events import METHOD, TREE, OpenDescription
-from labapp.ui.participant.looks import WindowPicture, bars_of, enlarging_of, look_of
-from labapp.ui.widgets.enlarger import Enlarger
-from labapp.ui.widgets.photo_view import ZoomView
+from labapp.ui.participant.window import WindowPicture, bars_of, enlarging_of, look_of
+from labapp.ui.widgets.photo_view import Enlarger, ZoomView
 from tests.helpers.rooms import skip_to
 from tests.helpers.studies import write_study
 from tests.helpers.unmasking import made, write_unmasking_study

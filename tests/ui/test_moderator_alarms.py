@@ -17,7 +17,7 @@ from labapp.base.clock import Clock, FakeClock
 from labapp.models.representations.decoding import Array
 from labapp.record.audio import track
 from labapp.record.audio.capture import Packet
-from labapp.record.audio.portaudio import in_words
+from labapp.record.audio.devices import in_words
 from labapp.record.audio.recorder import Recorder
 from labapp.record.events.commands import GiveConsent
 from labapp.record.events.lifecycle import AlarmRaised

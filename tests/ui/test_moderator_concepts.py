@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp.base.clock import FakeClock
 from labapp.record.events.commands import Next, Resume
-from labapp.tasks.concept_repair.beside import NOTABLE, TYPES, Updates
 from labapp.tasks.concept_repair.events import (
     Foretell,
     PickAnswer,
@@ -20,9 +19,8 @@ from labapp.tasks.concept_repair.events import (
     TickPair,
     UndoChange,
 )
-from labapp.tasks.concept_repair.moderator import facts_of
-from labapp.tasks.concept_repair.plan import ConceptRepairPart
-from labapp.tasks.concept_repair.state import Repair
+from labapp.tasks.concept_repair.moderator import NOTABLE, TYPES, Updates, facts_of
+from labapp.tasks.concept_repair.plan import ConceptRepairPart, Repair
 from labapp.ui.home import HomeController
 from labapp.ui.language import speak, tr
 from labapp.ui.moderator.console import SECOND_TICKS, ConsoleWindow, PlanPanel

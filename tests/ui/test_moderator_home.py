@@ -17,7 +17,7 @@ from labapp.record.audio.recorder import Level
 from labapp.record.journal.sessions import SessionSummary
 from labapp.study.loading import load
 from labapp.study.planner import realise
-from labapp.ui import language, room
+from labapp.ui import fitting, language
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import (
     ORDER,
@@ -417,7 +417,7 @@ def test_nothing_is_cut_off_at_the_side_of_the_smallest_window(
         fill(window.view)
         warning = "The microphone gives exact silence: muted, or not allowed by the system."
         window.view.set_checklist([Row(key, "missing", warning) for key in ORDER])
-        window.resize(*room.HOME)
+        window.resize(*fitting.HOME)
         for page in range(window.view.pages.count()):
             window.view.pages.setCurrentIndex(page)
             qtbot.waitUntil(lambda: not restless_widgets())

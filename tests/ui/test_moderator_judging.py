@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from labapp.record.events.commands import HandIn, Next, ShowQuestion
-from labapp.tasks.judging.answers import answers_of
 from labapp.tasks.judging.events import (
     METHOD,
     CloseDescription,
@@ -13,6 +12,8 @@ from labapp.tasks.judging.events import (
     OpenDescription,
     OpenSpecies,
 )
+from labapp.tasks.judging.machine import PhotoTrial
+from labapp.tasks.judging.moderator import answers_of
 from labapp.tasks.judging.plan import (
     AGREEMENT,
     KIND_OF,
@@ -24,7 +25,6 @@ from labapp.tasks.judging.plan import (
     applies,
     questions,
 )
-from labapp.tasks.judging.state import PhotoTrial
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.participant.screen import Opened
 from tests.helpers.play_judging import judging_part, photo

@@ -20,7 +20,7 @@ from babel.messages.catalog import Catalog
 from PySide6.QtWidgets import QWidget
 
 import labapp.ui
-from labapp.base import catalogues
+from labapp.base import messages
 from labapp.base.errors import SetupError
 from labapp.base.messages import Message, coded
 from labapp.models import catalog as models_catalog
@@ -168,8 +168,8 @@ def english() -> Catalog:
 
 def german() -> dict[str, tuple[str, str]]:
     """Every sentence, each form of a plural by itself, in English and German."""
-    texts = catalogues.catalogue("de").texts()
-    own = catalogues.catalogue("en").texts()
+    texts = messages.catalogue("de").texts()
+    own = messages.catalogue("en").texts()
     return {str(key): (text, texts[key]) for key, text in own.items()}
 
 
@@ -238,23 +238,23 @@ def test_no_words_go_to_the_screen_untranslated() -> None:
     assert loose == {"labapp", "labapp · "}
 
 
-class Marked(catalogues.Catalogue):
+class Marked(messages.Catalogue):
     """English between brackets, but for the signs of numbers."""
 
     def gettext(self, message: str) -> str:
-        text = catalogues.catalogue("en").gettext(message)
+        text = messages.catalogue("en").gettext(message)
         return text if message.startswith("number.") else mark(text)
 
     def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
-        text = catalogues.catalogue("en").ngettext(msgid1, msgid2, n)
+        text = messages.catalogue("en").ngettext(msgid1, msgid2, n)
         return text if text == msgid1 else mark(text)
 
 
 @pytest.fixture
 def marked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A language in which every sentence stands in brackets."""
-    languages = {MARKED: Marked(), "en": catalogues.catalogue("en")}
-    monkeypatch.setattr(catalogues, "catalogue", languages.__getitem__)
+    languages = {MARKED: Marked(), "en": messages.catalogue("en")}
+    monkeypatch.setattr(messages, "catalogue", languages.__getitem__)
     monkeypatch.setattr(language._Spoken, "language", MARKED)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from labapp.base.errors import LslError
-from labapp.record.events.lifecycle import AlarmRaised
-from labapp.record.events.lsl import LslOff, LslOpened
+from labapp.record.events.lifecycle import AlarmRaised, LslOff, LslOpened
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Row
 from labapp.ui.moderator.console import SECOND_TICKS

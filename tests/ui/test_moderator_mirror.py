@@ -22,8 +22,7 @@ from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.reconstruction.events import MarkAlignment, MoveDial, ToggleOverlay
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.ui.moderator.console import ConsoleWindow
-from labapp.ui.participant.looks import WindowPicture
-from labapp.ui.participant.window import ParticipantWindow
+from labapp.ui.participant.window import ParticipantWindow, WindowPicture
 from labapp.ui.preview import opened_preview
 from tests.helpers.questionnaires import own_study, questionnaire_study
 from tests.helpers.rooms import Room, skip_to, solve

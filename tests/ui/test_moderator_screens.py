@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 from labapp.base.errors import JournalError
 from labapp.record.events import Payload
 from labapp.record.events.lifecycle import ScreenChanged
+from labapp.ui.keyboard import NumberCards, ScreenWatcher, choices, name_of, preferred
 from labapp.ui.moderator.console import ConsoleWindow
-from labapp.ui.moderator.screens import NumberCards, ScreenWatcher, choices, name_of, preferred
 from tests.helpers.rooms import Room
 
 

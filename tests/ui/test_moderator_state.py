@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from labapp.base.clock import NS
 from labapp.record.events import Event, Payload, Source, UnstampedEvent
-from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
@@ -35,7 +35,7 @@ from labapp.record.events.voice import (
     AudioState,
 )
 from labapp.study.loading import load
-from labapp.study.parts import PagesPart
+from labapp.study.plan import PagesPart
 from labapp.study.planner import realise
 from labapp.study.plugins.part import RepresentationPart
 from labapp.tasks.reconstruction.beside import LIMIT, Curve

@@ -12,13 +12,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from labapp.base.clock import NS
-from labapp.study.parts import PagesPart
+from labapp.study.plan import PagesPart
 from labapp.tasks.reconstruction.beside import Curve, CurveView
 from labapp.ui import language, theme
 from labapp.ui.moderator import bits
-from labapp.ui.moderator.plots import TICK_PX
 from labapp.ui.moderator.state.console import Block, Hearing, Mark, Timeline
-from labapp.ui.moderator.timeline_view import LEAST_SPAN_S, TimelinePanel, TimelineView
+from labapp.ui.moderator.timeline_view import LEAST_SPAN_S, TICK_PX, TimelinePanel, TimelineView
 
 MIN = 60 * NS
 DARK = theme.DARK

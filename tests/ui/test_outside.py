@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from labapp.ui.outside import LOOK_MS, open_outside
+from labapp.ui.researcher.job import LOOK_MS, open_outside
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="xdg-open is Linux's")
 

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtWidgets import QLabel, QWidget
 
 from labapp.record.events.commands import HandIn, Next, Pause, Resume
-from labapp.study.parts import PagesPart
+from labapp.study.plan import PagesPart
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.reconstruction.plan import TutorialPart
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QWidget
 
 from labapp.ui import theme
-from labapp.ui.widgets import composing
+from labapp.ui.widgets import painting
 from labapp.ui.widgets.dial import SeriesView
 from labapp.ui.widgets.segments import LEAST_SIDE, ImageView, magnification, picture_side
 
@@ -26,15 +26,15 @@ def pixels(*rows: list[float]) -> np.ndarray:
 def test_two_hues_are_the_plain_grey_where_pictures_agree():
     own, target = pixels([0, 1, 1, 0.5]), pixels([0, 1, 0, 0.5])
     out = np.zeros((1, 4), dtype=np.uint32)
-    composing.two_hues(own, target, out)
+    painting.two_hues(own, target, out)
     assert out.tolist() == [[BLACK, WHITE, 0xFF0080FF, 0xFF808080]]
-    composing.two_hues(target, own, out)
+    painting.two_hues(target, own, out)
     assert out[0, 2] == 0xFFFF8000
 
 
 def test_as_published_overlay_is_half_and_half():
     out = np.zeros((1, 3), dtype=np.uint32)
-    composing.half_and_half(pixels([1, 0, 1]), pixels([0, 0, 1]), out)
+    painting.half_and_half(pixels([1, 0, 1]), pixels([0, 0, 1]), out)
     assert out.tolist() == [[0xFF808080, BLACK, WHITE]]
 
 
@@ -43,14 +43,14 @@ def test_binary_rounds_as_the_distance_does():
 
     x = pixels([0.49999, 0.5, 0.51, -0.2, 1.3])
     out = np.zeros((1, 5), dtype=np.uint32)
-    composing.binary(x, out)
+    painting.binary(x, out)
     assert out.tolist() == [[BLACK, WHITE, WHITE, BLACK, WHITE]]
     assert mnist(x, (out == WHITE).astype(np.float32)) == 0.0
 
 
 def test_grey_clips():
     out = np.zeros((1, 3), dtype=np.uint32)
-    composing.plain(pixels([-1, 0.5, 2]), out)
+    painting.plain(pixels([-1, 0.5, 2]), out)
     assert out.tolist() == [[BLACK, 0xFF808080, WHITE]]
 
 
@@ -192,7 +192,7 @@ def test_a_picture_has_a_size_where_a_window_has_no_room_for_it(room, qapp):
 def test_colours_reach_the_screen_as_they_are():
     out = np.zeros((1, 4), dtype=np.uint32)
     colours = np.array([[[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 2, -1]]], dtype=np.float32)
-    composing.plain(colours, out)
+    painting.plain(colours, out)
     assert out.tolist() == [[0xFFFF0000, 0xFF00FF00, 0xFF0000FF, 0xFF80FF00]]
 
 
@@ -200,8 +200,8 @@ def test_an_overlay_in_colour_is_that_of_grey_where_there_is_none():
     rng = np.random.default_rng(0)
     own, target = rng.random((2, 16, 16)).astype(np.float32)
     grey, coloured = np.zeros((2, 16, 16), dtype=np.uint32)
-    composing.two_hues(own, target, grey)
-    composing.two_hues(*(np.repeat(x[..., None], 3, axis=2) for x in (own, target)), coloured)
+    painting.two_hues(own, target, grey)
+    painting.two_hues(*(np.repeat(x[..., None], 3, axis=2) for x in (own, target)), coloured)
     channels = [pixels.view(np.uint8).astype(int) for pixels in (grey, coloured)]
     assert np.abs(channels[0] - channels[1]).max() <= 1  # rounded at another moment
 
@@ -209,9 +209,9 @@ def test_an_overlay_in_colour_is_that_of_grey_where_there_is_none():
 def test_an_overlay_in_colour_keeps_the_colours_on_which_pictures_agree():
     x = np.array([[[0.2, 0.6, 1.0]]], dtype=np.float32)
     out = np.zeros((1, 1), dtype=np.uint32)
-    composing.two_hues(x, x, out)
+    painting.two_hues(x, x, out)
     assert out.tolist() == [[0xFF3399FF]]
-    composing.two_hues(x, np.zeros_like(x), out)  # only the own picture is light there
+    painting.two_hues(x, np.zeros_like(x), out)  # only the own picture is light there
     red, green, blue = ((int(out[0, 0]) >> shift) & 0xFF for shift in (16, 8, 0))
     assert blue > green > red
 

@@ -8,7 +8,7 @@ from labapp.record.events import Source
 from labapp.record.events.commands import Resume
 from labapp.session import opening
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
-from labapp.ui.bridge import Bridge, QtScheduler
+from labapp.ui.participant.view import Bridge, QtScheduler
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
 from tests.helpers.skips import skip_question

@@ -23,8 +23,8 @@ from labapp.record.events.voice import (
     SoundState,
 )
 from labapp.study import loading
-from labapp.ui.participant.looks import WindowPicture
 from labapp.ui.participant.view import Moment
+from labapp.ui.participant.window import WindowPicture
 from labapp.ui.preview import opened_preview
 from labapp.ui.widgets.markdown import MarkdownView
 from tests.helpers.rooms import SilentRecorder, skip_to

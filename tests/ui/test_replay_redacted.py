@@ -14,13 +14,13 @@ from pytestqt.qtbot import QtBot
 
 from labapp.base.clock import NS
 from labapp.coding.annotations import codebook as codebooks
-from labapp.coding.annotations.places import annotations_folder
+from labapp.coding.annotations.model import annotations_folder
 from labapp.coding.annotations.redacting import redact
 from labapp.coding.annotations.store import annotations_of, open_marks
 from labapp.coding.sound import SessionSound
 from labapp.ui.replay.coding_state import CodingRequest
 from labapp.ui.replay.coding_window import CodingWindow, open_coding_window
-from labapp.ui.replay.session import open_session
+from labapp.ui.replay.controller import open_session
 from labapp.ui.replay.transport import parse_stroke
 from tests.helpers.coded_session import add_codebook, add_units
 from tests.helpers.journals import golden_session

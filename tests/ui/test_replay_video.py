@@ -22,7 +22,7 @@ from labapp.coding.videos import decoding
 from labapp.coding.videos.session import add_video
 from labapp.session.bids.export import export
 from labapp.ui.replay import window as remembered
-from labapp.ui.replay.session import open_session
+from labapp.ui.replay.controller import open_session
 from labapp.ui.replay.window import ReplayWindow
 from tests.helpers.made_videos import heard_by, number_in, speech_like, write_video
 from tests.helpers.recorded_sounds import Take, sounding_session

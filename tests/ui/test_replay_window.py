@@ -24,7 +24,7 @@ from labapp.session.folder import SessionFolder
 from labapp.session.withdrawal import withdraw
 from labapp.ui.language import speak, tr, translate_message
 from labapp.ui.replay import window as remembered
-from labapp.ui.replay.session import open_session
+from labapp.ui.replay.controller import open_session
 from labapp.ui.replay.transport import ACTIONS, Stroke
 from labapp.ui.replay.window import WIDE, ReplayWindow
 from tests.record.audio.loudspeaker import RATE, Loudspeaker, Tone

@@ -16,20 +16,21 @@ from pytestqt.qtbot import QtBot
 
 from labapp.analysis import load
 from labapp.base.errors import RecordError
-from labapp.papers.interactive_reconstruction.groups import SCORE_METRICS
-from labapp.record.journal.describe import duration
+from labapp.papers.interactive_reconstruction.results import SCORE_METRICS
 from labapp.record.journal.layout import JOURNAL
+from labapp.record.journal.opening import duration
 from labapp.record.journal.sessions import SessionSummary, list_sessions
 from labapp.session.bids.verify import verify
 from labapp.session.simulation.simulation_job import simulate
 from labapp.study.loading import load as load_study
-from labapp.tasks.judging.report.comparisons import findings
+from labapp.tasks.judging.report.contents import findings
 from labapp.tasks.reconstruction.report.contents import METRICS
 from labapp.tasks.single_dimension.report.contents import SINGLE_METRICS
 from labapp.tasks.unmasking.report.contents import rows as unmasked_rows
-from labapp.ui import outside, theme
+from labapp.ui import theme
 from labapp.ui.language import speak, tr
 from labapp.ui.moderator.checklist import length_text
+from labapp.ui.researcher import job
 from labapp.ui.researcher.controller import Researcher
 from labapp.ui.researcher.job import Ended, Job
 from labapp.ui.researcher.page import (
@@ -205,8 +206,8 @@ def test_figures_are_one_click_away(qtbot: QtBot, tmp_path: Path) -> None:
 def test_where_nothing_opens_a_report_its_place_is_told(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outside.QDesktopServices, "openUrl", lambda url: False)
-    monkeypatch.setattr(outside.shutil, "which", lambda name: None)
+    monkeypatch.setattr(job.QDesktopServices, "openUrl", lambda url: False)
+    monkeypatch.setattr(job.shutil, "which", lambda name: None)
     told: list[str] = []
     path = tmp_path / "a.png"
     picture = Picture(path)

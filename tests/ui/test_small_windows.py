@@ -16,7 +16,7 @@ from labapp.base import resources
 from labapp.session.simulation.simulation_job import Course
 from labapp.study.loading import load
 from labapp.tasks.judging.screen.warm_up import WarmUpScreen
-from labapp.ui import room
+from labapp.ui import fitting
 from labapp.ui.language import ENGLISH
 from labapp.ui.preview import opened_preview
 from scripts import screens_moderator, screens_unmasking_console
@@ -32,7 +32,7 @@ SAMPLE = (
     "quickstart",
     "unmasking-faces",
 )
-SMALL = room.PARTICIPANT
+SMALL = fitting.PARTICIPANT
 
 
 def settled(window: QWidget) -> QWidget:
@@ -120,7 +120,7 @@ def test_every_window_of_the_moderator_is_well_made(
         window = shot.window()
         before = window.size()
         window.showNormal()
-        for size in (room.CONSOLE, (1366, 741)):
+        for size in (fitting.CONSOLE, (1366, 741)):
             window.resize(*size)
             assert settled(window).size().toTuple() == size
             assert out_of_reach(window) + ill_made(window) == [], (name, size)

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from labapp.base.errors import TranscriptionError
-from labapp.coding.annotations.status import SessionProgress
-from labapp.coding.annotations.store import annotations_of
+from labapp.coding.annotations.store import SessionProgress, annotations_of
 from labapp.coding.transcription.models import ENGINES, model_at
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.sessions import SessionIndex

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from labapp.base.errors import Fault
 from labapp.study.loading import load
-from labapp.ui import language, room, theme
+from labapp.ui import fitting, language, theme
 from labapp.ui.moderator.checklist import StudyChoice
 from labapp.ui.moderator.home import STUDY, HomeWindow
 from labapp.ui.moderator.study_page import NewStudy, StudyMaking
@@ -77,7 +77,7 @@ def test_the_form_is_seen_whole_in_the_smallest_window(qtbot: QtBot, language_: 
     window = HomeWindow()
     qtbot.addWidget(window)
     window.show()
-    window.resize(*room.HOME)
+    window.resize(*fitting.HOME)
     page = window.view.study
     page.making.set_sources([StudyChoice("quickstart", "Quick start: wavy lines")])
     window.view.pages.setCurrentWidget(page)

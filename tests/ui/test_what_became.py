@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from labapp.record.journal.layout import LEAVING
-from labapp.ui.app import what_became
+from labapp.ui.starting import what_became
 
 
 def test_data_are_called_deleted_only_when_they_are(tmp_path: Path) -> None:

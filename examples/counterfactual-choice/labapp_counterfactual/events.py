@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from labapp.record.events.dials import no_dial, no_dial_state
-from labapp.record.events.registry import Payload, kind
-from labapp.record.events.types import Index, Number, Word
+from labapp.record.events.registry import Index, Number, Payload, Word, kind
+from labapp.record.events.trials import no_dial, no_dial_state
 
 
 @kind("counterfactual.drawn", durable=True, begins=("counterfactual_choice",))

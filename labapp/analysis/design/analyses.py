@@ -17,8 +17,8 @@ import pandas as pd
 
 from labapp.analysis import inference
 from labapp.analysis.declared import Declaration, factor_column
-from labapp.analysis.design import anova, contrasts, logistic, mixed
-from labapp.analysis.design.contrasts import CONTRAST, EFFECT, EQUIVALENCE, Comparison
+from labapp.analysis.design import anova, logistic, mixed
+from labapp.analysis.design.anova import CONTRAST, EFFECT, EQUIVALENCE, Comparison
 from labapp.analysis.design.layout import (
     PARTICIPANT,
     VALUE,
@@ -167,7 +167,7 @@ def _corrected(analyses: Sequence[Analysis], declaration: Declaration) -> list[A
         for kind, asked in ((CONTRAST, "differences"), (EQUIVALENCE, "equivalence")):
             own = [at for at, row in enumerate(rows) if row.kind == kind and row.analysis in family]
             name = f"{plan.family}, {plan.correction}, {asked}"
-            made = contrasts.corrected([rows[at] for at in own], plan.correction, name)
+            made = anova.corrected([rows[at] for at in own], plan.correction, name)
             for at, row in zip(own, made, strict=True):
                 rows[at] = row
     return [
@@ -305,13 +305,13 @@ def _terms(
 
 
 def _compared(
-    means: contrasts.Means, comparison: Comparison, layout: Layout, transform: str
+    means: anova.Means, comparison: Comparison, layout: Layout, transform: str
 ) -> Iterator[Statistic]:
     """The test of a comparison, Cohen's d, and of logarithms the ratio."""
-    rows = contrasts.compare(means, comparison, layout.factors)
+    rows = anova.compare(means, comparison, layout.factors)
     yield from rows
     if transform == "log" and rows[0].p is not None:
-        ratio = contrasts.ratio(rows[0], RATIO)
+        ratio = anova.ratio(rows[0], RATIO)
         yield Statistic(kind=EFFECT, test=RATIO, **comparison.cells, **ratio.cells)
 
 
@@ -328,9 +328,7 @@ def _cells(data: Wide) -> Iterator[Cell]:
             yield Cell({**between, **within}, values[np.isfinite(values)])
 
 
-def _means(
-    model: contrasts.Means, layout: Layout, transform: str, unit: str
-) -> Iterator[Statistic]:
+def _means(model: anova.Means, layout: Layout, transform: str, unit: str) -> Iterator[Statistic]:
     """Estimated means of the levels, in the unit of the tests and in the outcome's own."""
     for factor in layout.factors:
         for level in factor.levels:
@@ -341,7 +339,7 @@ def _means(
                 "factors": plain_name(factor.name),
                 "levels": level_words({factor.name: level}),
             }
-            mean = contrasts.estimated_mean(estimate, **of)
+            mean = anova.estimated_mean(estimate, **of)
             yield mean
             if transform:
                 ends = (back(end or 0.0, transform) for end in (mean.mean, mean.low, mean.high))
@@ -354,7 +352,7 @@ def _comparisons(outcome: Outcome, declaration: Declaration) -> tuple[list[Compa
     factors = {factor.name: factor for factor in outcome.layout.factors}
     plan = declaration.analysis
     if not plan.contrasts:
-        return contrasts.pairs(outcome.layout.factors), []
+        return anova.pairs(outcome.layout.factors), []
     comparisons, dropped = [], []
     for contrast in plan.contrasts:
         weights = {}
@@ -391,7 +389,7 @@ def _comparisons(outcome: Outcome, declaration: Declaration) -> tuple[list[Compa
 
 
 def _equivalences(
-    means: contrasts.Means,
+    means: anova.Means,
     comparisons: Sequence[Comparison],
     outcome: Outcome,
     declaration: Declaration,
@@ -420,7 +418,7 @@ def _equivalences(
     bound = smallest.raw
     if bound is None:
         bound = (smallest.standardised or 0.0) * estimate.spread
-    made = replace(contrasts.equivalence(own[0], estimate, bound), unit=unit)
+    made = replace(anova.equivalence(own[0], estimate, bound), unit=unit)
     return [(replace(own[0], direction=EQUIVALENT), made)], remarks
 
 
@@ -479,12 +477,12 @@ def _sensitivity(
     p is not corrected."""
     yield from _terms(model, fitted, SENSITIVITY)
     for comparison in comparisons:
-        row, *_ = contrasts.compare(fitted, comparison, layout.factors)
+        row, *_ = anova.compare(fitted, comparison, layout.factors)
         row = replace(row, kind=SENSITIVITY, model_name=model.name)
         if row.p is not None:
             row = replace(row, n=model.n)
             if model.name == TRIALS_LOGISTIC:
-                row = replace(row, **contrasts.ratio(row, ODDS_RATIO).cells)
+                row = replace(row, **anova.ratio(row, ODDS_RATIO).cells)
         yield row
 
 

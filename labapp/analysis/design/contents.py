@@ -1,23 +1,49 @@
-"""The default analyses in the report, in the table of statistics, and as files."""
+"""The default analyses in the report, in the table of statistics, and as files.
+
+The figure of a study's outcomes: the cells of its declared factors, with intervals.
+
+It is drawn of the values that the analyses are of, and says what the table of cells says: one panel
+an outcome, and one a combination of levels where there are more than two factors.
+
+analysis.R: a script in R that makes the default analyses again and compares every number.
+
+What is the same for all is `recompute.R`; before it stands what each analysis is of.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.resources import files
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+import matplotlib as mpl
+import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from labapp.analysis.column import Column, number, text, whole
+from labapp.analysis.column import Column, ends_of, number, text, whole
 from labapp.analysis.declared import declared_of
-from labapp.analysis.design.analyses import StudyAnalyses, analyse
-from labapp.analysis.design.apa import DOCX, TEX, tex, write_docx
-from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor
-from labapp.analysis.design.r_script import SCRIPT, script
-from labapp.analysis.design.sections import sections
-from labapp.analysis.design.sources import POSITION, STIMULUS
+from labapp.analysis.design.analyses import (
+    TRIALS_LOGISTIC,
+    TRIALS_MIXED,
+    VALUES,
+    VARIANCE,
+    Analysis,
+    StudyAnalyses,
+    analyse,
+    back,
+)
+from labapp.analysis.design.anova import CONTRAST, EMPTY_CELL
+from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Floats, plain_name
+from labapp.analysis.design.sections import DOCX, TEX, sections, tex, write_docx
+from labapp.analysis.design.sources import POSITION, STIMULUS, UNDECLARED
 from labapp.analysis.reliability import (
     RELIABILITY,
     RELIABILITY_TABLE,
@@ -25,13 +51,150 @@ from labapp.analysis.reliability import (
     reliability,
     reliability_rows,
 )
+from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables, typed
 from labapp.analysis.task_records import Row
 from labapp.analysis.task_report import ReportedStudy, TaskReport
+from labapp.base.figure_style import ACCENT, INK, SECONDARY, SERIES, panels_across, points_of, style
+from labapp.base.report import drawing, kit
+from labapp.base.report.drawing import SAID, ReportFigure, shortened
 from labapp.base.report.page import Html
+from labapp.study.design import MODEL
 
-if TYPE_CHECKING:  # matplotlib is slow to load
-    from labapp.base.report.drawing import ReportFigure
+SCRIPT = "analysis.R"
+
+
+def script(studies: Iterable[StudyAnalyses], scales: Iterable[Reliability] = ()) -> str:
+    """The whole script; empty where nothing was analysed."""
+    chosen = [results for results in studies if results.analyses]
+    checked = list(dict.fromkeys(_scale(scale) for scale in scales if not scale.why))
+    if not chosen and not checked:
+        return ""
+    if checked:
+        checked.insert(0, _r("scales.R"))
+    return "\n".join([_r("recompute.R"), *(_study(of) for of in chosen), *checked, _END])
+
+
+def _r(name: str) -> str:
+    return files("labapp.analysis.design").joinpath(name).read_text(encoding="utf-8")
+
+
+def _scale(scale: Reliability) -> str:
+    fields = {
+        "study": _text(str(scale.about["study"])),
+        "instrument": _text(str(scale.about["instrument"])),
+        "version": _text(str(scale.about["instrument_version"])),
+        "score": _text(str(scale.about["score"])),
+        "cells": _texts(scale.cells),
+    }
+    return f"check_scale(list({', '.join(f'{name} = {value}' for name, value in fields.items())}))"
+
+
+_END = """
+# Tests that have a p, and that nothing above recomputes.
+p_values <- unlist(seen)
+left <- printed[!is.na(printed$p) & !printed$p %in% p_values, ]
+if (nrow(left)) {
+  cat("Not recomputed:\\n")
+  print(left[c("analysis", "quantity", "kind", "test", "p")], row.names = FALSE)
+}
+off <- results[!results$equal, ]
+if (nrow(off)) print(off, row.names = FALSE)
+cat(sprintf("%d numbers compared, %d off\\n", nrow(results), nrow(off)))
+write.csv(results, file.path(folder, "analysis-R.csv"), row.names = FALSE)
+if (nrow(off) || !nrow(results)) quit(status = 1)
+"""
+
+
+def _study(results: StudyAnalyses) -> str:
+    plan = results.declaration.analysis
+    method = "BH" if plan.correction == "fdr" else plan.correction
+    lines = [f"## Study {results.study}", f"METHOD <- {_text(method)}"]
+    for analysis in results.analyses:
+        lines += [f"# {analysis.outcome.name} ({analysis.outcome.group})", _call(analysis)]
+    numbers = ", ".join(str(analysis.number) for analysis in results.analyses)
+    families = f"list(c({numbers}))" if plan.family == "all" else f"c({numbers})"
+    lines.append(f'for (k in {families}) for (kind in c("contrast", "equivalence"))')
+    lines.append("  check_family(printed[printed$kind == kind & printed$analysis %in% k, ])")
+    return "\n".join(lines)
+
+
+def _call(analysis: Analysis) -> str:
+    layout = analysis.outcome.layout
+    models = {model.name: model for model in analysis.beside}
+    random = _random(models[TRIALS_MIXED].remarks) if TRIALS_MIXED in models else ""
+    trials = "logistic" if TRIALS_LOGISTIC in models else "mixed" if random else "none"
+    fields = {
+        "id": str(analysis.number),
+        "quantity": _text(analysis.outcome.name),
+        "factors": _texts([factor.name for factor in layout.factors]),
+        "levels": f"list({', '.join(_texts(factor.levels) for factor in layout.factors)})",
+        "within": f"c({', '.join(_flag(factor.within) for factor in layout.factors)})",
+        "measured": _texts([factor.name for factor in layout.factors if factor.measured]),
+        "covariates": _texts(layout.covariates),
+        "crossed": _flag(EMPTY_CELL not in analysis.main.remarks),
+        "model": _text(analysis.main.name),
+        "transform": _text(analysis.transform or "none"),
+        "complete": _flag(VARIANCE in models),
+        "trials": _text(trials),
+        "random": _text(random),
+        "criterion": _criterion(analysis.main.criterion),
+        "trials_criterion": _criterion(
+            models[TRIALS_MIXED].criterion if TRIALS_MIXED in models else None
+        ),
+        "plain": 'function(names) sub("^factor_", "", names)',
+        "contrasts": _contrasts(analysis),
+    }
+    inner = ",\n  ".join(f"{name} = {value}" for name, value in fields.items())
+    return f"analyse(list(\n  {inner}))"
+
+
+def _criterion(value: float | None) -> str:
+    return "NA" if value is None else repr(value)
+
+
+def _random(remarks: Sequence[str]) -> str:
+    """The random effects of a formula, from what is said of the fit."""
+    told = next((text for text in remarks if text.startswith("random effects ")), "")
+    return " + ".join(told.removeprefix("random effects ").split(", "))
+
+
+def _contrasts(analysis: Analysis) -> str:
+    made = []
+    for comparison, row in zip(analysis.comparisons, analysis.select(CONTRAST), strict=False):
+        if row.difference is None:
+            continue
+        weights = ", ".join(
+            f"`{factor}` = {_named(levels)}" for factor, levels in comparison.weights.items()
+        )
+        made.append(
+            f"list(name = {_text(row.contrast)}, factors = {_text(row.factors)}, "
+            f"direction = {_text(row.direction)}, "
+            f"untransformed = {_flag(analysis.raw_equivalence)}, weights = list({weights}))"
+        )
+    if len(made) < 2:
+        return f"list({', '.join(made)})"
+    inner = ",\n    ".join(made)
+    return f"list(\n    {inner})"
+
+
+def _named(levels: Mapping[str, float]) -> str:
+    pairs = ", ".join(f"{_text(level)} = {weight!r}" for level, weight in levels.items())
+    return f"c({pairs})"
+
+
+def _texts(texts: Iterable[str]) -> str:
+    return f"c({', '.join(map(_text, texts))})"
+
+
+def _text(text: str) -> str:
+    """A literal of R: its escapes are those of JSON, but for the slash and surrogates."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _flag(flag: bool) -> str:
+    return "TRUE" if flag else "FALSE"
+
 
 VALUES_TABLE = "analysed_values"
 LEVELS = 8
@@ -82,7 +245,6 @@ class DefaultFindings:
     def drawn(self) -> Mapping[str, ReportFigure]:
         """The figure of the outcomes of each study that has one; drawn once for page and files.
         matplotlib is loaded here."""
-        from labapp.analysis.design.figures import outcomes_figure
 
         name = "outcomes" if len(self.studies) == 1 else "{}-outcomes"
         figures = {
@@ -181,3 +343,154 @@ def _values(frame: Any, factors: Iterable[Factor], covariates: Iterable[str]) ->
 
 
 REPORT = DefaultAnalyses()
+
+
+ACROSS, HEIGHT_IN, MARGIN_IN = 3, 2.1, 0.75
+"""Panels beside each other in a figure of 10 inches; height of an axis; inches beside it."""
+WIDTH = 0.64
+"""Of all cells at one place of an axis, where the next place is 1 away."""
+COLOURS = (ACCENT, INK, SECONDARY, *SERIES)
+CAPTION = (
+    "Mean of the participants in each cell, with its 95 % interval, each cell by itself (t); of "
+    "transformed values both are worked out as they are analysed and told in the outcome's unit. "
+    f"Dots are participants, where a cell has up to {kit.POINTS_UP_TO} of them and no steps. Lines "
+    "join what the same participants met. An arrowhead at the edge: the interval goes on."
+)
+
+
+def outcomes_figure(results: StudyAnalyses, name: str = "outcomes") -> ReportFigure | None:
+    """The declared outcomes of a study by its factors; None where there are none of either. name:
+    of its files."""
+    analyses = [
+        analysis
+        for analysis in results.analyses
+        if analysis.outcome.role != UNDECLARED and factors_of(analysis)
+    ]
+    shown = [(analysis, panel) for analysis in analyses for panel in panels_of(analysis)]
+    if not shown:
+        return None
+    across = panels_across(min(ACROSS, len(shown)))
+    with mpl.rc_context(style()):
+        figure, axes = kit.panels(len(shown), min(ACROSS, len(shown)), HEIGHT_IN + 0.8)
+        room = figure.get_figwidth() / across - MARGIN_IN
+        for ax, (analysis, levels) in zip(axes, shown, strict=True):
+            _panel(ax, analysis, levels, room)
+        _legend(figure, analyses)
+    factors = dict.fromkeys(
+        plain_name(factor.name) for analysis in analyses for factor in factors_of(analysis)
+    )
+    label = f"Outcomes by {', '.join(factors)}"
+    figure.set_label(label)
+    return ReportFigure(name, figure, label, CAPTION)
+
+
+def factors_of(analysis: Analysis) -> list[Factor]:
+    """The factors of a figure, in the order that it has them: across the axis, side by side, in
+    panels of their own. Those within participants come first."""
+    known = [factor for factor in analysis.outcome.layout.factors if len(factor.levels) > 1]
+    return sorted(known, key=lambda factor: (not factor.within, factor.additive))
+
+
+def panels_of(analysis: Analysis) -> list[dict[str, str]]:
+    """The combinations of levels that have a panel each; one empty one for up to two factors."""
+    more = factors_of(analysis)[2:]
+    return [
+        {factor.name: level for factor, level in zip(more, levels, strict=True)}
+        for levels in product(*(factor.levels for factor in more))
+    ]
+
+
+def cell_of(analysis: Analysis, levels: dict[str, str]) -> tuple[Floats, Statistic]:
+    """The values of the participants in the cell with these levels, as they are analysed, and the
+    row of the table of statistics that is of them."""
+    for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True):
+        if all(cell.levels.get(name) == level for name, level in levels.items()):
+            return cell.values, row
+    return np.empty(0), Statistic()
+
+
+def _panel(ax: Axes, analysis: Analysis, levels: dict[str, str], room: float) -> None:
+    first, *others = factors_of(analysis)
+    series = others[0] if others else None
+    names = series.levels if series is not None else ("",)
+    step = WIDTH / max(len(names), 1)
+    every: list[Floats] = []
+    for place, level in enumerate(names):
+        shift = (place - (len(names) - 1) / 2) * step
+        own = {**levels, **({series.name: level} if series is not None else {})}
+        drawn = [cell_of(analysis, {**own, first.name: each}) for each in first.levels]
+        every += [values for values, _ in drawn]
+        _series(ax, analysis, drawn, place, shift, step, joined=first.within)
+    labels = list(first.levels)
+    if first.name == MODEL:
+        labels = shortened(labels)
+    labels = [drawing.wrap(label, room / max(len(labels), 2)) for label in labels]
+    kit.columns(ax, labels, beyond=0.55, fontsize=points_of(drawing.SMALL))
+    kit.grid(ax)
+    told = ", ".join(f"{plain_name(name)}: {level}" for name, level in levels.items())
+    title = " · ".join(filter(None, (analysis.outcome.name, analysis.outcome.group, told)))
+    ax.set_title(title, fontsize=points_of(8.5), loc="left").set_label(SAID)  # names alone
+    ax.set_ylabel(analysis.outcome.unit)
+    ends = ends_of(analysis.outcome.unit)
+    low, high = ax.get_ylim() if ends is None else ends
+    if ends is None and all((values >= 0).all() for values in every) and not analysis.transform:
+        low = 0.0
+    margin = 0.05 * (high - low)
+    ax.set_ylim(low - (margin if low else 0.0), high + margin)
+
+
+def _series(
+    ax: Axes,
+    analysis: Analysis,
+    drawn: Sequence[tuple[Floats, Statistic]],
+    place: int,
+    shift: float,
+    step: float,
+    *,
+    joined: bool,
+) -> None:
+    """The cells of one level beside those of others: dots, means and intervals."""
+    colour, (line, mark) = COLOURS[place % len(COLOURS)], kit.LINES[place % len(kit.LINES)]
+    at = np.arange(len(drawn)) + shift
+    for x, (values, _) in zip(at, drawn, strict=True):
+        steps = kit.steps_of(values[:, None]) if values.size else values
+        if 0 < values.size <= kit.POINTS_UP_TO and not steps.size:
+            own = [_own(analysis, value) for value in values]
+            beside = x + kit.jitter(values.size, 0.3 * step)
+            kit.points(ax, beside, own, markersize=3, color=colour, alpha=0.35, zorder=2)
+    ends = np.array(
+        [
+            [_own(analysis, end, within=False) for end in (row.mean, row.low, row.high)]
+            for _, row in drawn
+        ]
+    )
+    kit.vertical_interval(ax, at, ends[:, 1], ends[:, 2], colour)
+    look: dict[str, Any] = {"linestyle": line if joined else "", "color": colour, "marker": mark}
+    look |= {"markersize": 5.5, "linewidth": 1.1, "markeredgecolor": "white", "zorder": 4}
+    ax.plot(at, ends[:, 0], **look)
+
+
+def _own(analysis: Analysis, value: float | None, *, within: bool = True) -> float:
+    """A value in the outcome's unit; within its range where the unit is one, if that is asked."""
+    if value is None:
+        return np.nan
+    own = back(float(value), analysis.transform)
+    ends = ends_of(analysis.outcome.unit)
+    return own if ends is None or not within else min(max(own, ends[0]), ends[1])
+
+
+def _legend(figure: Figure, analyses: Sequence[Analysis]) -> None:
+    """What the marks beside each other stand for, where all outcomes have the same."""
+    series = {factors_of(analysis)[1] for analysis in analyses if len(factors_of(analysis)) > 1}
+    handles = []
+    for factor in sorted(series, key=lambda factor: factor.name):
+        for place, level in enumerate(factor.levels):
+            line, mark = kit.LINES[place % len(kit.LINES)]
+            look: dict[str, Any] = {"linestyle": line, "marker": mark}
+            words = f"{plain_name(factor.name)}: {level}"
+            handles.append(Line2D([], [], color=COLOURS[place % len(COLOURS)], label=words, **look))
+    if handles:
+        figure.legend(
+            handles=handles, loc="outside lower center", ncols=panels_across(4),
+            fontsize=points_of(8), frameon=False,
+        )  # fmt: skip

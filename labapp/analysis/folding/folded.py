@@ -24,11 +24,10 @@ import pyarrow as pa
 from labapp.analysis.answered import title_of, with_replicates
 from labapp.analysis.column import Column, Kind
 from labapp.analysis.columns import SNAPSHOTS
-from labapp.analysis.items import instruments_of
+from labapp.analysis.questionnaires import instruments_of
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.speech_rows import speech_of
-from labapp.analysis.task_records import Traced
-from labapp.analysis.walk import Parts
+from labapp.analysis.task_records import Parts, Traced
 from labapp.base.clock import NS
 from labapp.base.errors import RecordError
 from labapp.base.messages import Message
@@ -36,9 +35,8 @@ from labapp.base.parallel.cluster import cluster
 from labapp.base.parallel.long_work import gc_paused
 from labapp.base.parallel.processes import cores, processes
 from labapp.record.events.lifecycle import DecoderWarmed
-from labapp.record.journal.integrity import check_chain
 from labapp.record.journal.opening import SessionPlace
-from labapp.record.journal.read import Row, readable
+from labapp.record.journal.read import Row, check_chain, readable
 from labapp.record.journal.record import Record
 from labapp.study.allocation import drawn_cells
 

@@ -2,21 +2,29 @@
 
 It reads what spreadsheet programs, R and pandas write: UTF-8, UTF-16 or Windows' Western European;
 commas, semicolons or tabs; Excel's `sep=` line; any end of line. Cells come with letters composed
-(NFC) and without the apostrophe of `labapp.base.text_tables`. A quote that never closes is refused,
+(NFC) and without the apostrophe of our own tables. A quote that never closes is refused,
 and so is a row of more cells than its first line: such a row was written with the wrong separator
 or an unquoted comma, and its cells would be taken for those of other columns.
+
+CSV and TSV for people: no cell of text is carried out as a formula by a spreadsheet program.
+
+A cell of text that begins with = + - @, a tab or a carriage return gets an apostrophe in front, and
+so does one that begins with apostrophes before one of these: so every text comes back, by
+`original`. Numbers are never touched, negative ones neither. Whatever leaves labapp as a text table
+goes through here; Parquet holds the text as it is.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import IO, Any
 
 from labapp.base.reading.values import ENTRIES, LINES, MEMORY, Budget, TooMuch, steering_in
-from labapp.base.text_tables import original
 
 SEPARATORS = ",;\t"
 
@@ -177,3 +185,58 @@ def _even(
                 "Put cells that hold a comma in double quotes, or use semicolons between cells",
             )
         yield line, cells + ("",) * (width - len(cells))
+
+
+MARK = "'"
+STARTS = "=+-@\t\r"
+_ACTIVE = re.compile(rf"{MARK}*[{re.escape(STARTS)}]")
+SAID = (
+    "A cell of text that begins with = + - @, a tab or a carriage return stands behind an "
+    "apostrophe, so that no spreadsheet program carries it out (and one that begins with "
+    "apostrophes before one of these has one more). Take it off to get the text. Numbers are as "
+    "they are; the journal has every text verbatim."
+)
+"""What codebooks say of it."""
+
+
+def escaped(text: str) -> str:
+    """A text as it stands in a cell."""
+    return MARK + text if _ACTIVE.match(text) else text
+
+
+def original(cell: str) -> str:
+    """The text of a cell: the inverse of `escaped`."""
+    return cell[1:] if cell.startswith(MARK) and _ACTIVE.match(cell) else cell
+
+
+class AsItIs(str):
+    """A cell that is written already: the digits of a number, or a text with its mark."""
+
+    __slots__ = ()
+
+
+def cell(value: Any) -> Any:
+    """A value for a cell: text escaped, anything else as it is."""
+    return escaped(value) if isinstance(value, str) and not isinstance(value, AsItIs) else value
+
+
+class Lines:
+    """What a writer of CSV writes to, line by line, so that carriage returns in cells are quoted:
+    Python quotes them only where lines end with one. end: what lines end with after all."""
+
+    END = "\r\n"
+
+    def __init__(self, stream: IO[str], end: str = "\n") -> None:
+        self._stream, self._end = stream, end
+
+    def write(self, line: str) -> int:
+        return self._stream.write(line.removesuffix(self.END) + self._end)
+
+
+def write_csv(
+    stream: IO[str], header: Sequence[str], rows: Iterable[Sequence[Any]], end: str = "\n"
+) -> None:
+    """A table as CSV with commas; None is an empty cell. end: of each line."""
+    writer = csv.writer(Lines(stream, end), lineterminator=Lines.END)
+    writer.writerow(header)
+    writer.writerows([cell(value) for value in row] for row in rows)

@@ -1,15 +1,42 @@
-"""Tables and their cells as the report lists them."""
+"""Tables and their cells as the report lists them.
+
+Sentences of the report: jinja2 templates by id, with a catalogue in each language.
+
+A sentence takes its numbers from rows of the table of statistics, so they always belong to the same
+test. `assets/texts/<language>/sentences.yaml` is a catalogue; the
+English one has every id. A table of one's own (`--words`) may have ids, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import yaml
 from numpy.typing import NDArray
 
-from labapp.base.report.page import Html, decimal, details, joined, paragraph, table, two_lines
+from labapp.base import resources
+from labapp.base.errors import SetupError
+from labapp.base.report.page import (
+    ENGLISH,
+    Html,
+    Verbatim,
+    decimal,
+    details,
+    joined,
+    paragraph,
+    say,
+    spoken_translation,
+    table,
+    two_lines,
+)
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
+
 
 FOLDED_FROM = 20
 """A list of more rows is folded away: nobody has to go past it."""
@@ -59,3 +86,109 @@ def spread(values: NDArray[np.float64], decimals: int) -> object:
     sd = decimal(values.std(ddof=1), decimals, like=values.mean())
     median = decimal(float(np.median(values)), decimals)
     return two_lines(f"{mean} ± {sd}", f"median {median}, n = {values.size}")
+
+
+FILE = "sentences.yaml"
+
+
+@cache
+def catalogue(language: str) -> Mapping[str, str]:
+    """The templates of a language by id; empty where there are none."""
+    path = resources.assets() / "texts" / language / FILE
+    if not path.is_file():
+        return {}
+    known: Mapping[str, str] = yaml.safe_load(path.read_text("utf-8"))
+    return known
+
+
+def sentence(name: str, /, **values: object) -> Verbatim:
+    """A sentence in the language that is spoken, in English where that has none. Numbers are
+    written as the language writes them. Raises SetupError where a template of one's own cannot be
+    filled."""
+    from jinja2 import TemplateError
+
+    spoken = spoken_translation()
+    template = None
+    if spoken is not None:
+        template = spoken.templates.get(name) or catalogue(spoken.language).get(name)
+        if template is None:
+            spoken.missing.add(name)
+    try:
+        return Verbatim(_template(template or catalogue(ENGLISH)[name]).render(values))
+    except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
+        if spoken is None or name not in spoken.templates:
+            raise
+        raise SetupError(f"{name!r}: {error}.", todo="Correct the words of the report.") from error
+
+
+def check(words: Mapping[str, str], todo: str) -> None:
+    """Raise SetupError for a template that jinja2 cannot read, or that needs other values than the
+    English one. words: templates by id."""
+    from jinja2 import TemplateSyntaxError, meta
+
+    for name, template in words.items():
+        try:
+            own, english = (
+                meta.find_undeclared_variables(_environment().parse(text))
+                for text in (template, catalogue(ENGLISH)[name])
+            )
+            _template(template)  # knows its filters
+        except TemplateSyntaxError as error:
+            raise SetupError(
+                f"{name!r}: {error.message}, line {error.lineno}.", todo=todo
+            ) from error
+        if not own <= english:
+            wrong, known = (", ".join(sorted(names)) for names in (own - english, english))
+            raise SetupError(f"{name!r}: there is no {wrong}; its values are: {known}.", todo=todo)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    # A table of words may come from someone else: it can use only the values it is given.
+    made = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+    made.filters |= {
+        "decimal": lambda value, digits: _written(decimal(value, digits)),
+        "number": lambda value: _written(number_words(value)),
+        "p": lambda value: _written(p_words(value)),
+        "df": lambda value: _written(df_words(value)),
+        "say": say,
+        "capital": lambda text: text[:1].upper() + text[1:],
+    }
+    return made
+
+
+@cache
+def _template(text: str) -> Template:
+    return _environment().from_string(text)
+
+
+def _written(number: str) -> str:
+    spoken = spoken_translation()
+    return number if spoken is None else spoken.number(number)
+
+
+def number_words(value: float) -> str:
+    """An estimate, with three decimals where it is small."""
+    return decimal(value, 3 if abs(value) < 1 else 2)
+
+
+def p_words(p: float) -> str:
+    """p = .003, or p < .001."""
+    return "p < .001" if p < 0.001 else f"p = {p_cell(p)}"
+
+
+def p_cell(p: float | None) -> str:
+    """.003, or < .001."""
+    if p is None:
+        return NONE
+    return "< .001" if p < 0.001 else f"{p:.3f}".lstrip("0")
+
+
+def df_words(value: float | None) -> str:
+    """Degrees of freedom, with decimals where they are no whole number."""
+    if value is None:
+        return NONE
+    return f"{value:.0f}" if abs(value - round(value)) < 1e-6 else f"{value:.2f}"

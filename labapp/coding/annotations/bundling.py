@@ -25,29 +25,32 @@ from labapp.coding.annotations import settlements as settlements_file
 from labapp.coding.annotations import texts as texts_file
 from labapp.coding.annotations import units as units_file
 from labapp.coding.annotations.codebook import without_words
-from labapp.coding.annotations.editing import body_of
-from labapp.coding.annotations.ledger import LARGEST, Line, as_bytes, checked, parse
-from labapp.coding.annotations.model import SessionAnnotations
-from labapp.coding.annotations.places import (
+from labapp.coding.annotations.ledger import LARGEST, Line, as_bytes, body_of, checked, parse
+from labapp.coding.annotations.model import (
     ANNOTATIONS,
     CODEBOOKS,
     LINES,
     RATERS,
     TRANSCRIPT,
     UNITS,
+    SessionAnnotations,
     codebook_versions,
     rater_names,
 )
-from labapp.coding.annotations.redaction import anchored_redactions, is_redacted, shown_texts
 from labapp.coding.annotations.rounds import ASSIGNED, ASSIGNMENTS
 from labapp.coding.annotations.settlements import SETTLEMENTS
 from labapp.coding.annotations.simulated import SIMULATED, simulated_speech
 from labapp.coding.annotations.store import annotations_in, annotations_tree, rater_files
-from labapp.coding.annotations.texts import TextsFold, may_be_quoted
+from labapp.coding.annotations.texts import (
+    TextsFold,
+    anchored_redactions,
+    is_redacted,
+    may_be_quoted,
+    shown_texts,
+)
 from labapp.coding.annotations.units import UnitsFold
-from labapp.record.journal.layout import FolderName
+from labapp.record.journal.layout import FolderName, FolderTree, Tree
 from labapp.record.journal.record import Record
-from labapp.record.journal.tree import FolderTree, Tree
 
 Rename = Callable[[str], str]
 

@@ -38,8 +38,7 @@ from labapp.base.documents import (
 from labapp.base.errors import AnnotationError
 from labapp.base.reading import files
 from labapp.base.reading.values import PROBLEMS
-from labapp.coding.annotations.model import Mark, Unit
-from labapp.coding.annotations.places import codebook_versions
+from labapp.coding.annotations.model import Mark, Unit, codebook_versions
 
 LARGEST = 256 * 1024
 """Bytes of a codebook."""

@@ -13,13 +13,13 @@ from types import MappingProxyType
 
 from labapp.base.errors import AnnotationError
 from labapp.coding.annotations.model import (
+    SIMULATED,
     Assignment,
     Mark,
     RaterMarks,
     SessionAnnotations,
     Settlement,
 )
-from labapp.coding.annotations.places import SIMULATED
 
 NO_IDS: Mapping[str, str] = MappingProxyType({})
 """Where no two codebooks can be meant."""

@@ -12,11 +12,13 @@ from typing import Any, cast
 from labapp.base.errors import AnnotationError
 from labapp.base.messages import Message
 from labapp.coding.annotations.codebook import Codebook, Tier
-from labapp.coding.annotations.editing import (
+from labapp.coding.annotations.final import overlap
+from labapp.coding.annotations.ledger import (
     IMPORTED,
     WHY,
     EditedFile,
     Entry,
+    Line,
     body_of,
     in_order,
     new_id,
@@ -24,8 +26,6 @@ from labapp.coding.annotations.editing import (
     switch_in,
     text_in,
 )
-from labapp.coding.annotations.final import overlap
-from labapp.coding.annotations.ledger import Line
 from labapp.coding.annotations.model import (
     ROUNDS,
     STATUSES,

@@ -36,26 +36,31 @@ from labapp.coding.annotations import rounds as assignments_file
 from labapp.coding.annotations import texts as texts_file
 from labapp.coding.annotations import units as units_file
 from labapp.coding.annotations.codebook import codebooks_of
-from labapp.coding.annotations.editing import body_of, fold_lines
 from labapp.coding.annotations.ledger import (
     LARGEST,
     HeldFile,
     Line,
     as_bytes,
+    body_of,
     checked,
+    fold_lines,
     held,
     merged,
     next_utc,
     parse,
 )
 from labapp.coding.annotations.marks import OPENED, PUT, MarksFold
-from labapp.coding.annotations.model import Assignment, Mark, Redaction, Round, Unit
-from labapp.coding.annotations.places import (
+from labapp.coding.annotations.model import (
     ANNOTATIONS,
     LINES,
     RATERS,
     TRANSCRIPT,
     UNITS,
+    Assignment,
+    Mark,
+    Redaction,
+    Round,
+    Unit,
     check_rater,
     rater_file,
 )
@@ -66,7 +71,6 @@ from labapp.coding.annotations.redacting import (
     note_handed_out,
     without_remarks,
 )
-from labapp.coding.annotations.redaction import joined
 from labapp.coding.annotations.rounds import ASSIGNED, ASSIGNMENTS, assignments_of_study
 from labapp.coding.annotations.store import (
     AnnotatedSession,
@@ -75,6 +79,7 @@ from labapp.coding.annotations.store import (
     identity_of,
     study_sessions,
 )
+from labapp.coding.annotations.texts import joined
 from labapp.record.audio.capture import FRAME_BYTES, wav_header
 from labapp.record.audio.recorded_sound import RecordedSound
 from labapp.record.events import Payload, UnstampedEvent
@@ -86,12 +91,11 @@ from labapp.record.events.lifecycle import (
     SessionPlanned,
 )
 from labapp.record.events.voice import AudioBlock, AudioStarted, AudioStopped
-from labapp.record.journal.layout import AUDIO, JOURNAL, refuse_inside
+from labapp.record.journal.layout import AUDIO, JOURNAL, FolderTree, Tree, ZipTree, refuse_inside
 from labapp.record.journal.layout import PACK as FILE
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.read import payloads, read_rows
 from labapp.record.journal.record import Record
-from labapp.record.journal.tree import FolderTree, Tree, ZipTree
 from labapp.record.journal.write import Journal
 
 FORMAT = 1

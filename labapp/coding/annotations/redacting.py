@@ -30,35 +30,43 @@ from labapp.coding.annotations import marks as marks_file
 from labapp.coding.annotations import settlements as settlements_file
 from labapp.coding.annotations import texts as texts_file
 from labapp.coding.annotations.codebook import quoting
-from labapp.coding.annotations.editing import IMPORTED, body_of, new_id
-from labapp.coding.annotations.ledger import Ledger, Line, Rewritten, rewrite
+from labapp.coding.annotations.ledger import (
+    IMPORTED,
+    Ledger,
+    Line,
+    Rewritten,
+    body_of,
+    new_id,
+    rewrite,
+)
 from labapp.coding.annotations.marks import TOMBSTONE
-from labapp.coding.annotations.model import Redaction, Unit
-from labapp.coding.annotations.places import (
+from labapp.coding.annotations.model import (
     ANNOTATIONS,
     LINES,
     RATERS,
     TRANSCRIPT,
     UNITS,
+    Redaction,
+    Unit,
     annotations_folder,
 )
-from labapp.coding.annotations.redaction import (
+from labapp.coding.annotations.settlements import SETTLEMENTS
+from labapp.coding.annotations.store import annotations_of, open_texts
+from labapp.coding.annotations.texts import (
+    TextsFold,
     anchored_redactions,
     is_redacted,
     redacted_frames,
     shown_texts,
 )
-from labapp.coding.annotations.settlements import SETTLEMENTS
-from labapp.coding.annotations.store import annotations_of, open_texts
-from labapp.coding.annotations.texts import TextsFold
 from labapp.coding.annotations.video_files import videos_of
 from labapp.record.audio.alignment import fit_segment
 from labapp.record.audio.capture import FRAME_BYTES, HEADER_BYTES
 from labapp.record.journal import anchor
+from labapp.record.journal.layout import Tree
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.record import Record
 from labapp.record.journal.sessions import exports_of
-from labapp.record.journal.tree import Tree
 
 HANDED_OUT = "packs.jsonl"
 PACK = "pack"

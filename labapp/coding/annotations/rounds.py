@@ -26,11 +26,12 @@ from typing import Any, Literal
 from labapp.base.errors import AnnotationError, UsageError
 from labapp.coding.annotations import ledger
 from labapp.coding.annotations.codebook import Codebook, versions_of
-from labapp.coding.annotations.editing import fold_lines
 from labapp.coding.annotations.final import coding_raters
-from labapp.coding.annotations.ledger import Ledger, Line
+from labapp.coding.annotations.ledger import Ledger, Line, fold_lines
 from labapp.coding.annotations.marks import STATUS, MarksFold
 from labapp.coding.annotations.model import (
+    ANNOTATIONS,
+    KEPT,
     ROUNDS,
     Assignment,
     Mark,
@@ -40,8 +41,9 @@ from labapp.coding.annotations.model import (
     SessionAnnotations,
     Status,
     Unit,
+    check_rater,
+    rater_file,
 )
-from labapp.coding.annotations.places import ANNOTATIONS, KEPT, check_rater, rater_file
 from labapp.coding.annotations.settlements import Disagreement, disagreements
 from labapp.coding.annotations.store import (
     AnnotatedSession,

@@ -8,9 +8,8 @@ from pathlib import Path
 from labapp.base.errors import AnnotationError
 from labapp.base.messages import Message
 from labapp.coding.annotations import store
-from labapp.coding.annotations.editing import new_id
-from labapp.coding.annotations.model import Segmentation, Unit
-from labapp.coding.annotations.places import DETECTOR
+from labapp.coding.annotations.ledger import new_id
+from labapp.coding.annotations.model import DETECTOR, Segmentation, Unit
 from labapp.coding.annotations.simulated import simulated_speech
 from labapp.record.audio.recorded_sound import RecordedSound
 from labapp.record.audio.speech import PAUSE_S, joined, stretches

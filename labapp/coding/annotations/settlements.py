@@ -13,16 +13,16 @@ from typing import Any
 
 from labapp.base.errors import AnnotationError
 from labapp.base.messages import Message
-from labapp.coding.annotations.editing import (
+from labapp.coding.annotations.final import NO_IDS, coding_raters, overlap, tier_of
+from labapp.coding.annotations.ledger import (
     EditedFile,
     Entry,
+    Line,
     body_of,
     new_id,
     record_from,
     text_in,
 )
-from labapp.coding.annotations.final import NO_IDS, coding_raters, overlap, tier_of
-from labapp.coding.annotations.ledger import Line
 from labapp.coding.annotations.marks import TOMBSTONE
 from labapp.coding.annotations.model import Assignment, Mark, SessionAnnotations, Settlement
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from labapp.base import durable, resources
 from labapp.base.reading import files
 from labapp.coding.annotations.codebook import Codebook, read
+from labapp.coding.annotations.model import SIMULATED as SIMULATED
 from labapp.coding.annotations.model import Mark, RaterMarks, Text, Unit
-from labapp.coding.annotations.places import SIMULATED as SIMULATED
 from labapp.record.events import Event, Payload
 from labapp.record.events.voice import SpeechSimulated
 

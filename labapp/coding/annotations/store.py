@@ -6,13 +6,15 @@ annotations, in the order of time, with what was taken back.
 
 Times of marks mean nothing in another session, so files of marks name the one they belong to, by
 the last hash of its journal and its sound.
+
+How far the sessions of a study are: segmented, transcribed, coded, coded twice, adjudicated.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -22,18 +24,18 @@ from labapp.base.reading import files
 from labapp.base.resources import cache_root
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations.codebook import Codebook
-from labapp.coding.annotations.editing import WHY, EditedFile, Fold, fold_lines
-from labapp.coding.annotations.ledger import LARGEST, Line, checked, parse
+from labapp.coding.annotations.ledger import (
+    LARGEST,
+    WHY,
+    EditedFile,
+    Fold,
+    Line,
+    checked,
+    fold_lines,
+    parse,
+)
 from labapp.coding.annotations.marks import MarksFile, MarksFold
 from labapp.coding.annotations.model import (
-    Blinding,
-    Mark,
-    RaterMarks,
-    Round,
-    Segmentation,
-    SessionAnnotations,
-)
-from labapp.coding.annotations.places import (
     ANNOTATIONS,
     CODEBOOKS,
     DETECTOR,
@@ -44,26 +46,44 @@ from labapp.coding.annotations.places import (
     SIMULATED,
     TRANSCRIPT,
     UNITS,
+    Blinding,
+    Mark,
+    RaterMarks,
+    Round,
+    Segmentation,
+    SessionAnnotations,
     annotations_folder,
     check_rater,
     rater_file,
 )
-from labapp.coding.annotations.redaction import anchored_redactions, shown_texts, without_memos
 from labapp.coding.annotations.settlements import SETTLEMENTS, SettlementsFile, SettlementsFold
 from labapp.coding.annotations.simulated import simulated_speech
-from labapp.coding.annotations.texts import TextsFile, TextsFold
+from labapp.coding.annotations.texts import (
+    TextsFile,
+    TextsFold,
+    anchored_redactions,
+    may_be_quoted,
+    shown_texts,
+    without_memos,
+)
 from labapp.coding.annotations.units import UnitsFile, UnitsFold
 from labapp.record.events import Event, Payload
-from labapp.record.events.lifecycle import DeviationNoted, FlagAdded, NoteAdded
-from labapp.record.events.moderation import GuideQuestion, NoteCorrected, Prompt
+from labapp.record.events.lifecycle import (
+    DeviationNoted,
+    FlagAdded,
+    GuideQuestion,
+    NoteAdded,
+    NoteCorrected,
+    Prompt,
+)
 from labapp.record.events.registry import kinds_of
 from labapp.record.events.voice import SpeechSimulated
 from labapp.record.journal import anchor
-from labapp.record.journal.opening import open_record
+from labapp.record.journal.layout import FolderTree, Tree
+from labapp.record.journal.opening import open_record, places
 from labapp.record.journal.read import payloads
 from labapp.record.journal.record import Record
 from labapp.record.journal.sessions import sessions_in
-from labapp.record.journal.tree import FolderTree, Tree
 
 File = TypeVar("File", bound=EditedFile)
 
@@ -647,3 +667,121 @@ def cached_sha256(path: Path) -> str:
     except OSError:
         """It is computed again next time."""
     return text
+
+
+@dataclass(frozen=True, slots=True)
+class RaterProgress:
+    """How far a rater is. units: of how many units."""
+
+    rater: str
+    marks: int
+    units: int
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionProgress:
+    """How far a session is.
+
+    Attributes
+    ----------
+    speakers_said : bool
+        Whether somebody said who speaks; where not, all units count as the participant's.
+    texts, reviewed : how many units have a text, and one that a person has read against the sound.
+    second : whether more than one of them is done with coding that counts, training left out.
+    problem : why nothing is known, in words; empty where it is.
+    """
+
+    session: str
+    units: int = 0
+    frozen: bool = False
+    proposals: int = 0
+    speakers_said: bool = True
+    texts: int = 0
+    reviewed: int = 0
+    raters: tuple[RaterProgress, ...] = ()
+    second: bool = False
+    adjudicated: int = 0
+    problem: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        return asdict(self)
+
+
+def progress_of(annotations: SessionAnnotations) -> SessionProgress:
+    """How far a session is."""
+    units = annotations.segmentation.units
+    ids = {unit.id for unit in units}
+    texts = [text for text in annotations.texts.values() if text.unit in ids and text.text]
+    people = {name: rater for name, rater in annotations.raters.items() if not rater.machine}
+    raters = tuple(
+        RaterProgress(
+            name, len(rater.marks), len({mark.unit for mark in rater.marks} & ids), rater.status
+        )
+        for name, rater in sorted(people.items())
+    )
+    return SessionProgress(
+        annotations.session,
+        len(units),
+        annotations.segmentation.frozen,
+        len(annotations.segmentation.proposals),
+        annotations.segmentation.speakers_said,
+        len(texts),
+        sum(may_be_quoted(text) for text in texts),
+        raters,
+        sum(rater.status_of("independent") != "draft" for rater in people.values()) > 1,
+        len(annotations.settlements),
+    )
+
+
+def study_progress(study: Path) -> Iterator[SessionProgress]:
+    """How far each session of a study is whose participant did not withdraw, in the order of their
+    names. study: its folder."""
+    for path in places(study):
+        try:
+            record = open_record(path)
+            if not record.withdrawn:
+                yield progress_of(annotations_of(record))
+        except LabappError as error:
+            yield SessionProgress(path.name, problem=error.what)
+
+
+UNSAID = (
+    "Nobody has said who speaks in {where}: all units there count as the participant's, the "
+    "moderator's sentences included. {todo}"
+)
+UNSAID_ADVICE = "Say it with `labapp code speakers`, or with Alt+P in the coding window."
+HEADER = ("session", "units", "text", "coded", "second", "adjudicated")
+
+
+def table(rows: Sequence[SessionProgress]) -> Iterator[str]:
+    """The same as text, a line a session."""
+    cells = [HEADER, *map(_cells, rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(HEADER))]
+    for row in cells:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield line.rstrip()
+    for progress in rows:
+        if progress.problem:
+            yield f"{progress.session}: {progress.problem}"
+    if unsaid := sum(not progress.speakers_said for progress in rows):
+        yield UNSAID.format(where=f"{unsaid} of {len(rows)} sessions", todo=UNSAID_ADVICE)
+
+
+def _cells(row: SessionProgress) -> tuple[str, ...]:
+    if row.problem:
+        return (row.session, "?", "?", "?", "?", "?")
+    units = f"{row.units} {'frozen' if row.frozen else 'open'}" if row.units else "none"
+    if not row.speakers_said:
+        units += ", speakers not said"
+    if row.proposals:
+        units += f", {row.proposals} proposed"
+    text = f"{row.texts} of {row.units}" if row.units else "none"
+    if row.reviewed:
+        text += f", {row.reviewed} read"
+    coded = ", ".join(
+        f"{rater.rater} {rater.units}/{row.units} ({rater.status})" for rater in row.raters
+    )
+    second = "yes" if row.second else "no"
+    return (row.session, units, text, coded or "nobody", second, str(row.adjudicated or "no"))

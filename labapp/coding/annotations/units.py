@@ -13,11 +13,12 @@ from typing import Any
 
 from labapp.base.errors import AnnotationError
 from labapp.base.messages import Message
-from labapp.coding.annotations.editing import (
+from labapp.coding.annotations.ledger import (
     IMPORTED,
     WHY,
     EditedFile,
     Entry,
+    Line,
     body_of,
     in_order,
     new_id,
@@ -25,10 +26,8 @@ from labapp.coding.annotations.editing import (
     switch_in,
     text_in,
 )
-from labapp.coding.annotations.ledger import Line
 from labapp.coding.annotations.marks import TOMBSTONE
-from labapp.coding.annotations.model import Proposal, Segmentation, Unit
-from labapp.coding.annotations.places import DETECTOR
+from labapp.coding.annotations.model import DETECTOR, Proposal, Segmentation, Unit
 
 OPENED = "units.opened"
 PUT = "unit.put"

@@ -12,10 +12,9 @@ from labapp.base.errors import AnnotationError, LabappError
 from labapp.base.reading import files
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations.codebook import Codebook, outdated_marks
-from labapp.coding.annotations.editing import Fold, fold_lines
-from labapp.coding.annotations.ledger import LARGEST, parse, unwritable
+from labapp.coding.annotations.ledger import LARGEST, Fold, fold_lines, parse, unwritable
 from labapp.coding.annotations.marks import MarksFold
-from labapp.coding.annotations.places import (
+from labapp.coding.annotations.model import (
     ANNOTATIONS,
     CODEBOOKS,
     LINES,
@@ -25,7 +24,6 @@ from labapp.coding.annotations.places import (
     UNITS,
     annotations_folder,
 )
-from labapp.coding.annotations.redaction import anchored_redactions
 from labapp.coding.annotations.settlements import SETTLEMENTS, SettlementsFold
 from labapp.coding.annotations.simulated import simulated_speech
 from labapp.coding.annotations.store import (
@@ -36,14 +34,13 @@ from labapp.coding.annotations.store import (
     lost_locks,
     told_events,
 )
-from labapp.coding.annotations.texts import TextsFold
+from labapp.coding.annotations.texts import TextsFold, anchored_redactions
 from labapp.coding.annotations.units import UnitsFold
 from labapp.coding.annotations.video_files import LIST, VIDEOS, VideosFold, video_problems
 from labapp.record.journal import anchor
-from labapp.record.journal.layout import FolderName
+from labapp.record.journal.layout import FolderName, FolderTree, Tree
 from labapp.record.journal.opening import iter_records, open_record
 from labapp.record.journal.record import Record
-from labapp.record.journal.tree import FolderTree, Tree
 
 Source = TypeVar("Source")
 

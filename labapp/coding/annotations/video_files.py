@@ -16,20 +16,24 @@ from typing import Any, Literal
 from labapp.base.clock import NS
 from labapp.base.errors import AnnotationError, LabappError
 from labapp.base.reading.files import MIB
-from labapp.coding.annotations.editing import (
+from labapp.coding.annotations.ledger import (
+    LARGEST,
     VERSION,
     EditedFile,
+    Line,
+    as_bytes,
     body_of,
+    checked,
     fold_lines,
+    parse,
     record_from,
     text_in,
 )
-from labapp.coding.annotations.ledger import LARGEST, Line, as_bytes, checked, parse
 from labapp.coding.annotations.marks import TOMBSTONE
-from labapp.coding.annotations.places import ANNOTATIONS, annotations_folder
+from labapp.coding.annotations.model import ANNOTATIONS, annotations_folder
 from labapp.coding.annotations.store import difference
+from labapp.record.journal.layout import FolderTree, Tree
 from labapp.record.journal.record import Record
-from labapp.record.journal.tree import FolderTree, Tree
 
 VIDEOS = "videos"
 """Folder of the videos, in that of the session's annotations."""

@@ -17,12 +17,10 @@ from labapp.base.reading.values import Budget, TooMuch
 from labapp.coding.annotations import marks as marks_file
 from labapp.coding.annotations import units as units_file
 from labapp.coding.annotations.codebook import Codebook, Tier
-from labapp.coding.annotations.editing import IMPORTED, WHY, new_id
 from labapp.coding.annotations.final import overlap as share_time
+from labapp.coding.annotations.ledger import IMPORTED, WHY, new_id
 from labapp.coding.annotations.marks import MarksFile
-from labapp.coding.annotations.model import Blinding, Mark, Round, SessionAnnotations
-from labapp.coding.annotations.places import check_rater
-from labapp.coding.annotations.redaction import is_redacted
+from labapp.coding.annotations.model import Blinding, Mark, Round, SessionAnnotations, check_rater
 from labapp.coding.annotations.store import (
     annotations_of,
     codebooks_in,
@@ -31,7 +29,7 @@ from labapp.coding.annotations.store import (
     open_texts,
     open_units,
 )
-from labapp.coding.annotations.texts import TextsFile
+from labapp.coding.annotations.texts import TextsFile, is_redacted
 from labapp.coding.annotations.units import UnitsFile
 from labapp.coding.exchange import incoming as reading
 from labapp.coding.exchange import model
@@ -39,8 +37,7 @@ from labapp.coding.exchange.files import TOO_MUCH, unreadable
 from labapp.coding.exchange.gathering import Coding, FileClock, clocks_of, sheet_of, silences
 from labapp.coding.exchange.incoming import Incoming, Translation, map_row, resolve
 from labapp.coding.exchange.model import Annotation, Arrival, Format, Sheet, digest, digest_of_mark
-from labapp.coding.exchange.plan import Before, Pairs, Plan, Ruler, Step, apply
-from labapp.coding.exchange.units_in import UnitsIn, quoted
+from labapp.coding.exchange.plan import Before, Pairs, Plan, Ruler, Step, UnitsIn, apply, quoted
 from labapp.coding.sound import SessionSound
 from labapp.coding.times import time_text
 from labapp.record.journal.record import Record

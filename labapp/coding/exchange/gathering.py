@@ -18,8 +18,7 @@ from labapp.base.errors import ExchangeError
 from labapp.base.messages import Message
 from labapp.coding.annotations.codebook import Code, Codebook, Kind, Tier, codebooks_of
 from labapp.coding.annotations.final import final_marks
-from labapp.coding.annotations.model import Mark, SessionAnnotations, Unit, Word
-from labapp.coding.annotations.places import FINAL
+from labapp.coding.annotations.model import FINAL, Mark, SessionAnnotations, Unit, Word
 from labapp.coding.annotations.redacting import note_handed_out, redacted_tree, session_folders
 from labapp.coding.annotations.rounds import assignments_of
 from labapp.coding.annotations.store import annotations_of, codebooks_in
@@ -29,8 +28,8 @@ from labapp.coding.exchange.files import MS, refuse_existing, unwritable
 from labapp.coding.exchange.model import Annotation, Format, Media, Sheet, Stamp, Utterance, losses
 from labapp.coding.sound import SessionSound, write_sound
 from labapp.record.audio.alignment import ClockFit
+from labapp.record.journal.layout import FolderTree
 from labapp.record.journal.record import Record
-from labapp.record.journal.tree import FolderTree
 
 Base = Literal["files", "joined", "session"]
 """What times are of: each sound file's own, one sound file of the whole session, or the session."""
@@ -331,7 +330,7 @@ def export_coding(
     Parameters
     ----------
     rater : whose marks; `final` for those that count.
-    form : see `labapp.coding.exchange.formats`.
+    form : see `labapp.coding.exchange.incoming`.
     out : a file that is not there yet; of several sound files a folder. Sound that is copied lies
         beside.
     base : `files`, `joined` or `session`, see `labapp.coding.exchange.gathering.Base`.

@@ -1,12 +1,16 @@
-"""A file of another tool, before it meets a session: read, translated, and given a clock."""
+"""A file of another tool, before it meets a session: read, translated, and given a clock.
+
+The formats that codings go out in and come back from, by their names.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from unicodedata import normalize
 
@@ -16,12 +20,11 @@ from labapp.base.reading import files
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations.codebook import PATTERNS, Code, Codebook
 from labapp.coding.annotations.model import SPEAKERS
-from labapp.coding.exchange import model, qdc
+from labapp.coding.exchange import captions, eaf, model, qdpx, qdpx_in, refi, tables, textgrid
 from labapp.coding.exchange.files import LARGEST, table_rows, unreadable, write_new
-from labapp.coding.exchange.formats import format_of
 from labapp.coding.exchange.gathering import FileClock
 from labapp.coding.exchange.model import Annotation, Arrival, Format, Utterance, ordered
-from labapp.coding.exchange.naming import id_of
+from labapp.coding.exchange.refi import id_of
 from labapp.coding.times import time_text
 
 MAP_COLUMNS = ("tier", "code", "to_tier", "to_code")
@@ -343,8 +346,8 @@ def made_codebook(study: Path, arrivals: Sequence[Arrival], words: Sequence[str]
         )
     annotations = [a for arrival in arrivals for a in arrival.annotations]
     if tree := [code for arrival in arrivals for code in arrival.codes]:
-        qdc.refuse_many(len(tree), PATTERNS[0])
-        book = qdc.made(qdc.document(tree, MADE, annotations), study / PATTERNS[0])
+        refi.refuse_many(len(tree), PATTERNS[0])
+        book = refi.made(refi.document(tree, MADE, annotations), study / PATTERNS[0])
         if not any(
             isinstance(resolve(book, tier, code, point=point), str)
             for tier, code, point in {(a.tier, a.code, a.t0_ns == a.t1_ns) for a in annotations}
@@ -357,7 +360,7 @@ def made_codebook(study: Path, arrivals: Sequence[Arrival], words: Sequence[str]
         named.setdefault((annotation.tier, annotation.code, point))
         if annotation.value is not None and 0 <= annotation.value <= 9:
             values.setdefault(annotation.tier, set()).add(annotation.value)
-    qdc.refuse_many(len(named), PATTERNS[0])
+    refi.refuse_many(len(named), PATTERNS[0])
     own_tiers: dict[str, str] = {}
     taken: set[str] = set()
     for tier in dict.fromkeys(tier for tier, _, _ in named):
@@ -378,7 +381,7 @@ def made_codebook(study: Path, arrivals: Sequence[Arrival], words: Sequence[str]
         },
         "codes": list(codes.values()),
     }
-    return qdc.made(document, study / PATTERNS[0])
+    return refi.made(document, study / PATTERNS[0])
 
 
 def tiers_of_words(arrivals: Iterable[Arrival], translation: Translation) -> list[str]:
@@ -394,9 +397,9 @@ def tiers_of_words(arrivals: Iterable[Arrival], translation: Translation) -> lis
 
 def read_codebook(file: Path, study: Path) -> Codebook:
     """A codebook of another tool (.qdc), for a study without one. Raises AnnotationError."""
-    content = _content(file, qdc.LARGEST)
+    content = _content(file, refi.LARGEST)
     try:
-        return qdc.read(content, file)
+        return refi.read(content, file)
     except ExchangeError:
         raise
     except AnnotationError as error:
@@ -479,3 +482,84 @@ def with_clocks(
     if refused and not placed:
         raise refused[0]
     return placed, lost
+
+
+MS, US = 1_000_000, 1_000
+_EVERY = (
+    Format("eaf", ".eaf", "ELAN", eaf.write, eaf.read, False, MS),
+    Format("textgrid", ".TextGrid", "Praat", textgrid.write, textgrid.read, False, 1, False),
+    Format(
+        "vtt",
+        ".vtt",
+        "WebVTT captions",
+        partial(captions.write, captions.vtt),
+        captions.read,
+        False,
+        MS,
+        False,
+    ),
+    Format(
+        "srt",
+        ".srt",
+        "SubRip captions",
+        partial(captions.write, captions.srt),
+        captions.read,
+        False,
+        MS,
+        False,
+    ),
+    Format("audacity", ".txt", "Audacity's labels", tables.write_audacity, None, False, US, False),
+    Format(
+        "qdpx",
+        ".qdpx",
+        "REFI-QDA (NVivo, MAXQDA)",
+        qdpx.write,
+        qdpx_in.read,
+        True,
+        MS,
+        False,
+        True,
+        qdpx_in.read_file,
+    ),
+    Format("boris", ".boris", "BORIS", tables.write, None, True, MS),
+    Format("csv", ".csv", "a table", tables.write_csv, tables.read_csv, False, US, False),
+)
+FORMATS: Mapping[str, Format] = {form.name: form for form in _EVERY}
+ON_TRANSCRIPT = replace(FORMATS["qdpx"], write=qdpx.write_on_transcript)
+"""A project with the codes of units on the transcript."""
+
+
+_WHISPER = [
+    replace(FORMATS["vtt"], name="whisper", suffix=".tsv", read=captions.read_table),
+    replace(FORMATS["vtt"], name="whisper", suffix=".json", read=captions.read_json),
+]
+"""What comes in only, as captions do."""
+
+CODEBOOK_FORMATS: Mapping[str, Callable[[Codebook, Path], tuple[str, ...]]] = {
+    "csv": tables.codebook_csv,
+    "qdc": refi.write,
+}
+"""What writes a codebook to a new file, by the names that `--to` takes; each returns what has no
+place in it, in words."""
+
+
+def format_named(name: str) -> Format:
+    """The format of that name. Raises UsageError."""
+    if name not in FORMATS:
+        raise UsageError(
+            f"There is no format {name!r}.", todo=f"Take one of: {', '.join(FORMATS)}."
+        )
+    return FORMATS[name]
+
+
+def format_of(path: Path) -> Format:
+    """The format of a file that comes in, by the end of its name. Raises UsageError."""
+    readable = (form for form in (*FORMATS.values(), *_WHISPER) if form.read is not None)
+    ends = {form.suffix.casefold(): form for form in readable}
+    form = ends.get(path.suffix.casefold())
+    if form is None:
+        raise UsageError(
+            Message("file_of_no_kind", path=str(path)),
+            todo=Message("give_ending", ends=", ".join(ends)),
+        )
+    return form

@@ -10,8 +10,7 @@ from typing import Any, cast
 from labapp.base.clock import NS
 from labapp.base.errors import AnnotationError
 from labapp.base.reading import files
-from labapp.coding.annotations.model import SPEAKERS, SessionAnnotations, Speaker, Unit
-from labapp.coding.annotations.places import MODERATOR
+from labapp.coding.annotations.model import MODERATOR, SPEAKERS, SessionAnnotations, Speaker, Unit
 from labapp.coding.annotations.store import PROMPT, QUESTION, annotations_of, open_units
 from labapp.coding.exchange.files import table_rows
 from labapp.coding.times import time_ns

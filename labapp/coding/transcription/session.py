@@ -36,11 +36,18 @@ from labapp.base.installation import child_environment, module_command
 from labapp.base.parallel.processes import cores
 from labapp.base.reading import files
 from labapp.coding.annotations import store
-from labapp.coding.annotations.model import Doubt, Redaction, Text, Unit, Word
-from labapp.coding.annotations.places import DETECTOR, RECOGNISER, annotations_folder
-from labapp.coding.annotations.redaction import is_redacted
+from labapp.coding.annotations.model import (
+    DETECTOR,
+    RECOGNISER,
+    Doubt,
+    Redaction,
+    Text,
+    Unit,
+    Word,
+    annotations_folder,
+)
 from labapp.coding.annotations.segmenting import segment, segment_session, sound_of, voiced
-from labapp.coding.annotations.texts import TextsFile
+from labapp.coding.annotations.texts import TextsFile, is_redacted
 from labapp.coding.transcription.child import RATE, RawWord, request
 from labapp.coding.transcription.models import WHICH, SpeechModel
 from labapp.record.audio.recorded_sound import RecordedSound

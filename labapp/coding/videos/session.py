@@ -40,7 +40,7 @@ from labapp.base import access, durable, leftovers
 from labapp.base.clock import NS
 from labapp.base.errors import VideoError
 from labapp.base.reading import files
-from labapp.coding.annotations.places import check_rater
+from labapp.coding.annotations.model import check_rater
 from labapp.coding.annotations.segmenting import sound_of
 from labapp.coding.annotations.video_files import (
     USE,

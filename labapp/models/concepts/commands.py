@@ -24,8 +24,8 @@ from labapp import __version__
 from labapp.base.errors import StimuliError, UsageError
 from labapp.models.concepts import package
 from labapp.models.concepts.card import Card
-from labapp.models.concepts.measuring import Interventions, interventions
-from labapp.models.concepts.model import ConceptModel
+from labapp.models.concepts.learner import ConceptModel
+from labapp.models.concepts.training import Interventions, interventions
 from labapp.models.datasets.concepts.rows import (
     Bool,
     ConceptSplit,
@@ -37,7 +37,7 @@ from labapp.models.datasets.concepts.rows import (
 from labapp.models.datasets.split import Float64, Int64
 from labapp.models.metrics.leakage import ctl, icl
 from labapp.models.metrics.ois import ois
-from labapp.models.stimuli import answer_files, importing, library, pictures
+from labapp.models.stimuli import importing, library, pictures, score_files
 from labapp.models.stimuli.check import inner_faults
 from labapp.models.stimuli.interventions import Answers, item_type
 from labapp.models.stimuli.library import refusal
@@ -345,7 +345,7 @@ def choose(
             todo="Ask for some with --items, of types that the model has, or for --all-pictures.",
         )
     rows = [row for row, _ in chosen]
-    files = {ANSWERS: answer_files.encode(pool.answers[rows])}
+    files = {ANSWERS: score_files.encode_answers(pool.answers[rows])}
     photos = []
     for row, natural in chosen:
         name, content = pool.picture(row)

@@ -12,26 +12,26 @@ from torch import Tensor
 
 from labapp.base import resources
 from labapp.base.errors import ModelError
-from labapp.models.concepts import measuring, package
+from labapp.models.concepts import package, training
 from labapp.models.concepts.card import (
     CARD,
     CODES,
     ENCODER,
     INTERVENTION,
     PREDICTOR,
+    Description,
     ImportedCard,
     ImportRecord,
+    pictures,
+    read_description,
 )
-from labapp.models.concepts.learner import PERCENTILES
-from labapp.models.concepts.measuring import interventions
-from labapp.models.concepts.model import ConceptModel
-from labapp.models.concepts.own_pictures import Description, pictures, read_description
+from labapp.models.concepts.learner import PERCENTILES, ConceptModel
+from labapp.models.concepts.training import interventions
 from labapp.models.datasets.concepts.rows import ConceptRows, part
 from labapp.models.datasets.split import Float32, Float64, Int64
 from labapp.models.metrics.ois import ois
 from labapp.models.representations import onnx_backend
-from labapp.models.representations.importing.latents import content_of
-from labapp.models.representations.importing.running import graph_of
+from labapp.models.representations.importing.latents import content_of, graph_of
 from labapp.models.representations.package import write_whole
 from labapp.models.training import files
 
@@ -165,7 +165,7 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
         )
     model.values = runs.values(computed)
     _try_all_states(model, rows)
-    measured = measuring.measure(model, own.data, None)
+    measured = training.measure(model, own.data, None)
     contents |= {
         CODES: files.pack_arrays(measured.codes),
         INTERVENTION: files.pack_arrays(measured.curves),
@@ -219,7 +219,7 @@ def _few(concepts: Int64) -> Iterator[str]:
 
 def _chance(right: float | None, labels: Int64) -> Iterator[str]:
     """A remark where a model is right less often than the class that most pictures have."""
-    most = round(float(np.bincount(labels).max()) / len(labels), measuring.DIGITS)
+    most = round(float(np.bincount(labels).max()) / len(labels), training.DIGITS)
     if right is not None and right < most:
         yield (
             f"The class is right for {100 * right:.0f} % of the pictures; always the most frequent "

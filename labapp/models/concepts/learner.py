@@ -3,25 +3,31 @@
 A learner is made of its settings and a `Setup`, with weights that follow from the seed. It learns
 in phases; `training` takes it through them, step by step, and keeps its whole state: what is in
 `networks` (buffers too) and in `optimizers`. So whatever else a phase finds out is in a buffer.
+
+Layers that several concept learners have in common (paper 001, A.6). A trained concept learner
+behind numbers of numpy: float64 in and out, rows a thousand at a time.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import pairwise
+from typing import ClassVar, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from labapp.base.discovery import load
 from labapp.base.errors import ModelError
-from labapp.models.concepts import networks
-from labapp.models.concepts.settings import RATE, Settings, Size
+from labapp.models.concepts.card import Card
+from labapp.models.concepts.recipe import RATE, InitialWeights, Settings, Size
 from labapp.models.datasets.concepts.rows import ConceptRows
 from labapp.models.datasets.split import Float64, Int64, chunks
+from labapp.models.representations.networks import cross_entropy, squared_error
 from labapp.models.training.loop import Losses, one_cycle
 
 M_BATCH = 32
@@ -59,7 +65,7 @@ class Setup:
     @property
     def kernels(self) -> tuple[int, ...]:
         """Width of the four convolutions' kernels."""
-        return networks.PUBLISHED_KERNELS if self.published else networks.SMALL_KERNELS
+        return PUBLISHED_KERNELS if self.published else SMALL_KERNELS
 
     @property
     def epochs(self) -> int:
@@ -106,7 +112,7 @@ class TrainingRows:
 def _floats(x: Tensor) -> Tensor:
     if x.dtype != torch.uint8:
         return x
-    return networks.laid_out(x.float().div_(255))
+    return laid_out(x.float().div_(255))
 
 
 def in_memory(rows: ConceptRows) -> TrainingRows:
@@ -234,3 +240,269 @@ def build(settings: Settings, setup: Setup) -> ConceptLearner:
         )
     learner: ConceptLearner = load(settings.learner)(settings, setup)
     return learner
+
+
+MAPS = (8, 16, 32, 64)
+"""Maps of the four blocks of convolutions of an encoder of pictures."""
+HIDDEN = (64, 64)
+"""Units of the layers after them."""
+TOY_HIDDEN = (128, 64)
+"""Units of the layers for TabularToy: of encoders, and of what predicts classes."""
+SMALL_KERNELS = (3, 3, 3, 3)
+PUBLISHED_KERNELS = (7, 5, 3, 3)
+"""Width of the blocks' kernels by the paper's text, and in the released code."""
+EPSILON, MOMENTUM = 1e-3, 0.01
+"""Of batch normalisation in Keras, whose momentum counts the other way round."""
+
+
+def normalisation(maps: int) -> nn.BatchNorm2d:
+    """Batch normalisation of so many maps, as in Keras."""
+    return nn.BatchNorm2d(maps, eps=EPSILON, momentum=MOMENTUM)
+
+
+def blocks(
+    channels: int, kernels: Sequence[int], *, maps: Sequence[int] = MAPS, normalised: bool = True
+) -> list[nn.Module]:
+    """Blocks of convolution, batch normalisation, ReLU and 2 x 2 pooling, one for each map."""
+    layers: list[nn.Module] = []
+    # As the pictures, see `learner.TrainingRows`.
+    last = torch.channels_last
+    for (before, after), kernel in zip(pairwise((channels, *maps)), kernels, strict=True):
+        convolution = nn.Conv2d(before, after, kernel, padding=kernel // 2)
+        layers.append(convolution.to(memory_format=last))  # type: ignore[call-overload]
+        if normalised:
+            layers.append(normalisation(after))
+        # The same numbers and gradients as ReLU before pooling, for a quarter of its work.
+        layers += [nn.MaxPool2d(2), nn.ReLU()]
+    return layers
+
+
+def dense(*widths: int) -> list[nn.Module]:
+    """Layers between these widths, a ReLU after each but the last."""
+    layers: list[nn.Module] = []
+    for before, after in pairwise(widths):
+        layers += [nn.Linear(before, after), nn.ReLU()]
+    return layers[:-1]
+
+
+def encoder(
+    shape: tuple[int, ...],
+    outputs: int,
+    *,
+    kernels: Sequence[int] = SMALL_KERNELS,
+    dropout: float = 0.0,
+    hidden: Sequence[int] = HIDDEN,
+    normalised: bool = True,
+) -> nn.Sequential:
+    """A network from instances to numbers.
+
+    Parameters
+    ----------
+    shape : of an instance: (channels, pixels, pixels), or (features,).
+    hidden : units of the dense layers before the outputs; all layers there are for features.
+    dropout : share of units left out after the blocks.
+    """
+    if len(shape) == 1:
+        return nn.Sequential(*dense(shape[0], *hidden, outputs))
+    channels, pixels, _ = shape
+    left = pixels // 2 ** len(MAPS)
+    return nn.Sequential(
+        *blocks(channels, kernels, normalised=normalised),
+        nn.Flatten(),
+        *([nn.Dropout(dropout)] if dropout else []),
+        *dense(MAPS[-1] * left * left, *hidden, outputs),
+    )
+
+
+def decoder(width: int, shape: tuple[int, ...]) -> nn.Sequential:
+    """A network from codes (n, width) to the logits of pictures, or to numbers: (n, *shape).
+
+    Of pictures, layers of 256 and 512 units, and four 4 x 4 deconvolutions of stride 2 to 64, 32
+    and 32 maps and the picture's channels (Locatello et al. 2020): they begin with 32 maps of 4 x 4
+    numbers, of smaller pictures with smaller ones. Of numbers, the encoder's layers turned round;
+    as released they stand in the encoder's order, and the text has 64 units in both.
+    """
+    if len(shape) == 1:
+        return nn.Sequential(*dense(width, *reversed(TOY_HIDDEN), *shape))
+    channels, pixels, _ = shape
+    side = pixels // 16
+    maps = 32
+    layers: list[nn.Module] = [*dense(width, 256, maps * side * side), nn.ReLU()]
+    layers.append(nn.Unflatten(1, (maps, side, side)))
+    for before, after in pairwise((maps, 64, 32, 32, channels)):
+        layers += [nn.ConvTranspose2d(before, after, 4, stride=2, padding=1), nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
+
+
+def initialise(network: nn.Module, seed: int, weights: InitialWeights | None) -> None:
+    """Initial weights by a seed, see `Settings.initial_weights`."""
+    generator = torch.Generator().manual_seed(seed)
+    for module in network.modules():
+        if not isinstance(module, nn.Linear | nn.Conv2d | nn.ConvTranspose2d):
+            continue
+        if weights is None:
+            nn.init.xavier_uniform_(module.weight, generator=generator)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+            continue
+        # PyTorch counts the weights of a unit of the second axis, of deconvolutions too.
+        most = module.weight[0].numel() ** -0.5
+        nn.init.uniform_(module.weight, -most, most, generator=generator)
+        if module.bias is not None:
+            nn.init.uniform_(module.bias, -most, most, generator=generator)
+
+
+def laid_out(x: Tensor) -> Tensor:
+    """Pictures with channels last in memory, for which CPUs convolve twice as fast."""
+    return x if x.ndim != 4 or x.is_cuda else x.contiguous(memory_format=torch.channels_last)
+
+
+def rebuilding_error(x: Tensor, rebuilt: Tensor) -> Tensor:
+    """The mean over rows of what a decoder misses: the cross-entropy of a picture's pixels with the
+    logits `rebuilt`, in nats, or the squared error of numbers, each summed, as released."""
+    if x.ndim == 2:
+        return squared_error(x, rebuilt).mean()
+    return cross_entropy(x, rebuilt).mean()
+
+
+def class_loss(outputs: Tensor, labels: Tensor) -> Tensor:
+    """Mean cross-entropy of outputs, shape (n, `outputs_of(classes)`)."""
+    if outputs.shape[1] == 1:
+        return functional.binary_cross_entropy_with_logits(outputs[:, 0], labels.float())
+    return functional.cross_entropy(outputs, labels)
+
+
+def class_logits(outputs: Tensor) -> Tensor:
+    """A logit for each class, shape (n, classes)."""
+    if outputs.shape[1] == 1:
+        return torch.cat([torch.zeros_like(outputs), outputs], dim=1)
+    return outputs
+
+
+ROWS = 1_000
+"""Rows that go through a network at a time."""
+
+
+class Answering(Protocol):
+    """What a model is asked for: a `learner.ConceptLearner` in evaluation mode, or a lab's own."""
+
+    @property
+    def aligned(self) -> bool: ...
+    @property
+    def aligned_as_published(self) -> bool: ...
+    def codes(self, x: Tensor, *, as_published: bool = False) -> Tensor: ...
+    def maps(self, x: Tensor) -> Tensor | None: ...
+    def beliefs(self, x: Tensor) -> Tensor | None: ...
+    def task_logits(self, x: Tensor) -> Tensor | None: ...
+    def predict_from(self, codes: Tensor) -> Tensor | None: ...
+
+
+class ConceptModel:
+    """What a model makes of rows of its task, which are prepared as those it learned from.
+
+    Attributes
+    ----------
+    values : what a code becomes when its concept is set off and on, float64, shape (k, 2); None
+        where no concept can be set.
+    card : of its package; None while it is measured.
+    """
+
+    def __init__(
+        self,
+        learner: Answering,
+        values: Float64 | None = None,
+        card: Card | None = None,
+    ) -> None:
+        if isinstance(learner, ConceptLearner):
+            learner.networks.eval()
+        self._learner = learner
+        self._card = card
+        self.values = values
+
+    @property
+    def card(self) -> Card:
+        assert self._card is not None, "asked of a model that is being measured"
+        return self._card
+
+    @property
+    def aligned(self) -> bool:
+        """Whether OIS aligns the codes: they were learned without concepts."""
+        return self._learner.aligned
+
+    @property
+    def aligned_as_published(self) -> bool:
+        """Whether the released code does so."""
+        return self._learner.aligned_as_published
+
+    def codes(self, rows: ConceptRows, *, as_published: bool = False) -> Float64:
+        """Codes of all rows, float64, shape (n, k) or (n, k, d)."""
+        codes = self._over(rows, lambda x: self._learner.codes(x, as_published=as_published))
+        assert codes is not None
+        return codes
+
+    def maps(self, rows: ConceptRows) -> Float64 | None:
+        """The maps that codes sum up, float64 (n, k, height, width); None where there are none."""
+        return self._over(rows, self._learner.maps)
+
+    def beliefs(self, rows: ConceptRows) -> Float64 | None:
+        """How probable each concept is, float64 (n, k); None where no concept is known."""
+        return self._over(rows, self._learner.beliefs)
+
+    def task_logits(self, rows: ConceptRows) -> Float64 | None:
+        """A logit for each class, float64, shape (n, classes); None where no class is learned."""
+        return self._over(rows, self._learner.task_logits)
+
+    def predict_from(self, codes: Float64) -> Float64 | None:
+        """The same from codes of shape (n, k) or (n, k, d); None where there is no predictor."""
+        parts = []
+        with torch.inference_mode():
+            for chosen in chunks(len(codes), ROWS):
+                x = torch.from_numpy(codes[chosen].astype(np.float32))
+                logits = self._learner.predict_from(x)
+                if logits is None:
+                    return None
+                parts.append(logits.double().numpy())
+        return np.concatenate(parts)
+
+    def intervened(self, rows: ConceptRows, setting: Mapping[int, int]) -> Float64:
+        """Class logits of all rows after some concepts, by their number from 0, were set to 0 or 1:
+        float64, shape (n, classes). Raises ModelError: no concept of this model can be set, or
+        there is none of that number."""
+        codes = self.codes(rows)
+        values = settable(self)
+        for concept, value in setting.items():
+            if not 0 <= concept < len(values) or value not in (0, 1):
+                raise ModelError(
+                    f"Concept {concept} cannot be set to {value}: concepts are 0 to "
+                    f"{len(values) - 1}, and are set to 0 or 1.",
+                    safe="Nothing was computed.",
+                )
+            codes[:, concept] = values[concept, value]
+        logits = self.predict_from(codes)
+        assert logits is not None
+        return logits
+
+    def _over(
+        self, rows: ConceptRows, compute: Callable[[Tensor], Tensor | None]
+    ) -> Float64 | None:
+        memory = in_memory(rows)
+        parts = []
+        with torch.inference_mode():
+            for chosen in chunks(len(memory), ROWS):
+                values = compute(memory.batch(chosen).x)
+                if values is None:
+                    return None
+                parts.append(values.double().numpy())
+        return np.concatenate(parts)
+
+
+def settable(model: ConceptModel) -> Float64:
+    """The model's values, shape (k, 2). Raises ModelError: none of its concepts can be set."""
+    if model.values is None:
+        raise ModelError(
+            "None of the concepts of this model can be set: its codes are of no known concept, or "
+            "nothing is predicted from them.",
+            safe="Nothing was computed.",
+            todo="Choose a concept bottleneck model (cbm or cbm-logits).",
+        )
+    return model.values

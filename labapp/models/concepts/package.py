@@ -34,9 +34,10 @@ from labapp.models.concepts.card import (
     Card,
     ConceptCard,
     ImportedCard,
+    pictures,
+    read_description,
 )
-from labapp.models.concepts.data import ConceptData
-from labapp.models.concepts.own_pictures import pictures, read_description
+from labapp.models.concepts.recipe import ConceptData
 from labapp.models.datasets.split import Float32, Float64
 from labapp.models.metrics.roc import class_accuracy, class_auc
 from labapp.models.representations import card as decoders
@@ -45,7 +46,7 @@ from labapp.models.representations.recipe import ID_PATTERN
 from labapp.models.training import files
 
 if TYPE_CHECKING:
-    from labapp.models.concepts.model import ConceptModel
+    from labapp.models.concepts.learner import ConceptModel
 
 
 def find(reference: str | Path, root: Path | None = None) -> Path:
@@ -93,8 +94,7 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
     values = None if card.intervention_sha256 is None else _values(folder, card)
     import torch
 
-    from labapp.models.concepts.learner import Setup, build
-    from labapp.models.concepts.model import ConceptModel
+    from labapp.models.concepts.learner import ConceptModel, Setup, build
     from labapp.models.representations.torch_backend import load_weights
 
     torch.set_num_threads(threads)
@@ -281,13 +281,13 @@ def score(
     ------
     ModelError, DatasetError : the package or the official files are missing or refused.
     """
-    from labapp.models.concepts import measuring  # torch
+    from labapp.models.concepts import training  # torch
 
     loaded = load(model, root=root)
     card = loaded.card
     data = task_of(card, data_folder)
     trained = loaded.codes(data.split.train) if isinstance(card, ConceptCard) else None
-    measured = measuring.measure(loaded, data, trained)
+    measured = training.measure(loaded, data, trained)
     computed = _numbers(measured.test, measured.validation, measured.scores)
     stated = _numbers(card.test, card.validation, card.scores)
     return {
@@ -351,7 +351,7 @@ def intervened(
     ModelError : no concept of the model can be set; or, with `auc`, no test row is of some class,
         which then has no curve. DatasetError : as `score`.
     """
-    from labapp.models.concepts import measuring  # torch
+    from labapp.models.concepts import training  # torch
 
     loaded = load(model, root=root)
     card = loaded.card
@@ -365,14 +365,14 @@ def intervened(
             todo="Ask without --auc how often the class is right, or import the model with test "
             "pictures of every class.",
         )
-    curves = measuring.curves(loaded, data.split.test, class_auc if auc else class_accuracy)
+    curves = training.curves(loaded, data.split.test, class_auc if auc else class_accuracy)
     return {
         "model": card.id,
         "concepts": list(cards.concept_names(card)),
         "rows": len(data.split.test),
         "score": "auc" if auc else "accuracy",
         **{
-            name: values.astype(float).round(measuring.DIGITS).tolist()
+            name: values.astype(float).round(training.DIGITS).tolist()
             for name, values in curves.items()
         },
     }

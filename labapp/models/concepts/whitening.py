@@ -7,6 +7,11 @@ concept, along a curve of rotations that Cayley's transform gives (Wen and Yin 2
 
 Five iterations, as released, do not whiten many channels wholly: where the variance is spread over
 64 of them alike, theirs comes out as 0.58; of 3 channels, as 1.00.
+
+CBM and CBM-Logits: concept bottleneck models, trained jointly (Koh et al. 2020; paper 001, A.6).
+
+The paper prints the label predictor as {k, 64, 64, L}; that names input and output, and so has the
+released code: two hidden layers.
 """
 
 from __future__ import annotations
@@ -18,8 +23,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from labapp.models.concepts import networks
+from labapp.models.concepts import learner
 from labapp.models.concepts.learner import (
+    PERCENTILES,
     Batch,
     ConceptLearner,
     Phase,
@@ -28,7 +34,7 @@ from labapp.models.concepts.learner import (
     adam,
     detached,
 )
-from labapp.models.concepts.settings import Cw, Windows
+from labapp.models.concepts.recipe import BottleneckSettings, Cw, Windows
 from labapp.models.datasets.split import Float64
 from labapp.models.metrics.inputs import outputs_of
 from labapp.models.training.loop import Losses
@@ -196,11 +202,11 @@ class Whitened(ConceptLearner):
         super().__init__(settings, setup)
         outputs = outputs_of(setup.classes)
         if setup.tabular:
-            encode = networks.encoder(setup.shape, setup.concepts, hidden=networks.TOY_HIDDEN)
+            encode = learner.encoder(setup.shape, setup.concepts, hidden=learner.TOY_HIDDEN)
             encode.append(nn.Sigmoid())
             channels = setup.concepts
             predict = nn.Sequential(
-                nn.ReLU(), *networks.dense(channels, *networks.TOY_HIDDEN, outputs)
+                nn.ReLU(), *learner.dense(channels, *learner.TOY_HIDDEN, outputs)
             )
             self.phases = (
                 Phase("classes and rotation", setup.epochs),
@@ -208,7 +214,7 @@ class Whitened(ConceptLearner):
             )
         else:
             # Of the last block the convolution alone, which the layer normalises.
-            blocks = networks.blocks(setup.shape[0], setup.kernels, maps=(*MAPS, WHITENED))
+            blocks = learner.blocks(setup.shape[0], setup.kernels, maps=(*MAPS, WHITENED))
             encode = nn.Sequential(*blocks[:-3])
             channels = WHITENED
             left = setup.shape[1] // 2 ** (len(MAPS) + 1)
@@ -216,7 +222,7 @@ class Whitened(ConceptLearner):
                 nn.MaxPool2d(POOL),
                 nn.ReLU(),
                 nn.Flatten(),
-                *networks.dense(WHITENED * left * left, *HIDDEN, outputs),
+                *learner.dense(WHITENED * left * left, *HIDDEN, outputs),
             )
             before = setup.epochs // 2
             self.phases = (
@@ -227,7 +233,7 @@ class Whitened(ConceptLearner):
         self.networks = nn.ModuleDict(
             {"encoder": encode, "whitening": self._layer, "predictor": predict}
         )
-        networks.initialise(self.networks, setup.seed, settings.initial_weights)
+        learner.initialise(self.networks, setup.seed, settings.initial_weights)
         self.optimizers = [adam(self.networks.parameters())]
 
     def begin(self, phase: int, rows: TrainingRows) -> TrainingRows:
@@ -263,7 +269,7 @@ class Whitened(ConceptLearner):
         return None if channels.ndim == 2 else channels
 
     def task_logits(self, x: Tensor) -> Tensor:
-        return networks.class_logits(self._outputs(x))
+        return learner.class_logits(self._outputs(x))
 
     def _channels(self, x: Tensor) -> Tensor:
         """Of the concepts: maps (n, k, height, width), of numbers (n, k)."""
@@ -275,7 +281,7 @@ class Whitened(ConceptLearner):
         return outputs
 
     def _loss(self, batch: Batch) -> Tensor:
-        return networks.class_loss(self._outputs(batch.x), batch.labels)
+        return learner.class_loss(self._outputs(batch.x), batch.labels)
 
     def _examples(self, draws: np.random.Generator) -> list[Batch]:
         """Batches with about as many examples of each concept as a step has rows, where half of the
@@ -294,3 +300,56 @@ class Whitened(ConceptLearner):
         for batch in batches:
             hidden = self.networks["encoder"](batch.x)
             self._layer.turn_towards([hidden[there > 0.5] for there in batch.concepts.T])
+
+
+class Bottleneck(ConceptLearner):
+    """Concepts by an encoder, the class by a predictor that reads nothing else: probabilities of
+    concepts (`cbm`) or their logits (`cbm-logits`)."""
+
+    def __init__(self, settings: BottleneckSettings, setup: Setup) -> None:
+        super().__init__(settings, setup)
+        self.alpha = settings.alpha
+        self.sigmoid = settings.name == "cbm"
+        pictures = not setup.tabular
+        encode = learner.encoder(
+            setup.shape,
+            setup.concepts,
+            kernels=setup.kernels,
+            dropout=settings.dropout if pictures and setup.published else 0.0,
+            hidden=learner.HIDDEN if pictures else settings.encoder,
+        )
+        outputs = outputs_of(setup.classes)
+        predict = nn.Sequential(*learner.dense(setup.concepts, *settings.predictor, outputs))
+        self.networks = nn.ModuleDict({"encoder": encode, "predictor": predict})
+        learner.initialise(self.networks, setup.seed, settings.initial_weights)
+        self.optimizers = [adam(self.networks.parameters())]
+        self.phases = (Phase("concepts and classes", setup.epochs),)
+
+    def step(self, batch: Batch, draws: np.random.Generator, done: float) -> Losses:
+        logits = self.networks["encoder"](batch.x)
+        outputs = self.networks["predictor"](self._code(logits))
+        task = learner.class_loss(outputs, batch.labels)
+        concept = functional.binary_cross_entropy_with_logits(logits, batch.concepts)
+        loss = task + self.alpha * concept
+        self.descend(self.optimizers[0], loss, done)
+        return detached({"loss": loss, "task": task, "concepts": concept})
+
+    def codes(self, x: Tensor, *, as_published: bool = False) -> Tensor:
+        return self._code(self.networks["encoder"](x))
+
+    def beliefs(self, x: Tensor) -> Tensor:
+        return torch.sigmoid(self.networks["encoder"](x))
+
+    def task_logits(self, x: Tensor) -> Tensor:
+        return self.predict_from(self.codes(x))
+
+    def predict_from(self, codes: Tensor) -> Tensor:
+        return learner.class_logits(self.networks["predictor"](codes))
+
+    def values(self, training_codes: Float64) -> Float64:
+        if self.sigmoid:
+            return np.tile([0.0, 1.0], (training_codes.shape[1], 1))
+        return np.percentile(training_codes, PERCENTILES, axis=0).T.copy()
+
+    def _code(self, logits: Tensor) -> Tensor:
+        return torch.sigmoid(logits) if self.sigmoid else logits

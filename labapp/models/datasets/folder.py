@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.base.errors import DatasetError
+from labapp.base.reading import arrays
 from labapp.base.reading import files as reading
-from labapp.base.reading import pictures
 from labapp.models.datasets.painter import average_blocks
 from labapp.models.datasets.split import Float32, Float64, Int64, PartName
 
@@ -206,7 +206,7 @@ def pixels(path: Path, *, size: int, channels: int) -> tuple[bytes, NDArray[np.u
         why = f"cannot be read: {error.strerror}"
         raise _refuse_picture(path, why, "Check it and its permissions.") from error
     try:
-        image = pictures.decode_image(content, FORMATS)
+        image = arrays.decode_image(content, FORMATS)
     except ValueError as error:
         why = f"is not a readable {', '.join(FORMATS[:-1])} or {FORMATS[-1]} file: {error}"
         raise _refuse_picture(path, why, "Save the one picture that counts again.") from error

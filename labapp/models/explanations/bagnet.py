@@ -18,9 +18,13 @@ from labapp.models.datasets.split import Float32
 from labapp.models.explanations import evaluation
 from labapp.models.explanations.backbones import BagBackbone, PooledClassifier, begin, normalised
 from labapp.models.explanations.card import BagnetChecks
-from labapp.models.explanations.classifier import Classifier, classification_phase, network_of
+from labapp.models.explanations.classifier import (
+    Classifier,
+    Phase,
+    classification_phase,
+    network_of,
+)
 from labapp.models.explanations.data import Bagnet, ClassifierRecipe
-from labapp.models.explanations.fitting import Phase
 from labapp.models.explanations.photos import UInt8, as_input, load_photos
 
 CHUNK = 50

@@ -13,9 +13,9 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from labapp.models.datasets.birds.dataset import SPECIES
 from labapp.models.explanations.data import Checks, ClassifierRecipe, MethodChecks
-from labapp.models.representations import data
+from labapp.models.representations import recipe
 from labapp.models.representations.card import SHA256_PATTERN
-from labapp.models.representations.data import Part
+from labapp.models.representations.recipe import Part
 
 CARD = "classifier.yaml"
 WEIGHTS = "weights.safetensors"
@@ -265,4 +265,4 @@ class ClassifierCard(Part):
 
 def read(folder: Path) -> ClassifierCard:
     """The card of the package in `folder`. Raises ModelError (line, key, found, allowed)."""
-    return data.read(folder / CARD, "classifier card", ClassifierCard)
+    return recipe.read_document(folder / CARD, "classifier card", ClassifierCard)

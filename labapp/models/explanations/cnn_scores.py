@@ -57,5 +57,4 @@ def _scores(weights: Mapping[str, Float32], pictures: NDArray[np.uint8]) -> Floa
         blocks = values[:, :, : 2 * rows, : 2 * columns]
         values = blocks.reshape(*values.shape[:2], rows, 2, columns, 2).max((3, 5))
     flat = values.reshape(len(values), -1)
-    scores: Float32 = flat @ weights[f"{LINEAR}.weight"].T + weights[f"{LINEAR}.bias"]
-    return scores
+    return np.asarray(flat @ weights[f"{LINEAR}.weight"].T + weights[f"{LINEAR}.bias"], np.float32)

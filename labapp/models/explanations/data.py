@@ -28,10 +28,9 @@ from labapp.models.datasets.faces.dataset import CLASSES, Faces, faces
 from labapp.models.datasets.folder import Folder, Shares
 from labapp.models.datasets.folder import read as read_folder
 from labapp.models.datasets.split import Int64
-from labapp.models.representations import data
+from labapp.models.representations import recipe
 from labapp.models.representations.card import SHA256_PATTERN
-from labapp.models.representations.data import Part
-from labapp.models.representations.recipe import ID_PATTERN, Recipe
+from labapp.models.representations.recipe import ID_PATTERN, Part, Recipe
 
 if TYPE_CHECKING:
     from labapp.models.explanations.classifier import Classifier
@@ -328,7 +327,7 @@ class ExplanationMethod:
     sets : the stimulus sets that are built with it, as `module:OBJECT` of several
         `labapp.models.explanations.building.sets.Spec`; empty for none.
     explainer : who explains the photos of such a set, as `module:function`, which is given the
-        `Spec` and returns a `labapp.models.explanations.building.build.Explainer`; empty for
+        `Spec` and returns a `labapp.models.explanations.building.sets.Explainer`; empty for
         none.
     scores : how it scores the pixels of pictures, for sets from which masks are made, as
         `module:function`: `(classifier, pictures, classes)` with uint8 pictures of shape (n,
@@ -381,7 +380,7 @@ _ALL = (
         f"{HERE}.prototree.training",
         f"{HERE}.card:PrototreeChecks",
         sets=f"{HERE}.building.sets:PROTOTREE",
-        explainer="labapp.models.explanations.building.paths:by_paths",
+        explainer="labapp.models.explanations.building.prototypes:by_paths",
     ),
     ExplanationMethod("cnn", Cnn, f"{HERE}.cnn", f"{HERE}.card:CnnChecks", birds=False),
     # As paper 004, figure 1, calls them.
@@ -545,10 +544,10 @@ class ClassifierRecipe(Part):
 
 def read(path: Path) -> ClassifierRecipe:
     """The recipe in `path`, whole. Raises ModelError with line, key, found and allowed."""
-    return data.read(path, "recipe", ClassifierRecipe).whole()
+    return recipe.read_document(path, "recipe", ClassifierRecipe).whole()
 
 
 def is_classifier_recipe(path: Path) -> bool:
     """Whether a recipe is a classifier's, right or wrong, by the keys that only those have."""
     own = ClassifierRecipe.model_fields.keys() - Recipe.model_fields.keys()
-    return not own.isdisjoint(data.keys(path))
+    return not own.isdisjoint(recipe.keys(path))

@@ -12,8 +12,8 @@ from torch import nn
 
 from labapp.base import resources
 from labapp.models.datasets.folder import Folder
+from labapp.models.explanations import classifier, evaluation, package
 from labapp.models.explanations import data as recipes
-from labapp.models.explanations import evaluation, fitting, package
 from labapp.models.explanations.card import ClassifierCard, TrainingRecord
 from labapp.models.explanations.classifier import Approach, approach, scores
 from labapp.models.explanations.data import ClassifierRecipe, FolderData
@@ -31,7 +31,7 @@ def train(
     resume: bool = True,
     progress: Callable[[Progress], None] | None = None,
     threads: int = 1,
-    checkpoint_s: float = fitting.CHECKPOINT_S,
+    checkpoint_s: float = classifier.CHECKPOINT_S,
 ) -> Path:
     """Train the recipe's classifier, measure it and write its package.
 
@@ -59,7 +59,7 @@ def train(
     method = approach(recipe.method.name)
     network = method.network(recipe)
     phases = method.phases(recipe, network, data)
-    seconds = fitting.fit(
+    seconds = classifier.fit(
         network,
         phases,
         seed=recipe.seed,

@@ -191,7 +191,7 @@ _ALL = (
         "How well the best single code tells each concept",
         "higher",
         "Yeh et al. (2020)",
-        where="labapp.models.metrics.alignment_accuracy:alignment_accuracy",
+        where="labapp.models.metrics.alignment:alignment_accuracy",
         vectors=True,
         concepts=True,
     ),

@@ -16,16 +16,17 @@ from labapp.base.documents import SHA256
 from labapp.base.errors import LabappError, ModelError
 from labapp.base.naming import NotReserved
 from labapp.base.reading import files
-from labapp.models.representations import data
-from labapp.models.representations.data import Data, Part
+from labapp.models.representations import recipe
 from labapp.models.representations.recipe import (
     ARCHITECTURES,
     ID_PATTERN,
     Architecture,
     ClosedForm,
+    Data,
     Objective,
     OnnxGraph,
     Optimizer,
+    Part,
     PythonFunction,
     Task,
 )
@@ -402,7 +403,7 @@ def published_as(model: str, paper: str) -> str:
 
 def read(folder: Path) -> ModelCard:
     """The card of the package in `folder`. Raises ModelError (line, key, found, allowed)."""
-    card = data.read(folder / CARD, "model card", ModelCard)
+    card = recipe.read_document(folder / CARD, "model card", ModelCard)
     title = title_of(folder)
     return card.model_copy(update={"title": title}) if title else card
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from labapp.models.datasets.split import Float32, Float64
-from labapp.models.representations import layers
-from labapp.models.representations.layers import (
+from labapp.models.representations import recipe
+from labapp.models.representations.recipe import (
     Deconvolution,
     Dense,
     Normalisation,
@@ -73,7 +73,7 @@ class Layer:
         )
 
 
-def named(parts: Parts) -> Iterator[tuple[str, layers.Layer]]:
+def named(parts: Parts) -> Iterator[tuple[str, recipe.Layer]]:
     """The layers of all parts in the order in which they run, with their names."""
     for part, made_of in parts.items():
         for place, layer in enumerate(made_of):
@@ -101,7 +101,7 @@ def shapes(parts: Parts) -> dict[str, tuple[int, ...]]:
 
 
 def fold(
-    network: Iterable[tuple[str, layers.Layer]], weights: Mapping[str, Float32]
+    network: Iterable[tuple[str, recipe.Layer]], weights: Mapping[str, Float32]
 ) -> list[Layer] | None:
     """The layers of a network, each with its name, in the order in which they run.
 

@@ -29,7 +29,7 @@ from labapp.base.errors import ModelError
 from labapp.base.installation import pip_command
 from labapp.models.datasets.split import Float32
 from labapp.models.representations import card as cards
-from labapp.models.representations import cpu_backend, data, onnx_backend, python_backend
+from labapp.models.representations import cpu_backend, onnx_backend, python_backend, recipe
 from labapp.models.representations.card import ModelCard
 from labapp.models.representations.decoders import PERCENTILES, LoadedDecoder, percentiles_of
 from labapp.models.representations.recipe import (
@@ -440,7 +440,7 @@ def write_whole(
     with files.writing(folder), leftovers.drafted(folder) as draft:
         for name, content in contents.items():
             (draft / name).write_bytes(content)
-        (draft / card_name).write_text(data.dump(card), encoding="utf-8")
+        (draft / card_name).write_text(recipe.dump(card), encoding="utf-8")
     return folder
 
 

@@ -4,34 +4,274 @@ used in, where a study file says nothing else.
 
 Listing and checking need no torch; building a trained decoder does, and imports it then. A package
 adds an architecture by an entry point of the group `labapp.decoders` that names an `Architecture`.
+
+The layers of decoders in words, without torch.
+
+`networks` makes modules of them to be trained, and `folding` what is computed at a decode. A layer
+has the name of its weights from the part that it is in and its place there: `dense.3.weight`.
+
+The data that a model learns from, and what is held out, as recipes and cards state them.
+
+Model cards and recipes: documents that are refused with a ModelError.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, TypeVar
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+import yaml
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from labapp.base.discovery import Catalogue
-from labapp.base.documents import MODEL, Strict
+from labapp.base.documents import LARGEST, MODEL, Strict, parse_yaml, refusal
+from labapp.base.errors import DatasetError, LabappError, ModelError
 from labapp.base.naming import NotReserved
-from labapp.models.datasets import circles, mnist, sinelines
-from labapp.models.datasets.split import Float32
-from labapp.models.representations import data, layers
-from labapp.models.representations.data import Data, MnistData, Part
+from labapp.base.reading import files
+from labapp.models.datasets import circles, dsprites, mnist, sinelines
+from labapp.models.datasets.split import Float32, Split
 from labapp.models.representations.distance import DistanceName
-from labapp.models.representations.layers import Parts
 from labapp.models.representations.space import Chart, Display
 
 if TYPE_CHECKING:
     from torch import nn
 
     from labapp.models.representations.card import ModelCard
+
+
+class Part(BaseModel):
+    """Base of the parts of recipes and cards: frozen, and without unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SinelinesData(Part):
+    """`held_out` of `count` draws from the prior are kept from training."""
+
+    factors: ClassVar[int] = len(sinelines.NAMES)
+
+    dataset: Literal["sinelines"]
+    count: int = Field(ge=2)
+    held_out: int = Field(ge=1)
+    seed: int = Field(ge=0)
+
+    @field_validator("held_out")
+    @classmethod
+    def _leaves_some(cls, value: int, info: ValidationInfo) -> int:
+        count = info.data.get("count")
+        if count is not None and value >= count:
+            raise ValueError(f"allowed: 1 to {count - 1}, below count")
+        return value
+
+    def load(self, folder: Path | None = None) -> Split:
+        """The series, divided; they need no folder."""
+        return sinelines.split(count=self.count, held_out=self.held_out, seed=self.seed)
+
+
+class DspritesData(Part):
+    """`held_out` of the 737,280 pictures are kept from training.
+
+    `pictures`: "rendered" by labapp, or "official": read from the published npz file.
+    """
+
+    factors: ClassVar[int] = len(dsprites.NAMES)
+
+    dataset: Literal["dsprites"]
+    pictures: Literal["rendered", "official"] = "rendered"
+    held_out: int = Field(ge=1, lt=dsprites.COUNT)
+    seed: int = Field(ge=0)
+
+    def load(self, folder: Path | None = None) -> Split:
+        """The pictures, divided. Raises DatasetError: `official` without its file in `folder`."""
+        if self.pictures == "rendered":
+            return dsprites.split(held_out=self.held_out, seed=self.seed)
+        path = _needed(folder, "dSprites") / dsprites.OFFICIAL
+        return dsprites.split(held_out=self.held_out, seed=self.seed, official=path)
+
+
+class MnistData(Part):
+    """`digits`: "t10k" divides the 10,000 test digits; "all" holds them out, as published."""
+
+    dataset: Literal["mnist"]
+    digits: Literal["t10k", "all"]
+    held_out: int = Field(ge=1, le=mnist.COUNTS["t10k"])
+    seed: int = Field(default=0, ge=0)
+
+    @field_validator("held_out")
+    @classmethod
+    def _leaves_some(cls, value: int, info: ValidationInfo) -> int:
+        whole = mnist.COUNTS["t10k"]
+        if info.data.get("digits") == "all" and value != whole:
+            raise ValueError(f"allowed: {whole} where all digits are used")
+        if info.data.get("digits") == "t10k" and value == whole:
+            raise ValueError(f"allowed: 1 to {whole - 1}")
+        return value
+
+    @property
+    def trained_on(self) -> int:
+        """How many digits are not held out."""
+        if self.digits == "all":
+            return mnist.COUNTS["train"]
+        return mnist.COUNTS["t10k"] - self.held_out
+
+    def load(self, folder: Path | None = None) -> Split:
+        """The digits, divided. Raises DatasetError: no folder, or not MNIST in it."""
+        where = _needed(folder, "MNIST")
+        if self.digits == "all":
+            return mnist.split_all(where)
+        return mnist.split_test_digits(where, held_out=self.held_out, seed=self.seed)
+
+
+Data = Annotated[SinelinesData | DspritesData | MnistData, Field(discriminator="dataset")]
+
+
+def _needed(folder: Path | None, name: str) -> Path:
+    if folder is None:
+        raise DatasetError(
+            f"The files of {name}, which the model learns from, do not come with labapp.",
+            safe="Nothing was changed.",
+            todo="Give the folder that holds them with --data.",
+        )
+    return folder
+
+
+Document = TypeVar("Document", bound=BaseModel)
+
+
+def read_document(path: Path, kind: str, model: type[Document]) -> Document:
+    """The document in `path`. Raises ModelError: the file is missing, too large, not YAML, or not
+    what `model` declares; the message names line, key, what was found and what is allowed. `kind`:
+    what a person calls such a file, for example "model card"."""
+    try:
+        content = files.content(path, LARGEST)
+    except OSError as error:
+        raise ModelError(
+            f"The {kind} {path} cannot be read: {error.strerror}.",
+            todo="Check the path and its permissions.",
+        ) from error
+    located = parse_yaml(path, content, ModelError)
+    try:
+        return model.model_validate(located.value)
+    except ValidationError as error:
+        raise refusal(path, located, error, kind, model, ModelError) from error
+
+
+def keys(path: Path) -> set[str]:
+    """The keys of the document in `path`, right or wrong; none where it cannot be read."""
+    try:
+        value = parse_yaml(path, files.content(path, LARGEST), ModelError).value
+    except (OSError, LabappError):
+        return set()
+    return set(value) if isinstance(value, dict) else set()
+
+
+def dump(document: BaseModel) -> str:
+    """The document as YAML, keys in their declared order, fields left at None omitted."""
+    values = document.model_dump(mode="json", exclude_none=True)
+    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)
+
+
+HIDDEN = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Dense:
+    """W x + b of vectors; weight (out, into)."""
+
+    into: int
+    out: int
+    bias: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Deconvolution:
+    """A transposed convolution of pictures; weight (into, out, size, size)."""
+
+    into: int
+    out: int
+    bias: bool = True
+    size: int = 4
+    stride: int = 2
+    padding: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Normalisation:
+    """Batch normalisation with factors and shifts that are learned; of pictures, or of vectors."""
+
+    channels: int
+    pictures: bool = False
+    eps: float = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class Rectifier:
+    """x where it is positive, else slope * x: a ReLU, or a leaky one."""
+
+    slope: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Unfold:
+    """A vector becomes a picture (channels, height, width)."""
+
+    shape: tuple[int, int, int]
+
+
+Layer = Dense | Deconvolution | Normalisation | Rectifier | Unfold
+Parts = Mapping[str, tuple[Layer, ...]]
+"""By the names of a network's parts, in the order in which they run, the layers of each."""
+
+
+def sinelines_layers(width: int, points: int) -> Parts:
+    """width -> 256 -> 256 -> points, ReLU, linear output."""
+    dense = Dense(width, HIDDEN), Rectifier(), Dense(HIDDEN, HIDDEN), Rectifier()
+    return {"body": (*dense, Dense(HIDDEN, points))}
+
+
+def dsprites_layers(width: int) -> Parts:
+    """Dense 256 and 512, then four 4 x 4 stride-2 deconvolutions from 4 x 4 x 32."""
+    return {
+        "dense": (Dense(width, 256), Rectifier(), Dense(256, 512), Rectifier()),
+        "deconv": (
+            Unfold((32, 4, 4)),
+            *(Deconvolution(32, 32), Rectifier()) * 3,
+            Deconvolution(32, 1),
+        ),
+    }
+
+
+def mnist_layers(width: int, *, generator: bool = False) -> Parts:
+    """Dense 1024 and 6272, then deconvolutions 64 and 1 from 7 x 7 x 128.
+
+    Batch normalisation and leaky ReLU 0.2 after each but the last; a layer in front of batch
+    normalisation has no bias of its own, since the normalisation takes it away again. The
+    `generator` of the published InfoGAN has plain ReLU and biases in its deconvolutions.
+    """
+    bend = Rectifier(0.0 if generator else 0.2)
+    return {
+        "dense": (
+            *(Dense(width, 1024, bias=False), Normalisation(1024), bend),
+            *(Dense(1024, 6272, bias=False), Normalisation(6272), bend),
+        ),
+        "deconv": (
+            Unfold((128, 7, 7)),
+            *(Deconvolution(128, 64, bias=generator), Normalisation(64, pictures=True), bend),
+            Deconvolution(64, 1),
+        ),
+    }
 
 
 ID_PATTERN = MODEL
@@ -209,7 +449,7 @@ class Recipe(Part):
 
 def read(path: Path) -> Recipe:
     """The recipe in `path`. Raises ModelError with line, key, found and allowed."""
-    return data.read(path, "recipe", Recipe)
+    return read_document(path, "recipe", Recipe)
 
 
 Likelihood = Literal["gaussian", "bernoulli"]
@@ -303,8 +543,8 @@ def _of_pictures(parts: Callable[[int], Parts]) -> Callable[[int], nn.Module]:
     return decoder
 
 
-_sinelines = partial(layers.sinelines, points=sinelines.POINTS)
-_generator = partial(layers.mnist, generator=True)
+_sinelines = partial(sinelines_layers, points=sinelines.POINTS)
+_generator = partial(mnist_layers, generator=True)
 
 _ALL = (
     Architecture(
@@ -330,14 +570,14 @@ _ALL = (
         (64, 64),
         "image",
         TrainedNetwork(
-            _of_pictures(layers.dsprites), _dsprites_encoder, "bernoulli", layers.dsprites
+            _of_pictures(dsprites_layers), _dsprites_encoder, "bernoulli", dsprites_layers
         ),
     ),
     Architecture(
         "mnist-conv",
         (28, 28),
         "image",
-        TrainedNetwork(_of_pictures(layers.mnist), _mnist_encoder, "bernoulli", layers.mnist),
+        TrainedNetwork(_of_pictures(mnist_layers), _mnist_encoder, "bernoulli", mnist_layers),
     ),
     Architecture(
         "mnist-infogan",

@@ -3,15 +3,18 @@
 A run is a function of its recipe: which rows make iteration i and the noise it adds are drawn from
 (seed, epoch) and (seed, i). Killed at any moment, it goes on from its last checkpoint and ends, on
 one device, with the very weights of a run that was left alone.
+
+The latent sample of a trained model: dial states of its held-out instances, or of its prior.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 import torch
@@ -21,22 +24,14 @@ from torch.nn import functional
 
 from labapp.base import resources
 from labapp.base.errors import ModelError
-from labapp.models.datasets.split import Float32, Rows, Split
-from labapp.models.representations import (
-    cpu_backend,
-    encodings,
-    measuring,
-    networks,
-    objectives,
-    package,
-    torch_backend,
-)
+from labapp.models.datasets.split import Float32, Rows, Split, chunks
+from labapp.models.representations import cpu_backend, measuring, networks, package, torch_backend
 from labapp.models.representations import (
     recipe as recipes,
 )
-from labapp.models.representations.card import ModelCard, Training
-from labapp.models.representations.encodings import Encodings
-from labapp.models.representations.objectives import Losses
+from labapp.models.representations.card import Dial, ModelCard, Training, choice, dials_over, slider
+from labapp.models.representations.networks import Losses
+from labapp.models.representations.package import PRIOR_SAMPLE
 from labapp.models.representations.recipe import (
     ARCHITECTURES,
     PUBLISHED,
@@ -45,6 +40,7 @@ from labapp.models.representations.recipe import (
     InfoGan,
     Optimizer,
     Recipe,
+    SsTcVae,
     TrainedNetwork,
     classes_of,
     published_display,
@@ -100,7 +96,7 @@ def train(
     with torch.backends.cudnn.flags(benchmark=False, deterministic=True, allow_tf32=False):
         _iterate(run, recipe, data.train, provenance, state, progress)
 
-    held = encodings.of_held_out(recipe, run.learner.networks, data)
+    held = of_held_out(recipe, run.learner.networks, data)
     weights = torch_backend.weights_of(run.learner.networks.get_submodule("decoder"))
     stored = _stored_weights(recipe, weights, state)
     card = _card(recipe, run, data, held, stored, chosen, threads)
@@ -249,7 +245,7 @@ class AutoencoderLearner:
         noise = draws.standard_normal((len(x), self._recipe.dimensions), dtype=np.float32)
         _set_rate(self.optimizers[0], self._recipe.optimizer, done)
         with _precision(self._recipe.optimizer, x.device):
-            total, parts = objectives.loss(
+            total, parts = networks.loss(
                 self._objective,
                 self._likelihood,
                 self.networks.get_submodule("encoder") if self._encodes else None,
@@ -372,3 +368,76 @@ def _precision(optimizer: Optimizer, device: torch.device) -> torch.autocast:
 def _softplus(logits: Tensor) -> Tensor:
     """Mean of log(1 + exp(logits)): the binary cross-entropy against 0; of -logits against 1."""
     return functional.softplus(logits).mean()
+
+
+@dataclass(frozen=True, slots=True)
+class Encodings:
+    """Dial states, float32, shape (n, dimensions), and the dials that hold them.
+
+    `spread` holds the standard deviations of the posteriors, of the same shape, or is None. Of
+    a label it is 0.
+    """
+
+    latents: Float32
+    spread: Float32 | None
+    dials: list[Dial]
+
+
+def of_held_out(recipe: Recipe, networks: nn.ModuleDict, data: Split) -> Encodings:
+    """The encodings of the held-out split by a trained learner's networks, row for row.
+
+    InfoGAN has no encoder: its latents are `PRIOR_SAMPLE` seeded draws of its codes.
+    """
+    objective = recipe.objective
+    if isinstance(objective, InfoGan):
+        return _prior(objective.classes, recipe.dimensions, recipe.seed)
+    if isinstance(objective, Gt):
+        factors = _factors(data.held)
+        names = data.factor_names
+        return Encodings(
+            factors,
+            None,
+            [
+                slider(name, float(column.min()), float(column.max()))
+                for name, column in zip(names, factors.T, strict=True)
+            ],
+        )
+    mean, spread = _encode(networks.get_submodule("encoder"), data.held)
+    dials = dials_over(mean)
+    if not isinstance(objective, SsTcVae):
+        return Encodings(mean, spread, dials)
+    labels = _factors(data.held)
+    assert spread is not None
+    return Encodings(
+        np.concatenate([labels, mean], axis=1),
+        np.concatenate([np.zeros_like(labels), spread], axis=1),
+        [choice(objective.classes), *dials],
+    )
+
+
+def _prior(classes: int, codes: int, seed: int) -> Encodings:
+    draws = np.random.Generator(np.random.PCG64(seed)).random((PRIOR_SAMPLE, 1 + codes))
+    latents = 2.0 * draws - 1.0
+    latents[:, 0] = np.floor(draws[:, 0] * classes)
+    dials = [slider(f"z{index}", -1.0, 1.0) for index in range(1, codes + 1)]
+    return Encodings(latents.astype(np.float32), None, [choice(classes), *dials])
+
+
+def _factors(rows: Rows) -> Float32:
+    return rows.factors(np.arange(len(rows))).astype(np.float32)
+
+
+def _encode(encoder: nn.Module, rows: Rows) -> tuple[Float32, Float32 | None]:
+    """Means and, where there is a posterior, standard deviations."""
+    device = next(encoder.parameters()).device
+    encoder.eval()
+    means: list[Float32] = []
+    spreads: list[Float32] = []
+    with torch.inference_mode():
+        for part in chunks(len(rows)):
+            x = torch.from_numpy(rows.instances(part)).to(device)
+            mean, log_variance = cast(tuple[Tensor, Tensor | None], encoder(x))
+            means.append(mean.cpu().numpy())
+            if log_variance is not None:
+                spreads.append(torch.exp(0.5 * log_variance).cpu().numpy())
+    return np.concatenate(means), np.concatenate(spreads) if spreads else None

@@ -21,7 +21,7 @@ from labapp.models.stimuli import masked_pictures, masking, pictures
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.masking import MaskedRef
 from labapp.models.stimuli.pictures import UInt8
-from labapp.record.events.stimuli import StimuliStored
+from labapp.record.events.lifecycle import StimuliStored
 
 FOLDER = "stimuli"
 """Name of the folder of pictures in a session's folder."""

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from labapp.base.errors import StimuliError
-from labapp.base.text_tables import write_csv
+from labapp.base.reading.tables import write_csv
 from labapp.models.datasets.split import Int64
 from labapp.models.stimuli import library, masking, pictures, score_files
 from labapp.models.stimuli.library import StimulusSet

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.base.errors import StimuliError
+from labapp.base.reading import arrays as reading
 from labapp.base.reading import files
-from labapp.base.reading import pictures as reading
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -41,13 +41,16 @@ from labapp.base.report import drawing, kit
 from labapp.base.report.drawing import ReportFigure, add_heading, shortened
 from labapp.base.report.page import decimal
 from labapp.models.representations.card import dataset_of
-from labapp.papers.interactive_reconstruction.groups import (
+from labapp.papers.interactive_reconstruction.results import (
     MEAN_ERROR,
     SCORE_METRICS,
+    STARS,
     SUM_ERROR,
+    Compared,
+    Found,
+    Group,
     repeated_metric,
 )
-from labapp.papers.interactive_reconstruction.results import STARS, Compared, Found, Group
 from labapp.papers.interactive_reconstruction.sections import (
     BOXES,
     CHANGES,

@@ -13,21 +13,19 @@ from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ComparedModels, Profile, ReportedStudy
 from labapp.base.report.page import Html, count
 from labapp.papers.interactive_reconstruction import results, sections
-from labapp.papers.interactive_reconstruction.groups import (
+from labapp.papers.interactive_reconstruction.results import (
     TASKS,
+    Found,
+    Printed,
     comparisons,
     corrected,
     groups_of,
     in_order,
     metrics_of,
-)
-from labapp.papers.interactive_reconstruction.results import (
-    Found,
-    Printed,
     published_name,
 )
 from labapp.papers.interactive_reconstruction.sections import Drawings
-from labapp.tasks.reconstruction.report.labels.names import PAPER
+from labapp.tasks.reconstruction.report.labels.sheet import PAPER
 
 if TYPE_CHECKING:
     from labapp.base.report.drawing import ReportFigure

@@ -30,13 +30,11 @@ from labapp.base.report.page import (
     two_lines,
 )
 from labapp.papers.interactive_reconstruction import results as paper
-from labapp.papers.interactive_reconstruction.groups import (
-    GREENHOUSE_GEISSER,
-    TASKS,
-)
 from labapp.papers.interactive_reconstruction.results import (
     CHECKS,
+    GREENHOUSE_GEISSER,
     MIXED,
+    TASKS,
     VARIANCE,
     Compared,
     Facts,

@@ -34,7 +34,7 @@ from labapp.base import access, leftovers
 from labapp.base.durable import sync_folder
 from labapp.base.errors import AudioError
 from labapp.base.messages import Message
-from labapp.record.audio import portaudio
+from labapp.record.audio import devices
 from labapp.record.audio.devices import Device
 
 SAMPLE_BYTES = 2
@@ -111,7 +111,7 @@ class PortAudioInput:
     """
 
     def __init__(self, device: Device, rate: int | None = None) -> None:
-        sounddevice = portaudio.load()
+        sounddevice = devices.load()
         self.rate = rate or device.default_rate
         self.finished = False
         problem: Exception | None = None
@@ -139,7 +139,7 @@ class PortAudioInput:
             Message(
                 "microphone_not_opened",
                 name=repr(device.label),
-                problem=portaudio.in_words(problem),
+                problem=devices.in_words(problem),
             ),
             safe="Nothing was recorded from it.",
             todo="Close other programs that use it and check its permission, or choose another.",

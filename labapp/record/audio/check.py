@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from labapp.base.errors import AudioError, DeviceGone
 from labapp.base.messages import Message
-from labapp.record.audio import portaudio
+from labapp.record.audio import devices
 from labapp.record.audio.devices import Device
 from labapp.record.audio.process import OpenInput, ProcessInput, open_input
 from labapp.record.audio.recorder import FIRST_PACKET_S, STALL_S, TICK_S, Level
@@ -175,7 +175,7 @@ def loopback(device: Device, seconds: float = 1.0) -> LoopbackCheck:
     AudioError : microphone or output cannot be opened.
     DeviceGone : the microphone gives no sound.
     """
-    sounddevice = portaudio.load()
+    sounddevice = devices.load()
     with closing(MicrophoneProbe(device, keep_s=seconds)) as probe:
         before = tone_level(_wait_for(probe, seconds), probe.rate)
         length = np.arange(round((seconds + 1.0) * probe.rate))
@@ -190,7 +190,7 @@ def loopback(device: Device, seconds: float = 1.0) -> LoopbackCheck:
                 during = max(during, tone_level(probe.samples(), probe.rate))
         except (sounddevice.PortAudioError, ValueError) as error:
             raise AudioError(
-                f"The sound output could not be opened: {portaudio.in_words(error)}.",
+                f"The sound output could not be opened: {devices.in_words(error)}.",
                 safe="The microphone works on its own.",
                 todo="Choose an output in the system's sound settings.",
             ) from error

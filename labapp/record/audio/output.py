@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 from labapp.base.errors import AudioError
 from labapp.base.messages import Message, coded, decoded
-from labapp.record.audio import portaudio
+from labapp.record.audio import devices
 
 LATENCY_S = 0.05
 """Latency that is asked of the host: so late a seek is heard, and so long may this process wait for
@@ -68,7 +68,7 @@ class ProcessOutput:
     asked for. Raises AudioError: there is none, it cannot be opened, or it does not answer."""
 
     def __init__(self, device: str, rate: int) -> None:
-        self._child = portaudio.start_child("labapp.record.audio.output", device, str(rate))
+        self._child = devices.start_child("labapp.record.audio.output", device, str(rate))
         self._lock = threading.Lock()
         self.pid = self._child.pid
         assert self._child.stdout is not None
@@ -201,7 +201,7 @@ class _Speaker:
     from."""
 
     def __init__(self, device: str, rate: int) -> None:
-        sounddevice = portaudio.load()
+        sounddevice = devices.load()
         self.reports: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._frame = 0
         self._next_idle = 0
@@ -234,7 +234,7 @@ class _Speaker:
             none = not any(each["max_output_channels"] for each in sounddevice.query_devices())
         except sounddevice.PortAudioError:
             none = False
-        refused = Message("speaker_not_opened", problem=portaudio.in_words(problem))
+        refused = Message("speaker_not_opened", problem=devices.in_words(problem))
         raise AudioError(
             Message("speaker_none") if none else refused,
             safe="A replay goes on without sound.",

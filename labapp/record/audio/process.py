@@ -33,7 +33,7 @@ from typing import IO, Any
 
 from labapp.base.errors import AudioError, DeviceGone
 from labapp.base.messages import Message, coded, decoded
-from labapp.record.audio import portaudio
+from labapp.record.audio import devices
 from labapp.record.audio.capture import Packet, PortAudioInput
 from labapp.record.audio.devices import Device, list_devices
 
@@ -55,7 +55,7 @@ class ProcessInput:
 
     def __init__(self, device: Device) -> None:
         described = json.dumps(dataclasses.asdict(device))
-        self._child = portaudio.start_child("labapp.record.audio.process", described)
+        self._child = devices.start_child("labapp.record.audio.process", described)
         self.pid = self._child.pid
         self.rate = self.channels = 0
         self.beat_ns: int | None = time.perf_counter_ns()

@@ -24,7 +24,7 @@ from labapp.base.errors import RecordError
 from labapp.base.reading import files
 from labapp.record.audio import recorded_sound
 from labapp.record.audio.alignment import fit_segment
-from labapp.record.audio.wav_samples import WavSamples
+from labapp.record.audio.recorded_sound import WavSamples
 from labapp.record.events import Event
 
 BASE = 256

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.record.audio.wav_samples import Samples
+from labapp.record.audio.recorded_sound import Samples
 
 FRAME_S = 0.01
 FLOOR_PERCENTILE = 15.0

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from labapp.record.events.lifecycle import PointerMoved
 from labapp.record.events.look import Look
-from labapp.record.events.moderation import PointerMoved
 
 
 class Command:
@@ -204,7 +204,7 @@ class GivePrompt(Command):
 @dataclass(frozen=True, slots=True)
 class CorrectNote(Command):
     """Replace the text of the note in event seq; an empty text takes the note back. See
-    `labapp.record.events.moderation.NoteCorrected`."""
+    `labapp.record.events.lifecycle.NoteCorrected`."""
 
     seq: int
     text: str

@@ -3,7 +3,7 @@ own, how far something is scrolled, what is shown larger, and how large the wind
 
 So a mirror, and whoever looks at a session later, see the same as the participant did. What they do
 not see: the caret and what is being typed before it is kept, the ring round what has the keyboard,
-the pointer (see `labapp.record.events.moderation`) and what is lit under it, hints at the pointer,
+the pointer (see `labapp.record.events.lifecycle`) and what is lit under it, hints at the pointer,
 how far a text field is scrolled, what is tried out on a page that introduces a task, what is ticked
 of a consent before it is given, and the card that asks whether to leave, of which the console tells
 in words of its own. Signatures and typed names are in no event.
@@ -14,8 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from labapp.record.events.lifecycle import PageTurned, PartStarted
-from labapp.record.events.registry import Payload, kind
-from labapp.record.events.types import Index, Whole
+from labapp.record.events.registry import Index, Payload, Whole, kind
 
 
 @kind("window.shown")

@@ -1,9 +1,18 @@
-"""Kinds that the trials of all tasks share."""
+"""Kinds that the trials of all tasks share.
+
+What kinds of tasks about dials have in common.
+
+The plan's row of a part that asks about dials has a list of them, `dimensions`.
+
+Kinds of questionnaires: answers as they are given, and as they are left.
+"""
 
 from __future__ import annotations
 
-from labapp.record.events.registry import Payload, kind
-from labapp.record.events.types import Word
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from labapp.record.events.registry import Index, Payload, Whole, Word, kind
 
 
 @kind("trial.ended", durable=True, of_trial=True)
@@ -30,3 +39,92 @@ class StageTimeExpired(Payload):
     """
 
     limit_s: float
+
+
+class Comparison(Payload):
+    """Base of the kinds that say how near the picture of a trial is to its target.
+
+    Attributes
+    ----------
+    alignment : of picture and target, 0-1, 1 where they are alike.
+    """
+
+    alignment: float
+
+
+class TargetShown(Comparison):
+    """Base of the kinds with which a trial that has a target comes onto the screen.
+
+    Attributes
+    ----------
+    aligned_at_start : what the participant begins with and the target agree already.
+    """
+
+    aligned_at_start: bool
+
+
+class DialTurned(Payload):
+    """Base of the kinds with which a hand has brought a dial of a picture to a new value.
+
+    Attributes
+    ----------
+    dimension : which dial, from 0.
+    value : where it stands now.
+    """
+
+    dimension: Index
+    value: float
+
+
+def no_dial(part: Mapping[str, Any], dimension: int) -> str:
+    """Why a part has no dial of a number, from 0; empty where it has."""
+    count = len(part.get("dimensions", ()))
+    return "" if 0 <= dimension < count else f"{part['id']!r} has {count} dials, none {dimension}"
+
+
+def no_dial_state(part: Mapping[str, Any], z: Sequence[float]) -> str:
+    """Why a part has no such dial state; empty where it can. z: one number a dial."""
+    count = len(part.get("dimensions", ()))
+    return "" if len(z) == count else f"it has {len(z)} dials, and {part['id']!r} has {count}"
+
+
+@kind("response.changed", durable=True)
+class ResponseChanged(Payload):
+    """An answer to an item of a questionnaire was given or changed; the last one counts.
+
+    Attributes
+    ----------
+    instrument, item : the ids of both.
+    value : the number of a rating; a written answer's text, as it was when it was kept; or the ids
+        of the chosen options, as `chosen`, with what was written beside one of them, as
+        `described`.
+    """
+
+    instrument: Word
+    item: Word
+    value: Any
+
+
+@kind("questionnaire.submitted", durable=True)
+class QuestionnaireSubmitted(Payload):
+    """The participant left a questionnaire with these answers.
+
+    Attributes
+    ----------
+    instrument, instrument_version : the questionnaire's id and version.
+    answers : by item, as in response.changed.
+    not_asked : the items that their conditions left out, in the order of the questionnaire; what
+        was answered in one of them before is not among the answers. Left out where there are none.
+    """
+
+    instrument: Word
+    instrument_version: Whole
+    answers: dict[str, Any]
+    not_asked: tuple[Word, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Without what most questionnaires have nothing of: as it always was."""
+        fields = super().as_dict()
+        if not self.not_asked:
+            del fields["not_asked"]
+        return fields

@@ -8,8 +8,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from labapp.record.events.registry import MessagePayload, Payload, kind, migration
-from labapp.record.events.types import Channels, Crc32, Frames, Hertz, Whole, Word, Written
+from labapp.record.events.registry import (
+    Channels,
+    Crc32,
+    Frames,
+    Hertz,
+    MessagePayload,
+    Payload,
+    Whole,
+    Word,
+    Written,
+    kind,
+    migration,
+)
 
 
 @kind("audio.started", durable=True)

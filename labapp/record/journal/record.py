@@ -14,16 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from labapp.base.errors import RecordError
 from labapp.base.reading.values import json_value
 from labapp.record.events import Event, Payload, lifecycle
-from labapp.record.events.durations import KINDS, Pauses
-from labapp.record.events.lifecycle import Agreement, SessionPlanned, SessionReopened
-from labapp.record.events.moderation import BlindingSet
+from labapp.record.events.event import KINDS, Pauses
+from labapp.record.events.lifecycle import Agreement, BlindingSet, SessionPlanned, SessionReopened
 from labapp.record.events.registry import kinds_of
 from labapp.record.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted, AudioStopped
 from labapp.record.journal.decisions import Decision, Move, decisions, moves, withdrawal_of
-from labapp.record.journal.integrity import plausible
-from labapp.record.journal.layout import ENVIRONMENT, STUDY, FolderName
-from labapp.record.journal.read import Row, payloads
-from labapp.record.journal.tree import Tree
+from labapp.record.journal.layout import ENVIRONMENT, STUDY, FolderName, Tree
+from labapp.record.journal.read import Row, payloads, plausible
 
 if TYPE_CHECKING:
     import pyarrow as pa

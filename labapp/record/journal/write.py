@@ -36,7 +36,7 @@ from labapp.record.events import (
 )
 from labapp.record.events.event import payload_text
 from labapp.record.events.lifecycle import SessionPlanned
-from labapp.record.events.types import problem
+from labapp.record.events.registry import problem
 from labapp.record.journal.layout import COLUMNS, SCHEMA, SCHEMA_VERSION
 from labapp.record.journal.read import LONGEST
 

@@ -23,10 +23,9 @@ from labapp.base.errors import JournalError, LslError
 from labapp.base.installation import install_command
 from labapp.base.messages import Message, coded
 from labapp.record.events import Event, Payload, payload_of
-from labapp.record.events.dials import Comparison
-from labapp.record.events.lifecycle import AlarmRaised
-from labapp.record.events.lsl import LslClock, LslOpened
+from labapp.record.events.lifecycle import AlarmRaised, LslClock, LslOpened
 from labapp.record.events.registry import frequent_kinds
+from labapp.record.events.trials import Comparison
 
 EVENTS, DIALS, ALIGNMENT = NAMES = ("labapp-events", "labapp-dials", "labapp-alignment")
 LEFT_OUT = frozenset({"audio.block", "pointer.moved"})

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from labapp import __version__
-from labapp.analysis.items import instruments_of
+from labapp.analysis.questionnaires import instruments_of
 from labapp.base.clock import utc_text
 from labapp.base.discovery import Catalogue, load
 from labapp.base.errors import BundleError, LabappError, UsageError
@@ -27,7 +27,6 @@ from labapp.coding.annotations.model import SessionAnnotations
 from labapp.coding.annotations.redacting import redacted_tree
 from labapp.coding.annotations.store import annotations_of, is_annotated
 from labapp.coding.annotations.video_files import PlacedVideo, videos_of, withheld_because
-from labapp.record.journal.integrity import check_chain
 from labapp.record.journal.layout import MANIFEST, SOURCEDATA, STUDY
 from labapp.record.journal.opening import (
     brief_record,
@@ -37,7 +36,7 @@ from labapp.record.journal.opening import (
     withdrawn_beside,
     withdrawn_from,
 )
-from labapp.record.journal.read import readable
+from labapp.record.journal.read import check_chain, readable
 from labapp.record.journal.record import Record
 from labapp.session.bids.contents import add_sourcedata, deidentified, has_sound, split_manifests
 from labapp.session.bids.derived import README, TABLE_FORMAT, DerivedFiles, packages

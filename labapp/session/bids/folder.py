@@ -23,10 +23,9 @@ from typing import IO, Any
 
 from labapp.base import access, durable
 from labapp.base.errors import BundleError, ExportExists
+from labapp.base.reading.tables import AsItIs, escaped
 from labapp.base.reading.values import json_value
-from labapp.base.text_tables import AsItIs, escaped
-from labapp.record.journal.layout import BUNDLE_VERSION, refuse_inside
-from labapp.record.journal.tree import FolderTree, Tree
+from labapp.record.journal.layout import BUNDLE_VERSION, FolderTree, Tree, refuse_inside
 from labapp.session.exports import log_export
 from labapp.study.plugins.bids import Column
 
@@ -282,7 +281,8 @@ def described(columns: Sequence[Column]) -> dict[str, Any]:
 
 def cell(value: Any) -> str:
     """A cell: n/a for nothing, true/false, numbers as written in JSON, lists as JSON, text without
-    tabs and line breaks (the journal has it verbatim), escaped as `labapp.base.text_tables` says.
+    tabs and line breaks (the journal has it verbatim), escaped as `labapp.base.reading.tables`
+    says.
 
     What holds a quotation mark is quoted, with its marks doubled, as in CSV: R takes one anywhere
     in a cell for the beginning of a quotation, and loses the rows up to the next.

@@ -22,7 +22,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from labapp.analysis.walk import Parts, walk
+from labapp.analysis.task_records import Parts, walk
 from labapp.base.errors import AnnotationError, BundleError, RecordError, SessionError
 from labapp.base.parallel.long_work import gc_paused
 from labapp.base.reading import files
@@ -35,7 +35,6 @@ from labapp.models.representations import card
 from labapp.record.audio.capture import FRAME_BYTES, HEADER_BYTES, wav_header
 from labapp.record.audio.recorded_sound import fits, method
 from labapp.record.events.lifecycle import EnvironmentRecorded
-from labapp.record.journal.integrity import Pairs, check_database, check_journal, check_rows
 from labapp.record.journal.layout import (
     ANNOTATIONS,
     AUDIO,
@@ -50,6 +49,9 @@ from labapp.record.journal.layout import (
     SOURCEDATA,
     STIMULI,
     STUDY,
+    FolderTree,
+    Tree,
+    ZipTree,
 )
 from labapp.record.journal.opening import (
     bundle_tree,
@@ -58,8 +60,8 @@ from labapp.record.journal.opening import (
     session_facts,
     session_prefixes,
 )
+from labapp.record.journal.read import Pairs, check_database, check_journal, check_rows
 from labapp.record.journal.record import AudioFile, Record
-from labapp.record.journal.tree import FolderTree, Tree, ZipTree
 from labapp.session.bids.contents import (
     ABSENT,
     check_stimuli,
@@ -68,8 +70,8 @@ from labapp.session.bids.contents import (
     split_manifests,
     stated_hashes,
 )
+from labapp.session.bids.derived import check_rebuild, not_compared
 from labapp.session.bids.folder import ZIP_MODE, hash_stream, read_manifest, write_zip
-from labapp.session.bids.rebuild_check import check_rebuild, not_compared
 from labapp.session.bids.tasks import tasks_of
 from labapp.study.loading import files_digest
 from labapp.study.plugins.bids import TaskFiles

@@ -26,7 +26,7 @@ from scipy import special, stats
 from labapp.analysis.declared import Declaration, declared_of
 from labapp.analysis.design import anova
 from labapp.analysis.design.analyses import Analysis, analyse
-from labapp.analysis.design.contrasts import Comparison
+from labapp.analysis.design.anova import Comparison
 from labapp.analysis.design.layout import (
     Factor,
     Layout,

@@ -16,8 +16,7 @@ from typing import Any
 
 from labapp import __version__
 from labapp.analysis.columns import table_columns
-from labapp.analysis.declared import CORRECTIONS
-from labapp.analysis.registration import FORMAT, RECORD
+from labapp.analysis.declared import CORRECTIONS, FORMAT, RECORD
 from labapp.base import leftovers
 from labapp.base.errors import DataFolderError, UsageError
 from labapp.base.report.page import count

@@ -38,17 +38,16 @@ from labapp.models.representations.decoders import LoadedDecoder
 from labapp.models.representations.distance import ALIGNMENT_SLACK, named
 from labapp.record.audio import recorded_sound
 from labapp.record.events import Event, Payload
-from labapp.record.events.dials import Comparison
+from labapp.record.events.trials import Comparison
 from labapp.session import folder
 from labapp.session.simulation.at_scale import in_order, wanted_models
 from labapp.session.simulation.simulation_job import SimulationJob, Workers
 from labapp.study import planner
 from labapp.study.allocation import rule_of, variants
-from labapp.study.assignment import generator
+from labapp.study.assignment import draw_state, generator
 from labapp.study.loading import LoadedStudy
 from labapp.study.plugins.part import Target
 from labapp.study.representations import PriorOf, SpaceOf
-from labapp.study.sampling import draw_state
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -37,14 +37,13 @@ from labapp.record.events.lifecycle import (
     ParticipantSimulated,
     PartStarted,
     SegmentStarted,
+    StimuliStored,
 )
 from labapp.record.events.look import WindowShown
-from labapp.record.events.stimuli import StimuliStored
 from labapp.record.events.voice import SoundNow, SoundState
-from labapp.record.journal.layout import STIMULI, STUDY, study_files_of
+from labapp.record.journal.layout import STIMULI, STUDY, FolderTree, study_files_of
 from labapp.record.journal.read import Row, payloads
 from labapp.record.journal.record import Record
-from labapp.record.journal.tree import FolderTree
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.models import card_path
 from labapp.session.runner import machine_of

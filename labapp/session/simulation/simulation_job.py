@@ -49,7 +49,7 @@ from labapp.models.stimuli.manifest import Logits, Photo
 from labapp.models.stimuli.masking import Masking, recorded_outputs
 from labapp.record.events import Event, Payload, Source, UnstampedEvent, payload_of
 from labapp.record.events.commands import GiveConsent
-from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import (
     EnvironmentRecorded,
     InclusionDecided,

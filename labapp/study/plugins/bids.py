@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labapp.base.clock import NS
-from labapp.base.text_tables import AsItIs
+from labapp.base.reading.tables import AsItIs
 from labapp.record.events.trials import TrialEnded
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import msgspec
 
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Command
-from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Pauses
 
 S = TypeVar("S")
 Value = str | int | float | bool

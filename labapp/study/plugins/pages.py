@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Back, Command, Next, SkipStage
-from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PageTurned, PartEnded
 from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.part import PlannedPart

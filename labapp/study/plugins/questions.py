@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Begin, Command, Next, ShowQuestion, SkipStage, Tick
-from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PartEnded
 from labapp.record.events.trials import TrialEnded
 from labapp.study.plugins import stage

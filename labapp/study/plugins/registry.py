@@ -16,7 +16,7 @@ from labapp.base import discovery
 from labapp.base.discovery import Catalogue, load
 from labapp.base.errors import BundleError, RecordError, SessionError
 from labapp.record.events import registry as kinds
-from labapp.record.events.types import kept
+from labapp.record.events.registry import kept
 from labapp.study.plugins.bids import CourseRow, TaskFiles
 from labapp.study.plugins.item import Item, TaskStages
 from labapp.study.plugins.part import PlannedPart

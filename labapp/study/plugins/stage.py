@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 from labapp.base.clock import NS
 from labapp.record.events import Payload, UnstampedEvent
-from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PartEnded
 from labapp.record.events.trials import StageTimeExpired, TrialEnded
 from labapp.study.plugins.machine import PartMachine

@@ -102,7 +102,7 @@ class TaskType(ABC, Generic[P]):
     kept_text: ClassVar[str] = ""
     """Where it says which texts of its events a de-identified copy keeps, as `module:OBJECT` of the
     names of fields by kind of event. For packages written for 0.1.
-    In new events, annotate the fields with `labapp.record.events.types.Word`."""
+    In new events, annotate the fields with `labapp.record.events.registry.Word`."""
     mixture: ClassVar[Mapping[str, float]] = MappingProxyType({})
     """Usual shares of its strategies, by name, adding up to 1; empty for those of
     `labapp.session.simulation.strategies`."""

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from labapp.record.events.commands import Command
-from labapp.record.events.registry import Payload, kind
-from labapp.record.events.types import Whole, Word
+from labapp.record.events.registry import Payload, Whole, Word, kind
 
 
 def _no_concept(part: Mapping[str, Any], *concepts: int) -> str:

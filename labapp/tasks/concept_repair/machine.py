@@ -14,24 +14,22 @@ from labapp.base.clock import NS
 from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON
 from labapp.record.events import Payload, UnstampedEvent
 from labapp.record.events.commands import Command, Next, Tick
-from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Pauses
 from labapp.study.plugins import stage
 from labapp.study.plugins.questions import QuestionsMachine
 from labapp.tasks.concept_repair import events
 from labapp.tasks.concept_repair.plan import (
-    GIVEN,
-    ConceptGridPart,
-    ConceptRepairPart,
-    PlannedItem,
-)
-from labapp.tasks.concept_repair.state import (
     DONE,
     GAVE_UP,
+    GIVEN,
     SAME,
     TIME_EXPIRED,
     Change,
+    ConceptGridPart,
+    ConceptRepairPart,
     Grid,
     GridState,
+    PlannedItem,
     Repair,
     RepairState,
     Step,

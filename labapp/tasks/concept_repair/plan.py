@@ -2,6 +2,9 @@
 
 The plan holds the model's answers in every state of the concepts, so that a session needs neither
 the model nor the stimulus set: it goes on, and is shown again, from its journal alone.
+
+The state of a stage of concept repair, and of the grid behind it. All times are working time
+(without pauses), in ns.
 """
 
 from __future__ import annotations
@@ -9,8 +12,9 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -19,6 +23,7 @@ from labapp.base.documents import Strict
 from labapp.models.stimuli import interventions
 from labapp.models.stimuli.interventions import OFF, ON, Answers, State
 from labapp.models.stimuli.manifest import Concept, Finite, ItemType, Matrix, Share
+from labapp.study.plugins import questions
 from labapp.study.plugins.part import StimuliRef, TrialsPart
 
 TASK, GRID = "concept-repair", "concept-grid"
@@ -232,3 +237,82 @@ def rules_of(
     """Of each class by the place of a concept whether it must be on, from the same by its id."""
     places = {concept.id: place for place, concept in enumerate(concepts)}
     return tuple({places[name]: on for name, on in rule.items()} for rule in classes)
+
+
+Phase = Literal["setting", "foretelling", "over"]
+
+DONE, GAVE_UP, TIME_EXPIRED = "done", "gave_up", "time_expired"
+"""How a picture ends, beside those of any trial that is skipped."""
+SAME = ""
+"""What is foretold where the model is to answer as before."""
+
+
+class Change(NamedTuple):
+    """A concept, from 0, and what it is set to: 0 as the model has it, 1 off, 2 on."""
+
+    concept: int
+    to: int
+
+
+class Step(NamedTuple):
+    """Where a change led from: the concept and its state, the answer and the probabilities."""
+
+    concept: int
+    state: int
+    answer: str
+    probabilities: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair(questions.Question):
+    """One picture.
+
+    Attributes
+    ----------
+    states : of each concept 0 as the model has it, 1 set off, 2 set on.
+    answer : id of the class for which the model takes the picture now.
+    probabilities : of the classes now, in the order of the plan.
+    history : what the changes so far led from, the last one last.
+    pending : the change that is foretold now.
+    picked : the answer picked for it: a class, or `SAME`; None before.
+    ended : how it ended: `DONE`, `GAVE_UP` or `TIME_EXPIRED`.
+    """
+
+    states: tuple[int, ...]
+    answer: str
+    probabilities: tuple[float, ...]
+    history: tuple[Step, ...] = ()
+    pending: Change | None = None
+    picked: str | None = None
+    ended: str | None = None
+
+    @property
+    def phase(self) -> Phase:
+        """What the participant does with it: sets concepts, foretells, or nothing more."""
+        if self.ended is not None or self.outcome is not None:
+            return "over"
+        return "setting" if self.pending is None else "foretelling"
+
+    @property
+    def unset(self) -> tuple[int, ...]:
+        """The concepts that are as the model has them, neither confirmed nor corrected."""
+        return tuple(place for place, state in enumerate(self.states) if not state)
+
+
+@dataclass(frozen=True, slots=True)
+class RepairState(questions.QuestionsState[Repair]):
+    """A stage of such pictures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid(questions.Question):
+    """The grid. ticked: the pairs (concept that is set, concept that changes with it); nothing:
+    whether it is said that there are none."""
+
+    ticked: frozenset[tuple[int, int]] = frozenset()
+    nothing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GridState(questions.QuestionsState[Grid]):
+    """The part with the grid, its one trial."""

@@ -6,6 +6,9 @@ Sets of several models share pictures, and one picture can be of another type fo
 the pictures of all stages are drawn together: as an assignment of pictures to the places that want
 them, whose costs are drawn (`scipy.optimize.linear_sum_assignment`). It fills every place if that
 can be done at all, and where sets share nothing each choice is as probable as any other.
+
+What a study file may say of concept repair. The examples before the practice: of every concept a
+picture with it and one without, which are shown nowhere else.
 """
 
 from __future__ import annotations
@@ -13,19 +16,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
+from pydantic import Field, model_validator
 
+from labapp.base.documents import Strict
 from labapp.base.errors import LabappError, StimuliError
-from labapp.models.stimuli import answer_files, interventions, pictures
+from labapp.models.stimuli import check, interventions, pictures, score_files
 from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON, Answers
 from labapp.models.stimuli.library import StimulusSet
-from labapp.models.stimuli.manifest import ItemType, Photo
+from labapp.models.stimuli.manifest import Concept, ItemType, Photo
 from labapp.study import assignment
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.plugins.item import Item
+from labapp.study.plugins.part import PlannedPart, StimuliRef
+from labapp.study.stages import StimulusStages
 from labapp.study.stimulus_stages import (
     IncompatibleStimuliError,
     check_kind,
@@ -33,12 +40,12 @@ from labapp.study.stimulus_stages import (
     photos_of,
     set_of,
 )
-from labapp.tasks.concept_repair.examples import reserved_pictures
 from labapp.tasks.concept_repair.plan import (
     PERFECT,
     TASK,
     ConceptGridPart,
     ConceptRepairPart,
+    Instruction,
     PlannedChange,
     PlannedClass,
     PlannedItem,
@@ -47,7 +54,91 @@ from labapp.tasks.concept_repair.plan import (
     packed,
     rules_of,
 )
-from labapp.tasks.concept_repair.study import ConceptRepairStages
+
+
+class Items(Strict):
+    """How many pictures of the set are drawn for a participant, by what corrections do to them; see
+    `item` and `natural` of a stimulus set of interventions.
+
+    Attributes
+    ----------
+    repair : pictures that correcting the wrong concepts sets right.
+    control : pictures where all is right already.
+    trap : pictures that stay wrong, or become wrong, where every concept is set right.
+    unrepairable : pictures where all concepts are right and the answer is wrong.
+    natural : pictures that the set drew whatever the model makes of them.
+    """
+
+    repair: int = Field(default=6, ge=0, le=200)
+    control: int = Field(default=6, ge=0, le=200)
+    trap: int = Field(default=0, ge=0, le=200)
+    unrepairable: int = Field(default=0, ge=0, le=200)
+    natural: int = Field(default=0, ge=0, le=200)
+
+    @model_validator(mode="after")
+    def _some(self) -> Items:
+        if not sum(self.model_dump().values()):
+            raise ValueError("no pictures at all; give at least one number above 0")
+        return self
+
+
+class Practice(Strict):
+    """Pictures before the stage, of a model whose switches change nothing but what they say.
+
+    Attributes
+    ----------
+    text : the text before them.
+    items : how many.
+    """
+
+    text: str
+    items: int = Field(default=5, ge=1, le=50)
+
+
+class ConceptRepairStages(StimulusStages):
+    """Concept repair (after paper 001, section 4.1): a model says what it sees of a picture,
+    concept by concept, and what it takes the picture for; the participant sets concepts and
+    watches.
+
+    Attributes
+    ----------
+    instruction : `repair`: set right what the model sees wrongly; `audit`: confirm or correct every
+        concept; `foresight`: nothing is set freely, one change is given with each picture and what
+        the model says then is foretold.
+    foresee : for how many of the pictures each change is foretold before it is shown.
+    items : how many pictures of which kinds.
+    practice : pictures before the stage; without it none.
+    examples : whether each concept is shown before the practice, or the stage, in two pictures of
+        the set, one with it and one without, which come nowhere else in the session.
+    grid : whether the participant ticks after the stage which concept also changes another.
+    time_limit_s : seconds after which a picture is left; null for no limit.
+    class_names : as the set has them, or given to the classes by lot for each participant and stage
+        (`drawn`), for sets whose names are invented.
+    """
+
+    task: Literal["concept-repair"]
+    instruction: Instruction = "repair"
+    foresee: Literal["none", "half", "all"] = "none"
+    items: Items = Items()
+    practice: Practice | None = None
+    examples: bool = False
+    grid: bool = True
+    time_limit_s: float | None = Field(default=60, gt=0, le=3600)
+    class_names: Literal["as_listed", "drawn"] = "as_listed"
+
+    @property
+    def plannable(self) -> bool:
+        return True
+
+    def texts(self) -> tuple[str, ...]:
+        return (*(() if self.practice is None else (self.practice.text,)), self.intro)
+
+    @model_validator(mode="after")
+    def _foretold(self) -> ConceptRepairStages:
+        if self.instruction == "foresight" and self.foresee != "all":
+            raise ValueError("with instruction: foresight every change is foretold; foresee: all")
+        return self
+
 
 FORETOLD = {"none": 0, "half": 1, "all": 2}
 """Of how many of every two pictures changes are foretold."""
@@ -312,7 +403,7 @@ def _answers(stimuli: StimulusSet) -> Answers:
     manifest = stimuli.manifest
     assert manifest.answers is not None
     try:
-        answers = answer_files.read(stimuli.folder, manifest.answers)
+        answers = score_files.read_answers(stimuli.folder, manifest.answers)
     except StimuliError as error:
         raise IncompatibleStimuliError("stimuli", error.what.rstrip("."), error.todo) from error
     wanted = (len(manifest.photos), 3 ** len(manifest.concepts), len(manifest.classes))
@@ -453,3 +544,104 @@ def _wanted_at(place: int, item: Item, scope: Scope, planner: Planner) -> Iterat
         yield Wanted(place, kind, getattr(stages.items, kind), own)
     if stages.practice is not None:
         yield Wanted(place, PRACTICE, stages.practice.items, by_picture)
+
+
+class PlannedExample(Strict):
+    """A concept in two pictures. off, on: their names in the set; others: in how many other
+    concepts they differ; differing: what these are called (empty in plans of earlier versions)."""
+
+    concept: Concept
+    off: str
+    on: str
+    others: int = Field(ge=0)
+    differing: tuple[str, ...] = ()
+
+
+class ConceptExamplesPart(PlannedPart):
+    """The examples of one stage's concepts. number, of: of that stage, among how many."""
+
+    introduces: ClassVar[bool] = True
+    part: Literal["concept_examples"] = "concept_examples"
+    number: int
+    of: int
+    stimuli: str
+    manifest_sha256: str
+    examples: tuple[PlannedExample, ...] = Field(min_length=1)
+
+    def stage_place(self) -> tuple[int, int]:
+        return self.number, self.of
+
+    def stimulus_sets(self) -> Iterator[StimuliRef]:
+        yield StimuliRef(self.manifest_sha256, self.stimuli)
+
+    def stored_pictures(self) -> Iterator[str]:
+        for example in self.examples:
+            yield from (example.off, example.on)
+
+
+def examples_of(place: int, planner: Planner, number: int, of: int) -> ConceptExamplesPart:
+    """The examples before the stage at a place of the flow.
+
+    Raises StudyError where the set has no pictures to tell a concept by.
+    """
+    item, scope = planner.flow[place]
+    stages = item.task_stages()
+    assert isinstance(stages, ConceptRepairStages)
+    with fitting(stages, planner):
+        stimuli, _ = set_of(stages, scope, planner)
+        pairs = _pairs_at(item, scope, planner)
+    language = planner.study.language
+    concepts = [known.in_language(language) for known in stimuli.manifest.concepts]
+    return ConceptExamplesPart(
+        id=planner.new_id("practice-examples"),
+        title="Examples of the concepts",
+        number=number,
+        of=of,
+        stimuli=stimuli.id,
+        manifest_sha256=stimuli.sha256,
+        examples=tuple(
+            PlannedExample(
+                concept=concepts[pair.concept],
+                off=pair.off.photo,
+                on=pair.on.photo,
+                others=len(pair.differing),
+                differing=tuple(concepts[place].name for place in pair.differing),
+            )
+            for pair in pairs
+        ),
+    )
+
+
+def reserved_pictures(planner: Planner) -> frozenset[str]:
+    """What the pictures show that this participant sees as examples, before whatever stage
+    (`labapp.models.stimuli.pictures.identity_of`): none of them is a picture of any stage or
+    practice. What is wrong with the examples of a stage is said by `examples_of`, when it is
+    planned."""
+    key = (TASK, "reserved")
+    if key not in planner.memory:
+        shown: set[str] = set()
+        for _, item, scope in planner.in_all_sessions(ConceptRepairStages):
+            stages = item.task_stages()
+            if isinstance(stages, ConceptRepairStages) and stages.examples:
+                with suppress(IncompatibleStimuliError, LabappError):
+                    names = check.reserved(_pairs_at(item, scope, planner))
+                    folder = set_of(stages, scope, planner)[0].folder
+                    shown |= {pictures.identity_of(folder, name) for name in names}
+        planner.memory[key] = frozenset(shown)
+    reserved: frozenset[str] = planner.memory[key]
+    return reserved
+
+
+def _pairs_at(item: Item, scope: Scope, planner: Planner) -> tuple[check.ReferencePair, ...]:
+    stages = item.task_stages()
+    assert isinstance(stages, ConceptRepairStages)
+    stimuli, number = set_of(stages, scope, planner)
+    check_kind(stimuli, TASK, "interventions")
+    try:
+        return check.reference_pairs(stimuli.manifest, number)
+    except ValueError as error:
+        raise IncompatibleStimuliError(
+            "examples",
+            f"examples of the stimulus set {stimuli.id} cannot be chosen: {error}",
+            "Leave `examples` out, or name another stimulus set.",
+        ) from error

@@ -44,13 +44,14 @@ from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON
 from labapp.record.events import Event, Payload
 from labapp.tasks.concept_repair import events
 from labapp.tasks.concept_repair.plan import (
+    DONE,
     GIVEN,
+    SAME,
     ConceptGridPart,
     ConceptRepairPart,
     PlannedItem,
     Repaired,
 )
-from labapp.tasks.concept_repair.state import DONE, SAME
 
 STATES = {AS_IT_IS: "model", OFF: "off", ON: "on"}
 """What tables call the states of a concept."""

@@ -41,13 +41,16 @@ from labapp.tasks.concept_repair.events import (
     UndoChange,
 )
 from labapp.tasks.concept_repair.plan import (
+    SAME,
     TASK,
+    Change,
     ConceptGridPart,
     ConceptRepairPart,
+    Grid,
     PlannedItem,
+    Repair,
     rules_of,
 )
-from labapp.tasks.concept_repair.state import SAME, Change, Grid, Repair
 
 LOOKS = 3.0
 """Decisions' time that a picture, or what a change did, is looked at (ours)."""

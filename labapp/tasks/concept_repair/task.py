@@ -16,11 +16,14 @@ from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PartPictures, PictureContext, QuestionPictures
 from labapp.study.plugins.simulated import Actor, Reader, SimulatedParticipant
 from labapp.study.plugins.task_type import MachineContext, TaskType, Values
-from labapp.tasks.concept_repair.examples import ConceptExamplesPart, examples_of
 from labapp.tasks.concept_repair.machine import ConceptGridTask, ConceptRepairTask
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
-from labapp.tasks.concept_repair.planner import repairing_at
-from labapp.tasks.concept_repair.study import ConceptRepairStages
+from labapp.tasks.concept_repair.planner import (
+    ConceptExamplesPart,
+    ConceptRepairStages,
+    examples_of,
+    repairing_at,
+)
 
 Part = ConceptRepairPart | ConceptGridPart | ConceptExamplesPart
 
@@ -96,9 +99,9 @@ class ConceptRepair(TaskType[Part]):
 
     def screen(self, part: Part) -> str:
         if isinstance(part, ConceptGridPart):
-            return "labapp.tasks.concept_repair.screen.grid:GridScreen"
+            return "labapp.tasks.concept_repair.screen.repair:GridScreen"
         if isinstance(part, ConceptExamplesPart):
-            return "labapp.tasks.concept_repair.screen.examples:ExamplesScreen"
+            return "labapp.tasks.concept_repair.screen.repair:ExamplesScreen"
         return "labapp.tasks.concept_repair.screen.repair:RepairScreen"
 
     def simulate(self, part: Part, participant: SimulatedParticipant) -> Actor[Any]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from labapp.record.events.lifecycle import Agreement, Refusal
-from labapp.record.events.registry import kind
-from labapp.record.events.types import Word
+from labapp.record.events.registry import Word, kind
 
 
 @kind("consent.given", durable=True)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QScrollArea, QVBox
 
 from labapp.record.events.commands import DeclineConsent
 from labapp.study.consent import Sign
-from labapp.tasks.consent.plan import ConsentPart
+from labapp.tasks.consent.machine import ConsentPart
 from labapp.ui import theme
 from labapp.ui.participant.screen import InView, Question, Screen
 from labapp.ui.participant.view import SessionView, announced

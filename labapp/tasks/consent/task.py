@@ -10,8 +10,7 @@ from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.plugins.simulated import Actor, SimulatedParticipant
 from labapp.study.plugins.task_type import MachineContext, TaskType
-from labapp.tasks.consent.machine import ConsentTask
-from labapp.tasks.consent.plan import ConsentItem, ConsentPart
+from labapp.tasks.consent.machine import ConsentItem, ConsentPart, ConsentTask
 
 
 class Consent(TaskType[ConsentPart]):

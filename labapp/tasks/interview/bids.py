@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labapp.record.events.moderation import NoteCorrected
+from labapp.record.events.lifecycle import NoteCorrected
 from labapp.study.plugins.bids import CourseRow
 from labapp.tasks.interview.events import QuestionAsked
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from labapp.record.events.commands import Command
-from labapp.record.events.moderation import GuideQuestion
-from labapp.record.events.registry import kind
-from labapp.record.events.types import Whole, Word
+from labapp.record.events.lifecycle import GuideQuestion
+from labapp.record.events.registry import Whole, Word, kind
 
 
 @kind("interview.question_asked", durable=True)

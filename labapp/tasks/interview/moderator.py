@@ -8,7 +8,7 @@ from typing import Any
 from labapp.record.events.commands import Command
 from labapp.study.plugins.machine import PartMachine
 from labapp.tasks.interview.events import AskQuestion
-from labapp.tasks.interview.plan import InterviewPart
+from labapp.tasks.interview.machine import InterviewPart
 from labapp.ui.moderator.wording import PartWords
 
 KEYS = 9

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from labapp.tasks.interview.plan import InterviewPart
+from labapp.tasks.interview.machine import InterviewPart
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView

@@ -10,8 +10,7 @@ from labapp.study.planner import Planner
 from labapp.study.plugins.simulated import Actor, SimulatedParticipant
 from labapp.study.plugins.task_type import MachineContext, TaskType
 from labapp.tasks.interview.events import AskQuestion, EndInterview
-from labapp.tasks.interview.machine import InterviewTask
-from labapp.tasks.interview.plan import InterviewItem, InterviewPart
+from labapp.tasks.interview.machine import InterviewItem, InterviewPart, InterviewTask
 
 
 class Interview(TaskType[InterviewPart]):

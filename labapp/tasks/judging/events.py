@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from labapp.record.events.commands import Command
-from labapp.record.events.registry import Payload, kind
-from labapp.record.events.types import Index, Whole, Word
+from labapp.record.events.registry import Index, Payload, Whole, Word, kind
 
 
 @kind("photo.drawn", durable=True, begins=("judging", "warm_up"))

@@ -27,7 +27,7 @@ from typing import Any
 
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Command
-from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Pauses
 from labapp.session.simulation.names import READS_EXPLANATIONS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
@@ -40,6 +40,7 @@ from labapp.study.plugins.stage import limit_words
 from labapp.study.plugins.task_type import MachineContext, TaskType, Values, Words
 from labapp.tasks.judging import machine, performance
 from labapp.tasks.judging.events import TREE, CloseDescription, OpenDescription, PhotoJudged
+from labapp.tasks.judging.machine import JudgingState
 from labapp.tasks.judging.plan import Exercise, JudgingPart, JudgingTask, MethodPart, WarmUpPart
 from labapp.tasks.judging.planner import (
     JudgingStages,
@@ -48,15 +49,14 @@ from labapp.tasks.judging.planner import (
     judged_at,
     method_near,
 )
-from labapp.tasks.judging.state import JudgingState
 
 SCREENS: dict[JudgingTask, str] = {
-    "heatmap-distinction": "labapp.tasks.judging.screen.worked:HeatmapScreen",
-    "prototype-distinction": "labapp.tasks.judging.screen.paths:PrototypeDistinctionScreen",
-    "prototype-agreement": "labapp.tasks.judging.screen.paths:PrototypeAgreementScreen",
-    "path-distinction": "labapp.tasks.judging.screen.paths:PathDistinctionScreen",
-    "path-agreement": "labapp.tasks.judging.screen.paths:PathAgreementScreen",
-    "path-first-step": "labapp.tasks.judging.screen.paths:FirstStepScreen",
+    "heatmap-distinction": "labapp.tasks.judging.screen.description:HeatmapScreen",
+    "prototype-distinction": "labapp.tasks.judging.screen.photos:PrototypeDistinctionScreen",
+    "prototype-agreement": "labapp.tasks.judging.screen.photos:PrototypeAgreementScreen",
+    "path-distinction": "labapp.tasks.judging.screen.photos:PathDistinctionScreen",
+    "path-agreement": "labapp.tasks.judging.screen.photos:PathAgreementScreen",
+    "path-first-step": "labapp.tasks.judging.screen.photos:FirstStepScreen",
 }
 """The screen of a stage; the introduction to its method previews it."""
 AnyPart = JudgingPart | MethodPart | WarmUpPart

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from labapp.study.inclusion import amount
-from labapp.study.parts import PagesPart
+from labapp.study.plan import PagesPart
 from labapp.ui.participant.screen import PagedScreen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets.markdown import text_width

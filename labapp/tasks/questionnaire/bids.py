@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labapp.record.events.lifecycle import PageTurned
-from labapp.record.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
+from labapp.record.events.trials import QuestionnaireSubmitted, ResponseChanged
 from labapp.study.plugins.bids import CourseRow
 
 COURSE = (

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from labapp.study.instruments import Item, Rating
-from labapp.study.parts import QuestionnairePart
+from labapp.study.plan import QuestionnairePart
 from labapp.study.plugins.machine import PartMachine
 from labapp.tasks.questionnaire.machine import QuestionnaireState, QuestionnaireTask
 from labapp.ui.language import tr

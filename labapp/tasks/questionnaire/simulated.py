@@ -16,7 +16,7 @@ from labapp.record.events.commands import Next
 from labapp.session.simulation.person import Experience
 from labapp.study.conditions import listed
 from labapp.study.instruments import Item
-from labapp.study.parts import QuestionnairePart
+from labapp.study.plan import QuestionnairePart
 from labapp.study.plugins.simulated import Actor, SimulatedParticipant
 from labapp.tasks.questionnaire.machine import Answer, QuestionnaireState, QuestionnaireTask
 

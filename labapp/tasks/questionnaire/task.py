@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from labapp.study.conditions import Scope
-from labapp.study.parts import QuestionnairePart
+from labapp.study.plan import QuestionnairePart
 from labapp.study.planner import Planner
 from labapp.study.plugins.item import Item
 from labapp.study.plugins.simulated import Actor, SimulatedParticipant

@@ -12,13 +12,13 @@ from PySide6.QtGui import QPen
 from labapp.base.clock import NS
 from labapp.record.events import Event
 from labapp.study.plugins.part import PlannedPart
+from labapp.tasks.reconstruction.machine import StageState
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from labapp.tasks.reconstruction.state import StageState
 from labapp.ui import theme
 from labapp.ui.language import number, tr
 from labapp.ui.moderator.mirror import Beside
-from labapp.ui.moderator.plots import Plot
 from labapp.ui.moderator.state.console import Fold, WorkTime
+from labapp.ui.moderator.timeline_view import Plot
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.painting import brush, font
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from labapp.record.events.commands import Command
-from labapp.record.events.dials import Comparison, DialTurned, TargetShown, no_dial, no_dial_state
-from labapp.record.events.registry import Payload, kind
-from labapp.record.events.types import Index, Whole, Word, Written
+from labapp.record.events.registry import Index, Payload, Whole, Word, Written, kind
+from labapp.record.events.trials import Comparison, DialTurned, TargetShown, no_dial, no_dial_state
 
 
 class Activity(Payload):

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from labapp.study.plugins.part import PlannedPart
+from labapp.tasks.reconstruction.machine import MARKS, StageState
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from labapp.tasks.reconstruction.state import MARKS, StageState
 from labapp.ui.language import N_, number, tr, tr_known
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.wording import Fact, PartWords

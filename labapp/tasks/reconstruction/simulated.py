@@ -51,9 +51,8 @@ from labapp.session.simulation.view import (
 from labapp.study.assignment import generator
 from labapp.study.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
 from labapp.tasks.reconstruction.events import EditLabel, MarkAlignment, MoveDial, MoveTutorialDial
-from labapp.tasks.reconstruction.machine import ReconstructionTask
+from labapp.tasks.reconstruction.machine import ReconstructionTask, Trial
 from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialPart
-from labapp.tasks.reconstruction.state import Trial
 
 TURNS = 2
 """Strides that it takes to turn a dial round: with the one in which the picture comes, a reaction

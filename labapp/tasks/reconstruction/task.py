@@ -20,8 +20,12 @@ from labapp.study.plugins.task_type import MachineContext, TaskType
 from labapp.study.representations import stages_of_models
 from labapp.tasks.reconstruction import planner as planning
 from labapp.tasks.reconstruction.events import TrialSolved
-from labapp.tasks.reconstruction.machine import ReconstructionTask
-from labapp.tasks.reconstruction.pictures import BoxPictures, TrialPictures, TutorialMachine
+from labapp.tasks.reconstruction.machine import (
+    BoxPictures,
+    ReconstructionTask,
+    TrialPictures,
+    TutorialMachine,
+)
 from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialPart
 from labapp.tasks.reconstruction.planner import (
     ReconstructionPractice,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from labapp.base.clock import NS
-from labapp.study.parts import BreakPart
+from labapp.study.plan import BreakPart
 from labapp.study.plugins.machine import PartMachine
 from labapp.ui.language import tr
 from labapp.ui.moderator import wording

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from labapp.base.clock import NS
 from labapp.record.events.commands import Next
-from labapp.study.parts import BreakPart
+from labapp.study.plan import BreakPart
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from labapp.study.conditions import Scope
-from labapp.study.parts import BreakPart
+from labapp.study.plan import BreakPart
 from labapp.study.planner import Planner
 from labapp.study.plugins.item import Item
 from labapp.study.plugins.simulated import Actor, Reader, SimulatedParticipant

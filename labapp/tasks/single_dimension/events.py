@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from labapp.record.events.commands import Command
-from labapp.record.events.dials import no_dial, no_dial_state
-from labapp.record.events.registry import Payload, kind
-from labapp.record.events.types import Index, Whole, Word
+from labapp.record.events.registry import Index, Payload, Whole, Word, kind
+from labapp.record.events.trials import no_dial, no_dial_state
 
 
 @kind("question.drawn", durable=True, begins=("single_dimension",))

@@ -2,24 +2,29 @@
 
 A question is answered by a choice and two ratings; handing them in tells the right choice, and Next
 leads on. Without feedback handing in leads on itself. Nothing can be changed once it was handed in.
+
+The state of a single-dimension stage. All its times are working time (without pauses), in ns. The
+pictures of a single-dimension question, and of its tutorial.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from labapp.models.representations.decoding import Array, decode_one, decode_rows
 from labapp.models.representations.space import Discrete, LatentSpace
 from labapp.record.events import Payload, UnstampedEvent
 from labapp.record.events.commands import Command, HandIn
-from labapp.record.events.durations import Pauses
-from labapp.study.assignment import attempt_at, generator
-from labapp.study.plugins import stage
+from labapp.record.events.event import Pauses
+from labapp.study.assignment import attempt_at, draw_state, generator
+from labapp.study.plugins import questions, stage
+from labapp.study.plugins.pictures import DecodedPictures, Session
 from labapp.study.plugins.questions import ANSWERED, QuestionsMachine
-from labapp.study.sampling import draw_state
 from labapp.tasks.single_dimension.events import (
     AnswerGiven,
     ChoiceMade,
@@ -34,6 +39,7 @@ from labapp.tasks.single_dimension.events import (
 from labapp.tasks.single_dimension.plan import (
     REGIMES,
     Bounds,
+    ExamplePart,
     Rows,
     SingleDimensionPart,
     Z,
@@ -42,7 +48,48 @@ from labapp.tasks.single_dimension.plan import (
     lay_out,
     put,
 )
-from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question, SingleState
+
+RATINGS = ("confidence", "understanding")
+POINTS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question(questions.Question):
+    """One question. z: dial state of its picture; correct: the right choice, from 0; resamples: how
+    often other examples were asked for; right: whether the answer handed in was, None before.
+    started_ns is None until the pictures are on the screen."""
+
+    dimension: int
+    z: Z
+    correct: int
+    bounds: Bounds
+    examples: Rows
+    resamples: int = 0
+    choice: int | None = None
+    ratings: Mapping[str, int] = field(default_factory=dict)
+    right: bool | None = None
+
+    @property
+    def open(self) -> bool:
+        """On the screen and not handed in: choice and ratings can be changed."""
+        return self.started_ns is not None and self.right is None and self.outcome is None
+
+    @property
+    def answered(self) -> bool:
+        """Handed in and told; Next leads on."""
+        return self.right is not None and self.outcome is None
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What is still to be given: choice, confidence, understanding."""
+        lacking = () if self.choice is not None else ("choice",)
+        return (*lacking, *(item for item in RATINGS if item not in self.ratings))
+
+
+@dataclass(frozen=True, slots=True)
+class SingleState(questions.QuestionsState[Question]):
+    """A stage of such questions."""
+
 
 Percentiles = Mapping[int, NDArray[np.float32]]
 LIMITS = ((1, 5), (48, 52), (95, 99))
@@ -173,3 +220,43 @@ class SingleDimensionTask(QuestionsMachine[SingleState, Question]):
             case AnswerGiven():
                 return replace(question, right=payload.correct)
         return question
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Pictures beside a single-dimension question: float32, shape (rows, columns, *shape).
+    question is the picture asked about, None in the tutorial."""
+
+    rows: Array
+    question: Array | None = None
+
+
+class ExamplePictures(DecodedPictures[SingleDimensionPart | ExamplePart]):
+    """The question's picture is decoded once, the examples beside it when others are asked for."""
+
+    shown: Examples | None
+
+    def follow(self, session: Session) -> None:
+        if isinstance(self.part, ExamplePart):
+            self._show((0,), self.part.examples, None)
+            return
+        state: SingleState = session.part_state
+        if (question := state.trial) is not None:
+            key = (question.number, question.attempt, question.resamples)
+            self._show(key, question.examples, question.z)
+
+    def due(self, state: Any) -> Command | None:
+        return None if isinstance(self.part, ExamplePart) else super().due(state)
+
+    def _show(self, key: tuple[int, ...], rows: Rows, z: Z | None) -> None:
+        decoder, before = self.context.decoders[self.part.model], self.shown
+        same = self._of is not None and self._of[:-1] == key[:-1]
+
+        def decode() -> Examples:
+            if same and before is not None:  # other examples beside the same question
+                return Examples(decode_rows(decoder, rows), before.question)
+            return Examples(
+                decode_rows(decoder, rows), None if z is None else decode_one(decoder, z)
+            )
+
+        self.show(key, decode)

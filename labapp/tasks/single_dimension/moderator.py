@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from labapp.models.representations.space import Discrete
 from labapp.study.plugins.part import PlannedPart, RepresentationPart
+from labapp.tasks.single_dimension.machine import RATINGS, SingleState
 from labapp.tasks.single_dimension.plan import REGIMES, SingleDimensionPart, value_name
-from labapp.tasks.single_dimension.state import RATINGS, SingleState
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator.wording import Fact, PartWords
 

@@ -26,10 +26,14 @@ from labapp.study.assignment import generator
 from labapp.study.plugins.simulated import DEVICE, Actor, SimulatedParticipant, Step, TrialKey
 from labapp.study.stages import Visualisation
 from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
-from labapp.tasks.single_dimension.machine import SingleDimensionTask
-from labapp.tasks.single_dimension.pictures import Examples
+from labapp.tasks.single_dimension.machine import (
+    POINTS,
+    RATINGS,
+    Examples,
+    Question,
+    SingleDimensionTask,
+)
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
-from labapp.tasks.single_dimension.state import POINTS, RATINGS, Question
 
 SURE = 0.5
 """Whoever is surer of an answer says that it is clear, and else that it is guessed (ours)."""

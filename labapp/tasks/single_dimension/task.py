@@ -20,8 +20,7 @@ from labapp.study.plugins.task_type import MachineContext, TaskType
 from labapp.study.representations import stages_of_models
 from labapp.tasks.single_dimension import planner as planning
 from labapp.tasks.single_dimension.events import AnswerGiven
-from labapp.tasks.single_dimension.machine import SingleDimensionTask
-from labapp.tasks.single_dimension.pictures import ExamplePictures
+from labapp.tasks.single_dimension.machine import ExamplePictures, SingleDimensionTask
 from labapp.tasks.single_dimension.plan import ExamplePart, SingleDimensionPart
 from labapp.tasks.single_dimension.planner import (
     SingleDimensionPractice,

@@ -16,8 +16,13 @@ from PySide6.QtWidgets import QSizePolicy
 
 from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.unmasking.moderator import Stimuli
-from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedSequence, UnmaskingPart
-from labapp.tasks.unmasking.state import StimulusTrial, UnmaskingState
+from labapp.tasks.unmasking.plan import (
+    DONT_KNOW,
+    PlannedSequence,
+    StimulusTrial,
+    UnmaskingPart,
+    UnmaskingState,
+)
 from labapp.ui import theme
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from labapp.record.events import Event, Payload
-from labapp.record.events.stimuli import StimuliStored
+from labapp.record.events.lifecycle import StimuliStored
 from labapp.record.journal.layout import STIMULI
 from labapp.record.journal.read import payloads
 from labapp.record.journal.record import Record
 from labapp.study.plugins.bids import Answer, Cells, Column, Key, TaskFiles, TaskRows, seconds
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
-from labapp.tasks.unmasking.state import ANSWERED, Answered
+from labapp.tasks.unmasking.plan import ANSWERED, Answered
 
 DONT_KNOW = "don't know"
 STIM_FILE = Column("stim_file", "The picture as it was shown, below the folder stimuli.")

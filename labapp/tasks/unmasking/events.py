@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from labapp.record.events.commands import Command
-from labapp.record.events.registry import Payload, kind
-from labapp.record.events.types import Index, Number, Whole, Word
+from labapp.record.events.registry import Index, Number, Payload, Whole, Word, kind
 
 
 @kind("stimulus.drawn", durable=True, begins=("unmasking",))

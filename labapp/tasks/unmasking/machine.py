@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Begin, Command, SkipStage
-from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PartEnded, ProgramStalled
 from labapp.record.events.trials import TrialEnded
 from labapp.study.plugins import stage
@@ -28,8 +28,7 @@ from labapp.tasks.unmasking.events import (
     StimulusPainted,
     StimulusShown,
 )
-from labapp.tasks.unmasking.plan import UnmaskingPart
-from labapp.tasks.unmasking.state import ANSWERED, StimulusTrial, UnmaskingState
+from labapp.tasks.unmasking.plan import ANSWERED, StimulusTrial, UnmaskingPart, UnmaskingState
 
 MS = 1_000_000
 

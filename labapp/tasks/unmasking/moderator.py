@@ -10,8 +10,7 @@ from labapp.record.events import Event, payload_of
 from labapp.study.plugins.machine import LATE_NS, PartMachine
 from labapp.study.plugins.stage import INTERRUPTED
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusShown
-from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
-from labapp.tasks.unmasking.state import ANSWERED, Reaction, UnmaskingState
+from labapp.tasks.unmasking.plan import ANSWERED, DONT_KNOW, Reaction, UnmaskingPart, UnmaskingState
 from labapp.ui.language import N_, number, tr, tr_known
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.state.console import Fold, WorkTime

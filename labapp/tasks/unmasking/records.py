@@ -39,12 +39,12 @@ from labapp.record.events import Event, Payload
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.plan import (
     DONT_KNOW,
+    Answered,
     PlannedMask,
     PlannedSequence,
     Unmasked,
     UnmaskingPart,
 )
-from labapp.tasks.unmasking.state import Answered
 
 MS = 1_000_000
 """ns in a millisecond."""

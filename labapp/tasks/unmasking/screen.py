@@ -36,10 +36,15 @@ from PySide6.QtWidgets import QAbstractButton, QGridLayout, QSizePolicy, QWidget
 
 from labapp.base.clock import NS
 from labapp.tasks.unmasking.events import Respond, StimulusHidden, StimulusPainted
-from labapp.tasks.unmasking.plan import DONT_KNOW, UnmaskingPart
-from labapp.tasks.unmasking.state import ANSWERED, StimulusTrial, UnmaskingState
+from labapp.tasks.unmasking.plan import (
+    ANSWERED,
+    DONT_KNOW,
+    StimulusTrial,
+    UnmaskingPart,
+    UnmaskingState,
+)
 from labapp.ui import presentation, theme
-from labapp.ui.growing import grown_of
+from labapp.ui.fitting import grown_of
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.presentation import DueTimer, Presenter, refresh_ms

@@ -22,8 +22,13 @@ from labapp.session.simulation.person import CANNOT_TELL, SEES
 from labapp.study.assignment import generator
 from labapp.study.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
 from labapp.tasks.unmasking.events import Respond, StimulusPainted
-from labapp.tasks.unmasking.plan import DONT_KNOW, PlannedMask, PlannedSequence, UnmaskingPart
-from labapp.tasks.unmasking.state import StimulusTrial
+from labapp.tasks.unmasking.plan import (
+    DONT_KNOW,
+    PlannedMask,
+    PlannedSequence,
+    StimulusTrial,
+    UnmaskingPart,
+)
 
 
 class Observing(Actor[UnmaskingPart]):

@@ -22,7 +22,7 @@ from labapp.study.loading import StudyHead
 from labapp.study.people import Visits
 from labapp.study.plugins.texts import placeholders
 from labapp.study.schema import Participants
-from labapp.ui import room
+from labapp.ui import fitting
 from labapp.ui.language import N_, counted, number, tr, translate_message
 from labapp.ui.moderator import wording
 
@@ -238,7 +238,7 @@ def screen_row(
         return small
     screen = next(screen for screen in screens if screen.name == chosen)
     width, height = screen.width / screen.scale, screen.height / screen.scale
-    if picture_px is not None and not room.fits(width, height, room.for_picture(picture_px)):
+    if picture_px is not None and not fitting.fits(width, height, fitting.for_picture(picture_px)):
         text = tr("checklist.screen.small_pictures", screen=screen.name, side=picture_px)
         return Row("screen", "warn", text, required=False)
     if len(screens) == 1:
@@ -250,16 +250,16 @@ def screen_row(
 def _too_small(screens: Sequence[ScreenChoice], chosen: str) -> Row | None:
     """A warning of a screen on which a window is cut off: what lies outside cannot be reached."""
     for screen in screens:
-        windows = [room.PARTICIPANT] if screen.name == chosen else [room.CONSOLE]
+        windows = [fitting.PARTICIPANT] if screen.name == chosen else [fitting.CONSOLE]
         if len(screens) == 1:
-            windows = [room.PARTICIPANT, room.CONSOLE]
+            windows = [fitting.PARTICIPANT, fitting.CONSOLE]
         width, height = screen.width / screen.scale, screen.height / screen.scale
-        if not room.fits(width, height, *windows):
+        if not fitting.fits(width, height, *windows):
             text = tr(
                 "checklist.screen.small_window",
                 screen=screen.name,
                 size=f"{width:.0f} × {height:.0f}",
-                needed=room.needed(*windows),
+                needed=fitting.needed(*windows),
             )
             return Row("screen", "warn", text, required=False)
     return None

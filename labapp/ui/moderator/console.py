@@ -53,8 +53,7 @@ from labapp.record.events.commands import (
 from labapp.session.opening import models_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.plugins.machine import LATE_NS
-from labapp.ui import room, theme, timers
-from labapp.ui.bridge import Bridge
+from labapp.ui import fitting, theme, timers
 from labapp.ui.fitting import Fitted
 from labapp.ui.keyboard import is_field, leave_focus_to_fields
 from labapp.ui.language import N_, tr
@@ -75,7 +74,7 @@ from labapp.ui.moderator.timeline_view import TimelinePanel
 from labapp.ui.moderator.voice_panel import VoicePanel, key_of
 from labapp.ui.moderator.wording import chords_of
 from labapp.ui.participant.screen import Body
-from labapp.ui.participant.view import SessionView
+from labapp.ui.participant.view import Bridge, SessionView
 from labapp.ui.strings import strings_of
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
@@ -192,7 +191,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         self._ground.setStyleSheet(bits.stylesheet(PALETTE))  # last: whatever moves is styled again
         leave_focus_to_fields(self)
         self.leave_field()
-        self.setMinimumSize(*room.CONSOLE)
+        self.setMinimumSize(*fitting.CONSOLE)
         self.resize(1280, 720)
         self._connect()
         self.state.changed |= {"alarms", "notes", "deviations", "beside", "timeline"}

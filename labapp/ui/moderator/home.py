@@ -31,7 +31,7 @@ from labapp.record.lsl import streams
 from labapp.study.people import PersonState, Visits
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.schema import Participants, Study
-from labapp.ui import room, theme
+from labapp.ui import fitting, theme
 from labapp.ui.fitting import Fitted
 from labapp.ui.language import N_, tr, translate_message
 from labapp.ui.moderator import bits, checklist, wording
@@ -49,7 +49,7 @@ from labapp.ui.moderator.checklist import (
 from labapp.ui.moderator.sessions_page import SessionCard, SessionsPage, SessionTable
 from labapp.ui.moderator.study_page import StudyPage
 from labapp.ui.moderator.voice_panel import LevelBars
-from labapp.ui.outside import open_documentation
+from labapp.ui.researcher.job import open_documentation
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
 from labapp.ui.widgets.markdown import MarkdownView
@@ -403,7 +403,7 @@ class HomeWindow(Fitted, QMainWindow):
         self.setCentralWidget(self.view)
         self.view.setStyleSheet(bits.stylesheet(PALETTE))  # last: whatever moves is styled again
         self.view.session.participant.setFocus()
-        self.setMinimumSize(*room.HOME)
+        self.setMinimumSize(*fitting.HOME)
         self.resize(1280, 720)
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -28,8 +28,8 @@ from labapp.ui.language import tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.wording import Fact, words_of
-from labapp.ui.participant.looks import USUAL, WindowPicture
 from labapp.ui.participant.view import SessionView
+from labapp.ui.participant.window import USUAL, WindowPicture
 from labapp.ui.theme import Palette
 
 FACTS_WIDTH = 260

@@ -25,21 +25,20 @@ from PySide6.QtWidgets import (
 
 from labapp.base.naming import natural
 from labapp.record.journal.sessions import SessionSummary
-from labapp.session.deciding import LONGEST
+from labapp.session.withdrawal import LONGEST
 from labapp.study.people import Visits
 from labapp.study.plugins.part import PlannedPart, stages_of
 from labapp.study.schema import Participants
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import bits, checklist, wording
-from labapp.ui.moderator.bits import Combo, Described, FindingCombo
+from labapp.ui.moderator.bits import Combo, Described, FindingCombo, RowModel, RowTable
 from labapp.ui.moderator.checklist import Row, StudyChoice, length_text, state_text, voice_text
 from labapp.ui.moderator.wording import words_of
 from labapp.ui.researcher.job import menu_of, replayable
 from labapp.ui.theme import Palette
 from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import Button, FlowLayout
-from labapp.ui.widgets.row_table import RowModel, RowTable
 
 
 @dataclass(frozen=True)

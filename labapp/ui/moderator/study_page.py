@@ -45,9 +45,18 @@ from labapp.ui.moderator.bits import Combo
 from labapp.ui.moderator.checklist import StudyChoice
 from labapp.ui.moderator.wording import words_of
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.composing import Array, levels
 from labapp.ui.widgets.controls import Button
-from labapp.ui.widgets.painting import brush, color, equip, font, metrics, pen, smooth
+from labapp.ui.widgets.painting import (
+    Array,
+    brush,
+    color,
+    equip,
+    font,
+    levels,
+    metrics,
+    pen,
+    smooth,
+)
 
 SOUND = {
     "required": N_("study.sound_required"),

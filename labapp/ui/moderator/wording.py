@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 from labapp.base import discovery
 from labapp.base.clock import NS
 from labapp.base.messages import decoded
-from labapp.record.audio import portaudio
+from labapp.record.audio import devices
 from labapp.record.events.commands import Command
 from labapp.study.people import PersonState
 from labapp.study.plugins import registry
@@ -52,7 +52,7 @@ def detail_of(payload: Mapping[str, Any]) -> str:
     text = str(payload.get("detail", payload.get("reason", "")))
     words = translate_message(decoded(text, payload.get("message")))
     # Earlier versions stored PortAudio's own words.
-    return portaudio.in_words(words, translate_message) if "PaErrorCode" in words else words
+    return devices.in_words(words, translate_message) if "PaErrorCode" in words else words
 
 
 def pause_reason(reason: str) -> str:

@@ -10,6 +10,8 @@ of the layouts, so that a field that is put into a row later, such as the editor
 has its place in that row. A screen can name what comes in another turn, since its task is done in
 it. The way on comes behind the content, and what leaves a question, such as Skip, behind everything
 else. What gets the focus is scrolled into view; what comes up begins at its top.
+
+Keeps every hand from a screen that is only read: a mirror, a recorded session.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from time import monotonic
 from types import FunctionType
 from typing import Any, ClassVar, Literal, NamedTuple, cast
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QChildEvent, QCoreApplication, QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -41,7 +43,6 @@ from labapp.record.events.look import SCALED
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart, TrialsPart
 from labapp.ui import theme
-from labapp.ui.participant.read_only import ReadOnly
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import Button, PlainLabel, announce
@@ -63,7 +64,7 @@ class Shown(QWidget):
     """What lies between the bars of the participant's window.
 
     What it shows besides the session's state stands here, and is recorded by what looks at the
-    window (`labapp.ui.participant.looks`).
+    window (`labapp.ui.participant.window`).
     """
 
     reminded: bool = False
@@ -763,3 +764,51 @@ class InView(QObject):
     def _show(self, widget: QWidget) -> None:
         if isValid(widget) and widget.hasFocus() and widget is not self._still:
             self._area.ensureWidgetVisible(widget)
+
+
+_KIND = QEvent.Type
+INPUT = frozenset(
+    {
+        *(_KIND.MouseButtonPress, _KIND.MouseButtonRelease, _KIND.MouseButtonDblClick),
+        *(_KIND.MouseMove, _KIND.Wheel, _KIND.ContextMenu, _KIND.ToolTip, _KIND.WhatsThis),
+        *(_KIND.Enter, _KIND.Leave, _KIND.HoverEnter, _KIND.HoverMove, _KIND.HoverLeave),
+        *(_KIND.KeyPress, _KIND.KeyRelease, _KIND.Shortcut, _KIND.ShortcutOverride),
+        *(_KIND.InputMethod, _KIND.InputMethodQuery, _KIND.RequestSoftwareInputPanel),
+        *(_KIND.TouchBegin, _KIND.TouchUpdate, _KIND.TouchEnd, _KIND.TouchCancel),
+        *(_KIND.TabletPress, _KIND.TabletMove, _KIND.TabletRelease),
+        *(_KIND.Gesture, _KIND.GestureOverride, _KIND.NativeGesture),
+        *(_KIND.DragEnter, _KIND.DragMove, _KIND.DragLeave, _KIND.Drop),
+    }
+)
+"""What a hand does, whichever device it uses, and what is only shown where a hand is."""
+
+
+class ReadOnly(QObject):
+    """Takes all input away from a widget and all in it, also from what comes later, and gives the
+    focus back that any of it gets. Nothing looks otherwise, as it would if it were switched off."""
+
+    def __init__(self, root: QWidget) -> None:
+        super().__init__(root)
+        for widget in (root, *root.findChildren(QWidget)):
+            self._take(widget)
+
+    def _take(self, widget: QWidget) -> None:
+        widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        # Installed twice, it would be asked twice.
+        widget.removeEventFilter(self)
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        kind = event.type()
+        if kind in INPUT:
+            return True
+        if kind == _KIND.FocusIn and isinstance(watched, QWidget):
+            watched.clearFocus()
+            return True
+        if kind == _KIND.ChildPolished and isinstance(event, QChildEvent):
+            # Not when it is added: it may be half made then.
+            child = event.child()
+            if isinstance(child, QWidget):
+                for widget in (child, *child.findChildren(QWidget)):
+                    self._take(widget)
+        return False

@@ -5,6 +5,8 @@ shows a session that runs, the same session to whoever looks on, and a moment of
 these are sources of a view, not other screens.
 
 What a consent form says by itself, whatever the study's text says.
+
+The runner and Qt: its signals, to which windows connect, and its timers in the event loop.
 """
 
 from __future__ import annotations
@@ -13,22 +15,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
-from labapp.base.clock import Clock
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+
+from labapp.base.clock import NS, Clock
 from labapp.record.events.commands import Command
-from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PaymentComputed
 from labapp.record.events.look import LAYOUT, Look
 from labapp.record.events.voice import SoundNow
 from labapp.session.machine import PartRecord, SessionMachine, SessionState
+from labapp.session.runner import Runner
 from labapp.study.consent import Asked, Use
 from labapp.study.loading import LoadedStudy
 from labapp.study.plugins import texts
 from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.schema import Presentation
-from labapp.ui import theme
-from labapp.ui.images import Images
+from labapp.ui import theme, timers
 from labapp.ui.strings import Strings
+from labapp.ui.widgets.photo_view import Images
 
 _SOUND_WORDS: Mapping[SoundNow, str] = {
     "waiting": "recording_waits",
@@ -293,3 +298,62 @@ def announced(
     if not sound:
         return [words("consent_interview_unrecorded")]
     return [words("consent_interview_asked" if "audio" in items else "consent_interview")]
+
+
+class _QtTimer:
+    """A cancellable single shot."""
+
+    def __init__(self, timer: QTimer) -> None:
+        self._timer: QTimer | None = timer
+
+    def cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer.deleteLater()
+            self._timer = None
+
+
+class QtScheduler(QObject):
+    """Timers in session time, and calls from other threads, in the thread that made it."""
+
+    _posted = Signal(object)
+
+    def __init__(self, clock: Clock, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._clock = clock
+        self._posted.connect(self._run, Qt.ConnectionType.QueuedConnection)
+
+    def call_later(self, session_s: float, function: Callable[[], None]) -> _QtTimer:
+        def due() -> None:
+            handle.cancel()
+            function()
+
+        timer = timers.once(self, due)
+        timer.setTimerType(Qt.TimerType.PreciseTimer)
+        handle = _QtTimer(timer)
+        real_ms = self._clock.real_seconds(round(session_s * NS)) * 1000
+        timer.start(max(0, round(real_ms)))
+        return handle
+
+    def post(self, function: Callable[[], None]) -> None:
+        self._posted.emit(function)
+
+    @Slot(object)
+    def _run(self, function: Callable[[], None]) -> None:
+        function()
+
+
+class Bridge(QObject):
+    """changed: the runner's state, pictures or `stalled` changed (GUI thread). happened: an event
+    was appended, from any thread; Qt queues it into the GUI thread. images: the kept pictures of
+    the session, where it shows any; windows share them."""
+
+    changed = Signal()
+    happened = Signal(object)
+
+    def __init__(self, runner: Runner, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.runner = runner
+        self.images = None if runner.gallery is None else Images(runner.gallery)
+        runner.listen(self.changed.emit)
+        runner.journal.subscribe(self.happened.emit)

@@ -31,12 +31,10 @@ from labapp.ui import theme
 from labapp.ui.language import counted, tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.wording import short_time
-from labapp.ui.replay.coding import Coding
-from labapp.ui.replay.coding_bar import CodingBar
-from labapp.ui.replay.coding_state import code_name
+from labapp.ui.replay.coding import Coding, CodingBar
+from labapp.ui.replay.coding_state import NUDGE_NS, code_name
 from labapp.ui.replay.controller import shown_time
 from labapp.ui.replay.palette import CodePalette
-from labapp.ui.replay.segmenting import NUDGE_NS
 from labapp.ui.replay.units_list import UnitsList
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button

@@ -15,15 +15,22 @@ from typing import TYPE_CHECKING, Literal
 from labapp.base.errors import AnnotationError
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations.codebook import Codebook
-from labapp.coding.annotations.editing import EditedFile
+from labapp.coding.annotations.ledger import EditedFile
 from labapp.coding.annotations.marks import MarksFile
-from labapp.coding.annotations.model import Mark, RaterMarks, Segmentation, Text, Unit
-from labapp.coding.annotations.places import TRANSCRIPT, UNITS, annotations_folder
+from labapp.coding.annotations.model import (
+    TRANSCRIPT,
+    UNITS,
+    Mark,
+    RaterMarks,
+    Segmentation,
+    Text,
+    Unit,
+    annotations_folder,
+)
 from labapp.coding.annotations.redacting import RedactionReport, redact
-from labapp.coding.annotations.redaction import shown_texts
 from labapp.coding.annotations.rounds import assignments_of
 from labapp.coding.annotations.store import annotations_of, open_marks, open_texts, open_units
-from labapp.coding.annotations.texts import TextsFile
+from labapp.coding.annotations.texts import TextsFile, shown_texts
 from labapp.coding.annotations.units import UnitsFile
 from labapp.coding.exchange.plan import Plan, apply
 from labapp.record.journal.opening import open_record
@@ -31,7 +38,7 @@ from labapp.record.journal.record import Record
 from labapp.ui.language import tr
 
 if TYPE_CHECKING:
-    from labapp.coding.annotations.reliability.so_far import SoFar
+    from labapp.coding.annotations.reliability.results import SoFar
     from labapp.ui.replay.coding_state import CodingRequest
 
 PATIENCE_S = 0.5
@@ -188,7 +195,7 @@ class CodingFiles:
         marks of others as they were when the session was opened. Nothing in other rounds."""
         if self.request.round != "training":
             return ()
-        from labapp.coding.annotations.reliability.so_far import agreement_so_far
+        from labapp.coding.annotations.reliability.results import agreement_so_far
 
         marks = {
             name: self._of_round(rater.marks)

@@ -23,10 +23,9 @@ from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.coding_desk import CodingDesk
 from labapp.ui.replay.coding_files import CodingFiles
 from labapp.ui.replay.coding_state import MOST_REACTION_MS, CodingRequest, Settings, code_name
-from labapp.ui.replay.controller import shown_time
+from labapp.ui.replay.controller import OpenedSession, no_collection, open_session, shown_time
 from labapp.ui.replay.exchange_panel import Bench, ExchangePanel, ExchangeWork, taker_of
 from labapp.ui.replay.palette import MOST_BAND_ROWS, MOST_LOW_ROWS
-from labapp.ui.replay.session import OpenedSession, no_collection, open_session
 from labapp.ui.replay.timeline_rows import CodeItem, CodeLane
 from labapp.ui.replay.window import HIGH, PICTURE_SHARE, SIDE_SHARE, ReplayWindow, end_with
 

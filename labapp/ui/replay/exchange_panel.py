@@ -22,20 +22,19 @@ from labapp.base.messages import Message
 from labapp.coding.annotations.model import Round
 from labapp.coding.exchange import incoming
 from labapp.coding.exchange.coming_in import bring_in, plan_import
-from labapp.coding.exchange.formats import FORMATS, ON_TRANSCRIPT, format_named
 from labapp.coding.exchange.gathering import Exported, export_coding
+from labapp.coding.exchange.incoming import FORMATS, ON_TRANSCRIPT, format_named
 from labapp.coding.exchange.model import Format
 from labapp.coding.exchange.plan import Plan, Step
 from labapp.record.journal.opening import open_record
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, in_words, tr, tr_known, translate_message
 from labapp.ui.moderator import bits
-from labapp.ui.moderator.bits import Combo
+from labapp.ui.moderator.bits import Combo, RowModel, RowTable
+from labapp.ui.replay.coding_state import SPEAKER_NAMES
 from labapp.ui.replay.controller import shown_time
-from labapp.ui.replay.segmenting import SPEAKER_NAMES
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
-from labapp.ui.widgets.row_table import RowModel, RowTable
 
 if TYPE_CHECKING:
     from labapp.ui.replay.coding import Coding
@@ -71,7 +70,7 @@ class ExportWanted:
 
     Attributes
     ----------
-    format : a name of `labapp.coding.exchange.formats.FORMATS`.
+    format : a name of `labapp.coding.exchange.incoming.FORMATS`.
     sound : a name of `SOUNDS`.
     out : the file, or of several sound files the folder.
     on_transcript : whether codes of units are on the transcript, instead of on words beside; of

@@ -37,7 +37,7 @@ from labapp.base.clock import NS, FakeClock
 from labapp.base.errors import LabappError
 from labapp.base.installation import install_command
 from labapp.coding.annotations.model import Redaction
-from labapp.coding.annotations.redaction import is_redacted
+from labapp.coding.annotations.texts import is_redacted
 from labapp.coding.annotations.video_files import PlacedVideo
 from labapp.coding.videos import decoding
 from labapp.coding.videos.decoding import OpenVideo, ShownPicture, VideoFeed
@@ -47,15 +47,15 @@ from labapp.session.replay.history import History
 from labapp.session.replay.lanes import Lane, LaneItem
 from labapp.study.plugins.part import PlannedPart
 from labapp.ui import theme, timers
-from labapp.ui.images import Images
 from labapp.ui.language import N_, tr, translate_message, veiled
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.wording import PartWords, every_mark, words_of
-from labapp.ui.participant.looks import USUAL, WindowPicture
 from labapp.ui.participant.view import Cover, SessionView
+from labapp.ui.participant.window import USUAL, WindowPicture
 from labapp.ui.replay.controller import shown_time
 from labapp.ui.strings import strings_of
 from labapp.ui.widgets.controls import Button
+from labapp.ui.widgets.photo_view import Images
 
 TRAIL_NS = 5 * NS
 """How long a movement of a dial stays to be seen."""

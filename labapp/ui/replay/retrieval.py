@@ -23,23 +23,22 @@ from labapp.base.errors import DataFolderError, LabappError
 from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.model import Redaction
 from labapp.coding.annotations.redacting import QUOTES, note_handed_out, session_folders
-from labapp.coding.annotations.redaction import is_redacted
 from labapp.coding.annotations.store import annotations_of
+from labapp.coding.annotations.texts import is_redacted
 from labapp.record.journal.layout import refuse_inside
 from labapp.record.journal.opening import places, session_places
 from labapp.record.journal.record import Record
 from labapp.session.replay.history import History
-from labapp.session.replay.retrieval import CodedStretch, Retrieved, retrieve
+from labapp.session.replay.lanes import CodedStretch, Retrieved, retrieve
 from labapp.ui import mistakes, theme, timers
 from labapp.ui.language import N_, counted, tr, tr_known, translate_message
 from labapp.ui.moderator import bits, wording
-from labapp.ui.moderator.bits import Combo
+from labapp.ui.moderator.bits import Combo, RowModel, RowTable
 from labapp.ui.moderator.wording import short_time
 from labapp.ui.replay.coding_state import code_name
 from labapp.ui.replay.transport import without_sound
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import FlowLayout
-from labapp.ui.widgets.row_table import RowModel, RowTable
 
 if TYPE_CHECKING:
     from labapp.analysis.quotes import Quote, Quotes

@@ -37,8 +37,8 @@ from labapp.study.plugins.part import PlannedPart
 from labapp.ui import theme
 from labapp.ui.language import tr
 from labapp.ui.replay import timeline_rows as drawing
+from labapp.ui.replay.coding_state import SPEAKER_NAMES
 from labapp.ui.replay.picture import item_label, item_tip, title
-from labapp.ui.replay.segmenting import SPEAKER_NAMES
 from labapp.ui.replay.timeline_rows import (
     CodeLane,
     CodeRow,

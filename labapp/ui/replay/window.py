@@ -59,11 +59,13 @@ from labapp.ui.replay.controller import (
     STEP_NS,
     USUAL_BACK_S,
     USUAL_SPEED,
+    OpenedSession,
     ReplayController,
+    no_collection,
+    open_session,
     shown_time,
 )
 from labapp.ui.replay.picture import Parts, ReplayPicture, VideoPanel, item_label, joined_screen
-from labapp.ui.replay.session import OpenedSession, no_collection, open_session
 from labapp.ui.replay.timeline import Timeline
 from labapp.ui.replay.transport import (
     ACTIONS,

@@ -24,17 +24,16 @@ from PySide6.QtWidgets import (
 
 from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.model import ROUNDS
-from labapp.coding.annotations.status import SessionProgress
+from labapp.coding.annotations.store import SessionProgress
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import bits
-from labapp.ui.moderator.bits import Combo
-from labapp.ui.replay.coding_bar import ROUND_NAMES
+from labapp.ui.moderator.bits import Combo, RowModel, RowTable
+from labapp.ui.replay.coding import ROUND_NAMES
 from labapp.ui.replay.exchange_panel import ExchangePanel
 from labapp.ui.replay.retrieval import RetrievalView
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button, FlowLayout
-from labapp.ui.widgets.row_table import RowModel, RowTable
 
 ROW_PX = 34
 LEAST_OPENED_PX = 140

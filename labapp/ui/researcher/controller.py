@@ -22,12 +22,11 @@ from labapp.base import leftovers
 from labapp.base.errors import LabappError
 from labapp.base.reading.values import json_value
 from labapp.coding.annotations.codebook import Codebook, codebooks_of
-from labapp.coding.annotations.status import RaterProgress, SessionProgress
+from labapp.coding.annotations.store import RaterProgress, SessionProgress
 from labapp.coding.transcription.models import ENGINES, WHICH, SpeechTools, model_at, speech_tools
 from labapp.record.journal.sessions import SessionSummary
 from labapp.ui import mistakes
 from labapp.ui.language import N_, counted, in_words, number, tr, translate_message
-from labapp.ui.outside import open_outside
 from labapp.ui.remembered import read_choices, write_choices
 from labapp.ui.replay.exchange_panel import Bench, ExchangeWork
 from labapp.ui.researcher.coding_page import (
@@ -37,7 +36,7 @@ from labapp.ui.researcher.coding_page import (
     SpeechPanel,
     SpeechWanted,
 )
-from labapp.ui.researcher.job import Ended, Job, Progress
+from labapp.ui.researcher.job import Ended, Job, Progress, open_outside
 from labapp.ui.researcher.page import ExportRequest, ResearcherPage, Results, read_results, usable
 
 Stand = tuple[tuple[str, str, int], ...]

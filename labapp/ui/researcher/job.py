@@ -4,23 +4,37 @@ Analyses load pandas and matplotlib and compute for seconds; neither belongs int
 runs sessions.
 
 Replays that the home opens have a process each, so that none of them disturbs a session.
+
+Showing a file in whatever the system opens it with.
 """
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QPoint, QProcess, QProcessEnvironment, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtCore import (
+    QCoreApplication,
+    QObject,
+    QPoint,
+    QProcess,
+    QProcessEnvironment,
+    QTimer,
+    QUrl,
+    Signal,
+)
+from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
 
 from labapp.base.console import PROGRESS, PROGRESS_LINE
-from labapp.base.errors import ProgramError
+from labapp.base.documentation import first_page
+from labapp.base.errors import LabappError, ProgramError, SetupError
 from labapp.base.installation import child_environment, module_command
 from labapp.record.journal.sessions import SessionSummary
 from labapp.ui import qtapp
@@ -225,3 +239,56 @@ def menu_of(widget: QWidget, place: QPoint, buttons: Sequence[QAbstractButton]) 
         menu.addAction(action)
     menu.popup(widget.mapToGlobal(place))
     return menu
+
+
+OPENER = "xdg-open"
+LOOK_MS = 200
+
+
+def open_documentation(show_error: Callable[[LabappError], None]) -> None:
+    """Open the documentation's first page in the browser; show_error is told where there is none,
+    or no program for it."""
+    try:
+        open_outside(first_page(), lambda sentence: show_error(SetupError(sentence)))
+    except SetupError as error:
+        show_error(error)
+
+
+def open_outside(path: Path, tell: Callable[[str], None]) -> None:
+    """Open a file in the program that the system has for it.
+
+    On Linux Qt says that a file is open as soon as it has asked for it; the system's own command
+    says by its exit status whether anything opened it.
+
+    Parameters
+    ----------
+    path : a file or a folder.
+    tell : is given a sentence where nothing opens it, now or soon after.
+    """
+    sentence = tr("system.no_program", path=path)
+    opener = shutil.which(OPENER) if sys.platform.startswith("linux") else None
+    if opener is None:
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+            tell(sentence)
+        return
+    # A process of its own session: some programs are over only when the person closes them, and
+    # they stay open when labapp is closed.
+    process = subprocess.Popen(
+        [opener, str(path)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    timer = QTimer(QCoreApplication.instance())
+
+    def look() -> None:
+        if process.poll() is None:
+            return
+        timer.stop()
+        timer.deleteLater()
+        if process.returncode:
+            tell(sentence)
+
+    timer.timeout.connect(look)
+    timer.start(LOOK_MS)

@@ -35,15 +35,14 @@ from PySide6.QtWidgets import (
 
 from labapp.base.errors import RecordError
 from labapp.base.reading import files
-from labapp.base.text_tables import original
+from labapp.base.reading.tables import original
 from labapp.record.journal.sessions import SessionSummary
 from labapp.ui import theme
 from labapp.ui.language import N_, Phrases, counted, number, phrases, tr, tr_known, translate_phrase
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.bits import Combo
 from labapp.ui.moderator.sessions_page import ID, LENGTH, STATE, Column, SessionView
-from labapp.ui.outside import open_outside
-from labapp.ui.researcher.job import menu_of, replayable
+from labapp.ui.researcher.job import menu_of, open_outside, replayable
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button, FlowLayout
 

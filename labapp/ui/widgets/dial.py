@@ -37,9 +37,8 @@ from labapp.models.representations.distance import TOLERANCE
 from labapp.models.representations.space import PUBLISHED_CHART, Chart, Continuous, Display
 from labapp.ui import theme
 from labapp.ui.widgets import controls
-from labapp.ui.widgets.composing import Array
 from labapp.ui.widgets.controls import Button, PlainLabel, announce
-from labapp.ui.widgets.painting import brush, color, device_of, equip, pen, restyle, smooth
+from labapp.ui.widgets.painting import Array, brush, color, device_of, equip, pen, restyle, smooth
 from labapp.ui.widgets.segments import ImageView, StimulusView
 
 HANDLE_R = 10.0

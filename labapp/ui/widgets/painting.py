@@ -1,12 +1,19 @@
 """What the painted widgets share: pens, fonts and colours made once, not per paint.
 
 What a hand used: mouse, touch or keyboard.
+
+Pictures as pixels: from a decoder's float32 in 0..1 to 0xffRRGGBB, written in place.
+
+Every function takes pictures of shape (rows, columns), in grey, or (rows, columns, 3) of red, green
+and blue, and fills `out`, uint32 of shape (rows, columns).
 """
 
 from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import (
     QBrush,
@@ -97,3 +104,62 @@ def device_of(event: QPointerEvent) -> str:
     """Mouse or touch. What no control takes as a touch, Qt makes a press of the mouse, which still
     knows the device that it came from."""
     return "touch" if event.device().type() in TOUCH else "mouse"
+
+
+Array = NDArray[np.float32]
+Pixels = NDArray[np.uint32]
+
+_GREYS = np.arange(256, dtype=np.uint32) * 0x010101 + 0xFF000000
+LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
+"""What red, green and blue weigh in the lightness of a colour (ITU-R BT.601)."""
+_BLACK, _WHITE = np.uint32(0xFF000000), np.uint32(0xFFFFFFFF)
+
+
+def levels(x: Array) -> NDArray[np.uint8]:
+    """Levels 0..255; values outside 0..1 are clipped."""
+    return (np.clip(x, 0.0, 1.0) * np.float32(255) + np.float32(0.5)).astype(np.uint8)
+
+
+def plain(x: Array, out: Pixels) -> None:
+    """The picture as it is."""
+    if x.ndim == 2:
+        np.take(_GREYS, levels(x), out=out)
+        return
+    values = levels(x).astype(np.uint32)
+    _join(values[..., 0], values[..., 1], values[..., 2], out)
+
+
+def binary(x: Array, out: Pixels) -> None:
+    """Black and white by the same rounding as the distance (representations.distance.mnist)."""
+    np.copyto(out, _BLACK)
+    np.copyto(out, _WHITE, where=x >= 0.5)
+
+
+def two_hues(own: Array, target: Array, out: Pixels) -> None:
+    """Blue where only the own picture is light, orange where only the target is, and the plain
+    grey where they agree. In colour likewise: the mean of both, towards blue or orange by how much
+    lighter one of them is."""
+    if own.ndim == 2:
+        a, b = levels(own).astype(np.uint32), levels(target).astype(np.uint32)
+        _join(b, (a + b + np.uint32(1)) >> np.uint32(1), a, out)
+        return
+    mixed = (own + target) * np.float32(0.5)
+    lighter = (own - target) @ (LUMA * np.float32(0.5))
+    mixed[..., 0] -= lighter
+    mixed[..., 2] += lighter
+    plain(mixed, out)
+
+
+def half_and_half(own: Array, target: Array, out: Pixels) -> None:
+    """The target at 50 % opacity over the own picture, as in the published application."""
+    plain((own + target) * np.float32(0.5), out)
+
+
+def rounded(x: Array) -> Array:
+    """0 or 1 a pixel, by the same rounding as `binary`."""
+    return (x >= 0.5).astype(np.float32)
+
+
+def _join(red: Pixels, green: Pixels, blue: Pixels, out: Pixels) -> None:
+    np.bitwise_or((red << 16) | (green << 8), blue, out=out)
+    np.bitwise_or(out, _BLACK, out=out)

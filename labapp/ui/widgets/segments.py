@@ -26,11 +26,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from labapp.ui import theme
-from labapp.ui.widgets import composing, controls
+from labapp.ui.widgets import controls, painting
 from labapp.ui.widgets.choice import Choice
-from labapp.ui.widgets.composing import Array, Pixels
 from labapp.ui.widgets.controls import Picture, PlainLabel
 from labapp.ui.widgets.painting import (
+    Array,
+    Pixels,
     brush,
     color,
     draw_focus_ring,
@@ -459,16 +460,16 @@ class ImageView(StimulusView):
     def show_picture(self, picture: Array) -> None:
         """Show one picture, float32 of the view's shape."""
         if self._binary:
-            composing.binary(picture, self.pixels)
+            painting.binary(picture, self.pixels)
         else:
-            composing.plain(picture, self.pixels)
+            painting.plain(picture, self.pixels)
         self._changed()
 
     def show_overlay(self, own: Array, target: Array) -> None:
         """Show two pictures in one."""
         if self._binary:
-            own, target = composing.rounded(own), composing.rounded(target)
-        compose = composing.two_hues if self._two_hues else composing.half_and_half
+            own, target = painting.rounded(own), painting.rounded(target)
+        compose = painting.two_hues if self._two_hues else painting.half_and_half
         compose(own, target, self.pixels)
         self._changed()
 

@@ -14,14 +14,13 @@ from statsmodels.stats.anova import AnovaRM
 from labapp.analysis.columns import table_columns
 from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import MIXED, VARIANCE, Analysis, StudyAnalyses, analyse
-from labapp.analysis.design.apa import paper_tables
-from labapp.analysis.design.contrasts import CONTRAST, EFFECT, EQUIVALENCE, MEAN
-from labapp.analysis.design.sections import sections, term_tests
+from labapp.analysis.design.anova import CONTRAST, EFFECT, EQUIVALENCE, MEAN
+from labapp.analysis.design.sections import paper_tables, sections, term_tests
 from labapp.analysis.design.sections import tested_row as row_of
 from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.tables import Tables, typed
+from labapp.base.report.listing import df_words, p_cell
 from labapp.base.report.page import joined
-from labapp.base.report.sentences import df_words, p_cell
 from tests.analysis.design.studies import MODELS, cells, study
 
 AGAINST = {"name": "first against the others", "weights": {"model": {

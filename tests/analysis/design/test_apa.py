@@ -14,9 +14,17 @@ from scipy import stats
 from labapp.analysis import language
 from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import StudyAnalyses, analyse
-from labapp.analysis.design.apa import DOCX, TEX, paper_tables, tex, write_docx
 from labapp.analysis.design.contents import REPORT, DefaultFindings
-from labapp.analysis.design.sections import _outcome, sections, term_tests
+from labapp.analysis.design.sections import (
+    DOCX,
+    TEX,
+    _outcome,
+    paper_tables,
+    sections,
+    term_tests,
+    tex,
+    write_docx,
+)
 from labapp.analysis.design.sections import tested_row as row_of
 from labapp.analysis.inference import adjust
 from labapp.base import resources, translations

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from labapp.analysis.design import anova, contrasts, logistic, mixed
+from labapp.analysis.design import anova, logistic, mixed
 from labapp.analysis.design.layout import Layout, wide
 from labapp.analysis.statistic import Statistic
 from tests.analysis.design import frames
@@ -92,7 +92,7 @@ def _check_anova(frame: pd.DataFrame, layout: Layout, lines: Lines) -> int:
 
 
 def _check_mean(
-    model: contrasts.Means, layout: Layout, what: str, name: str, cells: list[str], rel: float
+    model: anova.Means, layout: Layout, what: str, name: str, cells: list[str], rel: float
 ) -> int:
     factor = next(factor for factor in layout.factors if factor.name == name)
     if what == "mean":
@@ -100,8 +100,8 @@ def _check_mean(
         assert not isinstance(estimate, Statistic)
         ours: list[Any] = [estimate.value, estimate.error, estimate.df]
     else:
-        comparison = contrasts.pairs([factor])[int(cells[0]) - 1]
-        row, *_ = contrasts.compare(model, comparison, layout.factors)
+        comparison = anova.pairs([factor])[int(cells[0]) - 1]
+        row, *_ = anova.compare(model, comparison, layout.factors)
         ours = [row.difference, row.standard_error, row.df, row.p]
     assert ours == pytest.approx([float(cell) for cell in cells[1:]], rel=rel, abs=rel)
     return 1

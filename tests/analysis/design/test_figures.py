@@ -14,8 +14,7 @@ from matplotlib.figure import Figure
 from labapp.analysis.column import ends_of, range_unit
 from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import Cell, StudyAnalyses, _cell_row, analyse
-from labapp.analysis.design.contents import DefaultFindings
-from labapp.analysis.design.figures import factors_of, outcomes_figure, panels_of
+from labapp.analysis.design.contents import DefaultFindings, factors_of, outcomes_figure, panels_of
 from tests.analysis.design.studies import study
 from tests.analysis.design.test_analyses import DESIGN
 

@@ -12,9 +12,9 @@ import pytest
 
 from labapp.analysis.columns import table_columns
 from labapp.analysis.declared import declared_of, with_declared
-from labapp.analysis.design import contrasts, mixed
+from labapp.analysis.design import anova, mixed
 from labapp.analysis.design.analyses import Analysis, StudyAnalyses, analyse
-from labapp.analysis.design.contrasts import EQUIVALENCE, Comparison
+from labapp.analysis.design.anova import EQUIVALENCE, Comparison
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
 from labapp.analysis.design.sections import term_tests
 from labapp.analysis.tables import Tables, typed
@@ -139,7 +139,7 @@ def test_the_model_of_trials_does_not_depend_on_what_levels_are_called() -> None
         assert list(fitted.sds) == ["1 | participant", "1 | participant:model", "residual"]
         (term,) = fitted.terms()
         test = term.plain
-        pair, *_ = contrasts.compare(
+        pair, *_ = anova.compare(
             fitted, Comparison("x", {"model": {names[0]: 1.0, names[2]: -1.0}}), ()
         )
         found.append(

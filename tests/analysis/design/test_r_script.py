@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 
 from labapp.analysis.analyze import write
-from labapp.analysis.design.contents import REPORT
-from labapp.analysis.design.r_script import SCRIPT
+from labapp.analysis.design.contents import REPORT, SCRIPT
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import Findings
 from tests.analysis.design.studies import MODELS, study

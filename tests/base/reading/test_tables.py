@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.base.reading import tables
-from labapp.base.reading.tables import TableError
-from labapp.base.text_tables import escaped
+from labapp.base.reading.tables import TableError, escaped
 
 NAMES = ("unit", "größe", "c")
 ROWS = (("u1", "ein, zwei", "1.5"), ("u2", "“drei”", ""), ("u3", "zwei\nZeilen", "-2"))

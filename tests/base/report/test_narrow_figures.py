@@ -18,7 +18,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from labapp.analysis import Tables
-from labapp.analysis.report import report
+from labapp.analysis.analyze import report
 from labapp.analysis.task_report import Findings, reports
 from labapp.base.figure_style import LEAST_PT, PALETTES, Look, looking, style
 from labapp.base.report import drawing

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from labapp.analysis.statistic import Statistic
 from labapp.base import resources
 from labapp.base.errors import SetupError
+from labapp.base.report.listing import FILE, catalogue, check, sentence
 from labapp.base.report.page import ENGLISH, Translation, Verbatim, speaking
-from labapp.base.report.sentences import FILE, catalogue, check, sentence
 
 NUMBERS = st.floats(-1e4, 1e4).filter(lambda value: abs(value) > 1e-3)
 LANGUAGES = (ENGLISH, "de")

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from labapp.analysis import Tables, load
-from labapp.analysis.report import report
+from labapp.analysis.analyze import report
 from labapp.analysis.snapshots import recorded
 from labapp.analysis.task_report import Findings
 from labapp.base.figure_style import STYLE

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from labapp.base.errors import AgreementError, MetricError
-from labapp.coding.agreement.table import TableMeasure, agree, read_table
+from labapp.coding.agreement.coefficients import TableMeasure, agree, read_table
 from labapp.models.metrics.evaluation import scores
 
 CASES = Path(__file__).resolve().parents[2] / "cases"

@@ -8,8 +8,7 @@ from typing import get_args
 import pytest
 
 from labapp.base.errors import AgreementError
-from labapp.coding.agreement.coefficients import Level
-from labapp.coding.agreement.table import agree, read_table
+from labapp.coding.agreement.coefficients import Level, agree, read_table
 from tests.coding.agreement.examples import KRIPPENDORFF, from_lines
 
 LINES = [

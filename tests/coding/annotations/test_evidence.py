@@ -16,9 +16,8 @@ from labapp.base.errors import AnnotationError
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations import video_files
 from labapp.coding.annotations.ledger import Ledger, Line, as_bytes, parse, read
-from labapp.coding.annotations.model import Text, Unit
+from labapp.coding.annotations.model import FINAL, KEPT, Text, Unit, annotations_folder, rater_file
 from labapp.coding.annotations.packs import make_pack
-from labapp.coding.annotations.places import FINAL, KEPT, annotations_folder, rater_file
 from labapp.coding.annotations.redacting import holders, redact
 from labapp.coding.annotations.rounds import assign_study, close
 from labapp.coding.annotations.store import (
@@ -32,8 +31,8 @@ from labapp.coding.annotations.store import (
 from labapp.coding.annotations.verifying import accept_files, verify_annotations
 from labapp.coding.exchange import incoming
 from labapp.coding.exchange.coming_in import plan_import
-from labapp.coding.exchange.formats import FORMATS
 from labapp.coding.exchange.gathering import export_coding
+from labapp.coding.exchange.incoming import FORMATS
 from labapp.record.journal import anchor
 from labapp.record.journal.decisions import (
     add_comment,

@@ -15,8 +15,7 @@ import pytest
 from labapp.base import durable
 from labapp.base.errors import AnnotationError, AnnotationsBusy
 from labapp.coding.annotations import ledger
-from labapp.coding.annotations.editing import TOGETHER
-from labapp.coding.annotations.ledger import Ledger, held, read, rewrite
+from labapp.coding.annotations.ledger import TOGETHER, Ledger, held, read, rewrite
 
 
 @pytest.fixture

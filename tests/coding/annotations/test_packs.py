@@ -17,7 +17,7 @@ from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations import packs
 from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.ledger import parse
-from labapp.coding.annotations.model import Assignment, Text, Unit
+from labapp.coding.annotations.model import Assignment, Text, Unit, rater_file
 from labapp.coding.annotations.packs import (
     NOT_SHARED,
     Pack,
@@ -27,7 +27,6 @@ from labapp.coding.annotations.packs import (
     receive,
     session_to_code,
 )
-from labapp.coding.annotations.places import rater_file
 from labapp.coding.annotations.redacting import holders, redact
 from labapp.coding.annotations.rounds import Draw, save_draw
 from labapp.coding.annotations.store import annotations_of, open_marks, open_texts, open_units

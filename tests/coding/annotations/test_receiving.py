@@ -14,9 +14,8 @@ from labapp.base.errors import AnnotationError, AnnotationsBusy
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations import packs, redacting
 from labapp.coding.annotations.codebook import Codebook
-from labapp.coding.annotations.model import Assignment, RaterMarks, Round, Text, Unit
+from labapp.coding.annotations.model import Assignment, RaterMarks, Round, Text, Unit, rater_file
 from labapp.coding.annotations.packs import Pack, make_pack, open_pack, receive
-from labapp.coding.annotations.places import rater_file
 from labapp.coding.annotations.redacting import redact
 from labapp.coding.annotations.rounds import Draw, save_draw
 from labapp.coding.annotations.store import annotations_of, open_marks, open_texts, open_units

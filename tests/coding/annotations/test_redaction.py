@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.coding.annotations.model import Redaction, Text, Word
-from labapp.coding.annotations.redaction import is_redacted, joined, redacted, without_words
+from labapp.coding.annotations.texts import is_redacted, joined, redacted, without_words
 
 S = 1_000_000_000
 RATE = 48_000.0

@@ -16,9 +16,8 @@ from labapp.coding.annotations import rounds
 from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.ledger import Ledger
 from labapp.coding.annotations.marks import PUT, REMOVED
-from labapp.coding.annotations.model import Assignment, Round, Unit
+from labapp.coding.annotations.model import Assignment, Round, Unit, rater_file
 from labapp.coding.annotations.packs import make_pack
-from labapp.coding.annotations.places import rater_file
 from labapp.coding.annotations.rounds import (
     Draw,
     assign_study,

@@ -12,8 +12,7 @@ from labapp.base.errors import AnnotationError, AnnotationsBusy
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations import store
 from labapp.coding.annotations.codebook import Codebook
-from labapp.coding.annotations.model import Mark, Text, Unit
-from labapp.coding.annotations.places import annotations_folder, rater_file
+from labapp.coding.annotations.model import Mark, Text, Unit, annotations_folder, rater_file
 from labapp.record.journal.opening import open_record
 from tests.helpers.journals import golden_session
 

@@ -12,11 +12,18 @@ from hypothesis import strategies as st
 
 from labapp.base.errors import AnnotationError, LabappError
 from labapp.coding.annotations import marks, settlements, store, texts, units
-from labapp.coding.annotations.editing import Fold, body_of, fold_lines
-from labapp.coding.annotations.ledger import Line, as_bytes, parse
+from labapp.coding.annotations.ledger import Fold, Line, as_bytes, body_of, fold_lines, parse
 from labapp.coding.annotations.marks import MarksFold
-from labapp.coding.annotations.model import Mark, Redaction, Text, Unit
-from labapp.coding.annotations.places import TRANSCRIPT, UNITS, annotations_folder, rater_file
+from labapp.coding.annotations.model import (
+    TRANSCRIPT,
+    UNITS,
+    Mark,
+    Redaction,
+    Text,
+    Unit,
+    annotations_folder,
+    rater_file,
+)
 from labapp.coding.annotations.settlements import SettlementsFold
 from labapp.coding.annotations.texts import TextsFold
 from labapp.coding.annotations.units import UnitsFold

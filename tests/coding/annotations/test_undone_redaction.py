@@ -14,15 +14,14 @@ from labapp.base import resources
 from labapp.base.clock import NS
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations.ledger import as_bytes, read
-from labapp.coding.annotations.model import Text, Unit
+from labapp.coding.annotations.model import Text, Unit, annotations_folder
 from labapp.coding.annotations.packs import make_pack, open_pack
-from labapp.coding.annotations.places import annotations_folder
 from labapp.coding.annotations.redacting import redact
 from labapp.coding.annotations.rounds import assign_study
 from labapp.coding.annotations.store import annotations_of, open_marks, open_texts, open_units
 from labapp.coding.annotations.verifying import verify_annotations
-from labapp.coding.exchange.formats import FORMATS
 from labapp.coding.exchange.gathering import export_coding
+from labapp.coding.exchange.incoming import FORMATS
 from labapp.coding.sound import SessionSound, write_clip
 from labapp.record.journal import anchor
 from labapp.record.journal.opening import open_record, open_records

@@ -13,10 +13,14 @@ from labapp.base.errors import AnnotationError, LabappError
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations import store
 from labapp.coding.annotations.ledger import as_bytes, read
-from labapp.coding.annotations.model import Text, Unit
-from labapp.coding.annotations.places import annotations_folder, codebook_versions, rater_file
-from labapp.coding.annotations.status import study_progress, table
-from labapp.coding.annotations.store import history_of
+from labapp.coding.annotations.model import (
+    Text,
+    Unit,
+    annotations_folder,
+    codebook_versions,
+    rater_file,
+)
+from labapp.coding.annotations.store import history_of, study_progress, table
 from labapp.coding.annotations.verifying import verify_annotations
 from labapp.record.journal.opening import open_record
 from tests.helpers.journals import golden_session

@@ -16,11 +16,11 @@ from labapp.coding.agreement.coefficients import CohenKappa, Span, instants, lab
 from labapp.coding.agreement.measure import coefficient, ratings_of
 from labapp.coding.annotations.codebook import Code as BookCode
 from labapp.coding.annotations.codebook import Codebook, Tier
-from labapp.coding.exchange.boris import POINT
 from labapp.coding.exchange.files import ms
-from labapp.coding.exchange.formats import FORMATS
 from labapp.coding.exchange.gathering import export_coding
+from labapp.coding.exchange.incoming import FORMATS
 from labapp.coding.exchange.model import Annotation, Sheet
+from labapp.coding.exchange.tables import POINT
 from labapp.record.journal.opening import open_record
 from tests.helpers.exchanged import MS, SECOND, exchanged_session, sheet_with, sheets
 from tests.helpers.nightly import examples

@@ -15,9 +15,8 @@ from praatio import textgrid
 from labapp.base.errors import ExchangeError
 from labapp.coding.exchange.coming_in import bring_in, plan_import
 from labapp.coding.exchange.files import ms
-from labapp.coding.exchange.formats import FORMATS
 from labapp.coding.exchange.gathering import export_coding
-from labapp.coding.exchange.incoming import read
+from labapp.coding.exchange.incoming import FORMATS, read
 from labapp.coding.exchange.model import (
     Sheet,
     Utterance,

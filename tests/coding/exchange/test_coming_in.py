@@ -22,8 +22,7 @@ from labapp.coding.annotations.store import (
     open_units,
 )
 from labapp.coding.exchange.coming_in import bring_in
-from labapp.coding.exchange.formats import FORMATS
-from labapp.coding.exchange.incoming import read_translation
+from labapp.coding.exchange.incoming import FORMATS, read_translation
 from labapp.coding.exchange.plan import Plan
 from labapp.record.journal.opening import open_record
 from tests.helpers.exchanged import MS, SECOND, exchanged_session, export, marks_in, plan

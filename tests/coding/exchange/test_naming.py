@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.base.documents import WORD
-from labapp.coding.exchange.naming import id_of
+from labapp.coding.exchange.refi import id_of
 
 
 @pytest.mark.parametrize(

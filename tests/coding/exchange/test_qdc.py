@@ -9,7 +9,7 @@ from lxml import etree
 
 from labapp.base.errors import ExchangeError, LabappError
 from labapp.coding.annotations import codebook as codebooks
-from labapp.coding.exchange import qdc
+from labapp.coding.exchange import refi
 from labapp.coding.exchange.incoming import read_codebook
 from tests.helpers.exchanged import BOOK
 from tests.helpers.refi import GUID, mistakes, of_another_tool
@@ -49,7 +49,7 @@ def as_project(content: bytes) -> bytes:
 def test_codebooks_are_as_the_schema_has_them_and_come_back(text: str, tmp_path: Path) -> None:
     book = codebooks.parse(text.encode(), Path("codebook.yaml"))
     path = tmp_path / "codes.qdc"
-    lost = qdc.write(book, path)
+    lost = refi.write(book, path)
     content = path.read_bytes()
     assert not mistakes(as_project(content))
     root = etree.fromstring(content)

@@ -16,9 +16,8 @@ from labapp.base.errors import ExchangeError, LabappError
 from labapp.base.messages import Message, form
 from labapp.coding.annotations.store import annotations_of
 from labapp.coding.exchange.coming_in import bring_in
-from labapp.coding.exchange.formats import FORMATS, ON_TRANSCRIPT
 from labapp.coding.exchange.gathering import export_coding, sheets_of
-from labapp.coding.exchange.incoming import read
+from labapp.coding.exchange.incoming import FORMATS, ON_TRANSCRIPT, read
 from labapp.coding.exchange.model import digest
 from labapp.coding.exchange.plan import Plan
 from labapp.coding.exchange.qdpx_in import read as read_bytes

@@ -12,8 +12,8 @@ from lxml import etree
 from labapp.coding.annotations.redacting import redact
 from labapp.coding.annotations.store import open_marks
 from labapp.coding.exchange.files import plain
-from labapp.coding.exchange.formats import FORMATS
 from labapp.coding.exchange.gathering import export_coding
+from labapp.coding.exchange.incoming import FORMATS
 from labapp.coding.exchange.model import Sheet
 from labapp.record.journal.opening import open_record
 from tests.helpers.exchanged import SECOND, exchanged_session, export, plan, sheets

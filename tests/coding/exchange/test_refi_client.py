@@ -7,9 +7,9 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from pyrefiqda import RefiCodebook, RefiProject
 
-from labapp.coding.exchange import qdc
+from labapp.coding.exchange import refi
 from labapp.coding.exchange.files import ms, plain
-from labapp.coding.exchange.formats import FORMATS
+from labapp.coding.exchange.incoming import FORMATS
 from labapp.coding.exchange.model import Sheet, label_of
 from tests.helpers.exchanged import BOOK, sheets
 from tests.helpers.nightly import examples
@@ -69,7 +69,7 @@ def test_pyrefiqda_reads_the_same_codes_times_and_quotes(sheet: Sheet, tmp_path:
 
 
 def test_pyrefiqda_reads_the_codebook(tmp_path: Path) -> None:
-    qdc.write(BOOK, tmp_path / "codes.qdc")
+    refi.write(BOOK, tmp_path / "codes.qdc")
     codes = RefiCodebook.load(tmp_path / "codes.qdc").codes.code
     assert [code.name for code in codes] == ["strategy", "affect", "surety"]
     assert not any(code.is_codable for code in codes)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from labapp.base.errors import ExchangeError
-from labapp.coding.exchange.formats import FORMATS
+from labapp.coding.exchange.incoming import FORMATS
 from labapp.coding.exchange.model import Annotation, Arrival, Format, Sheet, Utterance, digest
 from tests.helpers.exchanged import sheets
 from tests.helpers.nightly import examples

@@ -12,9 +12,8 @@ from labapp.coding.annotations.segmenting import segment_session
 from labapp.coding.annotations.store import annotations_of, open_marks, open_texts
 from labapp.coding.annotations.texts import corrected
 from labapp.coding.exchange.coming_in import bring_in, plan_import
-from labapp.coding.exchange.formats import FORMATS
 from labapp.coding.exchange.gathering import export_coding
-from labapp.coding.exchange.incoming import read
+from labapp.coding.exchange.incoming import FORMATS, read
 from labapp.coding.exchange.plan import Plan
 from labapp.coding.transcription.session import transcribe_session
 from labapp.record.journal.opening import open_record

@@ -13,9 +13,8 @@ from labapp.coding.annotations.model import Text, Word
 from labapp.coding.annotations.redacting import holders, redact
 from labapp.coding.annotations.store import annotations_of, open_marks, open_texts
 from labapp.coding.exchange.coming_in import bring_in, plan_import
-from labapp.coding.exchange.formats import FORMATS
 from labapp.coding.exchange.gathering import Exported, export_coding
-from labapp.coding.exchange.incoming import read
+from labapp.coding.exchange.incoming import FORMATS, read
 from labapp.record.journal.opening import open_record
 from labapp.session.withdrawal import withdraw
 from tests.helpers.every_byte import contents, sounds, spelled

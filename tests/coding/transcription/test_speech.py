@@ -18,8 +18,7 @@ import pytest
 
 from labapp.base.clock import NS
 from labapp.base.errors import TranscriptionError
-from labapp.coding.annotations.model import SessionAnnotations, Text
-from labapp.coding.annotations.places import TRANSCRIPT, annotations_folder
+from labapp.coding.annotations.model import TRANSCRIPT, SessionAnnotations, Text, annotations_folder
 from labapp.coding.annotations.store import annotations_of
 from labapp.coding.transcription.models import model_at
 from labapp.coding.transcription.session import Recogniser, transcribe_session

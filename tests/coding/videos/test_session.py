@@ -16,8 +16,7 @@ from labapp.base import access
 from labapp.base.clock import NS
 from labapp.base.errors import AnnotationError, AnnotationsBusy, SessionBusy, VideoError
 from labapp.coding.annotations import store
-from labapp.coding.annotations.model import Redaction, Unit
-from labapp.coding.annotations.places import annotations_folder
+from labapp.coding.annotations.model import Redaction, Unit, annotations_folder
 from labapp.coding.annotations.verifying import verify_annotations
 from labapp.coding.annotations.video_files import list_file, videos_folder, videos_of
 from labapp.coding.videos import session as videos

@@ -20,7 +20,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from labapp.models.concepts import package, training
-from labapp.models.concepts.model import ConceptModel
+from labapp.models.concepts.learner import ConceptModel
 from labapp.models.concepts.recipe import ConceptRecipe
 from labapp.models.metrics import nis
 from tests.helpers.sample import EVERYTHING

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from labapp.models.concepts.explained import Explained, Relevances, logits_of
 from labapp.models.concepts.learner import Batch, Setup
-from labapp.models.concepts.settings import SIZES, Senn
+from labapp.models.concepts.recipe import SIZES, Senn
 
 
 def parts(classes: int) -> tuple[Relevances, nn.Module, Tensor]:

@@ -21,8 +21,8 @@ from labapp.base.errors import DatasetError, ModelError
 from labapp.cli import own_models
 from labapp.cli.main import main
 from labapp.models.concepts import commands, imported, package
-from labapp.models.concepts.measuring import interventions
-from labapp.models.concepts.model import ConceptModel
+from labapp.models.concepts.learner import ConceptModel
+from labapp.models.concepts.training import interventions
 from labapp.models.stimuli import importing
 from labapp.models.training import files
 from tests.models.concepts.conftest import CONCEPTS, PICTURES, save

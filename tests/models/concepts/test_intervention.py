@@ -11,13 +11,13 @@ from scipy.special import softmax
 from sklearn.metrics import roc_auc_score
 
 from labapp.base.errors import ModelError
-from labapp.models.concepts.measuring import (
+from labapp.models.concepts.learner import ConceptModel
+from labapp.models.concepts.training import (
     Interventions,
     intervene,
     interventions,
     probabilities,
 )
-from labapp.models.concepts.model import ConceptModel
 from labapp.models.datasets.concepts.rows import ConceptRows
 from labapp.models.metrics.roc import class_accuracy, class_auc
 from labapp.models.stimuli.interventions import place

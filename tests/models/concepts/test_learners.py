@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from labapp.base.errors import ModelError
 from labapp.models.concepts import training
 from labapp.models.concepts.learner import ConceptLearner, Setup, TrainingRows, build
-from labapp.models.concepts.settings import SIZES, LearnerSettings, Size
+from labapp.models.concepts.recipe import SIZES, LearnerSettings, Size
 from labapp.models.training import loop
 from labapp.models.training.loop import Progress, Provenance
 

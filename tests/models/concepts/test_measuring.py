@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labapp.models.concepts import measuring, training
-from labapp.models.concepts.data import ConceptData
-from labapp.models.concepts.learner import Setup, build, in_memory
-from labapp.models.concepts.model import ConceptModel
+from labapp.models.concepts import training
+from labapp.models.concepts.learner import ConceptModel, Setup, build, in_memory
+from labapp.models.concepts.recipe import ConceptData
 from labapp.models.metrics.ois import ois
 from labapp.models.training.loop import Provenance
 from tests.models.concepts.conftest import recipe
@@ -47,18 +46,18 @@ def test_of_discovered_codes_completeness_is_measured(tmp_path: Path) -> None:
     )
     chance = max(rows.labels_of.mean(), 1 - rows.labels_of.mean())
     assert network > 0.9
-    measured = measuring.complete(model, rows, codes, network)
+    measured = training.complete(model, rows, codes, network)
     expected = (concepts - chance) / (network - chance)
     assert measured == {"completeness": pytest.approx(expected, abs=1e-4)}
     assert 0.2 < expected < 1.2
-    assert measuring.complete(model, rows, codes, chance) == {}
+    assert training.complete(model, rows, codes, chance) == {}
 
 
 def test_as_published_other_codes_are_scored() -> None:
     model, data = untrained(TOY, {"name": "senn", "units": 4})
     rows = data.split.test
     codes = model.codes(rows)
-    scores = measuring.scores(model, data, codes, model.codes(data.split.train))
+    scores = training.scores(model, data, codes, model.codes(data.split.train))
     concepts = rows.concepts_of.astype(np.float64)
     published = model.codes(rows, as_published=True)
     assert scores["ois"] == pytest.approx(ois(codes, concepts, align=True).score, abs=1e-4)
@@ -66,7 +65,7 @@ def test_as_published_other_codes_are_scored() -> None:
         ois(published, concepts, align=True, as_published=True).score, abs=1e-4
     )
     assert "ois_maps" not in scores
-    assert measuring.complete(model, rows, codes, 0.9) == {}
+    assert training.complete(model, rows, codes, 0.9) == {}
 
 
 def test_maps_are_scored_beside_what_sums_them_up() -> None:
@@ -76,7 +75,7 @@ def test_maps_are_scored_beside_what_sums_them_up() -> None:
     assert maps is not None
     assert maps.shape == (300, 4, 4, 4)
     codes = model.codes(rows)
-    scores = measuring.scores(model, data, codes, model.codes(data.split.train))
+    scores = training.scores(model, data, codes, model.codes(data.split.train))
     flat = maps.reshape(300, 4, 16)
     expected = ois(flat, rows.concepts_of.astype(np.float64)).score
     assert scores["ois_maps"] == pytest.approx(expected, abs=1e-4)

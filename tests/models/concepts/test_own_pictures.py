@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from labapp.base.errors import DatasetError
-from labapp.models.concepts import imported, own_pictures
+from labapp.models.concepts import card, imported
 from tests.models.concepts.conftest import PICTURES
 
 
@@ -22,7 +22,7 @@ def test_the_description_of_the_guide_is_one(tmp_path: Path) -> None:
     assert "off: large, on: small" in block
     path = tmp_path / "description.yaml"
     path.write_text(block, encoding="utf-8")
-    assert own_pictures.read_description(path).concepts[0].off == "large"
+    assert card.read_description(path).concepts[0].off == "large"
 
 
 def test_a_concept_that_hardly_varies_is_refused(
@@ -76,7 +76,7 @@ def test_accents_of_file_names_may_be_written_as_macos_writes_them(
     (path.parent / "pictures/0.png").rename(path.parent / f"pictures/{apart}")
     text = table.read_bytes().decode().replace("pictures/0.png", f"pictures/{composed}")
     table.write_bytes(text.encode())
-    own = own_pictures.pictures(own_pictures.read_description(path), path)
+    own = card.pictures(card.read_description(path), path)
     assert len(own.data.split.test) == PICTURES
 
 
@@ -87,10 +87,10 @@ def test_pictures_are_shown_as_large_as_their_file_allows(
     path = described()
     picture = path.parent / "large.png"
     Image.new("L", (side, side + 3), 128).save(picture)
-    description = own_pictures.read_description(path)
+    description = card.read_description(path)
     if shown is None:
         with pytest.raises(DatasetError, match=r"line 2: .* 31 × 34 pixels, less than the 32"):
-            own_pictures._large(picture, description, "line 2")
+            card._large(picture, description, "line 2")
         return
-    _, large = own_pictures._large(picture, description, "line 2")
+    _, large = card._large(picture, description, "line 2")
     assert large.shape == (1, shown, shown)

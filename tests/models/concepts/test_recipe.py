@@ -11,7 +11,7 @@ from labapp.base import resources
 from labapp.base.errors import ModelError, UsageError
 from labapp.models.concepts import recipe
 from labapp.models.concepts.learner import Setup, build
-from labapp.models.concepts.settings import SIZES
+from labapp.models.concepts.recipe import SIZES
 
 VARIANTS = """
 id: tiny/toy

@@ -10,11 +10,10 @@ import pytest
 from labapp.base import resources
 from labapp.models.concepts import card as cards
 from labapp.models.concepts import package, recipe
-from labapp.models.concepts.data import Data
-from labapp.models.concepts.measuring import interventions
-from labapp.models.concepts.settings import Size
+from labapp.models.concepts.recipe import Data, Size
+from labapp.models.concepts.training import interventions
 from labapp.models.datasets.concepts.rows import ConceptRows, part
-from labapp.models.stimuli import answer_files, importing, library
+from labapp.models.stimuli import importing, library, score_files
 from labapp.models.stimuli.manifest import Manifest
 from tests.helpers.sample import EVERYTHING
 
@@ -82,7 +81,7 @@ def test_a_set_has_the_answers_of_its_shipped_model(name: str) -> None:
     photos = manifest.photos[::10]
     rows = part(test, np.array([int(photo.id[1:]) for photo in photos]))
     table = interventions(model, rows).answers()
-    stored = answer_files.read(library.shipped_folder() / name, str(manifest.answers))[::10]
+    stored = score_files.read_answers(library.shipped_folder() / name, str(manifest.answers))[::10]
     np.testing.assert_allclose(stored.astype(float), table.astype(float), atol=5e-3)
 
 

@@ -11,9 +11,9 @@ import pytest
 from labapp.base.errors import StimuliError, UsageError
 from labapp.models.concepts import commands, package, training
 from labapp.models.concepts.commands import ITEM_TYPES, classes_of, counts_of
-from labapp.models.concepts.model import ConceptModel
+from labapp.models.concepts.learner import ConceptModel
 from labapp.models.datasets.concepts.shapes import shapes
-from labapp.models.stimuli import answer_files, importing, pictures
+from labapp.models.stimuli import importing, pictures, score_files
 from labapp.models.stimuli.interventions import place
 from labapp.models.stimuli.manifest import Manifest
 from tests.models.concepts.conftest import recipe, sprites
@@ -67,7 +67,7 @@ def test_answers_are_those_of_the_model(built: commands.WrittenSet, model_folder
     model: ConceptModel = package.load(model_folder)
     rows = model.card.recipe.data.load(model.card.recipe.measures).split.test
     manifest = manifest_of(built)
-    answers = answer_files.read(built.folder, "answers.npy")
+    answers = score_files.read_answers(built.folder, "answers.npy")
     for setting in ({}, {0: 1}, {1: 0, 3: 1}):
         state = [0 if j not in setting else 1 + setting[j] for j in range(4)]
         logits = model.intervened(rows, setting)

@@ -14,7 +14,7 @@ from labapp.base.errors import DatasetError
 from labapp.models.concepts import explained
 from labapp.models.concepts.explained import Variational
 from labapp.models.concepts.learner import Batch, Setup, TrainingRows, build
-from labapp.models.concepts.settings import SIZES, AdaGvae, BetaVae, Vae, VaeSettings
+from labapp.models.concepts.recipe import SIZES, AdaGvae, BetaVae, Vae, VaeSettings
 from tests.helpers.sample import examples
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from labapp.models.concepts import whitening
 from labapp.models.concepts.learner import Setup, TrainingRows
-from labapp.models.concepts.settings import SIZES, Cw
+from labapp.models.concepts.recipe import SIZES, Cw
 from labapp.models.concepts.whitening import ConceptWhitening, Whitened
 from tests.helpers.sample import examples
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from labapp.models.datasets import dsprites
-from labapp.models.datasets.dsprites_shapes import draw_large
+from labapp.models.datasets.dsprites import draw_large
 from tests.helpers.sample import examples
 
 SQUARE, ELLIPSE, HEART = 1, 2, 3

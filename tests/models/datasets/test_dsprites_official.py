@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from labapp.base.errors import DatasetError
-from labapp.models.datasets import dsprites, dsprites_official
-from labapp.models.datasets.dsprites_shapes import FactorGrid
+from labapp.models.datasets import dsprites
+from labapp.models.datasets.dsprites import FactorGrid
 
 SMALL = FactorGrid((3, 2, 4, 3, 2))
 """A grid like the published one but of 144 rows, so that a whole file can be written here."""
@@ -53,7 +53,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_pictures_and_factors_come_back_row_by_row(path: Path) -> None:
     content = arrays()
-    whole = dsprites_official.read(write(path, content), SMALL)
+    whole = dsprites.read(write(path, content), SMALL)
     rows = np.array([143, 0, 77, 0])
     x = whole.instances(rows)
     assert len(whole) == 144
@@ -64,7 +64,7 @@ def test_pictures_and_factors_come_back_row_by_row(path: Path) -> None:
 
 def test_a_part_counts_its_own_rows(path: Path) -> None:
     content = arrays()
-    part = dsprites_official.read(write(path, content), SMALL).part(np.array([5, 10, 20]))
+    part = dsprites.read(write(path, content), SMALL).part(np.array([5, 10, 20]))
     assert len(part) == 3
     assert np.array_equal(part.instances(np.array([2, 1])), content["imgs"][[20, 10]])
     assert np.array_equal(part.factors(np.array([2])), content["latents_values"][[20], 1:])
@@ -73,10 +73,10 @@ def test_a_part_counts_its_own_rows(path: Path) -> None:
 def test_pickled_metadata_is_left_alone(path: Path, tmp_path: Path) -> None:
     sprung = tmp_path / "sprung"
     trap = np.array(Trap(sprung), dtype=object)
-    dsprites_official.read(write(path, arrays() | {"metadata": trap}), SMALL)
+    dsprites.read(write(path, arrays() | {"metadata": trap}), SMALL)
     assert not sprung.exists()
     with pytest.raises(DatasetError, match="imgs"):
-        dsprites_official.read(write(path, arrays() | {"imgs": trap}), SMALL)
+        dsprites.read(write(path, arrays() | {"imgs": trap}), SMALL)
     assert not sprung.exists()
 
 
@@ -129,7 +129,7 @@ def test_another_file_is_refused(path: Path, change: Callable[[Arrays], None], s
     content = arrays()
     change(content)
     with pytest.raises(DatasetError, match=said) as refused:
-        dsprites_official.read(write(path, content), SMALL)
+        dsprites.read(write(path, content), SMALL)
     assert refused.value.todo
 
 
@@ -146,14 +146,14 @@ def test_a_missing_file_is_named(path: Path) -> None:
 def test_a_file_that_is_no_archive_is_refused(path: Path) -> None:
     path.write_bytes(b"<html>not found</html>")
     with pytest.raises(DatasetError, match="cannot be read"):
-        dsprites_official.read(path, SMALL)
+        dsprites.read(path, SMALL)
 
 
 def test_an_interrupted_download_is_refused(path: Path) -> None:
     content = write(path, arrays()).read_bytes()
     path.write_bytes(content[: len(content) // 2])
     with pytest.raises(DatasetError, match="cannot be read"):
-        dsprites_official.read(path, SMALL)
+        dsprites.read(path, SMALL)
 
 
 @pytest.mark.parametrize("name", ["imgs", "latents_classes", "latents_values"])
@@ -167,7 +167,7 @@ def test_a_flipped_bit_is_noticed(path: Path, name: str) -> None:
     content[end if name == "imgs" else end - 8] ^= 1
     path.write_bytes(content)
     with pytest.raises(DatasetError, match="CRC"):
-        dsprites_official.read(path, SMALL)
+        dsprites.read(path, SMALL)
 
 
 @pytest.mark.parametrize("name", ["imgs", "latents_classes", "latents_values"])
@@ -180,7 +180,7 @@ def test_an_array_that_ends_early_or_late_is_refused(path: Path, name: str) -> N
                 body = source.read(entry)
                 target.writestr(entry, change(body) if entry == f"{name}.npy" else body)
         with pytest.raises(DatasetError, match=said):
-            dsprites_official.read(other, SMALL)
+            dsprites.read(other, SMALL)
 
 
 @pytest.mark.parametrize(
@@ -191,4 +191,4 @@ def test_a_header_that_is_no_header_is_refused(path: Path, header: bytes) -> Non
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("latents_classes.npy", magic + header)
     with pytest.raises(DatasetError, match="header of latents_classes"):
-        dsprites_official.read(path, SMALL)
+        dsprites.read(path, SMALL)

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from labapp.base.errors import ModelError
-from labapp.models.explanations.fitting import Phase, PhaseStep, adamw, fit
+from labapp.models.explanations.classifier import Phase, PhaseStep, adamw, fit
 from labapp.models.training.loop import Losses, Progress, Provenance, one_cycle
 
 PROVENANCE = Provenance("recipe", "cpu", 1)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from labapp.base.errors import ModelError
 from labapp.models.explanations.prototree import training
-from labapp.models.explanations.prototree.network import (
+from labapp.models.explanations.prototree.training import (
     DecisionTree,
     ProtoTree,
     complete,

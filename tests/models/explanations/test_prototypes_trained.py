@@ -17,8 +17,8 @@ from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.photos import UInt8, load_photos
 from labapp.models.explanations.protopnet import training as protopnet
 from labapp.models.explanations.protopnet.training import MAXIMUM, ProtoPNet
-from labapp.models.explanations.prototree import network as prototree
-from labapp.models.explanations.prototree.network import ProtoTree
+from labapp.models.explanations.prototree import training as prototree
+from labapp.models.explanations.prototree.training import ProtoTree
 from labapp.models.training.loop import Progress
 
 RECIPE = """

@@ -14,7 +14,7 @@ from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.photos import load_photos
 from labapp.models.explanations.protopnet import training as protopnet
 from labapp.models.explanations.protopnet.training import MAXIMUM
-from labapp.models.explanations.prototree import network as prototree
+from labapp.models.explanations.prototree import training as prototree
 
 LOST = 0.05
 """Of the accuracy, what push and pruning may cost."""

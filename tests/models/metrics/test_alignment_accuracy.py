@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from labapp.base.errors import MetricError
-from labapp.models.datasets.concepts.hand_made import hand_made
-from labapp.models.metrics.alignment_accuracy import alignment_accuracy
+from labapp.models.datasets.concepts.rows import hand_made
+from labapp.models.metrics.alignment import alignment_accuracy
 from tests.models.metrics.made import array
 
 RNG = np.random.default_rng(0)

@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.neural_network import MLPClassifier
 
 from labapp.base.errors import MetricError
-from labapp.models.datasets.concepts.hand_made import hand_made
+from labapp.models.datasets.concepts.rows import hand_made
 from labapp.models.metrics import nis as nis_module
 from labapp.models.metrics.concepts import concepts, divide_rows
 from labapp.models.metrics.nis import EPOCHS, nicher, nis

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labapp.base.errors import MetricError
-from labapp.models.datasets.concepts.hand_made import hand_made
+from labapp.models.datasets.concepts.rows import hand_made
 from labapp.models.metrics.alignment import align
 from labapp.models.metrics.ois import ois
 from tests.helpers.sample import sample

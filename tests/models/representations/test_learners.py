@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from labapp.models.datasets.split import ArrayRows, Split
-from labapp.models.representations import encodings, networks, package, training
-from labapp.models.representations.objectives import Losses
+from labapp.models.representations import networks, package, training
+from labapp.models.representations.networks import Losses
 from labapp.models.representations.recipe import Recipe
 from labapp.models.training import loop
 from labapp.models.training.loop import Provenance, Run
@@ -201,7 +201,7 @@ def a_split(recipe: Recipe) -> Split:
 def test_ground_truth_keeps_the_held_out_factors_and_their_names() -> None:
     recipe = make(DSPRITES, "dsprites-conv", {"name": "gt"}, "float32")
     data = a_split(recipe)
-    found = encodings.of_held_out(recipe, training.build(recipe, CPU).networks, data)
+    found = training.of_held_out(recipe, training.build(recipe, CPU).networks, data)
     np.testing.assert_allclose(found.latents, data.held.factors(np.arange(40)), atol=1e-7)
     assert found.spread is None
     assert [dial.name for dial in found.dials] == ["f0", "f1", "f2", "f3", "f4"]
@@ -210,7 +210,7 @@ def test_ground_truth_keeps_the_held_out_factors_and_their_names() -> None:
 def test_labels_stand_in_front_of_the_encodings_and_do_not_spread() -> None:
     recipe = make(MNIST, "mnist-conv", {"name": "ss-tcvae"}, "float32")
     data = a_split(recipe)
-    found = encodings.of_held_out(recipe, training.build(recipe, CPU).networks, data)
+    found = training.of_held_out(recipe, training.build(recipe, CPU).networks, data)
     assert found.latents.shape == (40, 1 + WIDTH)
     assert np.array_equal(found.latents[:, :1], data.held.factors(np.arange(40)))
     assert found.spread is not None
@@ -221,7 +221,7 @@ def test_labels_stand_in_front_of_the_encodings_and_do_not_spread() -> None:
 
 def test_a_generators_sample_is_drawn_from_its_prior() -> None:
     recipe = make(MNIST, "mnist-infogan", {"name": "infogan"}, "float32")
-    found = encodings.of_held_out(recipe, training.build(recipe, CPU).networks, a_split(recipe))
+    found = training.of_held_out(recipe, training.build(recipe, CPU).networks, a_split(recipe))
     assert found.latents.shape == (package.PRIOR_SAMPLE, 1 + WIDTH)
     counts = np.bincount(found.latents[:, 0].astype(int), minlength=10)
     assert counts.min() > 400

@@ -10,7 +10,7 @@ import torch
 from scipy import stats
 from torch import nn
 
-from labapp.models.representations import objectives
+from labapp.models.representations import networks
 from labapp.models.representations.recipe import Ae, Gt, SsTcVae, TcVae, Vae
 
 NO_FACTORS = torch.zeros(1, 1)
@@ -41,9 +41,7 @@ SERIES = torch.tensor([[1.0, 2.0, 3.0]])
 def test_the_autoencoders_loss_is_the_sum_of_squares() -> None:
     objective, decoder = Ae(name="ae", reconstruction=2.0), Fixed([0.0, 2.0, 5.0])
     encoder, noise = Fixed([0.5], None), torch.zeros(1, 1)
-    total, parts = objectives.loss(
-        objective, "gaussian", encoder, decoder, SERIES, NO_FACTORS, noise
-    )
+    total, parts = networks.loss(objective, "gaussian", encoder, decoder, SERIES, NO_FACTORS, noise)
     assert parts["squared_error"].item() == 5
     assert total.item() == 10
 
@@ -51,9 +49,7 @@ def test_the_autoencoders_loss_is_the_sum_of_squares() -> None:
 def test_the_variational_loss_adds_the_divergence() -> None:
     objective, decoder = Vae(name="vae", reconstruction=1.0, kl=2.0), Fixed([0.0, 2.0, 5.0])
     encoder, noise = Fixed([1.0, 0.0], [0.0, math.log(4)]), torch.zeros(1, 2)
-    total, parts = objectives.loss(
-        objective, "gaussian", encoder, decoder, SERIES, NO_FACTORS, noise
-    )
+    total, parts = networks.loss(objective, "gaussian", encoder, decoder, SERIES, NO_FACTORS, noise)
     # KL = 1/2 (mean^2) for the first dimension, 1/2 (4 - 1 - ln 4) for the second.
     kl = 0.5 + 0.5 * (3 - math.log(4))
     assert parts["kl"].item() == pytest.approx(kl)
@@ -62,7 +58,7 @@ def test_the_variational_loss_adds_the_divergence() -> None:
 
 def test_the_variational_loss_decodes_a_draw_from_the_posterior() -> None:
     encoder, x, noise = Fixed([1.0], [math.log(4)]), torch.zeros(1, 1), torch.tensor([[1.5]])
-    _, parts = objectives.loss(
+    _, parts = networks.loss(
         Vae(name="vae"), "gaussian", encoder, nn.Identity(), x, NO_FACTORS, noise
     )
     assert parts["squared_error"].item() == pytest.approx((1 + 2 * 1.5) ** 2)
@@ -73,14 +69,14 @@ def test_pictures_are_learnt_by_the_cross_entropy_summed_over_pixels() -> None:
     logits = np.array([-1.0, 2.0, 0.5])
     p = 1 / (1 + np.exp(-logits))
     expected = -np.log(1 - p[0]) - np.log(p[1]) - 0.25 * np.log(p[2]) - 0.75 * np.log(1 - p[2])
-    found = objectives.cross_entropy(x, torch.from_numpy(logits.astype(np.float32))[None])
+    found = networks.cross_entropy(x, torch.from_numpy(logits.astype(np.float32))[None])
     assert found.item() == pytest.approx(expected, rel=1e-6)
 
 
 def test_ground_truth_decodes_the_factors_alone() -> None:
     factors = torch.tensor([[0.3, -0.2]])
     decoder, x, noise = Told(), torch.tensor([[0.0, 1.0]]), torch.zeros(1, 2)
-    objectives.loss(Gt(name="gt"), "bernoulli", None, decoder, x, factors, noise)
+    networks.loss(Gt(name="gt"), "bernoulli", None, decoder, x, factors, noise)
     assert torch.equal(decoder.z, factors)
 
 
@@ -88,7 +84,7 @@ def test_the_decoder_is_told_the_label_in_front_of_z() -> None:
     objective, decoder = SsTcVae(name="ss-tcvae", classes=3), Told()
     encoder, x = Fixed([0.5, -0.5], [-40.0, -40.0]), torch.zeros(2, 5)
     labels, noise = torch.tensor([[2.0], [0.0]]), torch.randn(2, 2)
-    _, parts = objectives.loss(objective, "bernoulli", encoder, decoder, x, labels, noise)
+    _, parts = networks.loss(objective, "bernoulli", encoder, decoder, x, labels, noise)
     np.testing.assert_allclose(
         decoder.z.numpy(), [[0, 0, 1, 0.5, -0.5], [1, 0, 0, 0.5, -0.5]], atol=1e-6
     )
@@ -105,7 +101,7 @@ def test_total_correlation_is_that_of_the_batchs_mixture() -> None:
     joint = density.prod(2).mean(1)
     marginals = density.mean(1)
     expected = np.mean(np.log(joint) - np.log(marginals).sum(1))
-    found = objectives.total_correlation(*(torch.tensor(a) for a in (z, mean, log_variance)))
+    found = networks.total_correlation(*(torch.tensor(a) for a in (z, mean, log_variance)))
     assert found.item() == pytest.approx(expected, rel=1e-9)
 
 
@@ -117,7 +113,7 @@ def test_total_correlation_tells_dependent_from_independent_dimensions() -> None
 
     def found(mean: torch.Tensor) -> float:
         z = mean + torch.exp(0.5 * narrow) * torch.randn(2_000, 2, generator=rng)
-        return objectives.total_correlation(z, mean, narrow).item()
+        return networks.total_correlation(z, mean, narrow).item()
 
     assert found(torch.cat([one, one], 1)) > 0.5
     assert abs(found(torch.cat([one, other], 1))) < 0.1
@@ -133,7 +129,7 @@ def test_beta_weighs_the_total_correlation_alone() -> None:
         def forward(self, _: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
             return mean, log_variance
 
-    total, parts = objectives.loss(
+    total, parts = networks.loss(
         TcVae(name="tcvae", beta=10.0), "bernoulli", Encoder(), Told(), x, NO_FACTORS, noise
     )
     expected = parts["cross_entropy"] + parts["kl"] + 9 * parts["total_correlation"]

@@ -14,7 +14,7 @@ from labapp.models.concepts import recipe as concepts
 from labapp.models.datasets import dsprites
 from labapp.models.explanations import data as classifiers
 from labapp.models.representations import card, recipe
-from labapp.models.representations.data import DspritesData, MnistData
+from labapp.models.representations.recipe import DspritesData, MnistData
 
 GOOD = """\
 id: sinelines/test

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.base.errors import StimuliError
-from labapp.models.stimuli import answer_files, importing, interventions, sources
+from labapp.models.stimuli import importing, interventions, score_files, sources
 from labapp.models.stimuli.check import CheckResult, check
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Manifest
@@ -34,7 +34,7 @@ def checked(made: StimulusSet) -> CheckResult:
 
 
 def answers_of(made: StimulusSet) -> interventions.Answers:
-    return answer_files.read(made.folder, "answers.npy").copy()
+    return score_files.read_answers(made.folder, "answers.npy").copy()
 
 
 def with_answers(made: StimulusSet, answers: Any) -> StimulusSet:
@@ -54,7 +54,7 @@ def test_a_set_made_of_a_table_is_in_order(tmp_path: Path, count: Any) -> None:
 
 def test_it_is_imported_with_its_answers(made: StimulusSet, tmp_path: Path) -> None:
     folder, _ = importing.import_set(made.folder, into=tmp_path / "own")
-    there = answer_files.read(folder, "answers.npy")
+    there = score_files.read_answers(folder, "answers.npy")
     np.testing.assert_array_equal(there, answers_of(made))
 
 
@@ -200,7 +200,7 @@ def test_perfect_switches_set_no_trap(beliefs: list[float], truths: list[bool]) 
     words = [concept["id"] for concept in concepts.CONCEPTS]
     rules = tuple({words.index(name): on for name, on in rule.items()} for rule in concepts.FOUR)
     table = interventions.without_leaks(rules, beliefs)
-    np.testing.assert_allclose(table.sum(1, dtype=np.float32), 1, atol=answer_files.ROUNDED)
+    np.testing.assert_allclose(table.sum(1, dtype=np.float32), 1, atol=score_files.ROUNDED)
     (truth,) = (n for n, rule in enumerate(rules) if all(truths[i] == on for i, on in rule.items()))
     every = [interventions.set_to(there) for there in truths]
     assert int(table[interventions.place(every)].argmax()) == truth

@@ -13,9 +13,8 @@ from labapp.analysis import Tables
 from labapp.analysis.columns import table_columns
 from labapp.analysis.tables import typed
 from labapp.papers.interactive_reconstruction import sections
-from labapp.papers.interactive_reconstruction.groups import comparisons, groups_of
 from labapp.papers.interactive_reconstruction.profile import PROFILE, findings
-from labapp.papers.interactive_reconstruction.results import Group
+from labapp.papers.interactive_reconstruction.results import Group, comparisons, groups_of
 from tests.papers.interactive_reconstruction.conftest import MODELS, Analysed
 
 WHO = {"study": "s", "session": "1"}

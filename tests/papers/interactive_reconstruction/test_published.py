@@ -16,17 +16,15 @@ from labapp.analysis.columns import Metric
 from labapp.base import resources
 from labapp.models.representations.card import UNKNOWN, dataset_of
 from labapp.papers.interactive_reconstruction import results as paper
-from labapp.papers.interactive_reconstruction.groups import (
+from labapp.papers.interactive_reconstruction.profile import findings
+from labapp.papers.interactive_reconstruction.results import (
     EXEMPLARS,
     RECONSTRUCTION,
     SCORE_METRICS,
     TRAVERSALS,
-    in_order,
-)
-from labapp.papers.interactive_reconstruction.profile import findings
-from labapp.papers.interactive_reconstruction.results import (
     Group,
     Printed,
+    in_order,
     not_published,
     published_name,
     rows,

@@ -9,12 +9,18 @@ from html import unescape
 
 import pytest
 
+from labapp.analysis.analyze import report
 from labapp.analysis.inference import SAME, outcome
-from labapp.analysis.report import report
 from labapp.analysis.statistic import Statistic
 from labapp.papers.interactive_reconstruction import sections
-from labapp.papers.interactive_reconstruction.groups import comparisons, corrected
-from labapp.papers.interactive_reconstruction.results import PAIRS, Facts, Found, facts
+from labapp.papers.interactive_reconstruction.results import (
+    PAIRS,
+    Facts,
+    Found,
+    comparisons,
+    corrected,
+    facts,
+)
 from tests.helpers.compared import RECONSTRUCTION, SEVEN, TRAVERSALS, found_of, group_of
 from tests.helpers.pages import problems
 from tests.papers.interactive_reconstruction.conftest import Analysed

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from labapp.base.errors import AudioError, NoMicrophone
-from labapp.record.audio import portaudio
+from labapp.record.audio import devices
 from labapp.record.audio.devices import Device, pick
 
 USB = Device(0, "USB Mic: Audio (hw:1,0)", "ALSA", 2, 44100, False)
@@ -65,7 +65,7 @@ def test_a_machine_without_portaudio_gets_a_clear_error(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(importlib, "import_module", no_library)
     with pytest.raises(AudioError, match="PortAudio library not found") as caught:
-        portaudio.load()
+        devices.load()
     assert "libportaudio2" in caught.value.todo
 
 

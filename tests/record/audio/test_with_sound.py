@@ -32,7 +32,7 @@ from labapp.record.events.voice import (
     AudioState,
     AudioStopped,
 )
-from labapp.record.journal.tree import FolderTree
+from labapp.record.journal.layout import FolderTree
 from tests.helpers.wavs import read_wav_info
 from tests.record.audio.fakes import Told
 from tests.sound import VirtualMicrophone, say

@@ -31,8 +31,17 @@ from labapp.record.events import (
     row_hash,
 )
 from labapp.record.events.event import payload_text
-from labapp.record.events.registry import kind, migration
-from labapp.record.events.types import Hertz, Word, Written, hints, kept, remarks, written
+from labapp.record.events.registry import (
+    Hertz,
+    Word,
+    Written,
+    hints,
+    kept,
+    kind,
+    migration,
+    remarks,
+    written,
+)
 from tests.helpers.nightly import EVERYTHING
 
 VALUES = st.recursive(

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from labapp.base.errors import RecordError
 from labapp.record.events import GENESIS
-from labapp.record.journal.integrity import check_chain, check_journal, check_rows
 from labapp.record.journal.layout import COLUMNS, JOURNAL
-from labapp.record.journal.read import Row, read_rows
+from labapp.record.journal.read import Row, check_chain, check_journal, check_rows, read_rows
 from tests.helpers.journals import golden_session
 from tests.helpers.nightly import examples
 

@@ -12,10 +12,8 @@ from labapp.analysis.folding.folded import fold
 from labapp.base.errors import LabappError, RecordError
 from labapp.record.events import Event, Payload, payload_of
 from labapp.record.events.lifecycle import SessionPlanned, SessionReopened, SkipRequested
-from labapp.record.journal.describe import describe
-from labapp.record.journal.integrity import check_rows, plausible
-from labapp.record.journal.opening import SessionPlace
-from labapp.record.journal.read import Row, payloads
+from labapp.record.journal.opening import SessionPlace, describe
+from labapp.record.journal.read import Row, check_rows, payloads, plausible
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.resuming import recover

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from labapp.base.console import plain
 from labapp.record.events.lifecycle import InclusionDecided, SessionCompleted, SessionReopened
-from labapp.record.journal.describe import line as line_of
 from labapp.record.journal.layout import EXPORTS, JOURNAL
+from labapp.record.journal.opening import line as line_of
 from labapp.record.journal.sessions import list_sessions
 from labapp.session.bids.export import export
 from labapp.session.folder import SessionFolder

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.record.journal.tree import FolderTree, Tree, ZipTree
+from labapp.record.journal.layout import FolderTree, Tree, ZipTree
 
 FILES = (
     "data/sub-P01/ses-1/a.json",

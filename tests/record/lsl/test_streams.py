@@ -20,9 +20,9 @@ from labapp.base.clock import NS, SessionClock
 from labapp.base.errors import JournalError, LslError
 from labapp.record.events import Event, Source, payload_of
 from labapp.record.events.commands import AddNote, Resume
-from labapp.record.events.dials import Comparison
-from labapp.record.events.lsl import LslOff
+from labapp.record.events.lifecycle import LslOff
 from labapp.record.events.registry import Payload, frequent_kinds
+from labapp.record.events.trials import Comparison
 from labapp.record.lsl import streams
 from labapp.record.lsl.streams import LEFT_OUT, SessionStreams, marker
 from labapp.session.opening import OpenSession

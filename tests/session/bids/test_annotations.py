@@ -23,8 +23,7 @@ from labapp.coding.annotations import redacting
 from labapp.coding.annotations.bundling import bundled_annotations, leaving_annotations
 from labapp.coding.annotations.final import final_marks
 from labapp.coding.annotations.ledger import rewrite
-from labapp.coding.annotations.model import Redaction, Text, Unit, Word
-from labapp.coding.annotations.places import annotations_folder
+from labapp.coding.annotations.model import Redaction, Text, Unit, Word, annotations_folder
 from labapp.coding.annotations.redacting import redact
 from labapp.coding.annotations.rounds import (
     assignments_of,

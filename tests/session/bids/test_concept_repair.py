@@ -23,8 +23,7 @@ from labapp.tasks.concept_repair.events import (
     TickPair,
     UndoChange,
 )
-from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
-from labapp.tasks.concept_repair.state import SAME
+from labapp.tasks.concept_repair.plan import SAME, ConceptGridPart, ConceptRepairPart
 from tests.helpers import concepts
 from tests.helpers.bids import errors_in, rows, validated
 from tests.helpers.rooms import make_runner

@@ -24,11 +24,11 @@ from labapp.record.events.lifecycle import (
     DeviationNoted,
     FlagAdded,
     NoteAdded,
+    PointerMoved,
     PromptGiven,
     SessionPaused,
     SessionResumed,
 )
-from labapp.record.events.moderation import PointerMoved
 from labapp.record.events.voice import AudioBlock, AudioStarted, AudioStopped
 from labapp.record.journal.opening import open_record
 from labapp.session.bids.export import export
@@ -279,7 +279,7 @@ def test_where_others_could_read_the_days_nothing_is_exported(
 
 
 def test_a_time_that_is_none_is_told(session: Path) -> None:
-    from labapp.session.bids.redaction import moved
+    from labapp.session.bids.contents import moved
 
     with pytest.raises(BundleError, match="cannot be read as a date"):
         moved("yesterday at noon", 3)

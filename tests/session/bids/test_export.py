@@ -16,10 +16,9 @@ import pytest
 from labapp.analysis.tables import load
 from labapp.base import resources
 from labapp.base.errors import BundleError, ExportExists, RecordError, UsageError
-from labapp.record.journal.layout import EXPORTS, JOURNAL
+from labapp.record.journal.layout import EXPORTS, JOURNAL, ZipTree
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.sessions import exports_of
-from labapp.record.journal.tree import ZipTree
 from labapp.session.bids import folder as bundle_folder
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify

@@ -10,8 +10,8 @@ import pytest
 from labapp.analysis import load
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
+from labapp.tasks.judging.machine import PhotoTrial
 from labapp.tasks.judging.plan import Question
-from labapp.tasks.judging.state import PhotoTrial
 from tests.helpers.bids import errors_in, rows, validated
 from tests.helpers.judged import JudgedSession
 from tests.helpers.trees import flip

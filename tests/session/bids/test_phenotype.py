@@ -10,11 +10,11 @@ import pytest
 
 from labapp.base import resources
 from labapp.record.events.commands import Next
-from labapp.record.events.questionnaires import QuestionnaireSubmitted
+from labapp.record.events.trials import QuestionnaireSubmitted
 from labapp.record.journal.opening import open_record
+from labapp.session.bids.contents import WITHHELD
 from labapp.session.bids.derived import Phenotypes
 from labapp.session.bids.export import export
-from labapp.session.bids.redaction import WITHHELD
 from labapp.study.instruments import Instrument
 from labapp.tasks.questionnaire.machine import Answer
 from tests.analysis.sessions import stage_row

@@ -16,7 +16,7 @@ from msgspec import structs
 
 from labapp.base import resources
 from labapp.record.journal.layout import MANIFEST, SOURCEDATA
-from labapp.session.bids import rebuild_check
+from labapp.session.bids import derived
 from labapp.session.bids.derived import TABLE_FORMAT, codebook, readme
 from labapp.session.bids.export import export
 from labapp.session.bids.folder import json_text
@@ -148,12 +148,12 @@ def test_what_a_package_adds_here_is_not_missing_there(
     monkeypatch.setattr("labapp.session.bids.derived.codebook", more)
     assert verify(bundle).problems == [f"{SOURCEDATA}/codebook.json: task-maze_beh.tsv: missing"]
     here = [{"package": "labapp-maze", "version": "2.1"}]
-    monkeypatch.setattr(rebuild_check, "packages", lambda: here)
+    monkeypatch.setattr(derived, "packages", lambda: here)
     assert verify(bundle).problems == []
 
 
 def test_numbers_that_another_processor_rounds_otherwise_are_equal() -> None:
-    compared = rebuild_check._equal_cells
+    compared = derived._equal_cells
     assert compared("0.30000000000000004", "0.3")
     assert compared("[1,0.30000000000000004]", "[1,0.3]")
     assert not compared("0.3001", "0.3")

@@ -10,17 +10,14 @@ import pytest
 from labapp.analysis.rows import SessionRecords
 from labapp.base import resources
 from labapp.record.events import registered
-from labapp.record.events.lifecycle import NoteAdded
-from labapp.record.events.moderation import PointerMoved
-from labapp.record.events.questionnaires import QuestionnaireSubmitted, ResponseChanged
-from labapp.record.events.types import written
+from labapp.record.events.lifecycle import NoteAdded, PointerMoved
+from labapp.record.events.registry import written
+from labapp.record.events.trials import QuestionnaireSubmitted, ResponseChanged
 from labapp.record.events.voice import AudioBlock
-from labapp.record.journal.integrity import check_rows
 from labapp.record.journal.opening import open_record
-from labapp.record.journal.read import payloads
-from labapp.session.bids.contents import clock_fits
+from labapp.record.journal.read import check_rows, payloads
+from labapp.session.bids.contents import WITHHELD, clock_fits, redact, redact_payload
 from labapp.session.bids.export import export
-from labapp.session.bids.redaction import WITHHELD, redact, redact_payload
 from labapp.session.bids.verify import verify
 from labapp.study.instruments import Instrument, Written
 from labapp.study.plugins import registry

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.record.events import registered
-from labapp.record.events.lifecycle import SessionPaused
-from labapp.record.events.lsl import LslClock, LslOff, LslOpened
+from labapp.record.events.lifecycle import LslClock, LslOff, LslOpened, SessionPaused
 from labapp.record.journal.opening import open_record
 from labapp.session.bids.contents import session_timeline
 from labapp.session.bids.derived import codebook

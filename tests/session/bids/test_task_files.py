@@ -17,10 +17,15 @@ from labapp.record.events import registry as kinds
 from labapp.record.events.lifecycle import PartEnded, PartStarted, SessionCompleted
 from labapp.record.events.trials import StageTimeExpired, TrialEnded
 from labapp.record.journal.opening import open_record
-from labapp.session.bids.contents import SESSION_TYPES, WITHOUT_ROW, session_timeline
+from labapp.session.bids.contents import (
+    SESSION_TYPES,
+    WITHHELD,
+    WITHOUT_ROW,
+    redact_payload,
+    session_timeline,
+)
 from labapp.session.bids.derived import codebook
 from labapp.session.bids.export import export
-from labapp.session.bids.redaction import WITHHELD, redact_payload
 from labapp.session.bids.tasks import task_timeline, tasks_of, trial_columns
 from labapp.session.bids.verify import verify
 from labapp.study.loading import files_digest

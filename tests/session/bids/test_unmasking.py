@@ -17,8 +17,7 @@ from labapp.models.explanations import card, package
 from labapp.models.stimuli.library import StimulusSet
 from labapp.record.events import Source
 from labapp.record.events.commands import Pause, Resume
-from labapp.record.journal.describe import describe
-from labapp.record.journal.opening import open_record
+from labapp.record.journal.opening import describe, open_record
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.study.plan import parts_of

@@ -9,7 +9,7 @@ from scipy import stats
 from statsmodels.stats.anova import AnovaRM
 from statsmodels.stats.power import FTestAnovaPower, TTestIndPower, TTestPower
 
-from labapp.analysis.design import anova, contrasts
+from labapp.analysis.design import anova
 from labapp.analysis.design.layout import cell_weights, wide
 from labapp.session.planning.power import (
     ALL,
@@ -158,8 +158,8 @@ def test_a_mixed_design_is_tested_as_the_analysis_tests_it(rng: np.random.Genera
     model = anova.variance(whole)
     assert isinstance(model, anova.Variance)
     codes = whole.groups[:, 0] * 3 + whole.groups[:, 1]
-    pair = contrasts.pairs(layout.factors)[0]
-    directed = contrasts.Comparison("a", {"a": {"a0": 1.0, "a2": -1.0}}, "less")
+    pair = anova.pairs(layout.factors)[0]
+    directed = anova.Comparison("a", {"a": {"a0": 1.0, "a2": -1.0}}, "less")
     tests = (*_terms(layout.within, layout.between), *(
         PlannedTest(
             comparison.name,
@@ -178,9 +178,9 @@ def test_a_mixed_design_is_tested_as_the_analysis_tests_it(rng: np.random.Genera
     expected = [
         terms[frozenset(test.name.removeprefix("F, ").split(" × "))] for test in tests[: len(terms)]
     ]
-    compared = [contrasts.compare(model, each, layout.factors)[0] for each in (pair, directed)]
+    compared = [anova.compare(model, each, layout.factors)[0] for each in (pair, directed)]
     estimate = model.estimate(pair.weights)
     assert isinstance(estimate, anova.Estimate)
-    equal = contrasts.equivalence(pair, estimate, 1.5)
+    equal = anova.equivalence(pair, estimate, 1.5)
     expected += [*(row.p for row in compared), equal.p]
     assert ours == pytest.approx(expected, rel=1e-9)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from labapp.analysis.analyze import analyze
-from labapp.analysis.registration import RECORD, Registration
+from labapp.analysis.declared import RECORD, Registration
 from labapp.analysis.sections import registration_section
 from labapp.base.errors import ExportExists, UsageError
 from labapp.base.report.page import joined

@@ -26,10 +26,10 @@ from labapp.record.events.lifecycle import (
     DeviationNoted,
     FlagAdded,
     NoteAdded,
+    NoteCorrected,
     ProgramStalled,
     PromptGiven,
 )
-from labapp.record.events.moderation import NoteCorrected
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.read import Row
 from labapp.session.bids.export import export
@@ -38,13 +38,13 @@ from labapp.session.replay.lanes import (
     Lane,
     LaneFold,
     LaneItem,
+    coded_stretches,
     fold_lanes,
     lanes_of,
     next_after,
     previous_before,
     veiled,
 )
-from labapp.session.replay.retrieval import coded_stretches
 from labapp.ui.replay.picture import item_label
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import GOLDEN, golden_session

@@ -17,8 +17,7 @@ import pytest
 from labapp.base.errors import ModelError, SessionError
 from labapp.cli import main as cli
 from labapp.record.events import Event, Payload
-from labapp.record.journal.integrity import check_journal
-from labapp.record.journal.read import read_rows
+from labapp.record.journal.read import check_journal, read_rows
 from labapp.session import condition_assignment
 from labapp.session.private import consents
 from labapp.session.simulation import at_scale, simulation_job

@@ -9,7 +9,7 @@ import pytest
 
 from labapp.base.errors import ExportExists, SessionError, UsageError
 from labapp.record.events import Event
-from labapp.record.journal.integrity import check_journal
+from labapp.record.journal.read import check_journal
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.private import consents
 from labapp.session.resuming import finished, read_verified_events

@@ -18,7 +18,6 @@ from labapp.record.events.lifecycle import PaymentComputed, SessionCompleted, Se
 from labapp.record.journal.opening import open_record
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import plan
-from labapp.tasks.judging.answering import steps
 from labapp.tasks.judging.events import (
     DescriptionClosed,
     DescriptionOpened,
@@ -37,6 +36,7 @@ from labapp.tasks.judging.plan import (
     JudgingPart,
     JudgingTask,
 )
+from labapp.tasks.judging.simulated import steps
 from tests.helpers.judging import made_for, write_judging_study
 from tests.helpers.play_judging import JudgingPlay
 

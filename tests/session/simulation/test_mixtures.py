@@ -9,7 +9,7 @@ import pytest
 
 from labapp import analysis
 from labapp.base.errors import UsageError
-from labapp.record.journal.integrity import check_journal
+from labapp.record.journal.read import check_journal
 from labapp.session.resuming import finished, read_verified_events
 from labapp.session.simulation.names import MIXTURE
 from labapp.session.simulation.person import FAST, PATIENCE_S, Person

@@ -11,7 +11,7 @@ from labapp.analysis import load as load_tables
 from labapp.base.clock import NS
 from labapp.models.representations.space import LatentSpace
 from labapp.record.events import Event
-from labapp.record.journal.integrity import check_journal
+from labapp.record.journal.read import check_journal
 from labapp.session.resuming import finished, read_verified_events
 from labapp.session.simulation import driver
 from labapp.session.simulation.learning import LearningStrategy

@@ -23,7 +23,7 @@ from labapp.session.simulation.percept import (
 from labapp.session.simulation.person import Experience
 from labapp.session.simulation.view import Array, Dial
 from labapp.tasks.questionnaire.simulated import LEANINGS, leaning
-from labapp.tasks.single_dimension.pictures import Examples
+from labapp.tasks.single_dimension.machine import Examples
 from labapp.tasks.single_dimension.simulated import Match, match
 
 

@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 from labapp import analysis
-from labapp.analysis.analyze import write
-from labapp.analysis.report import report
+from labapp.analysis.analyze import report, write
 from labapp.base.clock import Clock, FakeClock
 from labapp.record.events import Source
 from labapp.record.events.commands import HandIn, Resume

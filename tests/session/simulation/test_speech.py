@@ -21,10 +21,9 @@ from labapp.coding.annotations.simulated import (
     simulated_speech,
 )
 from labapp.record.events import Event, payload_of
-from labapp.record.journal.integrity import check_journal
-from labapp.record.journal.read import payloads, read_rows
-from labapp.session.bids.redaction import WITHHELD as IN_COPIES
-from labapp.session.bids.redaction import redact
+from labapp.record.journal.read import check_journal, payloads, read_rows
+from labapp.session.bids.contents import WITHHELD as IN_COPIES
+from labapp.session.bids.contents import redact
 from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.driver import BACKLOG_S
 from labapp.session.simulation.person import THOUGHTS

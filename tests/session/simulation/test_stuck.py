@@ -9,7 +9,7 @@ import pytest
 
 from labapp.record.events import Source
 from labapp.record.events.commands import Pause
-from labapp.record.journal.integrity import check_journal
+from labapp.record.journal.read import check_journal
 from labapp.session.resuming import finished, read_verified_events
 from labapp.session.simulation.driver import STILL_S, Driver, Stuck
 from labapp.session.simulation.person import FAST

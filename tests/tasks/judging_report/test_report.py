@@ -9,15 +9,14 @@ from pathlib import Path
 import pytest
 
 from labapp.analysis import Tables
-from labapp.analysis.analyze import FIGURES, analyze
+from labapp.analysis.analyze import FIGURES, analyze, report
 from labapp.analysis.inference import SMALLEST
-from labapp.analysis.report import report
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
 from labapp.base.report.page import joined
+from labapp.tasks.judging.machine import PhotoTrial
 from labapp.tasks.judging.plan import JudgingTask, Question
-from labapp.tasks.judging.report.comparisons import findings
-from labapp.tasks.judging.report.contents import NO_VALUE, of_study, overview
+from labapp.tasks.judging.report.contents import NO_VALUE, findings, of_study, overview
 from labapp.tasks.judging.report.opinions import durations
 from labapp.tasks.judging.report.published import (
     INVENTED,
@@ -27,7 +26,6 @@ from labapp.tasks.judging.report.published import (
     published,
 )
 from labapp.tasks.judging.report.statistics import MEAN, chance, first_wrong_steps, of_group
-from labapp.tasks.judging.state import PhotoTrial
 from tests.analysis.sessions import paired
 from tests.analysis.test_report import MADE, Page
 from tests.helpers.cohort import STUDIES, Study, cohort, session

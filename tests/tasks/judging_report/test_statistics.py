@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from labapp.analysis.analyze import write
-from labapp.tasks.judging.report.comparisons import findings
+from labapp.tasks.judging.report.contents import findings
 from tests.helpers.cohort import RISKS, STUDIES, cohort
 from tests.helpers.one_test import faults_of
 from tests.helpers.statistics_table import of_task

@@ -15,8 +15,8 @@ from labapp.analysis.tables import tables_of
 from labapp.base.errors import RecordError
 from labapp.record.events.commands import HandIn, Next, Pause, Resume
 from labapp.tasks.judging.events import CloseDescription, Judge, OpenDescription, OpenSpecies
+from labapp.tasks.judging.machine import PhotoTrial
 from labapp.tasks.judging.plan import JudgingTask, Question
-from labapp.tasks.judging.state import PhotoTrial
 from tests.analysis.sessions import paired
 from tests.helpers.journals import SessionBuilder
 from tests.helpers.judged import JudgedSession, of_play

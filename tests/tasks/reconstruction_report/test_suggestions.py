@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labapp.analysis.analyze import report
 from labapp.analysis.calibration import separation, skip_after_s
-from labapp.analysis.report import report
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, tables_of
 from labapp.models.representations.card import UNKNOWN

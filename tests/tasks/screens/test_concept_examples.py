@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 from labapp.base.resources import assets
 from labapp.models.stimuli import library
 from labapp.models.stimuli.check import reference_pairs
-from labapp.tasks.concept_repair.screen.examples import LEAST_SIDE, ExampleSheet, ExamplesScreen
+from labapp.tasks.concept_repair.screen.repair import LEAST_SIDE, ExampleSheet, ExamplesScreen
 from labapp.ui.participant.window import ParticipantWindow
 from tests.helpers import concepts
 from tests.helpers.reach import out_of_reach

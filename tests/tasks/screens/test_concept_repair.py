@@ -21,12 +21,10 @@ from labapp.models.stimuli.manifest import Concept
 from labapp.record.events.commands import Pause, Resume
 from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.concept_repair.events import Foretell, PickAnswer, SetConcept, UndoChange
-from labapp.tasks.concept_repair.plan import PlannedClass
+from labapp.tasks.concept_repair.plan import PlannedClass, Repair
 from labapp.tasks.concept_repair.screen.board import GOOD_BAR, MOST_CARD, WORDS, AnswerCard
-from labapp.tasks.concept_repair.screen.grid import GridScreen
-from labapp.tasks.concept_repair.screen.repair import RepairScreen
+from labapp.tasks.concept_repair.screen.repair import GridScreen, RepairScreen
 from labapp.tasks.concept_repair.screen.switches import ConceptSwitch
-from labapp.tasks.concept_repair.state import Repair
 from labapp.ui import theme
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import Strings

@@ -17,8 +17,7 @@ from labapp.study.loading import load
 from labapp.tasks.consent.screen import ConsentScreen
 from labapp.tasks.interview.beside import InterviewPanel
 from labapp.tasks.interview.events import AskQuestion
-from labapp.tasks.interview.machine import InterviewState
-from labapp.tasks.interview.plan import InterviewPart
+from labapp.tasks.interview.machine import InterviewPart, InterviewState
 from labapp.tasks.interview.screen import InterviewScreen
 from labapp.ui import theme
 from labapp.ui.consent_pdf import text_of

@@ -19,11 +19,11 @@ from labapp.tasks.judging.plan import (
     OUTPUT_CONFIDENCE,
     SIMILARITY,
 )
-from labapp.tasks.judging.screen.paths import (
+from labapp.tasks.judging.screen.description import HeatmapScreen
+from labapp.tasks.judging.screen.photos import (
     PrototypeAgreementScreen,
     PrototypeDistinctionScreen,
 )
-from labapp.tasks.judging.screen.worked import HeatmapScreen
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
 from labapp.ui.widgets.photo_view import image_of

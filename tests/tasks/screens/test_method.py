@@ -14,14 +14,15 @@ from labapp.record.events.commands import Pause, Resume
 from labapp.tasks.judging.events import OpenDescription
 from labapp.tasks.judging.plan import FIRST, SIMILARITY
 from labapp.tasks.judging.screen.description import (
+    Heatmaps,
     MethodScreen,
     Pages,
     PreviewPage,
     TextPage,
     WholeTree,
+    WorkedExample,
     shown_of,
 )
-from labapp.tasks.judging.screen.worked import Heatmaps, WorkedExample
 from labapp.ui import theme
 from labapp.ui.widgets.photo_view import ZoomView
 from labapp.ui.widgets.row_view import RowList

@@ -20,8 +20,8 @@ from labapp.record.events.commands import Pause, Resume
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.tasks.unmasking.screen import UnmaskingScreen
 from labapp.ui import presentation
+from labapp.ui.fitting import fits, for_picture
 from labapp.ui.participant.window import ParticipantWindow
-from labapp.ui.room import fits, for_picture
 from labapp.ui.widgets.photo_view import image_of
 from tests.helpers.hands import LEFT, MS, key, now_ms, press
 from tests.helpers.rooms import Room, skip_to

@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 
 from labapp.analysis import Tables
-from labapp.analysis.analyze import FIGURES, REPORT, analyze
-from labapp.analysis.report import report
+from labapp.analysis.analyze import FIGURES, REPORT, analyze, report
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
 from labapp.tasks.unmasking.plan import UnmaskingPart

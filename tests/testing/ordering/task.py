@@ -12,7 +12,7 @@ from typing import Literal
 
 from labapp.record.events import Payload
 from labapp.record.events.commands import Command, Next
-from labapp.record.events.durations import Pauses
+from labapp.record.events.event import Pauses
 from labapp.record.events.registry import kind
 from labapp.study.assignment import shuffled
 from labapp.study.conditions import Scope

@@ -29,8 +29,7 @@ from labapp.tasks.concept_repair.events import (
     TickPair,
     UndoChange,
 )
-from labapp.ui.participant.looks import WindowPicture
-from labapp.ui.participant.window import ParticipantWindow
+from labapp.ui.participant.window import ParticipantWindow, WindowPicture
 from labapp.ui.preview import opened_preview
 from labapp.ui.replay.picture import PastWindow, still
 from tests.helpers import concepts

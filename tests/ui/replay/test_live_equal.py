@@ -27,7 +27,7 @@ from labapp.session.simulation.person import FAST
 from labapp.session.simulation.simulation_job import Decoders
 from labapp.study.allocation import rule_of, variants
 from labapp.study.loading import load
-from labapp.ui.bridge import Bridge
+from labapp.ui.participant.view import Bridge
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.replay.picture import PastWindow, still
 from labapp.ui.strings import strings_of

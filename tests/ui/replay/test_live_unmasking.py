@@ -13,8 +13,7 @@ from pytestqt.qtbot import QtBot
 from labapp.record.journal.opening import open_record
 from labapp.session.replay.history import History
 from labapp.tasks.unmasking.plan import UnmaskingPart
-from labapp.ui.participant.looks import WindowPicture
-from labapp.ui.participant.window import ParticipantWindow
+from labapp.ui.participant.window import ParticipantWindow, WindowPicture
 from labapp.ui.replay.picture import PastWindow
 from tests.helpers.hands import key
 from tests.helpers.rooms import Room, skip_to

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from labapp.session.simulation.at_scale import simulate_at_scale
 from labapp.ui.language import speak, tr
-from labapp.ui.replay.session import open_session
+from labapp.ui.replay.controller import open_session
 from labapp.ui.replay.window import ReplayWindow
 from tests.helpers.journals import golden_session
 from tests.ui.test_blind_words import texts_of

@@ -13,7 +13,7 @@ from labapp.base.clock import NS
 from labapp.session.replay import history
 from labapp.session.replay.lanes import lanes_of
 from labapp.ui.moderator.wording import every_mark
-from labapp.ui.replay.session import open_session
+from labapp.ui.replay.controller import open_session
 from labapp.ui.replay.window import ReplayWindow
 
 MANY = 100

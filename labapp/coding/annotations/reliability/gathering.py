@@ -22,7 +22,7 @@ from labapp.coding.annotations.model import (
     SessionAnnotations,
     Unit,
 )
-from labapp.coding.annotations.redaction import joined
+from labapp.coding.annotations.texts import joined
 
 Phase = Literal["independent", "training"]
 """Of a round that is compared: what is reported, and what the raters learnt on."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from labapp.base import access, leftovers
 from labapp.base.errors import DataFolderError, ExportExists, UsageError
-from labapp.base.text_tables import write_csv
+from labapp.base.reading.tables import write_csv
 from labapp.coding.agreement.coefficients import ATOM_NS, confusion
 from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.model import SessionAnnotations

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from labapp.base.reading import files as opened
-from labapp.models.datasets import dsprites, dsprites_official
+from labapp.models.datasets import dsprites
 from labapp.models.datasets.concepts.rows import (
     ChangedRows,
     ConceptRows,
@@ -37,7 +37,7 @@ from labapp.models.datasets.concepts.rows import (
     order,
     rules_of,
 )
-from labapp.models.datasets.dsprites_shapes import draw_large
+from labapp.models.datasets.dsprites import draw_large
 from labapp.models.datasets.split import Float32, Float64, Int64, Rows
 
 BELOW = (2, 3, 20, 16, 16)
@@ -193,7 +193,7 @@ def _divided(
     parts: tuple[Rows, Rows] = dsprites.RenderedRows(train), dsprites.RenderedRows(test)
     files: Mapping[str, str] = {}
     if official is not None:
-        whole = dsprites_official.read(official)
+        whole = dsprites.read(official)
         parts, origin = (whole.part(train), whole.part(test)), "official"
         with opened.open_file(official) as stream:
             files = {dsprites.OFFICIAL: hashlib.file_digest(stream, "sha256").hexdigest()}

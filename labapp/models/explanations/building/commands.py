@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from labapp.base.errors import StimuliError, UsageError
-from labapp.models.explanations.building import black_box, black_box_heatmaps, build, sets
+from labapp.models.explanations.building import black_box, sets
 from labapp.models.explanations.building.black_box import BlackBox
 from labapp.models.explanations.building.pixel_score_sets import build_scored
 from labapp.models.explanations.building.sets import SCORED_SPECS, ScoredSpec, SetSize
@@ -168,7 +168,7 @@ def explain_with_progress(
         return _done(
             set_id,
             out,
-            lambda progress: black_box_heatmaps.build_heatmaps(
+            lambda progress: black_box.build_heatmaps(
                 box,
                 images,
                 set_id=set_id,
@@ -208,14 +208,14 @@ def build_with_progress(
     return _done(
         spec.id,
         out,
-        lambda progress: build.build(
+        lambda progress: sets.build(
             spec, seed=seed, model=model, data_folder=data_folder, progress=progress
         ),
     )
 
 
 def _done(
-    name: str, out: Path | None, make: Callable[[build.Progress], build.BuiltSet]
+    name: str, out: Path | None, make: Callable[[sets.Progress], sets.BuiltSet]
 ) -> BuildSummary:
     """Build a set with a progress bar and write it into a new folder."""
     folder = library.own_folder() / name if out is None else out
@@ -235,7 +235,7 @@ def _done(
             bar.update(jobs[what], completed=done, total=of)
 
         built = make(show_progress)
-    build.write(built, folder)
+    sets.write(built, folder)
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     return BuildSummary(
         folder,

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from labapp.models.datasets.birds.dataset import SIZE
 from labapp.models.datasets.split import Float32, Int64
 from labapp.models.explanations import bagnet, evaluation, resnet
-from labapp.models.explanations.building.build import (
+from labapp.models.explanations.building.sets import (
     ExplanationJob,
     PhotoExplanation,
+    Spec,
+    options,
+    photos_of,
     pictures_of,
     random_of,
 )
-from labapp.models.explanations.building.sets import Spec, options, photos_of
 from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.photos import PictureRows, UInt8
 from labapp.models.stimuli.manifest import Prototype

@@ -19,9 +19,10 @@ from labapp import __version__
 from labapp.base.errors import StimuliError
 from labapp.models.datasets.split import Float32, Int64
 from labapp.models.explanations import package
-from labapp.models.explanations.building.build import BuiltSet, Progress
 from labapp.models.explanations.building.sets import (
     SCORED_SPECS,
+    BuiltSet,
+    Progress,
     ScoredSpec,
     SetPhotos,
     photos_of,

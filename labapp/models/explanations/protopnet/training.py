@@ -43,13 +43,14 @@ from labapp.models.explanations.backbones import CHANNELS, PooledClassifier, Res
 from labapp.models.explanations.card import ProtopnetChecks
 from labapp.models.explanations.classifier import (
     Classifier,
+    Phase,
+    PhaseStep,
     classification_phase,
     network_of,
     one_off_phase,
     scores,
 )
 from labapp.models.explanations.data import ClassifierRecipe, Protopnet
-from labapp.models.explanations.fitting import Phase, PhaseStep
 from labapp.models.explanations.patches import (
     PrototypeNetwork,
     around_peaks,

@@ -27,7 +27,7 @@ import pandas as pd
 
 from labapp.analysis import mixed_logistic
 from labapp.analysis.bootstrap import Float64, Int64
-from labapp.analysis.design.contrasts import corrected
+from labapp.analysis.design.anova import corrected
 from labapp.analysis.inference import EQUIVALENT as EQUIVALENCE
 from labapp.analysis.inference import TOST, of_estimate, varies
 from labapp.analysis.statistic import Statistic

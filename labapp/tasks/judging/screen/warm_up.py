@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 
 from labapp.record.events.commands import HandIn, Next, ShowQuestion
 from labapp.tasks.judging.events import Judge
+from labapp.tasks.judging.machine import JudgingState, PhotoTrial
 from labapp.tasks.judging.plan import (
     AGREEMENT,
     MISTAKE,
@@ -40,7 +41,6 @@ from labapp.tasks.judging.plan import (
     exercise_questions,
 )
 from labapp.tasks.judging.screen.photos import AGREEMENTS, filled, label
-from labapp.tasks.judging.state import JudgingState, PhotoTrial
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView

@@ -26,7 +26,7 @@ from labapp.record.events.look import SCALED
 from labapp.study.instruments import Choice, Choices, Item, Rating, Slider, Statement, Written
 from labapp.study.instruments.asking import ITEM_KINDS, kind_of
 from labapp.study.instruments.items import DESCRIBED_LONGEST
-from labapp.study.parts import QuestionnairePart
+from labapp.study.plan import QuestionnairePart
 from labapp.tasks.questionnaire.machine import Answer, QuestionnaireTask
 from labapp.ui import theme
 from labapp.ui.participant.screen import InView, PageStack, Screen, stage_words

@@ -29,22 +29,25 @@ from labapp.tasks.reconstruction.events import (
     SelectDial,
     ToggleOverlay,
 )
-from labapp.tasks.reconstruction.machine import LABEL_LIMIT, ReconstructionTask
-from labapp.tasks.reconstruction.pictures import Pictures
+from labapp.tasks.reconstruction.machine import (
+    LABEL_LIMIT,
+    Pictures,
+    ReconstructionTask,
+    StageState,
+    Trial,
+)
 from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialBox, TutorialPart
 from labapp.tasks.reconstruction.screen.dials import DialPanel
-from labapp.tasks.reconstruction.state import StageState, Trial
 from labapp.ui import theme
 from labapp.ui.participant.screen import DialControl, PagedScreen, Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.participant.window import MoveGate
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.choice import Scale
-from labapp.ui.widgets.composing import Array
 from labapp.ui.widgets.controls import Button, Picture, PlainLabel
 from labapp.ui.widgets.dial import DialSlider, Foot, Head, SeriesView, moves_dial, view_of
 from labapp.ui.widgets.markdown import text_width
-from labapp.ui.widgets.painting import KEYBOARD, brush, color, font, metrics, pen
+from labapp.ui.widgets.painting import KEYBOARD, Array, brush, color, font, metrics, pen
 from labapp.ui.widgets.segments import ImageView, StimulusView, Views
 
 DIALS_LEAST, NAMED_DIALS_LEAST = 344, 384

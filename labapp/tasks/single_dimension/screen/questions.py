@@ -21,7 +21,7 @@ from labapp.models.representations.space import (
 )
 from labapp.study.stages import Visualisation
 from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
-from labapp.tasks.single_dimension.pictures import Examples
+from labapp.tasks.single_dimension.machine import POINTS, RATINGS, Examples
 from labapp.tasks.single_dimension.plan import (
     STEPS,
     ExamplePart,
@@ -30,18 +30,16 @@ from labapp.tasks.single_dimension.plan import (
     shape_of,
     value_name,
 )
-from labapp.tasks.single_dimension.state import POINTS, RATINGS
 from labapp.ui import theme
 from labapp.ui.participant.screen import PagedScreen, QuestionScreen, say
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
-from labapp.ui.widgets import composing
+from labapp.ui.widgets import painting
 from labapp.ui.widgets.choice import AnchorRow, Look, Scale
-from labapp.ui.widgets.composing import Array, Pixels
 from labapp.ui.widgets.controls import Button, Picture, PlainLabel
 from labapp.ui.widgets.dial import view_of
 from labapp.ui.widgets.markdown import text_width
-from labapp.ui.widgets.painting import brush, color, font, metrics, pen
+from labapp.ui.widgets.painting import Array, Pixels, brush, color, font, metrics, pen
 from labapp.ui.widgets.row_view import AnswerRow
 from labapp.ui.widgets.segments import made_smaller, magnification, too_large
 
@@ -473,7 +471,7 @@ class ExampleSheet(Picture):
 def _image(picture: Array, *, binary: bool) -> QImage:
     rows, columns = picture.shape[:2]
     pixels: Pixels = np.empty((rows, columns), dtype=np.uint32)
-    (composing.binary if binary else composing.plain)(picture, pixels)
+    (painting.binary if binary else painting.plain)(picture, pixels)
     return QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32).copy()
 
 

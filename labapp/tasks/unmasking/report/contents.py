@@ -41,7 +41,7 @@ from labapp.analysis.bootstrap import (
     ratio,
     weights,
 )
-from labapp.analysis.design.contrasts import corrected
+from labapp.analysis.design.anova import corrected
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_records import Row

@@ -9,7 +9,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from labapp.coding.agreement.coefficients import Continuum, Span, unit_alpha
 from labapp.coding.annotations.model import Mark
-from labapp.coding.annotations.reliability.so_far import SoFar, agreement_so_far
+from labapp.coding.annotations.reliability.results import SoFar, agreement_so_far
 from tests.coding.annotations.reliability.coded import BOOK, session, span_marks, unit_marks
 
 ANNA = ["explore"] * 5 + ["goal"] * 4 + ["random"] * 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labapp.models.datasets.concepts.hand_made import hand_made
+from labapp.models.datasets.concepts.rows import hand_made
 
 
 def test_the_paper_s_sizes_and_ranges() -> None:

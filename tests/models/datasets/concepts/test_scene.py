@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from labapp.models.datasets.concepts import scene
+from labapp.models.datasets.concepts import shapes
 
 
-def covered(view: scene.View) -> NDArray[np.bool_]:
+def covered(view: shapes.View) -> NDArray[np.bool_]:
     """Pixels that the object fills by half or more."""
     return view.light[2] > view.light[:2].sum(axis=0)
 
 
 @pytest.mark.parametrize("shape", range(4))
 def test_light_is_shared_and_never_too_much(shape: int) -> None:
-    view = scene.view(1.0, shape, 10.0)
+    view = shapes.view(1.0, shape, 10.0)
     assert view.light.dtype == view.shine.dtype == np.float32
     assert view.light.min() >= 0
     assert view.shine.min() >= 0
@@ -30,14 +30,14 @@ def test_light_is_shared_and_never_too_much(shape: int) -> None:
 
 @pytest.mark.parametrize("shape", range(4))
 def test_larger_and_in_the_middle(shape: int) -> None:
-    areas = [covered(scene.view(scale, shape, 0.0)).sum() for scale in (0.75, 1.0, 1.25)]
+    areas = [covered(shapes.view(scale, shape, 0.0)).sum() for scale in (0.75, 1.0, 1.25)]
     assert areas[0] * 1.3 < areas[1] < areas[2] / 1.2
-    columns = np.flatnonzero(covered(scene.view(1.0, shape, 0.0)).any(axis=0))
+    columns = np.flatnonzero(covered(shapes.view(1.0, shape, 0.0)).any(axis=0))
     assert abs(columns.mean() - 31.5) <= 1.0
 
 
 def test_shapes_are_four_different_ones() -> None:
-    seen = [covered(scene.view(1.0, shape, 0.0)) for shape in range(4)]
+    seen = [covered(shapes.view(1.0, shape, 0.0)) for shape in range(4)]
     heights = [int(mask.any(axis=1).sum()) for mask in seen]
     widths = [int(mask.any(axis=0).sum()) for mask in seen]
     assert heights[3] > max(heights[:3])  # the capsule is tall and slim
@@ -51,7 +51,7 @@ def test_shapes_are_four_different_ones() -> None:
 
 @pytest.mark.parametrize("shape", range(4))
 def test_every_orientation_looks_different(shape: int) -> None:
-    views = [scene.view(1.0, shape, angle) for angle in np.linspace(-30, 30, 15)]
+    views = [shapes.view(1.0, shape, angle) for angle in np.linspace(-30, 30, 15)]
     for one, other in pairwise(views):
         assert np.abs(one.light - other.light).mean() > 1e-3
     # Round bodies cover the same pixels from all sides, but for edges that the light decides.
@@ -60,18 +60,18 @@ def test_every_orientation_looks_different(shape: int) -> None:
 
 
 def test_the_corner_moves_with_the_viewer_and_the_walls_differ_in_light() -> None:
-    front = scene.view(0.75, 2, 0.0).light[1][4]
+    front = shapes.view(0.75, 2, 0.0).light[1][4]
     assert front[:20].std() < 0.02  # one wall
     assert front[40:].mean() > 1.2 * front[:20].mean()
     steps = []
     for angle in (-15.0, 0.0, 15.0):
-        row = scene.view(0.75, 2, angle).light[1][4]
+        row = shapes.view(0.75, 2, angle).light[1][4]
         steps.append(int(np.abs(np.diff(row)).argmax()))
     assert steps[0] < steps[1] < steps[2]
 
 
 def test_colours_mix_by_light() -> None:
-    view = scene.view(1.0, 2, 0.0)
+    view = shapes.view(1.0, 2, 0.0)
     white = view.coloured(np.ones((1, 3, 3), np.float32))[0]
     np.testing.assert_allclose(white[0], np.minimum(view.light.sum(axis=0) + view.shine, 1))
     np.testing.assert_array_equal(white[0], white[2])

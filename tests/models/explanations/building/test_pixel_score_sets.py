@@ -14,9 +14,8 @@ from labapp.models.datasets.faces.dataset import CLASSES, faces
 from labapp.models.datasets.painter import average_blocks
 from labapp.models.explanations import package, pixel_scores
 from labapp.models.explanations.building import commands
-from labapp.models.explanations.building.build import BuiltSet
 from labapp.models.explanations.building.pixel_score_sets import scored_of, select
-from labapp.models.explanations.building.sets import SCORED_SPECS, ScoredSpec
+from labapp.models.explanations.building.sets import SCORED_SPECS, BuiltSet, ScoredSpec
 from labapp.models.explanations.card import ClassTest
 from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.data import METHODS, SCORINGS, FacesData, ids_of

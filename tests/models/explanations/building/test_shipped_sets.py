@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from labapp.models.explanations import package
-from labapp.models.explanations.building import build
-from labapp.models.explanations.building.build import ExplanationJob
-from labapp.models.explanations.building.sets import photo_id, photos_of, specs
+from labapp.models.explanations.building import sets
+from labapp.models.explanations.building.sets import ExplanationJob, photo_id, photos_of, specs
 from labapp.models.stimuli import importing, library, pictures
 from labapp.models.stimuli.manifest import Manifest, Photo
 from tests.helpers import shipped_stimuli
@@ -37,10 +36,10 @@ def test_a_photo_of_a_shipped_set_is_what_its_model_says(name: str) -> None:
     model = package.load(spec.model)
     assert manifest.method.sha256 == model.card.weights_sha256
     assert manifest.method.accuracy == round(100 * model.card.test.accuracy, 2)
-    explainer = build.explainer_of(spec)
+    explainer = sets.explainer_of(spec)
     assert explainer.prototypes(model) == manifest.prototypes
     chosen = manifest.photos[0] if spec.wanted.wrong == 0 else first_wrong_one(manifest)
-    rows = build.held_rows(model)
+    rows = sets.held_rows(model)
     _, seed, _, species, number = chosen.photo.split(":")
     assert int(seed) == rows.seed
     row = 20 * int(number) + int(species)
@@ -48,14 +47,14 @@ def test_a_photo_of_a_shipped_set_is_what_its_model_says(name: str) -> None:
     places = {one.id: place for place, one in enumerate(manifest.classes)}
     wide = replace(rows, per_species=max(rows.per_species, int(number) + 1))
     one = photos_of(model, wide).candidate(row, places[chosen.prediction], eligible=True)
-    seen = build.candidates(explainer, model, wide, row, lambda *_: None, last=row + 1)
+    seen = sets.candidates(explainer, model, wide, row, lambda *_: None, last=row + 1)
     assert seen == [replace(one, eligible=seen[0].eligible)]
     assert one.visible == pytest.approx(chosen.facts["visible"], abs=1e-3)
     assert manifest.seed is not None
     (made,) = explainer.explain(
         model, wide, [ExplanationJob(chosen.id, one, example=False)], manifest.seed
     )
-    built = build.photo(
+    built = sets.photo(
         ExplanationJob(chosen.id, seen[0], example=False), chosen.set, photos_of(model, wide), made
     )
     alike(built, chosen)

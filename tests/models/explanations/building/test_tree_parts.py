@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from labapp.models.explanations.building import paths
-from labapp.models.explanations.building.paths import first_wrong
-from labapp.models.explanations.prototree.network import TreeExplanation, complete
+from labapp.models.explanations.building import prototypes
+from labapp.models.explanations.building.prototypes import first_wrong
+from labapp.models.explanations.prototree.training import TreeExplanation, complete
 from tests.helpers.sample import examples
 
 DEPTH = 3
@@ -81,9 +81,9 @@ def test_a_tree_is_drawn_whole() -> None:
         node: Image.new("RGB", (30, 20), colour)
         for node, colour in zip(TREE.inner.tolist(), colours, strict=True)
     }
-    picture = Image.open(io.BytesIO(paths.draw_tree(TREE, crops, list(range(8)))))
-    assert picture.width == pytest.approx(DEPTH * paths.COLUMN + 120, abs=40)
-    assert picture.height == pytest.approx(8 * paths.ROW + 60, abs=40)
+    picture = Image.open(io.BytesIO(prototypes.draw_tree(TREE, crops, list(range(8)))))
+    assert picture.width == pytest.approx(DEPTH * prototypes.COLUMN + 120, abs=40)
+    assert picture.height == pytest.approx(8 * prototypes.ROW + 60, abs=40)
     seen = {colour for _, colour in picture.convert("RGB").getcolors(100_000)}  # type: ignore[union-attr]
     for colour in ((255, 0, 0), (0, 255, 0), (0, 0, 255), (0, 255, 255), (255, 0, 255)):
         assert colour in seen

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from labapp.base.errors import MetricError
-from labapp.models.metrics.evaluation import folder
+from labapp.models.metrics.evaluation import scores
 from labapp.models.metrics.evaluation.scores import MetricOutcome
 from labapp.models.metrics.inputs import Score
 from labapp.models.metrics.registry import METRICS
@@ -32,8 +32,8 @@ def broken_off(path: Path) -> None:
 
 def test_every_outcome_is_kept_and_what_is_undefined_is_null(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "scores"
-    with folder.new_folder(out):
-        written = folder.write(outcomes(), *NAMES, out)
+    with scores.new_folder(out):
+        written = scores.write(outcomes(), *NAMES, out)
     assert sorted(written) == sorted(out.iterdir())
     whole = json.loads((out / "scores.json").read_text(encoding="utf-8"))
     assert whole["scores"][0]["parts"]["r2_test"] == [0.5, None]
@@ -45,26 +45,26 @@ def test_every_outcome_is_kept_and_what_is_undefined_is_null(tmp_path: Path) -> 
 
 
 def test_without_a_score_there_is_no_figure(tmp_path: Path) -> None:
-    with folder.new_folder(tmp_path / "scores"):
-        folder.write(outcomes()[1:], *NAMES, tmp_path / "scores")
+    with scores.new_folder(tmp_path / "scores"):
+        scores.write(outcomes()[1:], *NAMES, tmp_path / "scores")
     assert {path.name for path in (tmp_path / "scores").iterdir()} == {"scores.json", "scores.csv"}
 
 
 def test_a_folder_that_came_to_nothing_is_taken_away_again(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), folder.new_folder(tmp_path / "scores"):
+    with pytest.raises(KeyboardInterrupt), scores.new_folder(tmp_path / "scores"):
         raise KeyboardInterrupt
     assert not (tmp_path / "scores").exists()
-    with pytest.raises(FileNotFoundError), folder.new_folder(tmp_path / "kept"):
+    with pytest.raises(FileNotFoundError), scores.new_folder(tmp_path / "kept"):
         broken_off(tmp_path / "kept/scores.json")
     assert (tmp_path / "kept" / "scores.json").is_file()
 
 
 def test_what_is_there_is_never_written_over(tmp_path: Path) -> None:
-    with pytest.raises(MetricError, match="exists"), folder.new_folder(tmp_path):
+    with pytest.raises(MetricError, match="exists"), scores.new_folder(tmp_path):
         pytest.fail("the folder was taken for a new one")
     (tmp_path / "scores.json").write_text("mine")
     with pytest.raises(MetricError, match="cannot be written"):
-        folder.write(outcomes(), *NAMES, tmp_path)
+        scores.write(outcomes(), *NAMES, tmp_path)
     assert (tmp_path / "scores.json").read_text() == "mine"
 
 
@@ -72,6 +72,6 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with (
         pytest.raises(MetricError, match="cannot be made"),
-        folder.new_folder(tmp_path / "file/in"),
+        scores.new_folder(tmp_path / "file/in"),
     ):
         pytest.fail("there is no such folder")

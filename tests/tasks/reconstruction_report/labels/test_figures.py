@@ -13,8 +13,8 @@ from matplotlib.patches import Rectangle
 
 from labapp.base.report.drawing import ReportFigure
 from labapp.record.events import Source
+from labapp.tasks.reconstruction.report.contents import of_study
 from labapp.tasks.reconstruction.report.labels.figures import SIDE_BY_SIDE, plates
-from labapp.tasks.reconstruction.report.labels.sections import of_study
 from labapp.tasks.reconstruction.report.labels.sheet import NOTHING, Found, Rating, find
 from tests.tasks.reconstruction_report.labels.cohort import TC5, TC10, cohort, session, tables
 from tests.tasks.reconstruction_report.labels.test_tables import faint

@@ -12,8 +12,13 @@ from labapp.analysis import load
 from labapp.session.bids.export import export
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.records import dials_of
-from labapp.tasks.reconstruction.report.labels.names import NamedModels, named, order
-from labapp.tasks.reconstruction.report.labels.sheet import coverage, covered
+from labapp.tasks.reconstruction.report.labels.sheet import (
+    NamedModels,
+    coverage,
+    covered,
+    named,
+    order,
+)
 from tests.analysis.sessions import stage_row
 from tests.tasks.reconstruction_report.labels.cohort import (
     TC5,

@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 
 from labapp.analysis.analyze import analyze
 from labapp.base.errors import RatingError
-from labapp.tasks.reconstruction.report.labels.names import Dial, Model, Name, NamedModels
 from labapp.tasks.reconstruction.report.labels.sheet import (
     COLUMNS,
     RATED,
     WORDS,
+    Dial,
+    Model,
+    Name,
+    NamedModels,
     Sheet,
     draw,
     names_in,

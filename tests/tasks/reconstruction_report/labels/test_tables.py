@@ -19,19 +19,23 @@ from labapp.base.errors import ExportExists, RatingError
 from labapp.cli.main import app
 from labapp.models.representations.effects import DialEffect
 from labapp.record.events import Source
-from labapp.tasks.reconstruction.report.labels import sections, sheet
-from labapp.tasks.reconstruction.report.labels.names import PARTICIPANTS, TEXT, Model, published
-from labapp.tasks.reconstruction.report.labels.sections import of_study
+from labapp.tasks.reconstruction.report import contents
+from labapp.tasks.reconstruction.report.contents import of_study
+from labapp.tasks.reconstruction.report.labels import sheet
 from labapp.tasks.reconstruction.report.labels.sheet import (
     HELP,
     LABEL_TABLES,
     NOTHING,
+    PARTICIPANTS,
     SHEET,
+    TEXT,
     Effects,
     Found,
+    Model,
     Rating,
     find,
     frames,
+    published,
 )
 from tests.helpers.pages import problems
 from tests.tasks.reconstruction_report.labels.cohort import (
@@ -295,7 +299,7 @@ def test_from_sessions_to_raters_and_back(tmp_path: Path) -> None:
     header, *rows = csv.reader(text.splitlines())
     assert len(rows) == 16
     assert (first / HELP).read_text(encoding="utf-8").startswith("How to mark names")
-    assert "“3-5-blob”" in (first / sections.PAGE).read_text(encoding="utf-8")
+    assert "“3-5-blob”" in (first / contents.PAGE).read_text(encoding="utf-8")
     same = {"'3-5-6", "'3-5-blob", "'6-7", "'7-6?"}
     paths = []
     for rater, changes in (("A", same), ("B", same - {"'7-6?"})):
@@ -307,7 +311,7 @@ def test_from_sessions_to_raters_and_back(tmp_path: Path) -> None:
     both = pd.read_csv(report.parent / "label_agreement.csv").iloc[0]
     assert (both["n_names"], both["percent"]) == (16, 93.75)
     assert both["kappa"] == pytest.approx((15 / 16 - 168 / 256) / (1 - 168 / 256))
-    for one in (report, report.parent / sections.PAGE):
+    for one in (report, report.parent / contents.PAGE):
         assert not problems(one.read_text(encoding="utf-8"))
     page = unescape(re.sub(r"\s+", " ", report.read_text(encoding="utf-8")))
     assert "both raters (A, B) call consistent" in page
@@ -334,7 +338,7 @@ def test_a_sheet_that_is_being_rated_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_without_names_there_is_no_sheet(tmp_path: Path) -> None:
-    assert sections.write(find(tables([session("P01", {TC: {}})])), tmp_path) == []
+    assert contents.write(find(tables([session("P01", {TC: {}})])), tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
 

@@ -10,8 +10,7 @@ from matplotlib.axes import Axes
 from labapp.base.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, points_of, style
 from labapp.base.report import kit
 from labapp.base.report.drawing import ReportFigure, add_heading
-from labapp.tasks.reconstruction.report.labels.names import COVERED, Model
-from labapp.tasks.reconstruction.report.labels.sheet import Effects, Found, coverage
+from labapp.tasks.reconstruction.report.labels.sheet import COVERED, Effects, Found, Model, coverage
 
 SIDE_BY_SIDE = 3
 """Models in one row of panels; fewer leave room, so that letters are always of one size."""
