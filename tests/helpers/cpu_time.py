@@ -142,6 +142,7 @@ def main(paths: Sequence[Path]) -> None:
         files[name.partition("::")[0].removeprefix("tests/")] += took
     known = json.loads(SECONDS.read_text("utf-8")) if SECONDS.is_file() else {}
     known |= {file: round(took, 1) for file, took in files.items()}
+    known = {file: took for file, took in known.items() if (SECONDS.parent / file).is_file()}
     SECONDS.write_text(json.dumps(dict(sorted(known.items())), indent=0) + "\n", "utf-8")
 
 
