@@ -12,7 +12,7 @@ WINGS = {
     "base": (
         "access", "clock", "console", "descriptions", "discovery", "documentation", "documents",
         "durable", "errors", "figure_style", "leftovers", "messages", "mistakes", "naming",
-        "parallel", "reading", "report", "resources", "text_tables", "translations",
+        "parallel", "reading", "report", "resources", "translations",
     ),
     "record": ("audio", "events", "journal", "lsl"),
     "coding": ("agreement", "annotations", "exchange", "transcription", "videos"),
@@ -46,6 +46,7 @@ MODULES = {
     "labapp.study.instruments.kinds": "labapp.study.instruments.asking",
     "labapp.study.instruments.rules": "labapp.study.instruments.scoring",
     "labapp.study.instruments.wording": "labapp.study.instruments.items",
+    "labapp.text_tables": "labapp.base.reading.tables",
     "labapp.tasks.questionnaire.screen.items": "labapp.tasks.questionnaire.screen.questionnaire",
     "labapp.ui.moderator.part_words": "labapp.ui.moderator.wording",
     "labapp.ui.participant.question_screen": "labapp.ui.participant.screen",

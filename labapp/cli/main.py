@@ -70,11 +70,11 @@ COMMANDS = {
         ("Threshold, time to skip, number of participants and length of a study, by simulation."),
     ),
     "replay": (
-        "replay.replay",
+        "sessions.replay",
         "See and hear a recorded session: the participant's screen at any time.",
     ),
     "transcribe": (
-        "transcribing.transcribe",
+        "videos.transcribe",
         "Write down what was said in sessions, by a speech model on this computer.",
     ),
     "docs": ("main.docs", "Open the documentation in the browser; no network is needed."),

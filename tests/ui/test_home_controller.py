@@ -86,7 +86,7 @@ def test_a_check_leaves_the_window_free(
         assert go_on.wait(30)
         return check_all(study)
 
-    monkeypatch.setattr(home, "look_at", slow)
+    monkeypatch.setattr("labapp.ui.home.look_at", slow)
     making.check.click()
     assert making.check.text() == "Checking …"
     assert not making.check.isEnabled()

@@ -13,6 +13,8 @@ import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -224,7 +226,8 @@ def migration(name: str, from_version: int) -> Callable[[Migration], Migration]:
 @cache
 def _load_all() -> None:
     # The kinds register on import; readers that start from a journal need all of them.
-
+    for module in iter_modules(import_module("labapp.record.events").__path__):
+        import_module(f"labapp.record.events.{module.name}")
     discovery.load_events()
 
 
