@@ -6,7 +6,7 @@ import shutil
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 import numpy as np
 from hypothesis import strategies as st
@@ -24,6 +24,9 @@ from labapp.coding.exchange.plan import Plan
 from labapp.record.journal.opening import open_record
 from tests.helpers.coded_session import CODEBOOK, add_codebook, add_units
 from tests.helpers.recorded_sounds import RATE, Take, sounding_session
+
+TEMPORARY = gettempdir()
+"""As the process began: a test may have one of its own, which what is shared must not lie in."""
 
 MS = 1_000_000
 SECOND = 1_000_000_000
@@ -116,7 +119,7 @@ def _made(
     agreed: tuple[tuple[str, bool], ...] | None, louder_s: tuple[float, float] | None
 ) -> TemporaryDirectory[str]:
     """A folder with such a session, which many tests want a copy of."""
-    folder = TemporaryDirectory(prefix="labapp-tests-exchanged-")
+    folder = TemporaryDirectory(prefix="labapp-tests-exchanged-", dir=TEMPORARY)
     root, uses = Path(folder.name), None if agreed is None else dict(agreed)
     tone = (QUIET * np.sin(np.arange(RATE * 70) * 0.1)).astype(np.int16)
     first = Take(tone.copy(), 1.0, ppm=120.0)

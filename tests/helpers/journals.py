@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,9 @@ from labapp.record.journal.layout import (
     STUDY,
     FolderName,
 )
+
+TEMPORARY = gettempdir()
+"""As the process began: a test may have one of its own, which what is shared must not lie in."""
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 EPOCH = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -226,6 +229,6 @@ def _golden(wal: bool) -> TemporaryDirectory[str]:
     """A folder with the golden session, which hundreds of tests want a copy of."""
     from tests.helpers.golden import golden_builder
 
-    folder = TemporaryDirectory(prefix="labapp-tests-golden-")
+    folder = TemporaryDirectory(prefix="labapp-tests-golden-", dir=TEMPORARY)
     golden_builder().write(Path(folder.name, "data"), wal=wal)
     return folder
