@@ -66,6 +66,8 @@ from labapp.record.journal.opening import is_session, places
 REPORT = "report.html"
 FIGURES = "figures"
 """Folder of the figures of tasks and published studies, as SVG, PNG and PDF."""
+DATA_FILES = ("data.xlsx", "long.sav", "wide.sav", "long.dta", "wide.dta", "variables.csv")
+"""Of the program that somebody goes on with, see `labapp.analysis.data_files`."""
 CAPTIONS = "captions.md"
 """Beside them what each shows, of whom, and how to read it: nothing of it is drawn into a file."""
 
@@ -84,6 +86,7 @@ def analyze(
     look: Look = USUAL_LOOK,
     language: str | None = None,
     words: Path | None = None,
+    formats: Sequence[str] = (),
 ) -> Path:
     """Write tables (CSV, Parquet) and report.html of sessions and bundles into the folder `out`,
     the figures as files, and the names of dials as a sheet for raters.
@@ -95,8 +98,9 @@ def analyze(
     workers: processes that read the sessions, None for as many as are worth it; dask: address of a
     Dask scheduler whose workers do it instead. look: of the figures; language: of the report, by
     default that of the studies; words: a file with translations of one's own, over those that are
-    shipped, and then the folder has `MISSING` with what no word was found for. All files appear at
-    the end, the report last: an analysis that was broken off leaves none.
+    shipped, and then the folder has `MISSING` with what no word was found for. formats: also one
+    file of all numbers with labels for each, see `data_files.FORMATS`. All files appear at the end,
+    the report last: an analysis that was broken off leaves none.
 
     Raises ExportExists when `out` holds an analysis already, RecordError when a session cannot be
     read or is withdrawn, RatingError when a sheet does not fit the sessions, SetupError when a
@@ -105,7 +109,7 @@ def analyze(
     """
     leftovers.clear_of(session_folders_in(paths))
     brought = (name for report in reports() for name in report.files)
-    refuse_existing(out, (*file_names(), *brought, MISSING, REPORT, FIGURES))
+    refuse_existing(out, (*file_names(), *DATA_FILES, *brought, MISSING, REPORT, FIGURES))
     for each in reports():
         each.check_ratings(ratings)
     registered = [Registration.read(path) for path in registrations]
@@ -137,6 +141,10 @@ def analyze(
             _draw(tables, findings, folder / FIGURES)
             for each, results in findings.of.items():
                 each.write(results, folder)
+            if formats:
+                from labapp.analysis import data_files  # openpyxl and pyreadstat are slow to load
+
+                data_files.write(tables, folder, formats)
             large.result()
             if words is not None and translation is not None:
                 write_missing(translation, folder)

@@ -423,6 +423,15 @@ def analyze(
     palette: Palette = None,
     language: ReportLanguage = None,
     words: ReportWords = None,
+    format_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--format",
+            metavar="xlsx|sav|dta",
+            help="Also one file of all numbers, with labels, for Excel, SPSS or Stata. May be "
+            "given several times.",
+        ),
+    ] = None,
     data: Data = None,
     workers: Workers = None,
     dask: Dask = None,
@@ -430,12 +439,19 @@ def analyze(
     """Tables, figures and report.html from sessions or bundles.
 
     Example: labapp analyze bundle --out results
+
+    Example: labapp analyze bundle --out results --format xlsx --format sav
     """
     from labapp.analysis.analyze import analyze as write_analysis
+    from labapp.analysis.data_files import FORMATS
     from labapp.analysis.language import MISSING
     from labapp.base.report.page import look_of
 
     one_place(workers, dask)
+    for each in format_ or ():
+        if each not in FORMATS:
+            known = ", ".join(f"{ending} ({program})" for ending, program in FORMATS.items())
+            raise UsageError(f"There is no format {each!r}.", todo=f"Use one of: {known}.")
     look = look_of(figure_width, figure_font, figure_size, palette)
     with stoppable(), progress_bar() as progress:
         report = write_analysis(
@@ -451,6 +467,7 @@ def analyze(
             look=look,
             language=language,
             words=words,
+            formats=format_ or (),
         )
     say(f"report: {report}")
     if words is not None:

@@ -78,6 +78,7 @@ def test_help_and_version(cli: Run) -> None:
         (("export", "nobody", "--out", "bundle"), "There is no session"),
         (("export",), "sessions"),
         (("analyze", "nobody", "--out", "x"), "There is no session"),
+        (("analyze", "nobody", "--out", "x", "--format", "xls"), "There is no format 'xls'"),
         (
             ("simulate", "quickstart", "--participants", "0", "--strategy", "x", "--out", "y"),
             "--participants",

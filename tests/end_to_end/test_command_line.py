@@ -65,8 +65,10 @@ def test_a_session_from_start_to_report(labapp: Labapp, tmp_path: Path) -> None:
     assert labapp("export", session.name, "--out", bundle).returncode == 1
     assert labapp("sessions", "verify", bundle).returncode == 0
 
-    analysed = labapp("analyze", bundle, "--out", results)
+    analysed = labapp("analyze", bundle, "--out", results, "--format", "xlsx")
     assert analysed.stdout.splitlines()[-1] == f"report: {results / 'report.html'}"
+    stages = pd.read_excel(results / "data.xlsx", sheet_name="Data")
+    assert list(stages["n_solved"]) == [3, 2, 2]
     trials = pd.read_csv(results / "trials.csv")
     assert set(trials["outcome"]) == {"solved"}
     assert (
