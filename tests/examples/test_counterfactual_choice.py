@@ -274,6 +274,15 @@ def test_the_report_has_a_section_of_its_answers(
     assert f'<td class="n">{len(answers)}</td>' in page
 
 
+def test_a_report_that_cannot_be_loaded_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    task_type, where = registry.task_types()[-1], "labapp_counterfactual.nowhere:REPORT"
+    monkeypatch.setattr(type(task_type), "report", where)
+    task_report._load_reports.cache_clear()
+    assert not task_report.has_report(task_type)
+    assert f"cannot be loaded from {where}: ModuleNotFoundError" in task_report.left_out()[0]
+    task_report._load_reports.cache_clear()
+
+
 @pytest.mark.parametrize("where", ["", "labapp_counterfactual.nowhere:REPORT"])
 def test_a_task_without_sections_is_in_the_report_all_the_same(
     where: str, simulated: dict[str, Path], monkeypatch: pytest.MonkeyPatch
