@@ -47,17 +47,17 @@ def examples(
 
 
 def test_each_concept_is_shown_with_its_words_in_both_states(examples: Open) -> None:
-    room, _, screen = examples("dsprites-four-cbm", "de")
+    room, _, screen = examples("birds-cbm-logits", "de")
     part = room.runner.part
-    last = screen.sheet.examples[-1]
-    assert last.name.text() == "Form"
-    assert [label.text() for label in last.words] == ["Herz", "kein Herz"]
-    told = [heard(picture).name for picture in last.pictures]
-    assert told == ["Form: Herz", "Form: kein Herz"]
-    assert len(screen.sheet.examples) == len(part.examples) == 4
-    shown = [picture.image for picture in last.pictures]
+    first = screen.sheet.examples[0]
+    assert first.name.text() == "Schopf"
+    assert [label.text() for label in first.words] == ["kein Schopf", "Schopf"]
+    told = [heard(picture).name for picture in first.pictures]
+    assert told == ["Schopf: kein Schopf", "Schopf: Schopf"]
+    assert len(screen.sheet.examples) == len(part.examples) == 6
+    shown = [picture.image for picture in first.pictures]
     assert shown == [screen.session.images.image(ref) for ref in
-                     (part.examples[-1].off, part.examples[-1].on)]  # fmt: skip
+                     (part.examples[0].off, part.examples[0].on)]  # fmt: skip
     assert "passen auf beide Bilder eines Paars gleich gut" in screen.text.text()
     assert screen.head().stage == "Übung"
 
