@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from labapp.study.plugins import registry
-from labapp.testing import Unfit, answers, check_task
+from labapp.testing import Unfit, check_task
 from tests.helpers.installed import on_path, write_package
-from tests.helpers.nightly import EVERYTHING
 
 SOUND = Path(__file__).parent / "ordering"
 STUDY = (
@@ -186,14 +185,6 @@ def test_it_is_in_order_as_it_stands(tmp_path: Path) -> None:
     site, study = planted(tmp_path)
     with on_path(site):
         check_task(registry.task_types()[-1], study, examples=3)
-
-
-@pytest.fixture
-def unreported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By day the kit makes no report, which takes half of its time: no fault here is of a report,
-    and of the task that is in order it makes one."""
-    if not EVERYTHING:
-        monkeypatch.setattr(answers, "report", lambda tables: "")
 
 
 @pytest.mark.usefixtures("unreported")
