@@ -6,11 +6,12 @@ import json
 import pickle
 from string import Formatter
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.base import messages
 from labapp.base.messages import Message, coded, decoded, form
+from tests.helpers.nightly import EVERYTHING
 
 IDS = {key if isinstance(key, str) else key[0] for key in messages.catalogue("en").texts()}
 CODES = sorted(key.removeprefix("message.") for key in IDS if key.startswith("message."))
@@ -45,6 +46,7 @@ JSON = st.recursive(
 )
 
 
+@settings(max_examples=100 if EVERYTHING else 12)
 @given(text=st.text(), stored=JSON)
 def test_whatever_is_stored_the_text_stays(text: str, stored: object) -> None:
     assert decoded(text, stored) == text

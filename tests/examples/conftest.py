@@ -1,7 +1,8 @@
-"""The example package, built and installed once for its tests."""
+"""The example package, installed once for its tests."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from labapp.session.simulation.simulation_job import simulate_study
 from tests.helpers.few_drawn import few_drawn
 from tests.helpers.installed import EXAMPLE, build, on_path
+from tests.helpers.nightly import EVERYTHING
+from tests.helpers.recipes import Recipe
 from tests.helpers.undrawn import undrawn
 from tests.ui.conftest import _nothing_left, open_room, open_window
 
@@ -18,8 +21,12 @@ __all__ = ["_nothing_left", "few_drawn", "open_room", "open_window", "undrawn"]
 
 @pytest.fixture(scope="session")
 def example_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the example package is installed."""
-    return build(EXAMPLE, tmp_path_factory.mktemp("example"))
+    """Where the example package is installed: at night from its wheel."""
+    folder = tmp_path_factory.mktemp("example")
+    if EVERYTHING:
+        return build(EXAMPLE, folder)
+    shutil.copytree(EXAMPLE, folder / EXAMPLE.name)
+    return Recipe("", folder, lambda arguments: "").install(EXAMPLE.name)
 
 
 @pytest.fixture

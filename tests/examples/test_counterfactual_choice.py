@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from labapp.analysis import task_report
 from labapp.analysis.analyze import analyze, report, write
 from labapp.analysis.tables import load
+from labapp.analysis.task_report import Findings
 from labapp.base.errors import LabappError, RecordError, SessionError, StudyError, UsageError
 from labapp.base.report.page import decimal
 from labapp.record.journal.read import check_journal
@@ -144,11 +145,11 @@ def test_every_answer_is_in_the_tables(simulated: dict[str, Path], tmp_path: Pat
     assert tables.stages["n_correct"].sum() == choices["correct"].sum()
     assert tables.stages["counterfactual_confidence"].notna().all()
     assert tables.participants["tasks"].tolist() == [STUDY]
-    kept = tables.of_study("nothing").more["counterfactual_choices"]
-    assert kept.empty
+    nothing = tables.of_study("nothing")
+    assert nothing.more["counterfactual_choices"].empty
     assert len(tables.included().more["counterfactual_choices"]) == 10
     out = tmp_path / "out"
-    write(tables, out)
+    write(tables, out, Findings.find(nothing))  # what they say is not the point here
     assert len(pd.read_parquet(out / "counterfactual_choices.parquet")) == 10
     described = pd.read_csv(out / "columns.csv")
     assert "counterfactual_choices" in set(described["table"])
@@ -272,6 +273,15 @@ def test_the_report_has_a_section_of_its_answers(
     (model, dial), answers = first
     assert f'<th scope="row">{model}</th><td class="n">{dial}</td>' in page
     assert f'<td class="n">{len(answers)}</td>' in page
+
+
+def test_a_report_that_cannot_be_loaded_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    task_type, where = registry.task_types()[-1], "labapp_counterfactual.nowhere:REPORT"
+    monkeypatch.setattr(type(task_type), "report", where)
+    task_report._load_reports.cache_clear()
+    assert not task_report.has_report(task_type)
+    assert f"cannot be loaded from {where}: ModuleNotFoundError" in task_report.left_out()[0]
+    task_report._load_reports.cache_clear()
 
 
 @pytest.mark.parametrize("where", ["", "labapp_counterfactual.nowhere:REPORT"])

@@ -20,7 +20,7 @@ from labapp.study.overview import check
 from labapp.study.plugins.part import TrialsPart
 from tests.helpers import concepts, stimuli
 from tests.helpers.judging import SET_OF
-from tests.helpers.nightly import examples
+from tests.helpers.nightly import EVERYTHING
 from tests.helpers.rooms import decoder_of
 from tests.session.sessions import virtual
 
@@ -259,7 +259,7 @@ def small_sets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @settings(
-    max_examples=examples(12),
+    max_examples=12 if EVERYTHING else 2,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(studies(), st.sampled_from(["P01", "P02"]))

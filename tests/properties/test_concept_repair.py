@@ -19,7 +19,7 @@ from labapp.tasks.concept_repair.events import (
 )
 from labapp.tasks.concept_repair.plan import ConceptRepairPart, Grid, Repair
 from tests.helpers.concepts import ConceptPlay, small_parts
-from tests.helpers.nightly import examples
+from tests.helpers.nightly import EVERYTHING
 from tests.helpers.skips import skip_stage
 from tests.properties.commands import BETWEEN
 
@@ -56,7 +56,7 @@ SETTINGS = st.sampled_from(
 
 
 @given(steps, SETTINGS, st.booleans(), st.booleans())
-@settings(max_examples=examples(100))
+@settings(max_examples=100 if EVERYTHING else 12)
 def test_any_order_of_commands_leaves_the_stage_valid(
     script: list[tuple[float, Command | str]],
     stages: dict[str, str],

@@ -19,7 +19,7 @@ from labapp.session.machine import SessionMachine
 from labapp.study.inclusion import Inclusion
 from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.reconstruction.events import MoveDial
-from tests.helpers.nightly import examples
+from tests.helpers.nightly import EVERYTHING, examples
 from tests.helpers.play import Play, stage_part, whole_machine
 from tests.helpers.play_single import SinglePlay, single_part, single_task
 from tests.helpers.skips import skip_stage
@@ -43,7 +43,7 @@ ENDS = st.sampled_from(
 )
 
 
-@settings(max_examples=examples(120))
+@settings(max_examples=120 if EVERYTHING else 12)
 @given(COURSES, RULES, ENDS, st.sampled_from([True] * 9 + [False]), st.booleans(), ALIGNMENTS)
 def test_every_session_that_ends_says_whether_it_counts(
     course: list[Command | str],

@@ -37,7 +37,7 @@ from labapp.tasks.reconstruction.events import (
     ToggleOverlay,
 )
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from tests.helpers.nightly import examples
+from tests.helpers.nightly import EVERYTHING, examples
 from tests.helpers.play import SPACE, Play, stage_part, whole_machine
 from tests.helpers.skips import skip_stage
 from tests.properties.commands import UNDOING
@@ -112,7 +112,7 @@ def check(play: Play) -> None:
         assert play.machine.decide(play.state, Tick(), at), "a deadline that leads to nothing"
 
 
-@settings(max_examples=examples(150))
+@settings(max_examples=150 if EVERYTHING else 20)
 @given(stages, st.sampled_from([0, 2, 2, 2, 3, 4]), steps, alignments, st.booleans(), st.booleans())
 def test_any_course_of_commands_keeps_the_session_in_order(
     stage: ReconstructionPart,

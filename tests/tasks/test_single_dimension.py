@@ -15,6 +15,7 @@ from labapp.study.representations import ModelInStage
 from labapp.tasks.single_dimension.events import Choose, QuestionDrawn, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.machine import SingleDimensionTask
 from labapp.tasks.single_dimension.planner import CIRCLES_QUESTIONS, asked, practice_part
+from tests.helpers.nightly import EVERYTHING
 from tests.helpers.play import NS
 from tests.helpers.play_single import SPACE, SinglePlay
 from tests.helpers.skips import skip_stage
@@ -71,7 +72,7 @@ def test_two_questions_a_dial_in_a_row_in_an_order_of_the_participants() -> None
 @pytest.mark.parametrize("visualisation", ["traversals", "exemplars"])
 def test_values_lie_in_their_regimes_and_examples_in_theirs(visualisation: str) -> None:
     found = Counter[tuple[int, int]]()
-    for seed in range(40):
+    for seed in range(40 if EVERYTHING else 12):
         play = SinglePlay.of(seed, visualisation=visualisation)
         play.send(ShowMoreExamples())
         play.through()
@@ -110,7 +111,7 @@ def test_values_lie_in_their_regimes_and_examples_in_theirs(visualisation: str) 
                 others = {z[:i] + z[i + 1 :] for z in row}
                 assert len(others) == 1, "only this dial is turned"
     assert set(found) == {(0, c) for c in range(4)} | {(i, c) for i in (1, 2) for c in range(3)}
-    assert min(found.values()) > 5, found
+    assert min(found.values()) > (5 if EVERYTHING else 0), found
 
 
 def test_regimes_are_the_percentiles_of_the_sample() -> None:

@@ -178,6 +178,7 @@ def test_it_is_in_order_as_it_stands(tmp_path: Path, study: Path) -> None:
         check_task(registry.task_types()[-1], study, examples=10)
 
 
+@pytest.mark.usefixtures("unreported")
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_is_broken_is_named(
     tmp_path: Path, study: Path, name: str, monkeypatch: pytest.MonkeyPatch

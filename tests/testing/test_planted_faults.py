@@ -15,7 +15,7 @@ from tests.helpers.installed import on_path, write_package
 SOUND = Path(__file__).parent / "ordering"
 STUDY = (
     "{id: short, title: Short, version: 1, unnamed_texts: shipped, "
-    "flow: [{stages: {task: ordering}}]}"
+    "flow: [{stages: {task: ordering, questions: 2}}]}"
 )
 DECIDE = "    def answer(self, question: Question, command: Command) -> Sequence[Payload]:\n"
 SHOWS = "            card.setText(name)\n"
@@ -152,12 +152,25 @@ PLANTED: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
 """What is planted: in which module what is put in whose place, and what the sentence about it
 says."""
 
+TOGETHER = (
+    (
+        "records that ignore a move",
+        "a pause counted into a response time",
+        "a stage that cannot be skipped",
+        "left without an answer",
+    ),
+    ("a screen that never shows the new order", "no way by keyboard", "Next enabled too early"),
+    ("a screen that remembers", "a key that says it was the mouse"),
+)
+"""Faults that the kit finds in one go, as none hides another."""
 
-def planted(tmp_path: Path, module: str = "", old: str = "", new: str = "") -> tuple[Path, Path]:
-    """The task as installed, with something put in the place of something else, and a study."""
+
+def planted(tmp_path: Path, *names: str) -> tuple[Path, Path]:
+    """The task as installed, with these faults planted, and a study."""
     site = write_package(tmp_path / "site", "broken", where="ordering.task")
     shutil.copytree(SOUND, site / "ordering")
-    if module:
+    for name in names:
+        module, old, new, _ = PLANTED[name]
         file = site / "ordering" / f"{module}.py"
         text = file.read_text()
         assert text.count(old) == 1
@@ -174,12 +187,24 @@ def test_it_is_in_order_as_it_stands(tmp_path: Path) -> None:
         check_task(registry.task_types()[-1], study, examples=3)
 
 
+@pytest.mark.usefixtures("unreported")
 @pytest.mark.parametrize("name", PLANTED)
 def test_what_is_planted_is_found(tmp_path: Path, name: str) -> None:
-    module, old, new, told = PLANTED[name]
-    site, study = planted(tmp_path, module, old, new)
+    site, study = planted(tmp_path, name)
     with on_path(site), pytest.raises(Unfit) as unfit:
         check_task(registry.task_types()[-1], study, examples=1)
     assert len(unfit.value.sentences) <= 2, "a fault is named once"
-    for words in told:
+    for words in PLANTED[name][3]:
         assert words in unfit.value.sentences[0]
+
+
+@pytest.mark.usefixtures("unreported")
+@pytest.mark.parametrize("names", TOGETHER)
+def test_what_is_planted_together_is_found(tmp_path: Path, names: tuple[str, ...]) -> None:
+    site, study = planted(tmp_path, *names)
+    with on_path(site), pytest.raises(Unfit) as unfit:
+        check_task(registry.task_types()[-1], study, examples=1)
+    for name in names:
+        told = PLANTED[name][3]
+        sentences = unfit.value.sentences
+        assert any(all(words in sentence for words in told) for sentence in sentences), name

@@ -24,7 +24,7 @@ from labapp.tasks.unmasking.report import figures
 from labapp.tasks.unmasking.report.figures import plates
 from labapp.tasks.unmasking.report.results import MODEL, PEOPLE, WHOLE, Found
 from labapp.tasks.unmasking.report.sections import of_people
-from tests.helpers.nightly import examples
+from tests.helpers.nightly import EVERYTHING
 from tests.helpers.unmasked import METHODS, found, nobody
 
 DRAWN = True
@@ -269,7 +269,7 @@ def test_figures_are_saved_as_files_and_never_over_others(
         drawn["6-accuracy"].save(tmp_path)
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=100 if EVERYTHING else 10)
 @given(st.lists(st.floats(0.5, 100), min_size=1, max_size=25, unique=True))
 def test_numbers_of_ticks_stand_apart(percents: list[float]) -> None:
     with mpl.rc_context(STYLE):

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
@@ -23,6 +23,7 @@ from labapp.tasks.unmasking.report.contents import (
 from labapp.tasks.unmasking.report.contents import ranks as ranks_of
 from labapp.tasks.unmasking.report.curves import Cells
 from labapp.tasks.unmasking.report.results import MODEL, PEOPLE, Ranks
+from tests.helpers.nightly import EVERYTHING
 from tests.helpers.observers import World, annotated, group_of, observed, tables_with, with_frames
 
 SCORES = arrays(np.float64, (4, 5), elements=st.integers(0, 3).map(float))
@@ -48,6 +49,7 @@ def test_one_method_alone_has_no_rank() -> None:
     assert np.isnan(ranked(np.array([[1.0], [0.5]]))).all()
 
 
+@settings(max_examples=100 if EVERYTHING else 12)
 @given(SCORES, SCORES)
 def test_correlations_are_scipys(one: np.ndarray, other: np.ndarray) -> None:
     first, second = ranked(one), ranked(other)

@@ -20,7 +20,7 @@ from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from tests.analysis.sessions import paired
 from tests.helpers.judged import of_play
-from tests.helpers.nightly import examples
+from tests.helpers.nightly import EVERYTHING
 from tests.helpers.skips import skip_stage
 from tests.helpers.unmasking import UnmaskingPlay, unmasking_part
 
@@ -255,7 +255,7 @@ def test_a_plan_that_does_not_hold_together(change: dict[str, str], said: str) -
         SessionRecords.of(paired(of_play(UnmaskingPlay.of(part))), "test")
 
 
-@settings(deadline=None, max_examples=examples(30))
+@settings(deadline=None, max_examples=30 if EVERYTHING else 4)
 @given(st.lists(st.sampled_from(["0", "1", "2", "early", "pause", "wait"]), max_size=25))
 def test_whatever_happens_every_response_is_one_row_that_counts(actions: list[str]) -> None:
     play = UnmaskingPlay.of(sequences=2)
