@@ -23,8 +23,9 @@ version: 1
 unnamed_texts: shipped
 seed: 3
 flow:
-- stages: {task: reconstruction, models: [sinelines/gt, circles/gt], order: as_listed, trials: 2}
-"""
+- stages:
+    {task: reconstruction, models: [sinelines/gt, circles/gt], order: as_listed, trials: TRIALS}
+""".replace("TRIALS", "2" if EVERYTHING else "1")
 
 
 @pytest.fixture(scope="module")
