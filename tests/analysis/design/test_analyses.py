@@ -187,11 +187,12 @@ def test_a_factor_of_which_one_level_was_met_is_named() -> None:
 
 def test_skipped_questions_can_be_left_out() -> None:
     design: dict[str, Any] = {"design": {"within": ["model"]}}
-    whole = of(analysed(study(design), by_trials=EVERYTHING), "completion_rate")
+    if EVERYTHING:
+        whole = of(analysed(study(design)), "completion_rate")
+        assert whole.frame["value"].min() < 1
     design["missing"] = {"skipped_trials": "left_out"}
     left_out = analysed(study(design), by_trials=EVERYTHING)
     # Every question that was not solved was skipped: nothing is left to compare.
-    assert whole.frame["value"].min() < 1
     (left,) = [left for left in left_out.left_out if left.name == "completion_rate"]
     assert "no variation" in left.why
 

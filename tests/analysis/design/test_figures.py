@@ -16,7 +16,7 @@ from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import Cell, StudyAnalyses, _cell_row, analyse
 from labapp.analysis.design.contents import DefaultFindings, factors_of, outcomes_figure, panels_of
 from tests.analysis.design.studies import study
-from tests.analysis.design.test_analyses import DESIGN, plain
+from tests.analysis.design.test_analyses import DESIGN
 
 
 def analysed(declared: dict[str, Any], **more: Any) -> StudyAnalyses:
@@ -95,7 +95,8 @@ def test_a_third_factor_has_panels_of_its_own() -> None:
 
 
 def test_what_nothing_declares_has_no_figure() -> None:
-    _, results = plain()
+    tables = study()
+    results = analyse(tables.included(), declared_of(tables, "own"), by_trials=False)
     assert outcomes_figure(results) is None
     assert DefaultFindings({"own": results}).drawn == {}
 
