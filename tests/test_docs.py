@@ -10,7 +10,7 @@ import os
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -40,17 +40,27 @@ CODE = re.compile(r"```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:^|`)labapp((?: [a-z][a-z0-9-]*)+)", re.MULTILINE)
 
 
-def pages() -> Any:
-    return pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def of_every_page(check: Callable[[Path], None]) -> Callable[[], None]:
+    """A test of all pages: one of its own for each would take longer than what it looks at."""
+
+    def test() -> None:
+        for page in PAGES:
+            try:
+                check(page)
+            except AssertionError as error:
+                error.add_note(f"on {page.relative_to(ROOT)}")
+                raise
+
+    return test
 
 
-@pages()
+@of_every_page
 def test_names_on_a_page_are_there(page: Path) -> None:
     named = set(NAME.findall(page.read_text("utf-8")))
     assert not [name for name in sorted(named) if name not in discovery.GROUPS and not there(name)]
 
 
-@pages()
+@of_every_page
 def test_files_on_a_page_are_there(page: Path) -> None:
     content = page.read_text("utf-8")
     paths = [path for path in PATH.findall(content) if "<" not in path]
@@ -64,7 +74,7 @@ def test_files_on_a_page_are_there(page: Path) -> None:
     ]
 
 
-@pages()
+@of_every_page
 def test_commands_on_a_page_are_there(page: Path) -> None:
     code = "\n".join(CODE.findall(page.read_text("utf-8")))
     commands = {words.strip() for words in COMMAND.findall(code)}
@@ -143,7 +153,7 @@ def test_what_one_wants_to_change_is_where_the_table_says() -> None:
             assert example in (ROOT / file).read_text("utf-8"), (what, file, example)
 
 
-@pages()
+@of_every_page
 def test_links_to_headings_lead_somewhere(page: Path) -> None:
     for target, heading in HEADED.findall(page.read_text("utf-8")):
         if Path(os.path.normpath(page.parent / target)) in MADE:
@@ -201,6 +211,7 @@ def keys(schema: Any) -> Iterator[str]:
             yield from keys(value)
 
 
+@cache
 def names() -> dict[str, set[str]]:
     """The names that the glossary's words make, by what they name."""
     columns, kinds = dictionary(), registered()

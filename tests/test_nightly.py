@@ -30,7 +30,9 @@ def test_what_the_list_names_is_there() -> None:
     assert unknown == [], f"{LIST.name} names tests that are not there"
 
 
-def test_no_test_is_listed_twice() -> None:
+def test_no_file_and_no_test_is_listed_twice() -> None:
+    files = re.findall(r"^(tests/.*):$", LIST.read_text("utf-8"), re.MULTILINE)
+    assert len(files) == len({*files}), "of a file that is there twice only the last would count"
     times = Counter(f"{entry.file}::{name}" for entry in entries() for name in entry.tests)
     assert [name for name, count in times.items() if count > 1] == []
 

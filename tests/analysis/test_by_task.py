@@ -7,8 +7,7 @@ import pytest
 
 from labapp.analysis.by_task import by_model
 from labapp.tasks.reconstruction.report.contents import CALIBRATION_METRICS, METRICS
-
-DRAWN = True
+from tests.helpers.nightly import EVERYTHING
 
 
 @pytest.mark.parametrize(
@@ -33,9 +32,11 @@ def test_errors_have_an_axis_a_data_set(models: tuple[str, ...], axes: dict[str,
     for dataset in filter(None, axes):
         assert page.count(f">{dataset}<") == 2, "below both of its panels"
     errors, others = 2, len(CALIBRATION_METRICS) - 2
-    assert page.count("n\N{THIN SPACE}=\N{THIN SPACE}3<") == errors * sum(
-        axes.values()
-    ) + others * len(models)
+    labels = errors * sum(axes.values()) + others * len(models)
+    if EVERYTHING:
+        assert page.count("n\N{THIN SPACE}=\N{THIN SPACE}3<") == labels
+    else:  # not drawn, an axis that shares its labels with another has them, too
+        assert page.count("n\N{THIN SPACE}=\N{THIN SPACE}3<") >= labels
     assert "data set has an axis of its own" in page
     asked = [metric for metric in METRICS if not metric.by_dataset]
     assert "Error AUC" not in str(by_model(stages, "calibration", asked))

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from labapp.analysis import coding_figures
 from labapp.analysis.analyze import analyze
 from labapp.analysis.coding_figures import coding_plates
 from labapp.analysis.coding_section import coding_section
 from labapp.analysis.language import MISSING
 from labapp.analysis.tables import Tables, load
 from labapp.session.simulation.simulation_job import simulate_study
+from tests.helpers.nightly import EVERYTHING
 
 STUDY = """\
 id: aloud
@@ -21,8 +23,9 @@ version: 1
 unnamed_texts: shipped
 seed: 3
 flow:
-- stages: {task: reconstruction, models: [sinelines/gt, circles/gt], order: as_listed, trials: 2}
-"""
+- stages:
+    {task: reconstruction, models: [sinelines/gt, circles/gt], order: as_listed, trials: TRIALS}
+""".replace("TRIALS", "2" if EVERYTHING else "1")
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +61,12 @@ def test_counts_figures_and_quotes_are_on_the_page(tables: Tables, html: str) ->
     assert "Means over fewer than 10 participants have no interval." in html
 
 
-def test_nothing_is_quoted_that_may_not_be_and_that_is_told(tables: Tables) -> None:
+def test_nothing_is_quoted_that_may_not_be_and_that_is_told(
+    tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not EVERYTHING:  # the figures, which have no quotes, take most of the time
+        for name in ("coding_figures", "timelines"):
+            monkeypatch.setattr(coding_figures, name, lambda *_: [])
     refused = tables.participants.assign(consent_quote=False).astype({"consent_quote": "boolean"})
     html = page(Tables.of({**tables.small(), "participants": refused}, tables.snapshots))
     assert "not to be quoted, as the participant said" in html

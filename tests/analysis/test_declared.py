@@ -72,6 +72,10 @@ def test_factors_are_columns_of_every_table(tmp_path: Path) -> None:
     assert json.loads(tables.participants["declared"][0]) == DECLARED
     meanings = dictionary(tables).set_index(["table", "column"])["meaning"]
     assert meanings["trials", "factor_hint"].endswith("of the study's design: with, without")
+
+
+def test_files_have_the_columns_of_factors(tmp_path: Path) -> None:
+    tables = load(session(tmp_path, "P01", "with", DECLARED))
     written = write(tables, tmp_path / "out")
     told = pd.read_csv(tmp_path / "out" / DICTIONARY)
     for path in written:

@@ -18,6 +18,7 @@ from labapp.session.condition_assignment import session_states
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import loading, overview
 from labapp.study.design import ExcludeRule
+from tests.helpers.nightly import EVERYTHING
 
 INSTRUMENT = """\
 id: opinions
@@ -67,6 +68,7 @@ flow:
     after: [shipped:seq]
 - questionnaire: opinions
 """
+MANY = 6 if EVERYTHING else 4
 RULES = ("attention", "saw_dots", "low_trust", "fast", "slow", "unsolved", "seq_high")
 
 
@@ -82,7 +84,7 @@ def ruled(folder: Path, text: str = STUDY) -> Path:
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("ruled")
     study = ruled(folder / "study")
-    simulate_study(str(study), 6, "understanding=0.6,random=0.4", folder / "data", careless=0.2)
+    simulate_study(str(study), MANY, "understanding=0.6,random=0.4", folder / "data", careless=0.2)
     return folder / "data"
 
 

@@ -65,9 +65,9 @@ items:
 @pytest.fixture(scope="module")
 def wide(tmp_path_factory: pytest.TempPathFactory) -> Tables:
     folder = tmp_path_factory.mktemp("felt")
-    simulate_study(str(own_study(folder / "study", WIDE)), 6, "understanding", folder / "data")
+    simulate_study(str(own_study(folder / "study", WIDE)), 3, "understanding", folder / "data")
     tables = load(folder / "data").included()
-    tables.answers.loc[tables.answers["item"] == "often", "touched"] = [False, True, *[None] * 4]
+    tables.answers.loc[tables.answers["item"] == "often", "touched"] = [False, True, None]
     return tables
 
 
@@ -146,7 +146,7 @@ def test_every_answer_is_counted(tables: Tables, page: str) -> None:
 
 
 def test_scales_have_alpha_omega_and_the_reasons(tables: Tables) -> None:
-    (scale,) = of(asked(study(n=60), per_stage=False))
+    (scale,) = of(asked(study(n=20), per_stage=False))
     page = "".join(item_sections(tables, [scale], "s1"))
     assert scale.alpha.value is not None
     assert scale.omega.value is not None

@@ -212,7 +212,13 @@ def test_its_answers_are_in_trials_stages_and_a_table_of_its_own(
     assert counts["included"].tolist() == [True] * 2
     assert tables.by_name()["counts"] is counts
     assert verify(session).ok
-    write(tables, tmp_path / "out")
+
+
+def test_its_table_is_written_with_the_others(
+    tmp_path: Path, install: Install, dots: dict[str, type[Payload]]
+) -> None:
+    install(Counting())
+    write(load(counted(dots).write(tmp_path)), tmp_path / "out")
     assert pd.read_csv(tmp_path / "out" / "counts.csv")["dots"].tolist() == [7, 8]
     dictionary = pd.read_csv(tmp_path / "out" / "columns.csv")
     assert {"dots", "most_dots"} <= set(dictionary["column"])

@@ -22,7 +22,7 @@ from labapp.session.simulation.simulation_job import simulate_study
 from labapp.session.withdrawal import decide_by_hand, withdraw
 from labapp.study.loading import LoadedStudy
 from tests.analysis.test_report import Page
-from tests.helpers.nightly import examples
+from tests.helpers.nightly import EVERYTHING
 from tests.session.test_slots import slotted
 
 FIRST, SECOND = "sub-P01_", "sub-P02_"
@@ -161,7 +161,7 @@ def test_who_withdrew_cannot_be_included_and_leaves_no_reason_behind(tmp_path: P
 
 
 @settings(
-    max_examples=examples(25),
+    max_examples=25 if EVERYTHING else 4,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(steps=st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=8))

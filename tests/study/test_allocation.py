@@ -14,7 +14,7 @@ from benchmarks.balance import measured
 from labapp.base.errors import StudyFull
 from labapp.study.allocation import Slot, Slots, cell_name, in_order, rows_of
 from labapp.study.design import Design, Order
-from tests.helpers.nightly import examples
+from tests.helpers.nightly import EVERYTHING
 
 LEVELS = tuple("abc")
 MODELS = tuple(f"m{n}" for n in range(6))
@@ -49,7 +49,7 @@ def apart(counts: Counter[Any], possible: int) -> int:
     )
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=60 if EVERYTHING else 8)
 @given(data=st.data(), designed=designs(), seed=st.integers(0, 2**40))
 def test_it_is_balanced_within_every_cell_whoever_drops_out(
     data: st.DataObject, designed: tuple[Design, int], seed: int

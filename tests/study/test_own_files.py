@@ -17,6 +17,7 @@ from labapp.study import loading
 from labapp.study.authoring import new_study
 from labapp.study.overview import check
 from tests.helpers.beside import put_beside
+from tests.helpers.nightly import EVERYTHING
 
 SHIPPED = """\
 id: mine
@@ -55,7 +56,7 @@ def test_no_file_of_a_new_study_can_be_missing_in_any_way(tmp_path: Path) -> Non
     """Deleted, renamed, in other capitals, still in the cloud, empty, or full of zero bytes."""
     path, files = made(tmp_path)
     check(path)
-    for file in files:
+    for file in files if EVERYTHING else files[::3]:
         content, name = file.read_bytes(), file.relative_to(tmp_path).as_posix()
         file.unlink()
         said = refused(path)

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.analysis.questionnaires import AnswerRecord, fold_scores
 from labapp.analysis.task_records import Parts
 from labapp.study.instruments import Instrument, Rating
 from labapp.study.instruments.scoring import OLD_NAMES, Score, as_answered, declared, of_name
+from tests.helpers.nightly import EVERYTHING
 from tests.helpers.questionnaires import TLX_PAIRS, TLX_SUBSCALES
 from tests.study.test_instruments import made, shipped
 
@@ -154,6 +155,7 @@ def test_limits_follow_from_the_items_and_are_the_published_ones() -> None:
 
 
 @pytest.mark.parametrize("name", ["seq", "sus", "nasa-tlx", "ueq-s"])
+@settings(max_examples=100 if EVERYTHING else 10)
 @given(data=st.data())
 def test_declarations_give_the_numbers_of_the_published_rules(
     name: str, data: st.DataObject

@@ -28,7 +28,7 @@ from labapp.study.plugins import registry
 from labapp.study.stimulus_stages import PredictMasked
 from labapp.tasks.unmasking.plan import UnmaskingPart
 from tests.helpers import stimuli
-from tests.helpers.nightly import examples
+from tests.helpers.nightly import EVERYTHING, examples
 from tests.helpers.unmasking import MASKS, made, write_unmasking_study
 
 
@@ -97,9 +97,10 @@ def test_the_order_is_the_participants_own_or_as_listed(
     loaded: LoadedStudy, found: StimulusSet, tmp_path: Path
 ) -> None:
     assert len({tuple(order(realised(loaded, number))) for number in range(1, 9)}) == 8
-    first = Counter(order(realised(loaded, number))[0] for number in range(1, 81))
-    assert len(first) == 8, "any of the eight sequences comes first for somebody"
-    assert max(first.values()) < 28
+    if EVERYTHING:
+        first = Counter(order(realised(loaded, number))[0] for number in range(1, 81))
+        assert len(first) == 8, "any of the eight sequences comes first for somebody"
+        assert max(first.values()) < 28
     listed = load(write_unmasking_study(tmp_path, found, order="as_listed", methods=["edge"]))
     images = [photo.id for photo in found.manifest.of_set(1)]
     assert order(realised(listed)) == [(image, "edge") for image in images]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.coding.agreement.coefficients import Intraclass, Level, alpha_for, masi, masi_alpha
 from labapp.coding.agreement.measure import coefficient, ratings_of
 from tests.coding.agreement.examples import KRIPPENDORFF, SHROUT_FLEISS, WIKIPEDIA, from_lines
+from tests.helpers.nightly import EVERYTHING
 
 ROWS = st.integers(2, 4).flatmap(
     lambda raters: st.lists(
@@ -48,6 +49,7 @@ def test_units_and_ratings_of_the_example() -> None:
     assert comparable.sum() == 40
 
 
+@settings(max_examples=100 if EVERYTHING else 10)
 @given(ROWS, st.randoms(use_true_random=False))
 def test_alpha_hangs_on_no_name(rows: list[list[int | None]], random: Random) -> None:
     order = list(range(len(rows[0]) if rows else 0))

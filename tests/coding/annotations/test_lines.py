@@ -24,7 +24,7 @@ from labapp.coding.annotations.ledger import (
 )
 from tests.helpers.nightly import EVERYTHING
 
-few = settings(max_examples=100 if EVERYTHING else 15)
+few = settings(max_examples=100 if EVERYTHING else 6)
 BEGAN = datetime(2026, 1, 2, tzinfo=UTC)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 VALUES: st.SearchStrategy[Any] = st.recursive(

@@ -88,7 +88,7 @@ def test_any_bytes_are_lines_or_problems(content: bytes) -> None:
 
 
 @pytest.mark.parametrize("make", FOLDS)
-@settings(max_examples=150 if EVERYTHING else 20)
+@settings(max_examples=150 if EVERYTHING else 8)
 @given(FILES)
 def test_any_lines_are_taken_in_or_refused(make: Callable[[], Fold], content: bytes) -> None:
     fold: Any = make()

@@ -14,6 +14,7 @@ from lxml import etree
 
 from labapp.base.errors import ExchangeError, LabappError
 from labapp.base.messages import Message, form
+from labapp.base.reading import archives
 from labapp.coding.annotations.store import annotations_of
 from labapp.coding.exchange.coming_in import bring_in
 from labapp.coding.exchange.gathering import export_coding, sheets_of
@@ -447,7 +448,7 @@ def test_the_checksum_is_that_of_the_file(project: Path) -> None:
 
 
 def bomb() -> bytes:
-    return zipped({"project.qde": b"<Project>" + b" " * (200 << 20)})
+    return zipped({"project.qde": b"<Project>" + b" " * archives.FREE})
 
 
 XML = b'<?xml version="1.0"?><Project xmlns="urn:QDA-XML:project:1.0" name="a">'

@@ -17,7 +17,7 @@ from labapp.coding.exchange.incoming import FORMATS
 from labapp.coding.exchange.model import Sheet
 from labapp.record.journal.opening import open_record
 from tests.helpers.exchanged import SECOND, exchanged_session, export, plan, sheets
-from tests.helpers.nightly import examples
+from tests.helpers.nightly import EVERYTHING
 from tests.helpers.refi import (
     SPACE,
     mistakes,
@@ -25,7 +25,7 @@ from tests.helpers.refi import (
 )  # fmt: skip
 
 EXAMPLES = settings(
-    max_examples=examples(40),
+    max_examples=40 if EVERYTHING else 6,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 

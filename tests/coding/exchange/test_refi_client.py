@@ -12,7 +12,7 @@ from labapp.coding.exchange.files import ms, plain
 from labapp.coding.exchange.incoming import FORMATS
 from labapp.coding.exchange.model import Sheet, label_of
 from tests.helpers.exchanged import BOOK, sheets
-from tests.helpers.nightly import examples
+from tests.helpers.nightly import EVERYTHING
 
 
 def codes_of(codes: list, above: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:  # type: ignore[type-arg]
@@ -25,7 +25,7 @@ def codes_of(codes: list, above: tuple[str, ...] = ()) -> dict[str, tuple[str, .
 
 
 @settings(
-    max_examples=examples(30),
+    max_examples=30 if EVERYTHING else 4,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(sheet=sheets())

@@ -57,7 +57,7 @@ def _made(agreed: tuple[tuple[str, bool], ...] | None) -> TemporaryDirectory[str
 def film(tmp_path_factory: pytest.TempPathFactory) -> Path:
     heard = heard_by(WORLD, BEGINS_S, 160.0, PPM, noise=0.02, seed=6)
     path = tmp_path_factory.mktemp("film") / "Jane Doe.mp4"
-    return write_video(path, heard, 160.0, per_second=5)
+    return write_video(path, heard, 160.0, per_second=2)
 
 
 @pytest.fixture

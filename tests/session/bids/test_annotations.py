@@ -48,7 +48,7 @@ from labapp.session.bids.folder import hash_stream, manifest_text, read_manifest
 from labapp.session.bids.verify import verify
 from tests.helpers.bids import validator_errors
 from tests.helpers.journals import GOLDEN, golden_session
-from tests.helpers.nightly import examples
+from tests.helpers.nightly import examples, sample
 
 CODEBOOK = resources.assets() / "codebooks" / "think-aloud.yaml"
 SECRET = "Xanthippe"
@@ -130,7 +130,7 @@ def holding(root: Path, word: str) -> list[str]:
 
 
 def test_a_bundle_gives_the_annotations_back_equal(session: Path, tmp_path: Path) -> None:
-    for zipped in (False, True):
+    for zipped in sample((False, True), (False,)):
         out = export([session], tmp_path / f"bundle-{zipped}", zip=zipped)
         before, after = open_record(session), open_record(out)
         assert annotations_of(after) == annotations_of(before)
@@ -162,9 +162,10 @@ def test_what_was_corrected_is_in_no_bundle(session: Path, tmp_path: Path) -> No
 def test_a_redacted_word_is_in_no_exported_byte(session: Path, tmp_path: Path) -> None:
     redacted(session)
     assert not holding(session.parent, SECRET), "nor in the files of the lab"
-    for name, how in (("plain", {}), ("zip", {"zip": True}), ("reduced", {"deidentify": True}),
-                      ("heard", {"deidentify": True, "audio": True})):  # fmt: skip
-        out = export([session], tmp_path / name, private=tmp_path / "private", **how)  # type: ignore[arg-type]
+    ways = {"plain": {}, "zip": {"zip": True}, "reduced": {"deidentify": True},
+            "heard": {"deidentify": True, "audio": True}}  # fmt: skip
+    for name in sample([*ways], ["plain", "heard"]):
+        out = export([session], tmp_path / name, private=tmp_path / "private", **ways[name])  # type: ignore[arg-type]
         assert not holding(out, SECRET), name
         assert verify(out).ok, verify(out).lines()
     annotations = annotations_of(open_record(tmp_path / "plain"))

@@ -26,7 +26,7 @@ from labapp.tasks.reconstruction.events import TrialDrawn
 from tests.helpers.golden import golden_builder
 from tests.helpers.golden_bundle import comparable, exported
 from tests.helpers.journals import GOLDEN, golden_session
-from tests.helpers.nightly import examples
+from tests.helpers.nightly import EVERYTHING
 from tests.tampering.places import reseal
 
 FORMATS = {
@@ -66,7 +66,7 @@ def rebuilt(bundle: Path) -> list[str]:
 
 
 @settings(
-    max_examples=examples(20),
+    max_examples=20 if EVERYTHING else 3,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())

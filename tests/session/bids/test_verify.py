@@ -34,7 +34,7 @@ from labapp.tasks.reconstruction.events import DialMoved
 from tests.helpers.forging import keep_crc32
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import golden_session
-from tests.helpers.nightly import examples
+from tests.helpers.nightly import EVERYTHING, examples
 from tests.helpers.trees import flip, snapshot
 from tests.session.bids.test_export import killed, renamed
 
@@ -130,7 +130,7 @@ def test_people_are_in_the_order_in_which_one_counts(of_four: Path) -> None:
     ] == people
 
 
-@settings(max_examples=examples(50), suppress_health_check=FIXTURE)
+@settings(max_examples=50 if EVERYTHING else 6, suppress_health_check=FIXTURE)
 @given(data=st.data())
 def test_any_flipped_byte_of_a_bundle_is_found(bundle: Path, data: st.DataObject) -> None:
     files = sorted(p.relative_to(bundle).as_posix() for p in bundle.rglob("*") if p.is_file())
@@ -149,7 +149,7 @@ def archive(bundle: Path) -> Path:
     return export([bundle], bundle.parent / "archive", zip=True, audio=False)
 
 
-@settings(max_examples=examples(50), suppress_health_check=FIXTURE)
+@settings(max_examples=50 if EVERYTHING else 6, suppress_health_check=FIXTURE)
 @given(data=st.data())
 def test_any_flipped_byte_of_an_archive_is_found(archive: Path, data: st.DataObject) -> None:
     size = archive.stat().st_size

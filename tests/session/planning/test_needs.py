@@ -24,6 +24,7 @@ from labapp.session.planning.power import (
 from labapp.session.planning.thresholds import People, weights
 from tests.analysis.design.studies import study
 from tests.analysis.design.test_analyses import AGAINST, DESIGN
+from tests.helpers.nightly import EVERYTHING
 from tests.session.planning.people import cohort
 
 
@@ -147,7 +148,8 @@ def test_what_is_planned_is_what_the_study_declares() -> None:
     assert (equal.direction, equal.bound, equal.corrected) == ("equivalent", 0.2, False)
     assert not completion.tests[0].corrected
     # Everybody once: the study that was simulated.
-    analysis = analyse(tables.included(), declared_of(tables, "own")).analyses[0]
+    results = analyse(tables.included(), declared_of(tables, "own"), by_trials=EVERYTHING)
+    analysis = results.analyses[0]
     counts = [
         (own := np.flatnonzero(completion.groups == at), np.ones((1, own.size))) for at in range(2)
     ]

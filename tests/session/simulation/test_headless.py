@@ -27,6 +27,7 @@ from labapp.session.simulation.simulation_job import simulate, simulate_study
 from labapp.session.simulation.strategies import STRATEGIES
 from labapp.study.loading import LoadedStudy, load
 from labapp.tasks.reconstruction import simulated
+from tests.helpers.nightly import EVERYTHING
 from tests.session.sessions import surroundings
 
 QUICK = load("quickstart")
@@ -92,7 +93,8 @@ def test_a_session_is_the_same_again_from_the_same_seed(tmp_path: Path, small: L
     events = run(tmp_path, small)
     assert finished(events)
     assert story(events) == story(run(tmp_path, small, "b"))
-    assert story(events) != story(run(tmp_path, small, "c", seed=4))
+    if EVERYTHING:
+        assert story(events) != story(run(tmp_path, small, "c", seed=4))
 
 
 def test_one_after_another(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from labapp.session.simulation.person import FAST, PATIENCE_S, Person
 from labapp.session.simulation.simulation_job import simulate
 from labapp.session.simulation.strategies import SHARES, STRATEGIES, drawn, members, parse
 from labapp.study.loading import load
+from tests.helpers.nightly import EVERYTHING
 from tests.session.sessions import surroundings
 
 STUDY = """\
@@ -67,17 +68,18 @@ def test_only_strategies_that_are_able_can_have_a_share() -> None:
 
 
 def test_people_have_strategies_in_these_shares_and_keep_them() -> None:
-    labels = [f"P{number}" for number in range(2000)]
+    many = 2000 if EVERYTHING else 800
+    labels = [f"P{number}" for number in range(many)]
     who = [drawn(MIXTURE, 5, label) for label in labels]
     counted = Counter(name for name, _ in who)
     for name, share in SHARES.items():
-        assert counted[name] / 2000 == pytest.approx(share, abs=0.04)
+        assert counted[name] / many == pytest.approx(share, abs=0.04)
     assert all(share == SHARES[name] for name, share in who)
     assert [drawn(MIXTURE, 5, label) for label in labels] == who
     assert [drawn(MIXTURE, 6, label) for label in labels] != who
     assert drawn("ascent", 5, "P1") == ("ascent", None)
     halves = Counter(drawn("ascent=0.5,random=0.5", 5, label)[0] for label in labels)
-    assert abs(halves["ascent"] - 1000) < 80
+    assert abs(halves["ascent"] / many - 0.5) < 0.04
 
 
 def test_people_differ_and_stay_who_they_are() -> None:

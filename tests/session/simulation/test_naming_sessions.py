@@ -86,7 +86,7 @@ def told(events: list[Event]) -> list[tuple[object, ...]]:
 
 @pytest.fixture(scope="module")
 def named(tmp_path_factory: pytest.TempPathFactory) -> list[Event]:
-    return play(tmp_path_factory.mktemp("named"), "open")
+    return play(tmp_path_factory.mktemp("named"), "open", stages="trials: 2")
 
 
 def test_dials_are_named_by_the_command_that_a_person_s_typing_sends(named: list[Event]) -> None:

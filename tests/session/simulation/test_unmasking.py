@@ -130,7 +130,7 @@ def answers(one: Annotator, part: UnmaskingPart = STAGE) -> Iterator[Answer]:
 def crowd() -> list[Answer]:
     return [
         answer
-        for number in range(60 if EVERYTHING else 20)
+        for number in range(60 if EVERYTHING else 12)
         for answer in answers(annotator(number))
     ]
 
@@ -140,7 +140,7 @@ def crowd() -> list[Answer]:
 def test_shares_are_those_of_the_psychometric_function(
     crowd: list[Answer], method: str, percent: float
 ) -> None:
-    """Of 600 sequences each by night, 200 by day; one in 100,000 would be further off by chance."""
+    """Of 600 sequences each by night, 120 by day; one in 100,000 would be further off by chance."""
     here = [
         (sequence, label)
         for sequence, mask, label, _ in crowd

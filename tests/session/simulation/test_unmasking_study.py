@@ -29,7 +29,7 @@ from tests.helpers import stimuli
 from tests.helpers.nightly import EVERYTHING
 from tests.helpers.unmasking import made, write_unmasking_study
 
-PEOPLE = 16 if EVERYTHING else 6
+PEOPLE = 16 if EVERYTHING else 4
 THRESHOLDS = {"middle": 9.0, "rim": 13.0, "edge": 18.0}
 OBSERVER = Observer(thresholds=THRESHOLDS, slope=4.0, guess=0.1)
 BLANK_MS = 250
