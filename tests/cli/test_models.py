@@ -78,7 +78,7 @@ def test_show_never_overwrites_what_is_no_such_sheet(models: Run, tmp_path: Path
 def test_evaluate_says_what_to_do_where_a_card_flatters(models: Run, tmp_path: Path) -> None:
     card = copied(tmp_path / "own", "sinelines/lab") / "model.yaml"
     whole = card.read_text(encoding="utf-8")
-    few = whole.replace("count: 50000, held_out: 5000", "count: 400, held_out: 40")
+    few = whole.replace("count: 50000, held_out: 5000", "count: 150, held_out: 20")
     few = few.partition("\ndisentanglement:")[0]
     card.write_text(few, encoding="utf-8")
     status, out, err = models("evaluate", "sinelines/lab", "--no-metrics", "--json")
