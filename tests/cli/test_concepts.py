@@ -34,7 +34,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("own")
     with pytest.MonkeyPatch.context() as patch:
         if not EVERYTHING:
-            patch.setitem(recipe.SIZES, "S", replace(recipe.SIZES["S"], train=200, toy_epochs=5))
+            patch.setitem(recipe.SIZES, "S", replace(recipe.SIZES["S"], toy_epochs=5))
         training.train(toy(), out=root)
     return root
 
