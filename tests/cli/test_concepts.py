@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from labapp.base import resources
 from labapp.cli import own_models
 from labapp.models.concepts import package, recipe, training
 from tests.helpers.commands import Run
+from tests.helpers.nightly import EVERYTHING
 from tests.helpers.rough_fits import brief_nis as brief_nis
 from tests.models.concepts.conftest import toy
 
@@ -30,7 +32,10 @@ VARIANTS = {
 def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A models folder with one model."""
     root = tmp_path_factory.mktemp("own")
-    training.train(toy(), out=root)
+    with pytest.MonkeyPatch.context() as patch:
+        if not EVERYTHING:
+            patch.setitem(recipe.SIZES, "S", replace(recipe.SIZES["S"], toy_epochs=5))
+        training.train(toy(), out=root)
     return root
 
 

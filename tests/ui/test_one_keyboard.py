@@ -278,23 +278,11 @@ def test_a_question_that_nobody_answers_is_closed_but_not_in_a_pause(
     assert table.given[-1] == ("participant", "idle")
 
 
-def test_a_window_system_that_follows_clicks_closes_the_question(
-    lay: Callable[..., Table],
-) -> None:
-    table = lay()
-    assert end(table)
-    unwanted = Qt.WindowType.WindowDoesNotAcceptFocus
-    table.participant.windowHandle().setFlag(unwanted, False)  # as one that does not know it
-    table.participant.activateWindow()  # what a click into it does there
-    QApplication.processEvents()
-    assert table.console.asking is None
-    assert table.said == ("", "")
-
-
 def test_the_participants_window_takes_no_keyboard_while_the_moderator_has_it(
     lay: Callable[..., Table],
 ) -> None:
-    """A participant who goes on with the mouse takes no letter out of a note."""
+    """A participant who goes on with the mouse takes no letter out of a note; a window system that
+    gives them the keyboard all the same closes the question."""
     table = lay()
     unwanted = Qt.WindowType.WindowDoesNotAcceptFocus
     for begin in (lambda: table.chord(Qt.Key.Key_N, CONTROL), lambda: end(table)):
@@ -302,6 +290,12 @@ def test_the_participants_window_takes_no_keyboard_while_the_moderator_has_it(
         assert table.participant.windowHandle().flags() & unwanted
         press(Qt.Key.Key_Escape)
         assert not table.participant.windowHandle().flags() & unwanted
+    assert end(table)
+    table.participant.windowHandle().setFlag(unwanted, False)  # as one that does not know it
+    table.participant.activateWindow()  # what a click into it does there
+    QApplication.processEvents()
+    assert table.console.asking is None
+    assert table.said == ("", "")
 
 
 # --- where answers come up ------------------------------------------------------------------------

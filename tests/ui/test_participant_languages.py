@@ -22,11 +22,13 @@ from tests.helpers.languages import MARKED, mark, translated, write_marked
 from tests.helpers.packages import ring_model
 from tests.helpers.questionnaires import ALL
 from tests.helpers.rooms import skip_to
+from tests.helpers.sample import EVERYTHING, sample
 from tests.helpers.single import write_single_study
 from tests.helpers.studies import ring_decoder, write_study
 from tests.ui.said import said_in
 
 DIGITS = "mnist8k/ss5"
+ASKED = sample(ALL, ALL[:3])
 WHOLE = f"""\
 id: whole
 title: {mark("A study for tests")}
@@ -39,7 +41,7 @@ flow:
   - stages: {{task: single-dimension, visualisation: exemplars, models: [{DIGITS}]}}
   - stages: {{task: single-dimension, visualisation: traversals, models: [sinelines/gt]}}
   - text: texts/{{language}}/tutorial-traversals.md
-  - stages: {{task: reconstruction, models: [sinelines/gt], trials: 1, after: [{", ".join(ALL)}]}}
+  - stages: {{task: reconstruction, models: [sinelines/gt], trials: 1, after: [{", ".join(ASKED)}]}}
   - debrief: texts/{{language}}/debrief.md
 """
 
@@ -54,9 +56,9 @@ def test_every_word_comes_from_the_texts(open_room, open_window, qapp, tmp_path)
 
     def look() -> None:
         qapp.processEvents()
-        foreign = {text for text in said_in(window) if "⟦" not in text}
-        assert not foreign, room.runner.part
-        seen.update(said_in(window))
+        said = said_in(window)
+        assert not {text for text in said if "⟦" not in text}, room.runner.part
+        seen.update(said)
 
     look()
     window.screen_shown.right()
@@ -78,7 +80,7 @@ def test_every_word_comes_from_the_texts(open_room, open_window, qapp, tmp_path)
     room.runner.send(Next())
     assert room.runner.finished
     look()
-    assert len(seen) > 150
+    assert len(seen) > (150 if EVERYTHING else 75)
 
 
 def labels(window: QWidget) -> str:

@@ -129,7 +129,7 @@ def test_every_window_of_the_moderator_is_well_made(
 
 def test_what_cannot_be_reached_is_found(qtbot: QtBot) -> None:
     """So that a test that finds nothing has looked."""
-    with opened_preview(load("bagnet-distinction-labels"), None, None) as preview:
+    with opened_preview(load("quickstart"), None, None) as preview:
         preview.course = Course(preview.runner.machine)  # nobody has to go through it first
         window = preview.window
         window.resize(*SMALL)

@@ -78,14 +78,16 @@ def answer(qtbot, runner):
 
 
 def test_a_session_that_stopped_while_a_picture_was_on_goes_on_in_windows(qtbot, qapp, tmp_path):
-    study = write_unmasking_study(tmp_path / "study", made(tmp_path / "set"), blank_ms=40)
+    study = write_unmasking_study(
+        tmp_path / "study", made(tmp_path / "set"), blank_ms=40, masks=[45.0]
+    )
     options = RunOptions(
         data=tmp_path / "data", private=tmp_path / "private", audio="off", windowed=True
     )
     begun = open_new(str(study), "P01", "1", options)
     controller = SessionController(begun, options)
     controller.start()
-    for _ in range(10):
+    for _ in range(4):
         answer(qtbot, begun.runner)
     on_screen(qtbot, begun.runner)
     stopped = begun.runner.state.part_state.trial
