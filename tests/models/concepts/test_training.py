@@ -77,12 +77,14 @@ def test_a_killed_process_is_resumed_to_the_same_weights(
     assert not state.exists()
 
 
-def test_another_seed_or_size_has_an_id_of_its_own_and_other_weights(
-    folders: dict[str, Path], tmp_path: Path
-) -> None:
+def test_another_seed_has_other_weights(folders: dict[str, Path], tmp_path: Path) -> None:
     folder = training.train(toy("cbm"), seed=3, out=tmp_path)
     assert folder == tmp_path / "tiny/model-seed3"
     assert (folder / WEIGHTS).read_bytes() != (folders["cbm"] / WEIGHTS).read_bytes()
+
+
+def test_another_seed_or_size_has_an_id_of_its_own() -> None:
+    assert toy("cbm").of("S", 3).id == "tiny/model-seed3"
     assert toy("cbm").of("L", 3).id == "tiny/model-l-seed3"
     assert toy("cbm").of("S", 0) == toy("cbm")
 
