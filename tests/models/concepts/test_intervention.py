@@ -84,17 +84,6 @@ def test_a_trained_model_answers_in_its_table_as_it_does_when_asked(
             np.testing.assert_allclose(ready.alone(score), [of[(j,)] for j in range(3)])
 
 
-def test_logits_are_set_to_percentiles_of_training_codes_and_probabilities_to_0_and_1(
-    models: dict[str, ConceptModel],
-) -> None:
-    np.testing.assert_array_equal(models["cbm"].values, [[0, 1]] * 3)
-    logits = models["cbm-logits"]
-    recipe = logits.card.recipe
-    train = recipe.data.load(recipe.measures).split.train
-    below, above = np.percentile(logits.codes(train), [5, 95], axis=0)
-    np.testing.assert_allclose(logits.values, np.stack([below, above], axis=1), atol=1e-5)
-
-
 def test_other_values_take_the_place_of_the_models_own(models: dict[str, ConceptModel]) -> None:
     model = models["cbm"]
     rows = rows_of(model)

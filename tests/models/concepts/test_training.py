@@ -17,6 +17,7 @@ from labapp.base.errors import ModelError
 from labapp.models.concepts import card as cards
 from labapp.models.concepts import package, training
 from labapp.models.concepts.card import CODES, INTERVENTION, WEIGHTS
+from labapp.models.concepts.learner import ConceptModel
 from labapp.models.concepts.recipe import ConceptRecipe
 from labapp.models.training import loop
 from labapp.models.training.loop import Progress
@@ -130,6 +131,17 @@ def test_what_is_loaded_gives_the_codes_that_were_measured(folders: dict[str, Pa
         assert (logits.argmax(axis=1) == rows.labels_of).mean() == pytest.approx(
             card.test.task, abs=1e-4
         )
+
+
+def test_logits_are_set_to_percentiles_of_training_codes_and_probabilities_to_0_and_1(
+    models: dict[str, ConceptModel],
+) -> None:
+    np.testing.assert_array_equal(models["cbm"].values, [[0, 1]] * 3)
+    logits = models["cbm-logits"]
+    recipe = logits.card.recipe
+    train = recipe.data.load(recipe.measures).split.train
+    below, above = np.percentile(logits.codes(train), [5, 95], axis=0)
+    np.testing.assert_allclose(logits.values, np.stack([below, above], axis=1), atol=1e-5)
 
 
 def test_a_damaged_package_is_refused(folders: dict[str, Path], tmp_path: Path) -> None:

@@ -233,8 +233,9 @@ def test_a_note_says_where_codes_stand_in_another_order() -> None:
     assert not aligned.notes
     assert not ois(turned, truth, align=False, epochs=5).notes
     noise = np.random.default_rng(15).normal(size=truth.shape)
-    for codes in (truth, truth + 0.5 * noise, noise):
-        assert not ois(codes, truth, epochs=10).notes
+    every = {"exact": truth, "noisy": truth + 0.5 * noise, "noise": noise}
+    for name in sample(tuple(every), ("noise",)):
+        assert not ois(every[name], truth, epochs=10).notes
 
 
 def test_the_width_of_helpers_is_a_setting() -> None:
