@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from labapp.models.concepts import package, training
 from labapp.models.concepts.learner import ConceptModel
 from labapp.models.concepts.recipe import ConceptRecipe
+from labapp.models.datasets.concepts.rows import ConceptRows
 from labapp.models.metrics import nis
 from labapp.models.metrics.ois import ois
 from tests.helpers.sample import EVERYTHING
@@ -98,6 +99,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(scope="session")
 def models(folders: dict[str, Path]) -> dict[str, ConceptModel]:
     return Made(lambda name: package.load(folders[name]))
+
+
+def rows_of(model: ConceptModel) -> ConceptRows:
+    recipe = model.card.recipe
+    return recipe.data.load(recipe.measures).split.test
 
 
 PICTURES = 60
