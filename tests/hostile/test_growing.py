@@ -24,16 +24,14 @@ from tests.hostile.growing import GROWING, MOST_MB, MOST_S, apart, superlinear
 EVERY = sorted(GROWING)
 FEW = (
     "vtt: voices in a cue",
-    "vtt: arrows in a NOTE",
     "srt: bold in bold",
     "TextGrid: a quote that never closes",
-    "TextGrid: a name of strokes",
     "EAF: annotations of codes at one place",
     "qdc: codes of one name",
     "ratings: units",
     "codebook: parents",
 )
-"""What was quadratic once, or a product."""
+"""What was quadratic once, or a product: one for each reader."""
 
 
 @pytest.mark.parametrize("name", sample(EVERY, FEW))
@@ -41,7 +39,7 @@ def test_twice_the_input_takes_twice_the_time(name: str) -> None:
     assert not superlinear(name)
 
 
-@pytest.mark.parametrize("name", sample(EVERY, FEW[:2]))
+@pytest.mark.parametrize("name", sample(EVERY, FEW[:1]))
 def test_the_largest_file_stays_within_bounds(name: str) -> None:
     (row,) = apart(name, [GROWING[name].largest])
     assert row["ended"].startswith(("read", "told")), row
@@ -74,7 +72,8 @@ def test_a_package_that_never_answers_is_refused_where_a_session_would_stand(
     monkeypatch.setenv("LABAPP_MODELS", str(tmp_path))
     folder = write(tmp_path, "own/model", (8, 8), dimensions=3)
     replaced(folder, graphs.looping(3, (8, 8), above=above))
-    for reads in (load_package, space_of):  # the start of a session, and studies check
+    # The start of a session, and studies check.
+    for reads in sample((load_package, space_of), (load_package,)):
         with pytest.raises(ModelError, match="still computing after 1 seconds"):
             reads("own/model")
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.base.errors import LabappError
+from tests.helpers.nightly import examples
 from tests.hostile.targets import TARGETS, fuzz
 
 FINDINGS = sorted((Path(__file__).parent / "findings").glob("*.gz"))
@@ -21,7 +22,7 @@ FEW = {"zip": 2, "events": 4, "study": 15, "words": 15}
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_nothing_but_an_error_of_ours_comes_out(name: str) -> None:
-    tried, bad = fuzz(name, seconds=10, seed=1, most=FEW.get(name, 30))
+    tried, bad = fuzz(name, seconds=10, seed=1, most=examples(FEW.get(name, 30)))
     assert tried
     assert not bad
 

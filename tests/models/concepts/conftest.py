@@ -8,7 +8,7 @@ import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,7 +22,9 @@ from torch import Tensor, nn
 from labapp.models.concepts import package, training
 from labapp.models.concepts.learner import ConceptModel
 from labapp.models.concepts.recipe import ConceptRecipe
+from labapp.models.datasets.concepts.rows import ConceptRows
 from labapp.models.metrics import nis
+from labapp.models.metrics.ois import ois
 from tests.helpers.sample import EVERYTHING
 
 Thing = TypeVar("Thing")
@@ -33,10 +35,14 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
+brief_ois = ois if EVERYTHING else partial(ois, epochs=3)
+
+
 @contextmanager
 def measured_briefly() -> Iterator[None]:
-    """Training ends with scores, most of whose time the networks of NIS take."""
+    """Training ends with scores, most of whose time the networks of NIS and OIS take."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "ois", brief_ois)
         if not EVERYTHING:
             patch.setattr(nis, "EPOCHS", 30)
         yield
@@ -93,6 +99,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(scope="session")
 def models(folders: dict[str, Path]) -> dict[str, ConceptModel]:
     return Made(lambda name: package.load(folders[name]))
+
+
+def rows_of(model: ConceptModel) -> ConceptRows:
+    recipe = model.card.recipe
+    return recipe.data.load(recipe.measures).split.test
 
 
 PICTURES = 60

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.metrics import roc_auc_score
 
-from labapp.base.errors import ModelError
 from labapp.models.concepts.learner import ConceptModel
 from labapp.models.concepts.training import (
     Interventions,
@@ -18,10 +17,9 @@ from labapp.models.concepts.training import (
     interventions,
     probabilities,
 )
-from labapp.models.datasets.concepts.rows import ConceptRows
 from labapp.models.metrics.roc import class_accuracy, class_auc
 from labapp.models.stimuli.interventions import place
-from tests.models.concepts.conftest import BOTTLENECKS
+from tests.models.concepts.conftest import BOTTLENECKS, rows_of
 
 CONCEPTS = np.array([[1, 1], [1, 0], [0, 1], [0, 0]])
 CODES = np.array([[0.9, 0.8], [0.2, 0.1], [0.4, 0.3], [0.1, 0.6]])
@@ -82,37 +80,3 @@ def test_a_trained_model_answers_in_its_table_as_it_does_when_asked(
             np.testing.assert_allclose(ready.subsets(score), means)
             np.testing.assert_allclose(ready.fixed(score), [of[tuple(range(m))] for m in range(4)])
             np.testing.assert_allclose(ready.alone(score), [of[(j,)] for j in range(3)])
-
-
-def test_logits_are_set_to_percentiles_of_training_codes_and_probabilities_to_0_and_1(
-    models: dict[str, ConceptModel],
-) -> None:
-    np.testing.assert_array_equal(models["cbm"].values, [[0, 1]] * 3)
-    logits = models["cbm-logits"]
-    recipe = logits.card.recipe
-    train = recipe.data.load(recipe.measures).split.train
-    below, above = np.percentile(logits.codes(train), [5, 95], axis=0)
-    np.testing.assert_allclose(logits.values, np.stack([below, above], axis=1), atol=1e-5)
-
-
-def test_other_values_take_the_place_of_the_models_own(models: dict[str, ConceptModel]) -> None:
-    model = models["cbm"]
-    rows = rows_of(model)
-    swapped = intervene(model, rows, [0, 1, 2], np.array([[1.0, 0.0]] * 3))
-    opposite = ConceptRows(rows.rows, 1 - rows.concepts_of, rows.labels_of)
-    np.testing.assert_allclose(swapped, intervene(model, opposite, [0, 1, 2]))
-
-
-def test_what_cannot_be_set_is_refused(models: dict[str, ConceptModel]) -> None:
-    model = models["cbm"]
-    for setting in ({3: 1}, {0: 2}):
-        with pytest.raises(ModelError, match="cannot be set"):
-            model.intervened(rows_of(model), setting)
-    without = ConceptModel(model._learner)
-    with pytest.raises(ModelError, match="None of the concepts"):
-        intervene(without, rows_of(model), [0])
-
-
-def rows_of(model: ConceptModel) -> ConceptRows:
-    recipe = model.card.recipe
-    return recipe.data.load(recipe.measures).split.test

@@ -11,9 +11,8 @@ import pytest
 from labapp.models.concepts import training
 from labapp.models.concepts.learner import ConceptModel, Setup, build, in_memory
 from labapp.models.concepts.recipe import ConceptData
-from labapp.models.metrics.ois import ois
 from labapp.models.training.loop import Provenance
-from tests.models.concepts.conftest import recipe
+from tests.models.concepts.conftest import brief_ois, recipe
 
 TOY = {"dataset": "toy"}
 SPRITES = {"dataset": "dsprites", "concepts": 4, "pixels": 32}
@@ -60,9 +59,9 @@ def test_as_published_other_codes_are_scored() -> None:
     scores = training.scores(model, data, codes, model.codes(data.split.train))
     concepts = rows.concepts_of.astype(np.float64)
     published = model.codes(rows, as_published=True)
-    assert scores["ois"] == pytest.approx(ois(codes, concepts, align=True).score, abs=1e-4)
+    assert scores["ois"] == pytest.approx(brief_ois(codes, concepts, align=True).score, abs=1e-4)
     assert scores["ois_published"] == pytest.approx(
-        ois(published, concepts, align=True, as_published=True).score, abs=1e-4
+        brief_ois(published, concepts, align=True, as_published=True).score, abs=1e-4
     )
     assert "ois_maps" not in scores
     assert training.complete(model, rows, codes, 0.9) == {}
@@ -77,7 +76,7 @@ def test_maps_are_scored_beside_what_sums_them_up() -> None:
     codes = model.codes(rows)
     scores = training.scores(model, data, codes, model.codes(data.split.train))
     flat = maps.reshape(300, 4, 16)
-    expected = ois(flat, rows.concepts_of.astype(np.float64)).score
+    expected = brief_ois(flat, rows.concepts_of.astype(np.float64)).score
     assert scores["ois_maps"] == pytest.approx(expected, abs=1e-4)
 
 

@@ -17,10 +17,13 @@ from labapp.base.errors import ModelError
 from labapp.models.concepts import card as cards
 from labapp.models.concepts import package, training
 from labapp.models.concepts.card import CODES, INTERVENTION, WEIGHTS
+from labapp.models.concepts.learner import ConceptModel
 from labapp.models.concepts.recipe import ConceptRecipe
+from labapp.models.concepts.training import intervene
+from labapp.models.datasets.concepts.rows import ConceptRows
 from labapp.models.training import loop
 from labapp.models.training.loop import Progress
-from tests.models.concepts.conftest import BOTTLENECKS, sprites, toy
+from tests.models.concepts.conftest import BOTTLENECKS, rows_of, sprites, toy
 
 FILES = (WEIGHTS, CODES, INTERVENTION)
 
@@ -77,12 +80,14 @@ def test_a_killed_process_is_resumed_to_the_same_weights(
     assert not state.exists()
 
 
-def test_another_seed_or_size_has_an_id_of_its_own_and_other_weights(
-    folders: dict[str, Path], tmp_path: Path
-) -> None:
+def test_another_seed_has_other_weights(folders: dict[str, Path], tmp_path: Path) -> None:
     folder = training.train(toy("cbm"), seed=3, out=tmp_path)
     assert folder == tmp_path / "tiny/model-seed3"
     assert (folder / WEIGHTS).read_bytes() != (folders["cbm"] / WEIGHTS).read_bytes()
+
+
+def test_another_seed_or_size_has_an_id_of_its_own() -> None:
+    assert toy("cbm").of("S", 3).id == "tiny/model-seed3"
     assert toy("cbm").of("L", 3).id == "tiny/model-l-seed3"
     assert toy("cbm").of("S", 0) == toy("cbm")
 
@@ -128,6 +133,35 @@ def test_what_is_loaded_gives_the_codes_that_were_measured(folders: dict[str, Pa
         assert (logits.argmax(axis=1) == rows.labels_of).mean() == pytest.approx(
             card.test.task, abs=1e-4
         )
+
+
+def test_logits_are_set_to_percentiles_of_training_codes_and_probabilities_to_0_and_1(
+    models: dict[str, ConceptModel],
+) -> None:
+    np.testing.assert_array_equal(models["cbm"].values, [[0, 1]] * 3)
+    logits = models["cbm-logits"]
+    recipe = logits.card.recipe
+    train = recipe.data.load(recipe.measures).split.train
+    below, above = np.percentile(logits.codes(train), [5, 95], axis=0)
+    np.testing.assert_allclose(logits.values, np.stack([below, above], axis=1), atol=1e-5)
+
+
+def test_other_values_take_the_place_of_the_models_own(models: dict[str, ConceptModel]) -> None:
+    model = models["cbm"]
+    rows = rows_of(model)
+    swapped = intervene(model, rows, [0, 1, 2], np.array([[1.0, 0.0]] * 3))
+    opposite = ConceptRows(rows.rows, 1 - rows.concepts_of, rows.labels_of)
+    np.testing.assert_allclose(swapped, intervene(model, opposite, [0, 1, 2]))
+
+
+def test_what_cannot_be_set_is_refused(models: dict[str, ConceptModel]) -> None:
+    model = models["cbm"]
+    for setting in ({3: 1}, {0: 2}):
+        with pytest.raises(ModelError, match="cannot be set"):
+            model.intervened(rows_of(model), setting)
+    without = ConceptModel(model._learner)
+    with pytest.raises(ModelError, match="None of the concepts"):
+        intervene(without, rows_of(model), [0])
 
 
 def test_a_damaged_package_is_refused(folders: dict[str, Path], tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -24,10 +25,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return where
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("plain")
+    digits.write(where, "t10k", *digits.draw(10_000, seed=0))
+    return where
+
+
 @pytest.fixture
-def plain(tmp_path: Path) -> Path:
-    digits.write(tmp_path, "t10k", *digits.draw(10_000, seed=0))
-    return tmp_path
+def plain(written: Path, tmp_path: Path) -> Path:
+    """Files that a test may spoil."""
+    return Path(shutil.copytree(written, tmp_path / "plain"))
 
 
 def test_gzipped_files_and_plain_ones_hold_the_same(folder: Path, plain: Path) -> None:

@@ -22,7 +22,7 @@ from labapp.models.explanations.training import card_of
 TINY = """
 id: birds/{name}
 title: Tiny
-data: {{dataset: birds, seed: 5, train: 2, validation: 1, test: 6, size: 48}}
+data: {{dataset: birds, seed: 5, train: 2, validation: 1, test: 3, size: 48}}
 method: {{name: {name}}}
 schedule: {{steps: 6, batch: 8, peak: 0.003}}
 seed: 2

@@ -9,6 +9,7 @@ from labapp.base.errors import ModelError
 from labapp.models.explanations import bagnet as bags
 from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.photos import UInt8
+from tests.helpers.sample import sample
 from tests.models.explanations.conftest import untrained
 
 
@@ -26,7 +27,7 @@ def test_a_position_sees_its_field_and_no_more(field: int, pictures: UInt8) -> N
     model = untrained({"name": "bagnet", "field": field})
     before = bags.evidence(model, pictures[:1])[0]
     at, reach = 48, field // 2
-    for axis in (1, 2):
+    for axis in sample((1, 2), (1,)):
         for offset, changes in (
             (reach, True), (-reach, True), (reach + 1, False), (-reach - 1, False)
         ):  # fmt: skip

@@ -20,7 +20,7 @@ from labapp.models.explanations.photos import load_photos
 TINY = """
 id: faces/tiny
 title: Tiny
-data: {dataset: faces, seed: 5, train: 10, validation: 4, test: 15, cue: 0.9}
+data: {dataset: faces, seed: 5, train: 4, validation: 2, test: 15, cue: 0.9}
 method: {name: cnn}
 schedule: {steps: 12, batch: 8, peak: 0.003, weight_decay: 0}
 seed: 2
@@ -121,7 +121,7 @@ def test_a_card_whose_classes_do_not_add_up_is_refused(trained: Path) -> None:
     ("old", "new", "said"),
     [
         ("name: cnn", "name: resnet", "resnet does not learn faces"),
-        ("dataset: faces, seed: 5, train: 10, validation: 4, test: 15, cue: 0.9",
+        ("dataset: faces, seed: 5, train: 4, validation: 2, test: 15, cue: 0.9",
          "dataset: birds, seed: 5, train: 2", "cnn does not learn birds"),
         ("cue: 0.9", "cue: 1.9", "cue"),
         ("cue: 0.9", "size: 50", "size"),

@@ -24,7 +24,7 @@ def test_a_recipe_is_read_with_its_defaults(recipe_of: Callable[..., Path]) -> N
     assert recipe.method.model_dump() == {"name": "bagnet", "field": 33}
     assert recipe.schedule.weight_decay == 0.05
     data = recipe.data.load()
-    assert (len(data.train), len(data.validation), len(data.test)) == (40, 20, 120)
+    assert (len(data.train), len(data.validation), len(data.test)) == (40, 20, 60)
     assert data.test.size == 48
     assert data.test.seed == 5
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
-from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.model_selection import train_test_split
 
 from labapp.base.errors import MetricError
@@ -19,7 +18,7 @@ from labapp.models.metrics import regressors
 from labapp.models.metrics.dci import concentration, dci, disentanglement
 from labapp.models.metrics.dcimig import dcimig
 from tests.helpers.sample import examples
-from tests.models.metrics.brief import few_depths_of_forests, few_trees_of_dci
+from tests.models.metrics.brief import by_day, few_depths_of_forests, few_trees_of_dci
 from tests.models.metrics.made import Float64, array, seeds
 
 directions = st.booleans()
@@ -42,7 +41,7 @@ def reference(inputs: Float64, targets: Float64, seed: int) -> tuple[Float64, Fl
     parts = train_test_split(inputs, targets, test_size=0.1, random_state=seed)
     columns = []
     for train, test in zip(parts[2].T, parts[3].T, strict=True):
-        model = GradientBoostingRegressor(random_state=seed).fit(parts[0], train)
+        model = regressors.GradientBoostingRegressor(random_state=seed).fit(parts[0], train)
         r2 = (model.score(parts[0], train), model.score(parts[1], test))
         columns.append((model.feature_importances_, *r2))
     importance, r2_train, r2_test = (np.array(found) for found in zip(*columns, strict=True))
@@ -170,6 +169,7 @@ def test_concentration_by_hand() -> None:
         assert 0 <= concentration(np.ones((1, columns)))[0] < 1e-12
 
 
+@by_day(few_trees_of_dci)
 @pytest.mark.parametrize("as_published", [False, True])
 @few
 @given(seed=seeds)

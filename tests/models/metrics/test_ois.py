@@ -24,11 +24,15 @@ def noisy(seed: int, rows: int = 1000) -> tuple[Float64, Float64]:
 
 
 def test_concepts_as_their_own_codes_score_0() -> None:
-    truth = noisy(0)[1]
+    truth = noisy(0, rows=400)[1]
     found = ois(truth, truth)
     assert found.score == 0
     assert not array(found, "deviation").any()
-    # As published, the oracle has rows and weights of its own: chance is left.
+
+
+def test_as_published_chance_is_left_of_concepts_as_their_own_codes() -> None:
+    """The oracle has rows and weights of its own."""
+    truth = noisy(0)[1]
     assert 0.01 < ois(truth, truth, as_published=True).score < 0.15
 
 
@@ -42,7 +46,7 @@ def test_codes_of_each_others_concepts_score_near_1() -> None:
 
 
 def test_the_score_is_made_of_its_parts() -> None:
-    codes, truth = noisy(2)
+    codes, truth = noisy(2, rows=200)
     found = ois(codes, truth)
     deviation = array(found, "purity") - array(found, "oracle")
     assert np.array_equal(deviation, array(found, "deviation"))
@@ -61,15 +65,16 @@ def test_the_score_is_made_of_its_parts() -> None:
             "batch": 128,
             "seed": 0,
             "as_published": False,
-            "rows": 1000,
+            "rows": 200,
         }.items()
     )
 
 
 def test_equal_arguments_give_equal_scores_and_the_seed_counts() -> None:
     codes, truth = noisy(3, rows=150)
-    assert ois(codes, truth, seed=5).to_json() == ois(codes, truth, seed=5).to_json()
-    assert ois(codes, truth, seed=5).score != ois(codes, truth, seed=6).score
+    first, again, other = (ois(codes, truth, seed=seed, epochs=4) for seed in (5, 5, 6))
+    assert first.to_json() == again.to_json()
+    assert first.score != other.score
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -125,9 +130,13 @@ def test_one_concept() -> None:
 def test_codes_of_several_numbers() -> None:
     codes, truth = noisy(8)
     some = slice(200)
-    flat = ois(codes[some], truth[some]).to_json()
-    assert ois(codes[some, :, None], truth[some]).to_json() == flat
-    # The second number tells the next concept outright: only a helper that reads both sees it.
+    flat = ois(codes[some], truth[some], epochs=4).to_json()
+    assert ois(codes[some, :, None], truth[some], epochs=4).to_json() == flat
+
+
+def test_a_leak_in_the_second_number_of_a_code_is_seen() -> None:
+    """It tells the next concept outright: only a helper that reads both numbers sees it."""
+    truth = noisy(8)[1]
     leaking = ois(np.stack([truth, np.roll(truth, 1, axis=1)], axis=2), truth)
     purity = array(leaking, "purity")
     assert purity.diagonal().min() > 0.99
@@ -150,7 +159,7 @@ def test_concepts_of_more_classes() -> None:
 
 
 def test_as_published_draws_the_oracle_anew_and_aligned_scores_are_not_divided() -> None:
-    codes, truth = noisy(10)
+    codes, truth = noisy(10, rows=200)
     plain = ois(codes, truth, as_published=True)
     aligned = ois(codes, truth, as_published=True, align=True)
     assert plain.settings["batch"] == 512
@@ -224,8 +233,9 @@ def test_a_note_says_where_codes_stand_in_another_order() -> None:
     assert not aligned.notes
     assert not ois(turned, truth, align=False, epochs=5).notes
     noise = np.random.default_rng(15).normal(size=truth.shape)
-    for codes in (truth, truth + 0.5 * noise, noise):
-        assert not ois(codes, truth, epochs=10).notes
+    every = {"exact": truth, "noisy": truth + 0.5 * noise, "noise": noise}
+    for name in sample(tuple(every), ("noise",)):
+        assert not ois(every[name], truth, epochs=10).notes
 
 
 def test_the_width_of_helpers_is_a_setting() -> None:

@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.model_selection import train_test_split
 
 from labapp.base.errors import MetricError
 from labapp.models.metrics import r4 as r4_module
 from labapp.models.metrics.r4 import r4
 from tests.helpers.sample import examples
-from tests.models.metrics.brief import few_trees_of_r4
+from tests.models.metrics.brief import by_day, few_trees_of_r4
 from tests.models.metrics.made import Float64, array, seeds
 
 few = examples(3)
@@ -41,6 +40,7 @@ def divisions(rows: int, seed: int, splits: int) -> list[list[NDArray[np.int64]]
     ]
 
 
+@by_day(few_trees_of_r4)
 def test_against_plain_scikit_learn() -> None:
     codes, factors = mixed(0)
     # One division: the mean over several is asked for below, of fewer trees.
@@ -52,7 +52,8 @@ def test_against_plain_scikit_learn() -> None:
                 (forth, codes[:, j], factors[:, k]),
                 (back, factors[:, k], codes[:, j]),
             ):
-                model = GradientBoostingRegressor(random_state=4).fit(x[train, None], y[train])
+                model = r4_module.GradientBoostingRegressor(random_state=4)
+                model.fit(x[train, None], y[train])
                 into[j, k] = model.score(x[test, None], y[test])
     np.testing.assert_allclose(array(found, "code_to_factor"), forth, atol=TIES)
     np.testing.assert_allclose(array(found, "factor_to_code"), back, atol=TIES)

@@ -10,6 +10,7 @@ from labapp.models.datasets.split import Float32, Split
 from labapp.models.representations import measuring
 from labapp.models.representations.card import ModelCard, slider
 from labapp.models.representations.recipe import ARCHITECTURES, PublishedScores
+from tests.models.metrics.brief import few_trees
 
 HELD, MEASURED = 3_000, 1_000
 CARD = ModelCard.model_validate(
@@ -46,7 +47,8 @@ def test_the_rows_that_are_measured_show_every_value_of_the_factors(
     def decode(z: Float32) -> Float32:
         return dsprites.pictures(np.clip(z, *np.array(dsprites.LIMITS, np.float32).T))
 
-    found = measuring.measure(CARD, decode, latents, None, data, published=PublishedScores())
+    with few_trees():
+        found = measuring.measure(CARD, decode, latents, None, data, published=PublishedScores())
     assert found.disentanglement is not None
     assert found.disentanglement.instances == MEASURED
     assert found.disentanglement.mig > 0.9

@@ -81,10 +81,10 @@ def test_decoding_runs_on_one_cpu_thread() -> None:
     decoder = random_decoder("mnist-conv", device="cpu")
     z = np.zeros((1, decoder.space.width), np.float32)
     whole, here = time.process_time(), time.thread_time()
-    for _ in range(300):
+    for _ in range(100):
         decoder.decode(z)
     whole, here = time.process_time() - whole, time.thread_time() - here
-    assert here > 0.05
+    assert here > 0.01
     assert whole < 1.5 * here
 
 

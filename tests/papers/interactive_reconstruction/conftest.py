@@ -15,6 +15,7 @@ from labapp.analysis.task_report import Findings
 from labapp.papers.interactive_reconstruction.profile import PROFILE, Comparisons
 from labapp.papers.interactive_reconstruction.results import Found
 from labapp.session.simulation.simulation_job import simulate_study
+from tests.helpers.sample import EVERYTHING
 from tests.helpers.undrawn import without_drawing
 
 MODELS = ("sinelines/ae", "sinelines/vae", "sinelines/gt")
@@ -119,6 +120,10 @@ def analysed(tables: Tables, folder: Path, found: Findings) -> Analysed:
     return Analysed(tables, found, folder)
 
 
+def of_the_profile(counted: Tables) -> Findings:
+    return Findings(counted, {PROFILE: PROFILE.findings(counted, ())})
+
+
 @pytest.fixture(scope="session")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Tables:
     """Sessions of both studies."""
@@ -133,8 +138,10 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Tables:
 
 @pytest.fixture(scope="session")
 def whole(simulated: Tables, tmp_path_factory: pytest.TempPathFactory) -> Analysed:
-    """As they were recorded."""
-    found = Findings.find(simulated.included())
+    """As they were recorded; what the profile says of them and, in `make nightly`, the default
+    analyses."""
+    counted = simulated.included()
+    found = Findings.find(counted) if EVERYTHING else of_the_profile(counted)
     return analysed(simulated, tmp_path_factory.mktemp("whole"), found)
 
 
@@ -149,6 +156,5 @@ def gapped(simulated: Tables, tmp_path_factory: pytest.TempPathFactory) -> Analy
     stages.loc[unsolved, "completion_rate"] = 0.5
     frames = simulated.by_name() | {"stages": stages[~lacks].reset_index(drop=True)}
     tables = Tables.of(frames, frames["snapshots"])
-    counted = tables.included()
-    found = Findings(counted, {PROFILE: PROFILE.findings(counted, ())})
+    found = of_the_profile(tables.included())
     return analysed(tables, tmp_path_factory.mktemp("gapped"), found)

@@ -22,6 +22,7 @@ from labapp.models.datasets.concepts.sprites import (
     sprites,
     spurious,
 )
+from tests.helpers.sample import EVERYTHING
 
 
 @pytest.fixture(scope="module")
@@ -77,14 +78,15 @@ def test_a_spurious_background_is_a_tenth_of_the_label_on_three_quarters(
     plain: ConceptSplit,
 ) -> None:
     changed = spurious(plain)
-    rows = np.arange(0, 36_864, 9)
+    step, near = (9, 0.03) if EVERYTHING else (31, 0.05)
+    rows = np.arange(0, 36_864, step)
     before, after = plain.train.instances(rows), changed.train.instances(rows)
     label = changed.train.labels(rows)
     background = after.min(axis=(1, 2))
     seen = background > 0
     np.testing.assert_allclose(background[seen], 0.1 * label[seen], rtol=1e-6)
     # Label 0 has a black background either way.
-    assert seen[label > 0].mean() == pytest.approx(0.75, abs=0.03)
+    assert seen[label > 0].mean() == pytest.approx(0.75, abs=near)
     np.testing.assert_array_equal(after == 1, before == 1)
     np.testing.assert_array_equal(after[~seen], before[~seen])
     assert changed.test is plain.test

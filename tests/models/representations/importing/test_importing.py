@@ -14,6 +14,7 @@ from labapp.base.errors import ModelError
 from labapp.models.representations import card as cards
 from labapp.models.representations.importing import child, convert, graph
 from labapp.models.representations.importing.importing import import_decoder
+from tests.helpers.sample import sample
 
 Module = torch.nn.Module
 RNG = np.random.default_rng(3)
@@ -118,7 +119,8 @@ def test_every_format_gives_the_same_pictures(tmp_path: Path, module: type[Modul
     z = latents(tmp_path)
     made = []
     formats = {"onnx": ".onnx", "torchscript": ".pt"}
-    for kind, ending in formats.items():
+    for kind in sample(tuple(formats), ("torchscript",)):
+        ending = formats[kind]
         path = save(tmp_path / f"decoder{ending}", decoder)
         package = import_decoder(path, kind, z, f"own/{kind}")  # type: ignore[arg-type]
         content = (package.folder / "decoder.onnx").read_bytes()
