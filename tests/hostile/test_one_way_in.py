@@ -56,6 +56,7 @@ ALLOWED = {
         "(_GROUP / 'memory.current').read_text": "the kernel's",
     },
     "labapp/analysis/declared.py": {"json.loads": "of what was made in memory"},
+    "labapp/analysis/data_files.py": {"json.loads": "of cells that were made in memory"},
     "labapp/analysis/sections.py": {"json.loads": "of cells that were made in memory"},
     "labapp/coding/annotations/codebook.py": {"yaml.safe_load": "of a codebook that was read"},
     "labapp/base/leftovers.py": {

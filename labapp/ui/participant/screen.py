@@ -139,6 +139,7 @@ class Screen(Shown):
         super().__init__()
         self.session = session
         self.planned = part
+        self._state: Any = None
         self.wish: Literal["", "content", "right"] = "content"
         self._width = theme.CONTENT_WIDTH
 
@@ -162,7 +163,12 @@ class Screen(Shown):
 
     @property
     def state(self) -> Any:
-        return self.session.part_state
+        """The state of this part: the last one where another part runs by now, for a screen that
+        will be taken down can still be laid out again."""
+        part = self.session.part
+        if self._state is None or part is self.planned or part == self.planned:
+            self._state = self.session.part_state
+        return self._state
 
     def send(self, command: Command) -> None:
         """Ask the session for something, while this part is the one that runs.
