@@ -149,6 +149,12 @@ ANSWERS = {
 """The cells of an `AnsweredStage` in shared columns (`TaskTables.shared`)."""
 
 
+def answers_row(attempts: Sequence[AnsweredAttempt[Any, Any, Any]]) -> Row:
+    """The same as a row, for tables without getters."""
+    stage = AnsweredStage(attempts)
+    return {name: getattr(stage, name) for name in ANSWERS}
+
+
 def mean(values: Iterable[float | None]) -> float | None:
     """Of those that are there; None where none is."""
     known = [value for value in values if value is not None]
