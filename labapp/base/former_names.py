@@ -28,6 +28,7 @@ MODULES = {
     "labapp.agreement.alpha": "labapp.coding.agreement.coefficients",
     "labapp.agreement.ratings": "labapp.coding.agreement.measure",
     "labapp.bids.exporters": "labapp.session.bids.export",
+    "labapp.coding.agreement.ratings": "labapp.coding.agreement.measure",
     "labapp.events.agreement": "labapp.record.events.lifecycle",
     "labapp.events.keyboard": "labapp.record.events.lifecycle",
     "labapp.events.pointer": "labapp.record.events.lifecycle",
@@ -39,15 +40,25 @@ MODULES = {
     "labapp.metrics.score": "labapp.models.metrics.inputs",
     "labapp.model_fields": "labapp.base.documents",
     "labapp.plugins.stages": "labapp.study.plugins.item",
+    "labapp.record.events.dials": "labapp.record.events.trials",
+    "labapp.record.events.durations": "labapp.record.events.event",
+    "labapp.record.events.lsl": "labapp.record.events.lifecycle",
+    "labapp.record.events.moderation": "labapp.record.events.lifecycle",
+    "labapp.record.events.questionnaires": "labapp.record.events.trials",
+    "labapp.record.events.stimuli": "labapp.record.events.lifecycle",
+    "labapp.record.events.types": "labapp.record.events.registry",
+    "labapp.record.journal.rows": "labapp.record.journal.read",
     "labapp.report.formats": "labapp.base.report.page",
     "labapp.representations.display": "labapp.models.representations.space",
     "labapp.representations.priors": "labapp.models.representations.space",
+    "labapp.session.recovery": "labapp.session.resuming",
     "labapp.study.instruments.files": "labapp.study.instruments.instrument",
     "labapp.study.instruments.kinds": "labapp.study.instruments.asking",
     "labapp.study.instruments.rules": "labapp.study.instruments.scoring",
     "labapp.study.instruments.wording": "labapp.study.instruments.items",
-    "labapp.text_tables": "labapp.base.reading.tables",
+    "labapp.study.sampling": "labapp.study.assignment",
     "labapp.tasks.questionnaire.screen.items": "labapp.tasks.questionnaire.screen.questionnaire",
+    "labapp.text_tables": "labapp.base.reading.tables",
     "labapp.ui.moderator.part_words": "labapp.ui.moderator.wording",
     "labapp.ui.participant.question_screen": "labapp.ui.participant.screen",
     "labapp.ui.widgets.bars": "labapp.ui.widgets.dial",
@@ -64,7 +75,10 @@ def name_now(name: str) -> str | None:
     if name in MODULES:
         return MODULES[name]
     room = ".".join(name.split(".", 2)[:2])
-    return ROOMS[room] + name.removeprefix(room) if room in ROOMS else None
+    if room not in ROOMS:
+        return None
+    moved = ROOMS[room] + name.removeprefix(room)
+    return MODULES.get(moved, moved)
 
 
 class FormerNames:
