@@ -170,7 +170,7 @@ sys.meta_path.insert(0, Without())
 
 
 def test_without_torch_only_some_modules_of_models_cannot_be_imported() -> None:
-    """Sessions, replay and analysis work without it: whoever needs it imports it as it is used."""
+    """Sessions, replay and analysis work without it: other modules import it where they use it."""
     names = [name for name in modules("") if not name.endswith("__main__")]
     code = WITHOUT + (
         f"for name in {names!r}:\n"

@@ -200,7 +200,7 @@ def _answers(tables: Tables, about: str | None) -> Iterator[_Column]:
 def _occasions(
     tables: Tables, rows: pd.DataFrame, instrument: str, name: str, kind: str, about: str | None
 ) -> Iterator[_Column]:
-    """One column for the first time that something was asked about the same, one for the second."""
+    """A column for each time that the question was asked about the same stage or session."""
     keys = [*KEYS, "about"] if about is not None else KEYS
     times = rows.groupby(keys, sort=False).cumcount() + 1
     for time in sorted(times.unique()):

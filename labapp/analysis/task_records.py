@@ -475,7 +475,7 @@ def _load(where: str, told_elsewhere: tuple[str, ...]) -> type[TaskRecords[Any, 
 
 
 SHARED = frozenset({PartStarted.kind, PartRestarted.kind, PartEnded.kind, PartSkipped.kind})
-"""Kinds of events that every part has, whoever takes them besides."""
+"""Kinds of events that every part has, even where no table of a task needs them."""
 VOCABULARY = "labapp.record.events."
 """Kinds that are defined here and that no task claims are of any part."""
 
@@ -589,7 +589,7 @@ def _claimed(task_types: tuple[TaskType[Any], ...]) -> Mapping[str, frozenset[st
 
 
 def _check(event: Event, parts: Parts, names: frozenset[str], told: bool) -> None:
-    """Raise RecordError unless the event is told of elsewhere, or of the task of its part.
+    """Raise RecordError unless the event belongs to the task of its part or is handled elsewhere.
 
     names: of the task types that such an event is of; told: tables of all tasks tell of it, in
     whatever part it stands.

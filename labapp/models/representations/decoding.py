@@ -50,7 +50,7 @@ Likely = Callable[[], Iterable[State]]
 
 
 class Foresight:
-    """A decoder's `forward` that is told which states are likely to be shown next, decodes them in
+    """A decoder's `forward` that learns which states are likely to be shown next, decodes them in
     one call, and remembers recent pictures.
 
     ONNX Runtime gives the same bits of one z and of many at once; other engines may differ in the
