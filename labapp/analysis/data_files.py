@@ -187,13 +187,6 @@ def _answers(tables: Tables, about: str | None) -> Iterator[_Column]:
         keys = list(zip(*(rows[key] for key in (*KEYS, "about")), strict=True))
         rows = rows[[(key in stages) == (about is not None) for key in keys]]
         for (instrument, name), own in rows.groupby(["instrument", item], sort=False):
-            if (
-                kind == "scores"
-                and (
-                    (tables.items["instrument"] == instrument) & (tables.items["item"] == name)
-                ).any()
-            ):
-                continue  # the score of a single item is its answer
             yield from _occasions(tables, own, str(instrument), str(name), kind, about)
 
 
@@ -203,13 +196,17 @@ def _occasions(
     """A column for each time that the question was asked about the same stage or session."""
     keys = [*KEYS, "about"] if about is not None else KEYS
     times = rows.groupby(keys, sort=False).cumcount() + 1
+    # A score may have the name of an item, and another value: in NASA-TLX five times as much.
+    items = tables.items
+    named = ((items["instrument"] == instrument) & (items["item"] == name)).any()
+    ending = "_score" if kind == "scores" and named else ""
     for time in sorted(times.unique()):
         own = rows[times == time].set_index(keys).rename_axis(index={"about": "stage"})
         text = kind == "answers" and own["value"].isna().all()
         series = own["value_text"] if text else own["value"].astype("Float64")
         label, values = _wording(tables, own, instrument, name, kind)
         yield _Column(
-            f"{instrument}_{name}" + (f"_{time}" if time > 1 else ""),
+            f"{instrument}_{name}{ending}" + (f"_{time}" if time > 1 else ""),
             label,
             f"{kind}: {instrument}, {name}" + (f", time {time}" if time > 1 else ""),
             series,

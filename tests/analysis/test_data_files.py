@@ -157,3 +157,15 @@ def test_sessions_without_stages_and_questionnaires_are_rows_of_their_own(tmp_pa
 def test_names_are_what_programs_take(name: str) -> None:
     assert re.fullmatch(r"[A-Za-z]\w*", data_files._plain(name), re.ASCII)
     assert data_files._plain(name).lower() not in data_files.RESERVED
+
+
+def test_a_score_with_the_name_of_an_item_is_a_column_of_its_own() -> None:
+    made = tables()
+    where = {key: made.stages.iloc[0][key] for key in ("study", "participant", "session", "stage")}
+    score = {
+        **where, "about": where["stage"], "stage": "own", "instrument": "own-scale",
+        "score": "often", "value": 5.0, "meaning": "five times as much",
+    }  # fmt: skip
+    frame = long(replace(made, scores=typed([score], table_columns()["scores"]))).frame
+    row = frame[frame["own_scale_often_score"].notna()].iloc[0]
+    assert (row["own_scale_often"], row["own_scale_often_score"]) == (1.0, 5.0)
