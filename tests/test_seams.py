@@ -66,7 +66,7 @@ EVERYDAY = frozenset(
     {
         "break", "choice", "choices", "comments", "consent", "demographics", "example",
         "interview", "judging", "method", "pages", "practice", "questionnaire", "resting", "scale",
-        "seq", "slider", "statement", "sus", "text", "tutorial", "understanding", "written",
+        "seq", "slider", "statement", "survey", "sus", "text", "tutorial", "understanding", "written",
         "calibration",
     }
 )  # fmt: skip
