@@ -11,7 +11,7 @@ from labapp.base.errors import StudyError
 from labapp.record.events import Event, Source, payload_of
 from labapp.record.events.commands import AskToLeave, ConfirmSkip, Resume, SkipStage
 from labapp.record.events.lifecycle import WindowFocus
-from labapp.record.journal.opening import brief_record, iter_records
+from labapp.record.journal.opening import iter_records
 from labapp.session.bids.export import export
 from labapp.session.opening import OpenSession
 from labapp.session.overview import overview
@@ -131,7 +131,8 @@ def test_a_deidentified_copy_withholds_the_link(tmp_path: Path) -> None:
     out = export([path], tmp_path / "out", deidentify=True, private=tmp_path / "private")
     (record,) = iter_records(out)
     shown = next(row for row in record.rows if row.kind == "survey.shown")
-    assert "[withheld]" in shown.payload and "example.org" not in shown.payload
+    assert "[withheld]" in shown.payload
+    assert "example.org" not in shown.payload
     files = [file for file in out.rglob("*") if file.is_file() and "study" not in file.parts]
     assert not [file for file in files if b"pid=P01" in file.read_bytes()]
     own = export([path], tmp_path / "own")
@@ -187,5 +188,5 @@ def test_a_missing_link_is_named_by_its_key(tmp_path: Path) -> None:
 def test_an_anonymous_survey_has_no_id_in_its_link(tmp_path: Path) -> None:
     line = f"    link: {LINK}\n"
     load(study(tmp_path, line, "    anonymous: true\n    link: https://x.org/pay\n"))
-    with pytest.raises(StudyError, match="link: found .*because `anonymous` is true"):
+    with pytest.raises(StudyError, match=r"link: found .*because `anonymous` is true"):
         load(study(tmp_path, line, f"    anonymous: true\n{line}"))

@@ -97,7 +97,7 @@ def codebook(declared: Sequence[str] = ()) -> dict[str, Any]:
     }
 
 
-TABLE_FORMAT = 12
+TABLE_FORMAT = 13
 """Raised by one whenever these files come out otherwise, be it a word in a description."""
 README = "README"
 

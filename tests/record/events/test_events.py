@@ -33,8 +33,8 @@ from labapp.record.events import (
 from labapp.record.events.event import payload_text
 from labapp.record.events.registry import (
     Hertz,
-    Word,
     Identifying,
+    Word,
     Written,
     hints,
     kept,

@@ -12,12 +12,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from labapp.base.clock import FakeClock
-from labapp.record.events import Source
-from labapp.tasks.survey.beside import SurveyPanel
-from labapp.tasks.survey.events import EndSurvey, OpenSurvey
-from labapp.tasks.survey.screen import QrCode, SurveyScreen
-from labapp.ui import language, theme
 from labapp.study.loading import load
+from labapp.tasks.survey.beside import SurveyPanel
+from labapp.tasks.survey.events import OpenSurvey
+from labapp.tasks.survey.screen import QrCode, SurveyScreen
+from labapp.ui import language
 from labapp.ui.participant import window
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.preview import opened_preview
@@ -73,7 +72,7 @@ def test_who_has_no_browser_gets_a_code(open_room, open_window, tmp_path: Path) 
 
 
 def test_the_code_says_the_link_exactly(open_room, open_window, tmp_path: Path, qapp) -> None:
-    room, window, _ = survey(open_room, open_window, tmp_path, "qr-code")
+    _, window, _ = survey(open_room, open_window, tmp_path, "qr-code")
     screen = window.screen_shown
     assert screen.open.isHidden()
     assert window.focusWidget() is screen.code, "and not the way on"
@@ -101,16 +100,8 @@ def modules(code: QrCode) -> list[list[bool]]:
     size = len(expected(FILLED))
     module = (right - left + 1) // size
     assert (right - left + 1) == module * size, "every module has the same size"
-    return [
-        [
-            image.pixelColor(
-                left + x * module + module // 2, top + y * module + module // 2
-            ).value()
-            < 64
-            for x in range(size)
-        ]
-        for y in range(size)
-    ]
+    middles = [module // 2 + place * module for place in range(size)]
+    return [[image.pixelColor(left + x, top + y).value() < 64 for x in middles] for y in middles]
 
 
 @pytest.mark.parametrize("spoken", ["en", "de"])
