@@ -278,7 +278,7 @@ class ResearcherPage(QWidget):
         """Ask for the chosen sessions as a bundle at `out`."""
         how = (box.isChecked() for box in (self.deidentify, self.audio, self.zipped))
         flac = self.flac.isChecked() and self.flac.isEnabled()
-        self.export_requested.emit(ExportRequest(tuple(self.chosen()), out, *how, flac))
+        self.export_requested.emit(ExportRequest(tuple(self.chosen()), out, *how, flac=flac))
 
     def _keep(self) -> None:
         name = f"{self.study.currentData()}-results"
