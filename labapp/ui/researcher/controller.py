@@ -158,7 +158,7 @@ class Researcher(QObject):
             options.append("--deidentify")
         if request.audio == request.deidentify:  # else it is what the command does by itself
             options.append("--with-audio" if request.audio else "--no-audio")
-        if request.flac:
+        if request.flac and request.audio:
             options += ["--sound", FLAC]
         if self._private:
             options += ["--private", str(self._private)]

@@ -75,7 +75,7 @@ class ExportRequest:
     deidentify: bool
     audio: bool
     zipped: bool
-    flac: bool = False
+    flac: bool
 
 
 class ResearcherPage(QWidget):
@@ -276,9 +276,9 @@ class ResearcherPage(QWidget):
 
     def export_to(self, out: Path) -> None:
         """Ask for the chosen sessions as a bundle at `out`."""
-        how = (box.isChecked() for box in (self.deidentify, self.audio, self.zipped))
-        flac = self.flac.isChecked() and self.flac.isEnabled()
-        self.export_requested.emit(ExportRequest(tuple(self.chosen()), out, *how, flac=flac))
+        boxes = (self.deidentify, self.audio, self.zipped, self.flac)
+        how = (box.isChecked() for box in boxes)
+        self.export_requested.emit(ExportRequest(tuple(self.chosen()), out, *how))
 
     def _keep(self) -> None:
         name = f"{self.study.currentData()}-results"
