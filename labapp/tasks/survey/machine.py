@@ -137,6 +137,13 @@ class SurveyState:
     outcome: str | None = None
 
 
+def can_finish(part: SurveyPart, state: SurveyState) -> bool:
+    """Whether the participant can have answered: not before the survey was opened, where only the
+    button opens it."""
+    tried = state.opened > 0 or state.failed
+    return state.link is not None and (part.open_with != "button" or tried)
+
+
 @dataclass(frozen=True, slots=True)
 class SurveyMachine(PartMachine[SurveyState]):
     """link: with everything filled in; index: the place in the plan."""
@@ -159,7 +166,7 @@ class SurveyMachine(PartMachine[SurveyState]):
                 return (self._event(SurveyShown(self.link, self.part.open_with)),)
             case OpenSurvey(opened) if self._by_button(state):
                 return (self._event(SurveyOpened(opened)),)
-            case FinishSurvey() if self.can_finish(state):
+            case FinishSurvey() if can_finish(self.part, state):
                 return self._end("participant")
             case EndSurvey():
                 return self._end("moderator")
@@ -169,12 +176,6 @@ class SurveyMachine(PartMachine[SurveyState]):
 
     def _by_button(self, state: SurveyState) -> bool:
         return state.link is not None and self.part.open_with != "qr-code"
-
-    def can_finish(self, state: SurveyState) -> bool:
-        """Whether the participant can have answered: not before the survey was opened, where only
-        the button opens it."""
-        tried = state.opened > 0 or state.failed
-        return state.link is not None and (self.part.open_with != "button" or tried)
 
     def _event(self, payload: Payload) -> UnstampedEvent:
         return UnstampedEvent(payload, self.part.id)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from labapp.tasks.survey.events import FinishSurvey, OpenSurvey
-from labapp.tasks.survey.machine import SurveyPart
+from labapp.tasks.survey.machine import SurveyPart, can_finish
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
@@ -129,7 +129,7 @@ class SurveyScreen(Screen):
 
     @property
     def _can_finish(self) -> bool:
-        return bool(self.session.task.can_finish(self.state))
+        return can_finish(self._part, self.state)
 
     def head(self) -> Head:
         return Head(self.session.words("survey"))
