@@ -41,6 +41,7 @@ from labapp.cli.options import (
     Screen,
     Seed,
     Simulate,
+    SoundFormat,
     Speed,
     Strategy,
     StudyName,
@@ -359,6 +360,7 @@ def export(
         bool, typer.Option("--with-audio", help="With --deidentify: keep the voices all the same.")
     ] = False,
     no_audio: Annotated[bool, typer.Option("--no-audio", help="Without sound.")] = False,
+    sound: SoundFormat = "wav",
     withdrawn: Withdrawn = False,
     data: Data = None,
     private: Private = None,
@@ -393,6 +395,7 @@ def export(
         withdrawn=withdrawn,
         private=private,
         format=format_,
+        sound=sound,
     )
     say(f"bundle: {path}")
     if not deidentify:
