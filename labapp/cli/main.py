@@ -48,6 +48,7 @@ from labapp.cli.options import (
     Screen,
     Seed,
     Simulate,
+    SoundFormat,
     Speed,
     Strategy,
     StudyName,
@@ -369,6 +370,7 @@ def export(
         bool, typer.Option("--with-audio", help="With --deidentify: keep the voices all the same.")
     ] = False,
     no_audio: Annotated[bool, typer.Option("--no-audio", help="Without sound.")] = False,
+    sound: SoundFormat = "wav",
     withdrawn: Withdrawn = False,
     data: Data = None,
     private: Private = None,
@@ -403,6 +405,7 @@ def export(
         withdrawn=withdrawn,
         private=private,
         format=format_,
+        sound=sound,
     )
     say(f"bundle: {path}")
     if not deidentify:

@@ -394,6 +394,14 @@ Format = Annotated[
         help="bids, or one that an installed package brings (labapp plugins list).",
     ),
 ]
+SoundFormat = Annotated[
+    str,
+    typer.Option(
+        "--sound",
+        metavar="FORMAT",
+        help="wav, or flac: lossless, half as large.",
+    ),
+]
 Strategy = Annotated[
     str, typer.Option("--strategy", help=f"One of {', '.join(STRATEGY_NAMES)}; or a task's own.")
 ]

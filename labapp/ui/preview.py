@@ -181,6 +181,7 @@ class Preview:
             strings_of(loaded),
             loaded.study.presentation,
             opened.give_consent,
+            open_link=lambda link: False,
         )
         tasks = self.runner.machine.tasks
         self.places = tuple(

@@ -363,10 +363,14 @@ KEPT = Meta(extra={"privacy": "kept"})
 person. The text of any other field is withheld."""
 WRITTEN = Meta(extra={"privacy": "written"})
 """Marks a field with what a person wrote."""
+IDENTIFYING = Meta(extra={"privacy": "identifying"})
+"""Marks a field with a text of the program's that leads to a person."""
 Word = Annotated[str, KEPT]
 """A text of the program's or the study's own, such as an id, a code or the name of an input."""
 Written = Annotated[str, WRITTEN]
 """A text that a person wrote."""
+Identifying = Annotated[str, IDENTIFYING]
+"""A text that leads to a person, such as a link with a participant's id in it."""
 
 _HOLDING = frozenset({list, tuple, dict})
 _WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
@@ -403,8 +407,9 @@ def kept(cls: type[Payload]) -> frozenset[str]:
 
 
 def written(cls: type[Payload]) -> frozenset[str]:
-    """The fields with what a person wrote."""
-    own = (name for name, hint in hints(cls).items() if _marked(hint, WRITTEN))
+    """The fields with what a person wrote, or that lead to a person."""
+    marks = (WRITTEN, IDENTIFYING)
+    own = (name for name, hint in hints(cls).items() if any(_marked(hint, m) for m in marks))
     return frozenset((*own, *cls.written))
 
 

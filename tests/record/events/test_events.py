@@ -33,6 +33,7 @@ from labapp.record.events import (
 from labapp.record.events.event import payload_text
 from labapp.record.events.registry import (
     Hertz,
+    Identifying,
     Word,
     Written,
     hints,
@@ -355,11 +356,12 @@ def test_a_field_says_its_unit_its_bounds_and_its_privacy() -> None:
         rate: Hertz
         names: tuple[Word, ...] | None
         said: Written
+        link: Identifying
         other: str
 
     known = hints(Heard)
     assert kept(Heard) == {"names"}
-    assert written(Heard) == {"said"}
+    assert written(Heard) == {"said", "link"}
     assert remarks(known["rate"]) == "from 1, to 1000000, unit Hz"
     assert remarks(known["names"]) == "privacy kept"
     assert remarks(known["other"]) == ""
