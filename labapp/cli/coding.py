@@ -15,7 +15,7 @@ import typer
 
 from labapp.base.console import say, say_json, say_line
 from labapp.base.errors import UsageError
-from labapp.cli import governing
+from labapp.cli import completion, governing
 from labapp.cli.options import (
     At,
     Book,
@@ -87,7 +87,7 @@ def code_segment(
 
 
 def code_speakers(
-    session: Annotated[str, typer.Argument(metavar="NAME", help="A session's name or folder.")],
+    session: SessionName,
     by: Annotated[
         str, typer.Option("--by", metavar="NAME", help="Who says it; needed to change anything.")
     ] = "",
@@ -240,7 +240,14 @@ def code_history(
 
 
 def code_verify(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A session, a bundle, or a study.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="A session, a bundle, or a study.",
+            autocompletion=completion.sessions_or_studies,
+        ),
+    ],
     accept: Annotated[
         str,
         typer.Option(
@@ -270,7 +277,7 @@ def code_verify(
 
 
 def code_status(
-    study: Annotated[str, typer.Argument(help="A study's id, or the folder of its sessions.")],
+    study: governing.Study,
     data: Data = None,
     json_: Json = False,
 ) -> None:
@@ -301,7 +308,9 @@ def code_agree(
     studies: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[STUDY]…", help="Studies by name or folder; sessions or bundles by path."
+            metavar="[STUDY]…",
+            help="Studies by name or folder; sessions or bundles by path.",
+            autocompletion=completion.recorded_studies,
         ),
     ] = None,
     out: Annotated[
@@ -453,7 +462,11 @@ def _among(option: str, value: str, allowed: tuple[str, ...]) -> None:
 def code_quotes(
     studies: Annotated[
         list[str],
-        typer.Argument(metavar="STUDY…", help="Studies, sessions or bundles: names or paths."),
+        typer.Argument(
+            metavar="STUDY…",
+            help="Studies, sessions or bundles: names or paths.",
+            autocompletion=completion.sessions_or_studies,
+        ),
     ],
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="The file: .md, .html or .csv.")

@@ -13,10 +13,12 @@ import typer
 
 from labapp.base.console import say, say_json, say_line
 from labapp.base.errors import NotFoundError, TargetExists, UsageError
+from labapp.cli import completion
 from labapp.cli.options import (
     Book,
     Data,
     Json,
+    SessionName,
     SessionNames,
     SessionOrBundle,
     session_or_study,
@@ -30,7 +32,13 @@ if TYPE_CHECKING:
     from labapp.coding.annotations.settlements import Disagreement
 
 
-Study = Annotated[str, typer.Argument(help="A study's id, or the folder of its sessions.")]
+Study = Annotated[
+    str,
+    typer.Argument(
+        help="A study's id, or the folder of its sessions.",
+        autocompletion=completion.recorded_studies,
+    ),
+]
 
 
 def code_assign(
@@ -229,7 +237,7 @@ def _settle(
 
 
 def code_redact(
-    session: Annotated[str, typer.Argument(metavar="NAME", help="A session's name or folder.")],
+    session: SessionName,
     begin: Annotated[str, typer.Argument(metavar="T0", help="Session time: 12:34.5, or seconds.")],
     end: Annotated[str, typer.Argument(metavar="T1", help="Its end, likewise.")],
     by: Annotated[str, typer.Option("--by", help="Who redacts: a rater's name.")],
@@ -402,7 +410,13 @@ def code_export(
 def code_import(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of another tool.")],
     session: Annotated[
-        str, typer.Option("--session", metavar="NAME", help="The session: its name or folder.")
+        str,
+        typer.Option(
+            "--session",
+            metavar="NAME",
+            help="The session: its name or folder.",
+            autocompletion=completion.sessions,
+        ),
     ],
     rater: Annotated[str, typer.Option("--rater", help="Whose marks its codes become.")],
     map_: Annotated[

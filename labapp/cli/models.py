@@ -10,6 +10,7 @@ import typer
 
 from labapp.base.console import say, say_json
 from labapp.base.errors import CheckFailed, ModelError, UsageError
+from labapp.cli import completion
 from labapp.cli.options import (
     Data,
     Json,
@@ -110,7 +111,9 @@ def models_show(
 
 @models_app.command("title")
 def models_title(
-    model: Annotated[str, typer.Argument(help="The id of a model of your own.")],
+    model: Annotated[
+        str, typer.Argument(help="The id of a model of your own.", autocompletion=completion.models)
+    ],
     title: Annotated[str, typer.Argument(help="What people read.")],
 ) -> None:
     """Call a model of your own otherwise. Its card stays as it is, and so does the hash by which
@@ -125,7 +128,9 @@ def models_title(
 
 @models_app.command("remove")
 def models_remove(
-    model: Annotated[str, typer.Argument(help="The id of a model of your own.")],
+    model: Annotated[
+        str, typer.Argument(help="The id of a model of your own.", autocompletion=completion.models)
+    ],
     data: Data = None,
     yes: Annotated[bool, typer.Option("--yes", help="Without asking.")] = False,
 ) -> None:
@@ -359,7 +364,10 @@ def models_evaluate(
 
 @models_app.command("bench")
 def models_bench(
-    models: Annotated[list[str] | None, typer.Argument(help="Ids or folders of models.")] = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(help="Ids or folders of models.", autocompletion=completion.models),
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every model with dials here.")] = False,
     n: Annotated[int, typer.Option("--n", min=1, help="Decodes to time.")] = 1000,
     device: Annotated[str | None, typer.Option("--device", help="cuda, mps or cpu.")] = None,

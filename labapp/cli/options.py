@@ -21,6 +21,7 @@ from labapp.base.errors import (
     RefusedError,
     UsageError,
 )
+from labapp.cli import completion
 from labapp.session.simulation.names import STRATEGY_NAMES
 
 if TYPE_CHECKING:
@@ -33,13 +34,29 @@ Data = Annotated[
         help="Data root. Default: $LABAPP_DATA, else sessions of the checkout, or of the user.",
     ),
 ]
-StudyName = Annotated[str, typer.Argument(help="A study's id or file.")]
-SessionName = Annotated[str, typer.Argument(help="A session's name or folder.")]
-SessionNames = Annotated[
-    list[str], typer.Argument(metavar="NAME", help="Sessions' names or folders, or a study's.")
+StudyName = Annotated[
+    str, typer.Argument(help="A study's id or file.", autocompletion=completion.studies)
 ]
-SessionOrBundle = Annotated[str, typer.Argument(help="A session's name or folder, or a bundle.")]
-ModelName = Annotated[str, typer.Argument(help="A model's id or folder.")]
+SessionName = Annotated[
+    str, typer.Argument(help="A session's name or folder.", autocompletion=completion.sessions)
+]
+SessionNames = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="NAME",
+        help="Sessions' names or folders, or a study's.",
+        autocompletion=completion.sessions_or_studies,
+    ),
+]
+SessionOrBundle = Annotated[
+    str,
+    typer.Argument(
+        help="A session's name or folder, or a bundle.", autocompletion=completion.sessions
+    ),
+]
+ModelName = Annotated[
+    str, typer.Argument(help="A model's id or folder.", autocompletion=completion.models)
+]
 TorchExport = Annotated[
     Path | None, typer.Option("--torch-export", metavar="FILE", help="A file of torch.export.save.")
 ]

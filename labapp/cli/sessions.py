@@ -14,6 +14,7 @@ import typer
 from labapp.base.console import say, say_json, say_line
 from labapp.base.errors import NotFoundError, UsageError
 from labapp.base.resources import pilot_root
+from labapp.cli import completion
 from labapp.cli.options import (
     At,
     Audio,
@@ -268,7 +269,12 @@ def sessions_resume(
 
 
 def replay(
-    session: Annotated[str, typer.Argument(help="A session or bundle: its name or path.")],
+    session: Annotated[
+        str,
+        typer.Argument(
+            help="A session or bundle: its name or path.", autocompletion=completion.sessions
+        ),
+    ],
     at: At = None,
     still: Annotated[
         Path | None,

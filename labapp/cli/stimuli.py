@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from labapp.base.console import say, say_json
+from labapp.cli import completion
 from labapp.cli.options import (
     Json,
     NewFolder,
@@ -271,7 +272,12 @@ def _levels(option: str, text: str, channels: int) -> tuple[float, ...]:
 
 
 Set = Annotated[
-    str, typer.Argument(metavar="SET", help="A set of pixel scores, by its id or folder.")
+    str,
+    typer.Argument(
+        metavar="SET",
+        help="A set of pixel scores, by its id or folder.",
+        autocompletion=completion.stimulus_sets,
+    ),
 ]
 Smallest = Annotated[float, typer.Option("--smallest", help="Percent of pixels shown first.")]
 Largest = Annotated[float, typer.Option("--largest", help="Percent of pixels shown last.")]

@@ -10,6 +10,7 @@ import typer
 
 from labapp.base.console import say, say_json
 from labapp.base.errors import SetupError, StudyError, UsageError, faults_of
+from labapp.cli import completion
 from labapp.cli.options import (
     Data,
     Json,
@@ -61,7 +62,9 @@ def studies_show(
 
 @studies_app.command("check")
 def studies_check(
-    file: Annotated[str, typer.Argument(help="A study file or id.")],
+    file: Annotated[
+        str, typer.Argument(help="A study file or id.", autocompletion=completion.studies)
+    ],
     language: Annotated[
         str | None, typer.Option("--language", help="Instead of the study's own, such as de.")
     ] = None,
@@ -101,7 +104,13 @@ def studies_check(
 def studies_new(
     name: Annotated[str, typer.Argument(help="What it is called, like my-study.")],
     source: Annotated[
-        str, typer.Option("--from", metavar="STUDY", help="The study that it is made of.")
+        str,
+        typer.Option(
+            "--from",
+            metavar="STUDY",
+            help="The study that it is made of.",
+            autocompletion=completion.studies,
+        ),
     ] = "quickstart",
     language: Annotated[
         str | None, typer.Option("--language", help="Of its texts, such as de or fr.")
