@@ -23,9 +23,9 @@ VARIABLE = "_LABAPP_COMPLETE"
 """Set in the environment by the lines of a shell when Tab is pressed."""
 MOST = 200
 """Names that are offered at most."""
-_HARMLESS = re.compile(r"\w[\w./-]*", re.ASCII)
+_HARMLESS = r"[A-Za-z0-9_][A-Za-z0-9_./-]*"
 """Names that a shell takes as they are; others are not offered, since zsh evaluates its list."""
-_SESSION = re.compile(r"sub-(\w+)_ses-\w+_\d{8}T\d{6}Z", re.ASCII)
+_SESSION = r"sub-([A-Za-z0-9]+)_ses-[A-Za-z0-9]+_[0-9]{8}T[0-9]{6}Z"
 
 
 def completion(
@@ -57,7 +57,7 @@ Names = Callable[[typer.Context, str], list[str]]
 
 def _offered(names: Iterable[str], beginning: str) -> list[str]:
     fitting = (name for name in names if name.startswith(beginning))
-    harmless = dict.fromkeys(name for name in fitting if _HARMLESS.fullmatch(name))
+    harmless = dict.fromkeys(name for name in fitting if re.fullmatch(_HARMLESS, name))
     return [*harmless][:MOST]
 
 
@@ -75,7 +75,9 @@ def _data_root(context: typer.Context) -> Path:
 
 
 def _sessions(context: typer.Context) -> list[str]:
-    names = [name for name in _folders(_data_root(context), "*/sub-*") if _SESSION.fullmatch(name)]
+    names = [
+        name for name in _folders(_data_root(context), "*/sub-*") if re.fullmatch(_SESSION, name)
+    ]
     return sorted(names, key=lambda name: name.rpartition("_")[2], reverse=True)
 
 
@@ -104,7 +106,7 @@ def sessions(context: typer.Context, incomplete: str) -> list[str]:
 def recorded_studies(context: typer.Context, incomplete: str) -> list[str]:
     """Names of the folders of studies that have sessions."""
     root = _data_root(context)
-    names = {path.parent.name for path in root.glob("*/sub-*") if _SESSION.fullmatch(path.name)}
+    names = {path.parent.name for path in root.glob("*/sub-*") if re.fullmatch(_SESSION, path.name)}
     return _offered(sorted(names), incomplete)
 
 
@@ -115,7 +117,7 @@ def sessions_or_studies(context: typer.Context, incomplete: str) -> list[str]:
 
 def participants(context: typer.Context, incomplete: str) -> list[str]:
     """Labels of the participants of recorded sessions."""
-    labels = {match[1] for name in _sessions(context) if (match := _SESSION.fullmatch(name))}
+    labels = {match[1] for name in _sessions(context) if (match := re.fullmatch(_SESSION, name))}
     return _offered(sorted(labels), incomplete)
 
 
