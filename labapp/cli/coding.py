@@ -63,7 +63,8 @@ def code_segment(
     paths = [path for name in sessions for path in places(session_or_study(name, data))]
     rows = []
     for path in paths:
-        segmentation = segment_session(path, by, pause, freeze=freeze)
+        with progress_bar(path.name):
+            segmentation = segment_session(path, by, pause, freeze=freeze)
         spoken = sum(unit.t1_ns - unit.t0_ns for unit in segmentation.units) / 1e9
         row = {
             "session": path.name,
@@ -270,7 +271,7 @@ def code_verify(
     if accept:
         count = accept_files(study_folder(name, data), accept)
         say(f"{count} files are taken as they are now.")
-    with as_check():
+    with as_check(), progress_bar("checking"):
         report = verify_annotations(session_or_study(name, data))
     show(report, json_)
     raise ended(well=report.ok)
@@ -374,7 +375,8 @@ def code_agree(
     from labapp.coding.annotations.reliability.study import study_agreement
 
     paths = [study_path(name, data) for name in studies]
-    result = study_agreement(paths, out, step=step, again=again, everybody=all_speakers)
+    with progress_bar("comparing raters"):
+        result = study_agreement(paths, out, step=step, again=again, everybody=all_speakers)
     if json_:
         say_json(result.to_json())
         return

@@ -21,6 +21,7 @@ from labapp.cli.options import (
     SessionName,
     SessionNames,
     SessionOrBundle,
+    progress_bar,
     session_or_study,
     session_path,
     show,
@@ -281,7 +282,8 @@ def code_pack(
     from labapp.coding.annotations.packs import make_pack
 
     round_ = "training" if training else "independent"
-    report = make_pack(study_folder(study, data), rater, out, round_)  # type: ignore[arg-type]
+    with progress_bar("packing sound"):
+        report = make_pack(study_folder(study, data), rater, out, round_)  # type: ignore[arg-type]
     show(report, json_)
 
 
@@ -394,9 +396,10 @@ def code_export(
         form = ON_TRANSCRIPT
     base: Base = "joined" if joined else "session" if no_sound else "files"
     record = open_record(session_path(session, data))
-    exported = export_coding(
-        record, rater, form, out, base=base, codebook=codebook, with_sound=with_sound
-    )
+    with progress_bar(str(record.name)):
+        exported = export_coding(
+            record, rater, form, out, base=base, codebook=codebook, with_sound=with_sound
+        )
     if json_:
         say_json(exported.to_json())
         return

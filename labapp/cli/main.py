@@ -291,7 +291,9 @@ def demo(
     """
     from labapp.ui.starting import run_demo
 
-    raise typer.Exit(run_demo(out, seed, say))
+    with progress_bar("a session with a simulated participant"):
+        status = run_demo(out, seed, say)
+    raise typer.Exit(status)
 
 
 def doctor(json_: Json = False) -> None:
@@ -418,17 +420,19 @@ def export(
             "may, too.",
             err=True,
         )
-    path = write_bundle(
-        [session_path(s, data) for s in sessions],
-        out,
-        zip=zip_,
-        deidentify=deidentify,
-        audio=False if no_audio else True if with_audio else None,
-        withdrawn=withdrawn,
-        private=private,
-        format=format_,
-        sound=sound,
-    )
+    with progress_bar() as tell:
+        path = write_bundle(
+            [session_path(s, data) for s in sessions],
+            out,
+            zip=zip_,
+            deidentify=deidentify,
+            audio=False if no_audio else True if with_audio else None,
+            withdrawn=withdrawn,
+            private=private,
+            format=format_,
+            sound=sound,
+            progress=lambda done, of, name: tell(done / of, name or "writing the bundle"),
+        )
     say(f"bundle: {path}")
     if not deidentify:
         say("It identifies people. For a copy that others may see: --deidentify.", err=True)

@@ -21,6 +21,7 @@ from labapp.cli.options import (
     Trust,
     confirm,
     data_folder,
+    progress_bar,
 )
 
 if TYPE_CHECKING:
@@ -248,19 +249,20 @@ def models_import(
             todo="Give one of --onnx, --torch-export, --torchscript and --python.",
         )
     ((kind, source),) = named.items()
-    made = import_decoder(
-        source,
-        kind,  # type: ignore[arg-type]
-        latents,
-        model_id,
-        shape=_shape(shape),
-        distance=distance,
-        limits=limits,
-        title=title,
-        dataset=dataset,
-        trusted=trust,
-        out=out,
-    )
+    with progress_bar("trying the decoder"):
+        made = import_decoder(
+            source,
+            kind,  # type: ignore[arg-type]
+            latents,
+            model_id,
+            shape=_shape(shape),
+            distance=distance,
+            limits=limits,
+            title=title,
+            dataset=dataset,
+            trusted=trust,
+            out=out,
+        )
     if json_:
         say_json({"folder": str(made.folder), "card": made.card.to_json(), "notes": made.notes})
         return
@@ -348,7 +350,8 @@ def models_evaluate(
         if kind == "dials":
             result = _evaluate(_model(model), data, out, no_metrics=no_metrics, json_=json_)
         else:
-            result, lines = _evaluate_other(kind, model, data)
+            with progress_bar("computing the numbers of the card"):
+                result, lines = _evaluate_other(kind, model, data)
             if not json_:
                 say("\n".join(lines))
         if json_:
@@ -389,7 +392,8 @@ def models_bench(
     results = []
     for name in names:
         try:
-            results.append(effects.bench(package.load_package(_model(name), device), n))
+            with progress_bar(name):
+                results.append(effects.bench(package.load_package(_model(name), device), n))
         except ModelError as error:
             if not every:
                 raise
@@ -411,7 +415,8 @@ def _evaluate(
     from labapp.models.metrics.evaluation import scores
     from labapp.models.representations import measuring
 
-    result = measuring.evaluate(model, data_folder=data)
+    with progress_bar("computing the numbers of the card"):
+        result = measuring.evaluate(model, data_folder=data)
     if not json_:
         say("\n".join(measuring.table(result)))
     # The metrics take minutes: not of a model that is not what it says it is.

@@ -177,12 +177,13 @@ Speed = Annotated[float, typer.Option("--speed", help="Session seconds per real 
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[float | None, str], None]]:
+def progress_bar(what: str = "") -> Iterator[Callable[[float | None, str], None]]:
     """A bar with an estimate on the standard error, where somebody sees it move; a function of the
     share that is done (0..1, None where nobody knows) and what is being done.
 
     It appears when that is first called: what cannot be begun is refused without one. Where a
-    window wants it (`labapp.base.console.PROGRESS`), a line for each call instead.
+    window wants it (`labapp.base.console.PROGRESS`), a line for each call instead; in a file or a
+    pipe a line every ten seconds, which says `what` until more is known.
     """
     if os.environ.get(PROGRESS):
         yield say_progress
@@ -192,7 +193,10 @@ def progress_bar() -> Iterator[Callable[[float | None, str], None]]:
 
     console = Console(stderr=True)
     if not console.is_interactive:
-        yield lambda share, what: None
+        from labapp.base.progress import lines
+
+        with lines(what) as tell_lines:
+            yield tell_lines
         return
     bar = Progress(console=console, transient=True)
     job = bar.add_task("", total=None)

@@ -33,6 +33,7 @@ from labapp.cli.options import (
     confirm,
     data_folder,
     ended,
+    progress_bar,
     run_options,
     say_either,
     session_path,
@@ -80,7 +81,7 @@ def sessions_verify(session: SessionOrBundle, data: Data = None, json_: Json = F
     """Check that nothing was changed or lost. Example: labapp sessions verify bundle"""
     from labapp.session.bids.verify import verify
 
-    with as_check():
+    with as_check(), progress_bar("checking"):
         report = verify(session_path(session, data))
     show(report, json_, say)
     raise ended(well=report.ok)

@@ -17,6 +17,7 @@ from labapp.cli.options import (
     TorchScript,
     Trust,
     as_check,
+    progress_bar,
     say_either,
 )
 
@@ -59,7 +60,7 @@ def stimuli_check(folder: Folder) -> None:
     from labapp.models.stimuli.library import StimulusSet
     from labapp.study.words import set_faults
 
-    with as_check():
+    with as_check(), progress_bar("checking"):
         result = read_checked(folder)
     assert result.manifest is not None
     words = [error.what for error in set_faults(StimulusSet(result.manifest, folder, ""))]
@@ -78,7 +79,8 @@ def stimuli_import(folder: Folder) -> None:
     """
     from labapp.models.stimuli.importing import import_set
 
-    target, result = import_set(folder)
+    with progress_bar("checking"):
+        target, result = import_set(folder)
     _warn(result.warnings)
     say(f"stimuli: {target}")
 
@@ -307,11 +309,12 @@ def stimuli_sheet(
     from labapp.models.explanations.building import sheet
     from labapp.models.stimuli import importing
 
-    paths = sheet.write(
-        importing.load_any(name),
-        _masking(smallest, largest, count, listed, fill, sign),
-        out,
-    )
+    with progress_bar("drawing sheets"):
+        paths = sheet.write(
+            importing.load_any(name),
+            _masking(smallest, largest, count, listed, fill, sign),
+            out,
+        )
     for path in paths:
         say(f"sheet: {path}")
 
@@ -334,7 +337,8 @@ def stimuli_masks(
     from labapp.models.stimuli import importing, masked_pictures
 
     masking = _masking(smallest, largest, count, listed, fill, sign)
-    written = masked_pictures.write(importing.load_any(name), masking, out)
+    with progress_bar("masking pictures"):
+        written = masked_pictures.write(importing.load_any(name), masking, out)
     say(f"pictures: {written} in {out}")
     say(f"table:    {out / masked_pictures.TABLE}, its column logits to be filled in")
 

@@ -18,6 +18,7 @@ from labapp.cli.options import (
     as_check,
     data_folder,
     ended,
+    progress_bar,
     say_either,
     show,
 )
@@ -80,7 +81,7 @@ def studies_check(
     from labapp.study.loading import files_named
 
     predictor = MaskedPredictor()
-    with as_check():
+    with as_check(), progress_bar("checking"):
         checked = look_at(file, language, predictor)
     if json_:
         say_json([asdict(fault) for error in checked.errors for fault in faults_of(error)])
@@ -247,7 +248,8 @@ def studies_preview(
         if (problem := opened.course.problem) is not None:
             say(f"What comes up inside of parts is not all there: {problem.what}", err=True)
         if out is not None:
-            paths = preview.write_pictures(opened, out)
+            with progress_bar("drawing screens"):
+                paths = preview.write_pictures(opened, out)
             say(f"{len(paths) - 1} screens and a contact sheet: {paths[-1]}")
             return
         preview.run_preview(opened)
