@@ -108,6 +108,10 @@ COMMANDS = {
         "main.export",
         "Export sessions as one bundle: a valid BIDS folder, or another format.",
     ),
+    "deposit": (
+        "depositing.deposit",
+        "A de-identified folder for OSF, Zenodo or an institutional repository.",
+    ),
     "analyze": ("main.analyze", "Tables, figures and report.html from sessions or bundles."),
     "simulate": ("main.simulate_", "Simulate participants on a virtual clock, without windows."),
     "studies": (
@@ -679,7 +683,7 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(("models train", "concepts train"), _KEEPS_WEIGHTS),
     **dict.fromkeys(
         (
-            *("metrics", "replay", "studies new", "studies consent", "studies preview"),
+            *("deposit", "metrics", "replay", "studies new", "studies consent", "studies preview"),
             *("sessions consent", "code pack", "code export", "code codebook", "code agree"),
             *("code quotes", "videos add", "models show", "models import", "models import-tfjs"),
             *("models evaluate", "concepts score", "concepts stimuli", "concepts import"),

@@ -412,7 +412,7 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        help="bids, or one that an installed package brings (labapp plugins list).",
+        help="bids, psychds, or one that an installed package brings (labapp plugins list).",
     ),
 ]
 SoundFormat = Annotated[
