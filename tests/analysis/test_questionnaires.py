@@ -489,13 +489,13 @@ def test_every_answer_is_counted(tables_item_sections: Tables, page: str) -> Non
 
 
 def test_scales_have_alpha_omega_and_the_reasons(tables_item_sections: Tables) -> None:
-    (scale,) = of(asked(study(n=20), per_stage=False))
+    (scale,) = of(asked_reliability(study(n=20), per_stage=False))
     page = "".join(item_sections(tables_item_sections, [scale], "s1"))
     assert scale.alpha.value is not None
     assert scale.omega.value is not None
     assert f"{scale.alpha.value:.2f}" in page
     assert f"{scale.omega.value:.2f}" in page
-    (few,) = of(asked(study(n=4), per_stage=False))
+    (few,) = of(asked_reliability(study(n=4), per_stage=False))
     page = "".join(item_sections(tables_item_sections, [few], "s1"))
     assert "Alpha and omega, reliance: fewer than 5 people answered all items." in page
 

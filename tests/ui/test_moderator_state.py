@@ -548,6 +548,8 @@ def test_disk() -> None:
     low = checklist.disk_row(100_000_000)
     assert low.blocks
     assert low.text == "100 MB free; a session needs 524 MB."
+    assert checklist.disk_row(checklist.LOW_DISK_BYTES - 1).blocks
+    assert not checklist.disk_row(checklist.LOW_DISK_BYTES).blocks
     assert checklist.disk_row(212_000_000_000).text == (
         "212 GB free, writable · room for about 557 sessions"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +22,12 @@ from labapp.record.journal.sessions import SessionSummary
 from labapp.ui.moderator.home import PALETTE
 from labapp.ui.replay import timeline_rows as drawing
 from labapp.ui.replay import transport
-from labapp.ui.replay.controller import REPEAT_SPEED, ReplayController, shown_time
+from labapp.ui.replay.controller import (
+    REPEAT_SPEED,
+    ReplayController,
+    no_collection,
+    shown_time,
+)
 from labapp.ui.replay.timeline_rows import LEAST_SPAN_NS, TICK_PX, TimeScale
 from labapp.ui.replay.transport import ACTIONS, SECTIONS, parse_stroke, read_keys, stroke_of
 from labapp.ui.researcher.job import ReplayProcesses
@@ -31,6 +37,12 @@ from tests.helpers.timelines import MIN, MemoryPeaks, made_units
 from tests.ui.test_sessions_page import line
 
 END_NS = 100 * NS
+
+
+def test_nothing_is_collected_while_a_replay_opens() -> None:
+    with no_collection():
+        assert not gc.isenabled()
+    assert gc.isenabled()
 
 
 class HandClock:

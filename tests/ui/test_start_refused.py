@@ -28,7 +28,7 @@ from labapp.session.folder import SessionFolder
 from labapp.study.loading import load
 from labapp.ui.controller import SessionController
 from labapp.ui.home import HomeController
-from labapp.ui.starting import MB, RunOptions, open_again, open_new
+from labapp.ui.starting import MB, RunOptions, open_again, open_new, session_dependencies
 from tests.helpers.beside import put_beside
 from tests.hostile import rehashed
 from tests.session.sessions import begin_session
@@ -92,6 +92,15 @@ def test_a_disk_without_room_is_refused(
     assert "No session was started" in said.value.safe
     assert "Make room" in said.value.todo
     assert not (tmp_path / "data" / "quickstart").exists()
+
+
+@pytest.mark.parametrize(("speed", "late"), [(1.0, True), (2.0, False)])
+def test_a_microphone_can_come_late_only_where_time_is_real(
+    options: RunOptions, speed: float, late: bool
+) -> None:
+    chosen = replace(options, audio="auto", speed=speed)
+    found = session_dependencies((), load(assets() / "studies" / "quickstart.yaml"), chosen)
+    assert (found.make_late is not None) == late
 
 
 def test_a_translation_that_lacks_words_is_refused_before_there_is_a_session(

@@ -475,7 +475,7 @@ def test_a_picture_that_cannot_be_made_is_told(warmer: PictureWarmer, qtbot: QtB
 
 
 @pytest.fixture
-def home(
+def home_with_pictures(
     no_microphone: None,
     open_home: Callable[..., HomeController],
     tmp_path: Path,
@@ -485,9 +485,11 @@ def home(
     return open_home()
 
 
-def test_start_waits_for_the_pictures(home: HomeController, qtbot: QtBot, tmp_path: Path) -> None:
-    view = home.view
-    home.choose_study(str(write_judging_study(tmp_path, "prototype-agreement")))
+def test_start_waits_for_the_pictures(
+    home_with_pictures: HomeController, qtbot: QtBot, tmp_path: Path
+) -> None:
+    view = home_with_pictures.view
+    home_with_pictures.choose_study(str(write_judging_study(tmp_path, "prototype-agreement")))
     rows = view.ready.rows
     assert not rows["pictures"].isHidden()
     assert rows["decoders"].isHidden()
@@ -495,7 +497,7 @@ def test_start_waits_for_the_pictures(home: HomeController, qtbot: QtBot, tmp_pa
     assert not view.ready.start_button.isEnabled()
     qtbot.waitUntil(lambda: "are there" in rows["pictures"].text.text(), timeout=30_000)
     qtbot.waitUntil(view.ready.start_button.isEnabled, timeout=30_000)
-    home.choose_study("quickstart")
+    home_with_pictures.choose_study("quickstart")
     assert rows["pictures"].isHidden()
     assert not rows["decoders"].isHidden()
 
@@ -521,7 +523,10 @@ def test_an_answer_that_cannot_be_had_is_told(warmer: PictureWarmer, qtbot: QtBo
 
 
 def test_the_home_asks_the_model_of_masked_pictures_before_the_start(
-    home: HomeController, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home_with_pictures: HomeController,
+    qtbot: QtBot,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[tuple[str, str]] = []
 
@@ -531,7 +536,7 @@ def test_the_home_asks_the_model_of_masked_pictures_before_the_start(
 
     monkeypatch.setattr(home_module, "predict_masked", outputs)
     study = write_unmasking_study(tmp_path / "study", made(tmp_path / "set"))
-    home.choose_study(str(study))
-    view = home.view
+    home_with_pictures.choose_study(str(study))
+    view = home_with_pictures.view
     qtbot.waitUntil(view.ready.start_button.isEnabled, timeout=30_000)
     assert len(asked) == len(set(asked)) == 1 + 8
