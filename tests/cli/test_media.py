@@ -235,9 +235,9 @@ def test_a_still_is_the_same_picture_every_time(session_replay: Path, tmp_path: 
     ],
 )
 def test_what_cannot_be_is_told(
-    session: Path, replay_here: Run, options: list[str], told: str
+    session_replay: Path, replay_here: Run, options: list[str], told: str
 ) -> None:
-    status, _, err = replay_here(session, *options)
+    status, _, err = replay_here(session_replay, *options)
     assert status in (1, 2)
     assert told in err
 

@@ -98,7 +98,7 @@ def test_a_disk_without_room_is_refused(
 def test_a_microphone_can_come_late_only_where_time_is_real(
     options: RunOptions, speed: float, late: bool
 ) -> None:
-    chosen = replace(options, audio="auto", speed=speed)
+    chosen = replace(options, audio=None, speed=speed)
     found = session_dependencies((), load(assets() / "studies" / "quickstart.yaml"), chosen)
     assert (found.make_late is not None) == late
 

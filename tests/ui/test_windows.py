@@ -521,12 +521,12 @@ def test_the_home_and_its_results_use_the_width(
 
 
 @pytest.mark.parametrize("width", [900, 960])
-@pytest.mark.parametrize("home", ["en", "de"], indirect=True)
-def test_no_number_is_cut_off_in_a_small_window(home: HomeWindow, width: int) -> None:
+@pytest.mark.parametrize("home_regions", ["en", "de"], indirect=True)
+def test_no_number_is_cut_off_in_a_small_window(home_regions: HomeWindow, width: int) -> None:
     """960: a display of 1920 x 1080 at 200 %."""
-    home.view.tabs[RESULTS].click()
-    home.resize(width, 531)
-    assert out_of_reach(settled(home)) + ill_made(home) == []
+    home_regions.view.tabs[RESULTS].click()
+    home_regions.resize(width, 531)
+    assert out_of_reach(settled(home_regions)) + ill_made(home_regions) == []
 
 
 def test_figures_that_only_just_fit_are_drawn_once(home_regions: HomeWindow) -> None:
