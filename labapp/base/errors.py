@@ -23,6 +23,7 @@ LabappError                  what happened, what is safe, what to do next
 │   └── ExchangeError        a file of another tool cannot be read, written or brought in
 ├── TranscriptionError       speech cannot be written down: no engine, no model
 │   └── NoConsent            ... because the participant did not agree
+├── MergeError               a file of answers cannot be merged into a study
 ├── VideoError               a video cannot be read, placed or kept
 ├── AudioError               sound cannot be recorded
 │   ├── NoMicrophone         there is no (such) microphone
@@ -204,6 +205,10 @@ class TranscriptionError(LabappError):
 
 
 class NoConsent(TranscriptionError):
+    pass
+
+
+class MergeError(LabappError):
     pass
 
 
