@@ -22,7 +22,7 @@ from typing import Any, Literal, get_args
 from labapp.analysis.columns import table_columns
 from labapp.analysis.declared import declared_text, with_declared
 from labapp.base.clock import utc_text
-from labapp.base.errors import MergeError, UsageError
+from labapp.base.errors import MergeError, NotFoundError, UsageError
 from labapp.base.reading import archives, files, tables
 from labapp.base.reading.tables import TableError
 from labapp.base.reading.values import ENTRIES, json_value
@@ -65,14 +65,14 @@ class Sheet:
     comma: bool = False
 
     def place(self, header: str, option: str) -> int:
-        """Where a column is. Raises UsageError where there is none, or two."""
+        """Where a column is. Raises NotFoundError where there is none, or two."""
         places = [place for place, each in enumerate(self.headers) if each == header]
         if len(places) == 1:
             return places[0]
         near = difflib.get_close_matches(header, self.headers, 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         what = "has no column" if not places else "has several columns called"
-        raise UsageError(
+        raise NotFoundError(
             f"{option}: the file {what} {header!r}.{hint}",
             safe="Nothing was merged.",
             todo=f"Its columns are: {', '.join(self.headers)}.",
@@ -315,7 +315,7 @@ def prepare(
     Raises
     ------
     MergeError : the file cannot be read, or a row of it belongs to no session.
-    UsageError : an option does not fit.
+    UsageError, NotFoundError : an option does not fit, or the file has no such column.
     RecordError : what was merged before cannot be read.
     """
     if not NAME.fullmatch(survey):
@@ -553,12 +553,12 @@ def _differences(known: Mapping[str, Merged], given: Mapping[str, Merged]) -> It
 
 def study_in(root: Path, study: str) -> Path:
     """The folder of a study's sessions under a data root; without a name that of the only one
-    there. Raises UsageError."""
+    there. Raises NotFoundError, UsageError."""
     if study:
         folder = Path(study) if Path(study).is_dir() else root / study
         if folder.is_dir():
             return folder
-        raise UsageError(
+        raise NotFoundError(
             f"There is no study {study!r} in {root}.",
             safe="Nothing was merged.",
             todo="`labapp sessions list` shows the sessions of each study.",

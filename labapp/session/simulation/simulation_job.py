@@ -42,7 +42,6 @@ from labapp.base.errors import (
 from labapp.base.parallel.cluster import cluster
 from labapp.base.parallel.long_work import gc_paused
 from labapp.base.parallel.processes import cores, processes
-from labapp.models.representations.decoding import Decoder, Foresight
 from labapp.models.representations.package import tasks_of
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
@@ -591,7 +590,6 @@ def rehearse(
             runner,
             lambda name: runner.send(GiveConsent()),
             lambda: runner.start(opened),
-            dependencies.decoders,
             scheduler,
             lambda: runner.finished,
             strategy=strategy,
@@ -611,7 +609,6 @@ def _through(
     runner: Runner,
     consent: Callable[[str], None],
     begin: Callable[[], None],
-    decoders: Mapping[str, Decoder],
     scheduler: VirtualScheduler,
     until: Callable[[], bool],
     *,
@@ -635,7 +632,6 @@ def _through(
         options=options,
         language=planned.language,
         thinks_aloud=thinks_aloud,
-        decoders=decoders,
     )
     begin()
     driver.start()
@@ -708,7 +704,6 @@ def simulate(
             opened.runner,
             opened.give_consent,
             opened.begin,
-            dependencies.decoders,
             scheduler,
             lambda: until(opened),
             strategy=strategy,
@@ -816,10 +811,6 @@ class Decoders:
                     safe="No session was simulated with it.",
                     todo="Bring the same models to every machine that simulates.",
                 )
-        for model, decoder in fresh.decoders.items():
-            fresh.decoders[model] = replace(
-                decoder, forward=Foresight(decoder.forward, decoder.space.encode)
-            )
         self._warm = self._warm.with_others(fresh)
 
 
