@@ -81,13 +81,17 @@ class Sheet:
 
 def read_sheet(path: Path) -> tuple[Sheet, str]:
     """The table in a file (CSV, or a workbook of Excel), and the SHA-256 of the file. Raises
-    MergeError."""
+    MergeError, NotFoundError."""
     try:
         content = files.content(path, files.DOCUMENT)
         book = path.suffix.lower() == WORKBOOK
         return _of_workbook(content) if book else _of_text(content), hashlib.sha256(
             content
         ).hexdigest()
+    except FileNotFoundError as error:
+        raise NotFoundError(
+            f"There is no file {path}.", safe="Nothing was merged.", todo="Check the path."
+        ) from error
     except OSError as error:
         raise _unread(path, error.strerror or str(error), "See that you may read it.") from error
     except TableError as error:
