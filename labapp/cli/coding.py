@@ -24,6 +24,8 @@ from labapp.cli.options import (
     SessionName,
     SessionNames,
     SessionOrBundle,
+    as_check,
+    ended,
     progress_bar,
     say_either,
     session_or_study,
@@ -147,7 +149,8 @@ def code_check(
     """
     from labapp.coding.annotations.codebook import read
 
-    codebook = read(file)
+    with as_check():
+        codebook = read(file)
     if json_:
         say_json(
             {
@@ -260,9 +263,10 @@ def code_verify(
     if accept:
         count = accept_files(study_folder(name, data), accept)
         say(f"{count} files are taken as they are now.")
-    report = verify_annotations(session_or_study(name, data))
+    with as_check():
+        report = verify_annotations(session_or_study(name, data))
     show(report, json_)
-    raise typer.Exit(0 if report.ok else 1)
+    raise ended(well=report.ok)
 
 
 def code_status(

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from labapp.base.console import say, say_json
-from labapp.base.errors import ModelError, UsageError
+from labapp.base.errors import CheckFailed, UsageError
 from labapp.cli.options import Json, ModelName, ModelsFolder, say_either, show
 
 concepts_app = typer.Typer(
@@ -25,6 +25,7 @@ DataFolder = Annotated[
     Path | None,
     typer.Option(
         "--data",
+        exists=True,
         help="Folder of the official files, where a recipe names them; of a model that was "
         "imported, the description it came with.",
     ),
@@ -140,7 +141,7 @@ def concepts_score(model: ModelName, data: DataFolder = None, json_: Json = Fals
     else:
         say("\n".join(package.table(result)))
     if not result["agrees"]:
-        raise ModelError(
+        raise CheckFailed(
             f"The numbers computed are not those on the card of {result['model']}.",
             safe="Nothing was changed.",
             todo="Check that --data names the files it was trained on; else take a fresh copy "

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from labapp.base.console import say, say_json, say_line
-from labapp.base.errors import UsageError
+from labapp.base.errors import NotFoundError, TargetExists, UsageError
 from labapp.cli.options import (
     Book,
     Data,
@@ -522,7 +522,7 @@ def code_codebook(
     else:
         codes = chosen_codebook(study_folder(study, data), codebook)
         if codes is None:
-            raise UsageError(
+            raise NotFoundError(
                 f"{study} has no codebook.", todo="Its name is codebook.yaml, in that folder."
             )
         book = codes
@@ -536,7 +536,7 @@ def _new_codebook(file: Path, folder: Path, study: str) -> None:
     from labapp.coding.exchange import incoming
 
     if books := codebooks_of(folder):
-        raise UsageError(
+        raise TargetExists(
             f"{study} has a codebook: {', '.join(book.id for book in books)}.",
             safe="It was not changed.",
             todo="Name a study that has none, or write what is new into the codebook.",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, cast, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -17,7 +17,14 @@ from typer.core import TyperCommand, TyperGroup
 from labapp import __version__
 from labapp.base import access
 from labapp.base.console import say
-from labapp.base.errors import LabappError, UsageError
+from labapp.base.errors import (
+    DONE,
+    INTERRUPTED,
+    WRONG_USAGE,
+    LabappError,
+    NotFoundError,
+    UsageError,
+)
 from labapp.base.parallel.long_work import stoppable
 from labapp.base.resources import pilot_root
 from labapp.cli.options import (
@@ -49,6 +56,7 @@ from labapp.cli.options import (
     Withdrawn,
     Workers,
     data_folder,
+    ended,
     one_place,
     progress_bar,
     run_options,
@@ -158,6 +166,8 @@ class _Commands(Mapping[str, Any]):
             made = self._made[name] = cast(Any, typer.main.get_command(around)).commands[name]
             for option in _outputs(made):
                 option.callback = _outside_sessions(option.callback)
+            for option in _inputs(made):
+                option.callback = _there(option.callback)
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -280,7 +290,7 @@ def doctor(json_: Json = False) -> None:
 
     checks = examine()
     say_either(json_, [check.to_json() for check in checks], (c.line() for c in checks), say)
-    raise typer.Exit(0 if all(check.ok for check in checks) else 1)
+    raise ended(well=all(check.ok for check in checks))
 
 
 def run(
@@ -556,9 +566,10 @@ def simulate_(
 
 OUTPUTS = {"--out", "--still", "--preregister"}
 """Options that name a place to write to."""
+UNCHECKED = {*OUTPUTS, "--data", "--private", "--model"}
+"""Options that name a place which need not be there yet, or of which the command says more."""
 # Not click's: newer versions of typer bring a click of their own.
 _UsageMistake: Any = typer.BadParameter.__mro__[1]
-_INTERRUPTED = 130
 _READS = ("Nothing was changed: this command only reads.", "Give the same command again.")
 _MAKES = (
     "Nothing that was there before was changed. What it had begun to write may be unfinished.",
@@ -695,12 +706,39 @@ def _outside_sessions(callback: Callable[..., Any] | None) -> Callable[..., Any]
     return checked
 
 
+def _inputs(command: Any) -> Iterator[Any]:
+    """The arguments and options of all commands that name a file or folder to read."""
+    for name in (commands := getattr(command, "commands", {})):
+        yield from _inputs(commands[name])
+    if command.callback is not None:
+        types = get_type_hints(command.callback)
+        for option in command.params:
+            if "Path" in str(types.get(option.name)) and not UNCHECKED & {*option.opts}:
+                yield option
+
+
+def _there(callback: Callable[..., Any] | None) -> Callable[..., Any]:
+    def checked(context: Any, option: Any, value: Any) -> Any:
+        for path in value if isinstance(value, list | tuple) else [value]:
+            if path is None:
+                continue
+            try:
+                Path(path).expanduser().stat()
+            except (FileNotFoundError, NotADirectoryError) as error:
+                raise NotFoundError(f"There is no file {path}.", todo="Check the path.") from error
+            except OSError:
+                pass  # there, and the command says what it makes of it
+        return value if callback is None else callback(context, option, value)
+
+    return checked
+
+
 def main() -> None:
     """The entry point: expected failures become messages, never tracebacks."""
     try:
         access.restrict()
         status = command_tree()(prog_name="labapp", standalone_mode=False)
-        if status == _INTERRUPTED:  # newer versions of typer do not let Ctrl+C through
+        if status == INTERRUPTED:  # newer versions of typer do not let Ctrl+C through
             raise KeyboardInterrupt
     except LabappError as error:
         say(str(error), err=True)
@@ -709,17 +747,17 @@ def main() -> None:
         usage = io.StringIO()
         error.show(usage)
         say(usage.getvalue().rstrip(), err=True)
-        status = 2
+        status = WRONG_USAGE
     except (KeyboardInterrupt, typer.Abort):
         say(_interrupted(sys.argv[1:]), err=True)
-        status = _INTERRUPTED
+        status = INTERRUPTED
     except BrokenPipeError:
         # The reader of our output is gone (`labapp … | head`); there is nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 0
+        status = DONE
     except Exception as error:  # noqa: BLE001  (the last net: a person gets words in any case)
         from labapp.base.mistakes import told
 
         say(mistake := told(error), err=True)
         status = mistake.exit_status
-    sys.exit(status if isinstance(status, int) else 0)
+    sys.exit(status if isinstance(status, int) else DONE)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from labapp.base.console import say, say_json, shown
-from labapp.base.errors import ModelError, UsageError
+from labapp.base.console import say, say_json
+from labapp.base.errors import CheckFailed, ModelError, UsageError
 from labapp.cli.options import (
     Data,
     Json,
@@ -18,6 +18,7 @@ from labapp.cli.options import (
     TorchExport,
     TorchScript,
     Trust,
+    confirm,
     data_folder,
 )
 
@@ -33,7 +34,9 @@ models_app = typer.Typer(
 DataFolder = Annotated[
     Path | None,
     typer.Option(
-        "--data", help="Folder of the data set's files, e.g. MNIST's, or of your own pictures."
+        "--data",
+        exists=True,
+        help="Folder of the data set's files, e.g. MNIST's, or of your own pictures.",
     ),
 ]
 
@@ -135,9 +138,8 @@ def models_remove(
     folder = own_models.own_folder(model)
     for line in own_models.uses(model, data_folder(data)):
         say(line, err=True)
-    if not yes and not typer.confirm(shown(f"Delete {folder}, for good?"), err=True):
-        say("Nothing was deleted.")
-        raise typer.Exit(1)
+    if not yes:
+        confirm(f"Delete {folder}, for good?", "Nothing was deleted.")
     for line in own_models.remove(model):
         say(line)
 
@@ -347,7 +349,7 @@ def models_evaluate(
         if json_:
             say_json(result)
         if not result["agrees"]:
-            raise ModelError(
+            raise CheckFailed(
                 f"The numbers computed are not those on the card of {result['model']}.",
                 safe="Nothing was changed.",
                 todo="Check that --data names the files it was trained on; else take a fresh copy "

@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 import typer
 
 from labapp.base import access
-from labapp.base.console import PROGRESS, say, say_json, say_line, say_progress
-from labapp.base.errors import LabappError, UsageError
+from labapp.base.console import PROGRESS, say, say_json, say_line, say_progress, shown
+from labapp.base.errors import (
+    DONE,
+    NOT_DONE,
+    CheckFailed,
+    LabappError,
+    NotFoundError,
+    RefusedError,
+    UsageError,
+)
 from labapp.session.simulation.names import STRATEGY_NAMES
 
 if TYPE_CHECKING:
@@ -183,6 +191,33 @@ def progress_bar() -> Iterator[Callable[[float | None, str], None]]:
         bar.stop()
 
 
+def ended(*, well: bool) -> typer.Exit:
+    """How a command ends that checks something, or does something for several sessions."""
+    return typer.Exit(DONE if well else NOT_DONE)
+
+
+@contextmanager
+def as_check() -> Iterator[None]:
+    """In a command that checks: what is refused is a fault that the check found. Raises
+    CheckFailed."""
+    try:
+        yield
+    except NotFoundError:
+        raise
+    except RefusedError as error:
+        raise CheckFailed(
+            error.what, safe=error.safe, todo=error.todo, faults=error.faults
+        ) from error
+
+
+def confirm(question: str, otherwise: str) -> None:
+    """Ask before something is deleted for good. With any other answer than yes, `otherwise` is
+    printed and the command ends."""
+    if not typer.confirm(shown(question), err=True):
+        say(otherwise)
+        raise ended(well=False)
+
+
 class Report(Protocol):
     """What a command found or did: for machines and for people."""
 
@@ -249,7 +284,7 @@ def session_path(session: str, data: Path | None) -> Path:
     folders = sorted(root.glob(f"*/{session}")) if path.name == session else []
     if len(folders) == 1:
         return folders[0]
-    raise UsageError(
+    raise NotFoundError(
         f"There is no session or bundle {session!r}, here or in {root}.",
         todo="`labapp sessions list` shows the sessions; a folder may be given by its path.",
     )
@@ -263,14 +298,14 @@ def study_folder(study: str, data: Path | None) -> Path:
     root = data_folder(data)
     if path.name == study and (root / study).is_dir():
         return root / study
-    raise UsageError(
+    raise NotFoundError(
         f"There is no folder of sessions of a study {study!r}, here or in {root}.",
         todo="Give the study's id, or the folder that its sessions are in.",
     )
 
 
 def study_path(name: str, data: Path | None, *, sessions: bool = False) -> Path:
-    """A path as it is, or a study's folder under the data root. Raises UsageError.
+    """A path as it is, or a study's folder under the data root. Raises NotFoundError.
 
     sessions: whether a session's name is found there, too.
     """
@@ -284,21 +319,21 @@ def study_path(name: str, data: Path | None, *, sessions: bool = False) -> Path:
     for folder in folders:
         if path.name == name and folder.is_dir():
             return folder
-    raise UsageError(
+    raise NotFoundError(
         f"There is no study, session or bundle {name!r}, here or in {root}.",
         todo="`labapp sessions list` shows what was recorded; a folder may be given by its path.",
     )
 
 
 def session_or_study(name: str, data: Path | None) -> Path:
-    """The folder of a session or a study, or a bundle. Raises UsageError."""
+    """The folder of a session or a study, or a bundle. Raises NotFoundError."""
     try:
         return session_path(name, data)
     except LabappError:
         try:
             return study_folder(name, data)
         except LabappError as error:
-            raise UsageError(
+            raise NotFoundError(
                 f"There is no session, bundle or study {name!r}.",
                 todo="`labapp sessions list` shows the sessions; folders may be given by their "
                 "paths.",

@@ -15,6 +15,7 @@ from labapp.cli.options import (
     TorchExport,
     TorchScript,
     Trust,
+    as_check,
     say_either,
 )
 
@@ -57,7 +58,8 @@ def stimuli_check(folder: Folder) -> None:
     from labapp.models.stimuli.library import StimulusSet
     from labapp.study.words import set_faults
 
-    result = read_checked(folder)
+    with as_check():
+        result = read_checked(folder)
     assert result.manifest is not None
     words = [error.what for error in set_faults(StimulusSet(result.manifest, folder, ""))]
     _warn([*result.warnings, *words])

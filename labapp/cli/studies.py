@@ -10,7 +10,16 @@ import typer
 
 from labapp.base.console import say, say_json
 from labapp.base.errors import SetupError, StudyError, UsageError, faults_of
-from labapp.cli.options import Data, Json, StudyName, data_folder, say_either, show
+from labapp.cli.options import (
+    Data,
+    Json,
+    StudyName,
+    as_check,
+    data_folder,
+    ended,
+    say_either,
+    show,
+)
 
 studies_app = typer.Typer(
     help="Study files: new, list, show, check, texts, consent, preview, schema.\n\n"
@@ -68,11 +77,15 @@ def studies_check(
     from labapp.study.loading import files_named
 
     predictor = MaskedPredictor()
-    checked = look_at(file, language, predictor)
+    with as_check():
+        checked = look_at(file, language, predictor)
     if json_:
         say_json([asdict(fault) for error in checked.errors for fault in faults_of(error)])
     if checked.errors or checked.loaded is None:
-        raise typer.Exit(1) if json_ else StudyError.together(checked.errors)
+        if json_:
+            raise ended(well=False)
+        with as_check():
+            raise StudyError.together(checked.errors)
     if json_:
         return
     loaded = checked.loaded

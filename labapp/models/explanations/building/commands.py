@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress
 
-from labapp.base.errors import StimuliError, UsageError
+from labapp.base.errors import UsageError
 from labapp.models.explanations.building import black_box, sets
 from labapp.models.explanations.building.black_box import BlackBox
 from labapp.models.explanations.building.pixel_score_sets import build_scored
@@ -221,10 +221,7 @@ def _done(
     folder = library.own_folder() / name if out is None else out
     if out is None:
         library.refuse_shipped(name)
-    if folder.exists():
-        raise StimuliError(
-            f"{folder} exists; nothing is overwritten.", todo="Name a folder that does not exist."
-        )
+    library.refuse_existing(folder)
     start = time.perf_counter()
     with Progress(console=Console(stderr=True)) as bar:
         jobs = {}
