@@ -290,12 +290,12 @@ def payloads_of(events: Sequence[Event]) -> list[Payload]:
         cls = _KINDS.get(name)
         if cls is not None and version == cls.version and not loose(cls):
             try:
-                found = msgspec.convert([events[place].payload for place in some], list[cls])  # type: ignore[valid-type]
+                checked = msgspec.convert([events[place].payload for place in some], list[cls])  # type: ignore[valid-type]
             except (msgspec.ValidationError, RecursionError):
-                found = [payload_of(events[place]) for place in some]  # says which, and why
+                checked = [payload_of(events[place]) for place in some]  # says which, and why
         else:
-            found = [payload_of(events[place]) for place in some]
-        for place, payload in zip(some, found, strict=True):
+            checked = [payload_of(events[place]) for place in some]
+        for place, payload in zip(some, checked, strict=True):
             payloads[place] = payload
     return payloads
 
