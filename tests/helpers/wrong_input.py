@@ -25,6 +25,7 @@ COMMANDS = {
     "replay": "{session} --at 20 --still {new.png}",
     "transcribe": "{session} --model {speech}",
     "docs": "",
+    "completion": "bash",
     "demo": "--out {new}",
     "doctor": "",
     "run": "{study} --participant P01 --audio off --windowed",
