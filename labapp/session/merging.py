@@ -567,12 +567,12 @@ def study_in(root: Path, study: str) -> Path:
             safe="Nothing was merged.",
             todo="`labapp sessions list` shows the sessions of each study.",
         )
-    found = sorted(
+    studies = sorted(
         child for child in (root.iterdir() if root.is_dir() else ()) if _has_sessions(child)
     )
-    if len(found) == 1:
-        return found[0]
-    names = ", ".join(child.name for child in found) or "none"
+    if len(studies) == 1:
+        return studies[0]
+    names = ", ".join(child.name for child in studies) or "none"
     raise UsageError(
         f"{root} has sessions of several studies, or of none: {names}.",
         safe="Nothing was merged.",
