@@ -117,7 +117,10 @@ class Exporter(ABC):
 
 
 def _shipped() -> tuple[Exporter, ...]:
-    return (load("labapp.session.bids.export:BIDS_DATASET"),)
+    return (
+        load("labapp.session.bids.export:BIDS_DATASET"),
+        load("labapp.session.bids.psychds:PSYCH_DS"),
+    )
 
 
 EXPORTERS: Catalogue[Exporter] = Catalogue("labapp.exporters", "an exporter", Exporter, _shipped)
@@ -150,7 +153,7 @@ def export(
     audio: bool | None = None,
     withdrawn: bool = False,
     private: Path | None = None,
-    format: str = BIDS,  # noqa: A002 - the name of the option
+    format: str | Exporter = BIDS,  # noqa: A002 - the name of the option
     sound: str = WAV,
     progress: Progress | None = None,
 ) -> Path:
@@ -163,8 +166,8 @@ def export(
     identifies. withdrawn: sessions too whose participants withdrew and let the data be kept, which
     are left out otherwise.
     private: the lab's private folder, the usual one where it is None; a de-identified copy keeps
-    there by how many days it moved the dates of each participant. format: see `exporters`. sound:
-    the format of the sound files.
+    there by how many days it moved the dates of each participant. format: see `exporter`, or one
+    itself. sound: the format of the sound files.
 
     The bundle is written beside its place and renamed at the end. Nothing in a session folder is
     touched; the export is noted in `exports.jsonl` beside it before it begins and when it is done.
@@ -179,10 +182,10 @@ def export(
     AnnotationError : its annotations cannot be read, or redacted sound has no place in time.
     UsageError : nobody knows the format, or it has no such sound.
     """
-    how = exporter(format)
+    how = exporter(format) if isinstance(format, str) else format
     if sound not in how.sounds:
         raise UsageError(
-            f"The format {format} has no sound as {sound!r}.",
+            f"The format {how.name} has no sound as {sound!r}.",
             safe="No bundle was made.",
             todo=f"Choose the sound from: {', '.join(how.sounds)}; or export to another format.",
         )
@@ -199,7 +202,7 @@ def export(
         )
     places_found = [place for path in sessions for place in places(path)]
     folders = [place for place in places_found if is_session(place)]
-    facts = {"deidentified": deidentify, "audio": audio, "format": format, "sound": sound}
+    facts = {"deidentified": deidentify, "audio": audio, "format": how.name, "sound": sound}
     _clear(folders)  # before anything is refused: the killed export may have been whole
     refuse_existing(out)
     _refuse_together(places_found, withdrawn)
@@ -270,7 +273,7 @@ def _write(
     except (LabappError, OSError):
         raise
     except Exception as error:
-        if how.name in EXPORTERS.shipped:
+        if type(how).__module__.startswith("labapp."):
             raise
         raise BundleError(
             f"The exporter {how.name!r} of an installed package failed: "
@@ -311,7 +314,7 @@ def _records(paths: Sequence[Path], withdrawn: bool, progress: Progress | None) 
             )
         _log.warning(
             "Left out: %s of %s who withdrew and let the data be kept: %s. Where your consent form "
-            "covers it, --withdrawn puts them in.",
+            "covers it, `labapp export --withdrawn` exports them, too.",
             count(len(left), "session"),
             count(people, "participant"),
             names,
