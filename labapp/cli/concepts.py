@@ -9,7 +9,14 @@ import typer
 
 from labapp.base.console import say, say_json
 from labapp.base.errors import CheckFailed, UsageError
-from labapp.cli.options import Json, ModelName, ModelsFolder, say_either, show
+from labapp.cli.options import (
+    Json,
+    ModelName,
+    ModelsFolder,
+    progress_bar,
+    say_either,
+    show,
+)
 
 concepts_app = typer.Typer(
     help="Concept learners, whose codes stand for concepts: list, show, train, score, intervene, "
@@ -135,7 +142,8 @@ def concepts_score(model: ModelName, data: DataFolder = None, json_: Json = Fals
     """
     from labapp.models.concepts import package
 
-    result = package.score(model, data_folder=data)
+    with progress_bar("computing the numbers of the card"):
+        result = package.score(model, data_folder=data)
     if json_:
         say_json(result)
     else:
@@ -186,7 +194,8 @@ def concepts_intervene(
             safe="Nothing was computed.",
             todo=f"Give one of {', '.join(ORDERS)}.",
         )
-    result = package.intervened(model, auc=auc, data_folder=data)
+    with progress_bar("setting concepts"):
+        result = package.intervened(model, auc=auc, data_folder=data)
     asked = ORDERS if order is None else (order,)
     if json_:
         about = {name: value for name, value in result.items() if name not in ORDERS}
@@ -248,17 +257,18 @@ def concepts_stimuli(
     """
     from labapp.models.concepts import commands
 
-    built = commands.build_stimuli(
-        model,
-        out,
-        set_id,
-        items=items,
-        seed=seed,
-        pixels=size,
-        title=title,
-        every=every,
-        data_folder=data,
-    )
+    with progress_bar("choosing and drawing pictures"):
+        built = commands.build_stimuli(
+            model,
+            out,
+            set_id,
+            items=items,
+            seed=seed,
+            pixels=size,
+            title=title,
+            every=every,
+            data_folder=data,
+        )
     show(built, json_, say)
 
 
@@ -291,7 +301,8 @@ def concepts_import(
     """
     from labapp.models.concepts import imported, package
 
-    folder = imported.import_model(description, out=out, trusted=trust)
+    with progress_bar("trying the model"):
+        folder = imported.import_model(description, out=out, trusted=trust)
     if json_:
         say_json(package.show(folder))
         return

@@ -27,6 +27,7 @@ from labapp.base.errors import (
 )
 from labapp.base.parallel.long_work import stoppable
 from labapp.base.resources import pilot_root
+from labapp.cli import completion
 from labapp.cli.options import (
     Audio,
     Blind,
@@ -87,6 +88,10 @@ COMMANDS = {
         "Write down what was said in sessions, by a speech model on this computer.",
     ),
     "docs": ("main.docs", "Open the documentation in the browser; no network is needed."),
+    "completion": (
+        "completion.completion",
+        "Print the lines that let Tab complete commands, options and names in a shell.",
+    ),
     "demo": (
         "main.demo",
         "A whole session with a simulated participant, then export, verify and report.",
@@ -119,6 +124,10 @@ COMMANDS = {
             "Recorded sessions: list, show, verify, recover, exclude, include, move, withdraw, "
             "consent, resume."
         ),
+    ),
+    "participants": (
+        "participants.participants_app",
+        "Answers of participants from elsewhere: merge.",
     ),
     "code": (
         "coding.code_app",
@@ -189,11 +198,19 @@ class _Group(TyperGroup):
         self.commands: Any = _Commands()
 
     def format_commands(self, context: Any, formatter: Any) -> None:
+        self._overview().format_commands(context, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        overview = self._overview()
+        return overview.shell_complete(type(ctx)(overview, info_name="labapp"), incomplete)
+
+    def _overview(self) -> TyperGroup:
+        """The names and sentences of all commands, none of which is built for it."""
         listed = {
             name: TyperCommand(name, help=sentence, short_help=sentence * (name in GROUPS))
             for name, (_, sentence) in COMMANDS.items()
         }
-        TyperGroup(commands=cast(Any, listed)).format_commands(context, formatter)
+        return TyperGroup(commands=cast(Any, listed), params=self.params)
 
 
 app = typer.Typer(
@@ -282,7 +299,9 @@ def demo(
     """
     from labapp.ui.starting import run_demo
 
-    raise typer.Exit(run_demo(out, seed, say))
+    with progress_bar("a session with a simulated participant"):
+        status = run_demo(out, seed, say)
+    raise typer.Exit(status)
 
 
 def doctor(json_: Json = False) -> None:
@@ -300,7 +319,12 @@ def doctor(json_: Json = False) -> None:
 def run(
     study: StudyName,
     participant: Annotated[
-        str | None, typer.Option("--participant", help="For example P01; of a pilot the next free.")
+        str | None,
+        typer.Option(
+            "--participant",
+            help="For example P01; of a pilot the next free.",
+            autocompletion=completion.participants,
+        ),
     ] = None,
     session: Annotated[
         str | None, typer.Option("--session", help="Session label. Default: the study's first.")
@@ -358,7 +382,11 @@ def run(
 
 def export(
     sessions: Annotated[
-        list[str], typer.Argument(help="Sessions: names or folders, or a study's folder.")
+        list[str],
+        typer.Argument(
+            help="Sessions: names or folders, or a study's folder.",
+            autocompletion=completion.sessions,
+        ),
     ],
     out: Out,
     format_: Format = "bids",
@@ -400,24 +428,31 @@ def export(
             "may, too.",
             err=True,
         )
-    path = write_bundle(
-        [session_path(s, data) for s in sessions],
-        out,
-        zip=zip_,
-        deidentify=deidentify,
-        audio=False if no_audio else True if with_audio else None,
-        withdrawn=withdrawn,
-        private=private,
-        format=format_,
-        sound=sound,
-    )
+    with progress_bar() as tell:
+        path = write_bundle(
+            [session_path(s, data) for s in sessions],
+            out,
+            zip=zip_,
+            deidentify=deidentify,
+            audio=False if no_audio else True if with_audio else None,
+            withdrawn=withdrawn,
+            private=private,
+            format=format_,
+            sound=sound,
+            progress=lambda done, of, name: tell(done / of, name or "writing the bundle"),
+        )
     say(f"bundle: {path}")
     if not deidentify:
         say("It identifies people. For a copy that others may see: --deidentify.", err=True)
 
 
 def analyze(
-    paths: Annotated[list[str], typer.Argument(help="Sessions, bundles, or folders of these.")],
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            help="Sessions, bundles, or folders of these.", autocompletion=completion.sessions
+        ),
+    ],
     out: Out,
     withdrawn: Withdrawn = False,
     pilot: Annotated[
@@ -663,7 +698,15 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
     ),
     **dict.fromkeys(
         (
-            *("docs", "doctor", "studies list", "studies show", "studies check", "studies texts"),
+            *(
+                "docs",
+                "completion",
+                "doctor",
+                "studies list",
+                "studies show",
+                "studies check",
+                "studies texts",
+            ),
             *("studies schema", "sessions list", "sessions show", "sessions verify"),
             *("code check", "code schema", "code diff", "code history", "code verify"),
             *("code status", "videos list", "models list", "models bench", "concepts list"),
@@ -701,7 +744,7 @@ def _outputs(command: Any) -> Iterator[Any]:
 
 def _outside_sessions(callback: Callable[..., Any] | None) -> Callable[..., Any]:
     def checked(context: Any, option: Any, value: Any) -> Any:
-        if value is not None:
+        if value is not None and not context.resilient_parsing:
             from labapp.record.journal.layout import refuse_inside
 
             refuse_inside(Path(value))
@@ -723,7 +766,8 @@ def _inputs(command: Any) -> Iterator[Any]:
 
 def _there(callback: Callable[..., Any] | None) -> Callable[..., Any]:
     def checked(context: Any, option: Any, value: Any) -> Any:
-        for path in value if isinstance(value, list | tuple) else [value]:
+        given = value if isinstance(value, list | tuple) else [value]
+        for path in [] if context.resilient_parsing else given:
             if path is None:
                 continue
             try:
@@ -741,6 +785,7 @@ def main() -> None:
     """The entry point: expected failures become messages, never tracebacks."""
     try:
         access.restrict()
+        completion.prepare()
         status = command_tree()(prog_name="labapp", standalone_mode=False)
         if status == INTERRUPTED:  # newer versions of typer do not let Ctrl+C through
             raise KeyboardInterrupt

@@ -10,6 +10,7 @@ import typer
 
 from labapp.base.console import say, say_json
 from labapp.base.errors import CheckFailed, ModelError, UsageError
+from labapp.cli import completion
 from labapp.cli.options import (
     Data,
     Json,
@@ -20,6 +21,7 @@ from labapp.cli.options import (
     Trust,
     confirm,
     data_folder,
+    progress_bar,
 )
 
 if TYPE_CHECKING:
@@ -110,7 +112,9 @@ def models_show(
 
 @models_app.command("title")
 def models_title(
-    model: Annotated[str, typer.Argument(help="The id of a model of your own.")],
+    model: Annotated[
+        str, typer.Argument(help="The id of a model of your own.", autocompletion=completion.models)
+    ],
     title: Annotated[str, typer.Argument(help="What people read.")],
 ) -> None:
     """Call a model of your own otherwise. Its card stays as it is, and so does the hash by which
@@ -125,7 +129,9 @@ def models_title(
 
 @models_app.command("remove")
 def models_remove(
-    model: Annotated[str, typer.Argument(help="The id of a model of your own.")],
+    model: Annotated[
+        str, typer.Argument(help="The id of a model of your own.", autocompletion=completion.models)
+    ],
     data: Data = None,
     yes: Annotated[bool, typer.Option("--yes", help="Without asking.")] = False,
 ) -> None:
@@ -243,19 +249,20 @@ def models_import(
             todo="Give one of --onnx, --torch-export, --torchscript and --python.",
         )
     ((kind, source),) = named.items()
-    made = import_decoder(
-        source,
-        kind,  # type: ignore[arg-type]
-        latents,
-        model_id,
-        shape=_shape(shape),
-        distance=distance,
-        limits=limits,
-        title=title,
-        dataset=dataset,
-        trusted=trust,
-        out=out,
-    )
+    with progress_bar("trying the decoder"):
+        made = import_decoder(
+            source,
+            kind,  # type: ignore[arg-type]
+            latents,
+            model_id,
+            shape=_shape(shape),
+            distance=distance,
+            limits=limits,
+            title=title,
+            dataset=dataset,
+            trusted=trust,
+            out=out,
+        )
     if json_:
         say_json({"folder": str(made.folder), "card": made.card.to_json(), "notes": made.notes})
         return
@@ -343,7 +350,8 @@ def models_evaluate(
         if kind == "dials":
             result = _evaluate(_model(model), data, out, no_metrics=no_metrics, json_=json_)
         else:
-            result, lines = _evaluate_other(kind, model, data)
+            with progress_bar("computing the numbers of the card"):
+                result, lines = _evaluate_other(kind, model, data)
             if not json_:
                 say("\n".join(lines))
         if json_:
@@ -359,7 +367,10 @@ def models_evaluate(
 
 @models_app.command("bench")
 def models_bench(
-    models: Annotated[list[str] | None, typer.Argument(help="Ids or folders of models.")] = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(help="Ids or folders of models.", autocompletion=completion.models),
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every model with dials here.")] = False,
     n: Annotated[int, typer.Option("--n", min=1, help="Decodes to time.")] = 1000,
     device: Annotated[str | None, typer.Option("--device", help="cuda, mps or cpu.")] = None,
@@ -381,7 +392,8 @@ def models_bench(
     results = []
     for name in names:
         try:
-            results.append(effects.bench(package.load_package(_model(name), device), n))
+            with progress_bar(name):
+                results.append(effects.bench(package.load_package(_model(name), device), n))
         except ModelError as error:
             if not every:
                 raise
@@ -403,7 +415,8 @@ def _evaluate(
     from labapp.models.metrics.evaluation import scores
     from labapp.models.representations import measuring
 
-    result = measuring.evaluate(model, data_folder=data)
+    with progress_bar("computing the numbers of the card"):
+        result = measuring.evaluate(model, data_folder=data)
     if not json_:
         say("\n".join(measuring.table(result)))
     # The metrics take minutes: not of a model that is not what it says it is.

@@ -21,6 +21,7 @@ from labapp.base.errors import (
     RefusedError,
     UsageError,
 )
+from labapp.cli import completion
 from labapp.session.simulation.names import STRATEGY_NAMES
 
 if TYPE_CHECKING:
@@ -33,13 +34,29 @@ Data = Annotated[
         help="Data root. Default: $LABAPP_DATA, else sessions of the checkout, or of the user.",
     ),
 ]
-StudyName = Annotated[str, typer.Argument(help="A study's id or file.")]
-SessionName = Annotated[str, typer.Argument(help="A session's name or folder.")]
-SessionNames = Annotated[
-    list[str], typer.Argument(metavar="NAME", help="Sessions' names or folders, or a study's.")
+StudyName = Annotated[
+    str, typer.Argument(help="A study's id or file.", autocompletion=completion.studies)
 ]
-SessionOrBundle = Annotated[str, typer.Argument(help="A session's name or folder, or a bundle.")]
-ModelName = Annotated[str, typer.Argument(help="A model's id or folder.")]
+SessionName = Annotated[
+    str, typer.Argument(help="A session's name or folder.", autocompletion=completion.sessions)
+]
+SessionNames = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="NAME",
+        help="Sessions' names or folders, or a study's.",
+        autocompletion=completion.sessions_or_studies,
+    ),
+]
+SessionOrBundle = Annotated[
+    str,
+    typer.Argument(
+        help="A session's name or folder, or a bundle.", autocompletion=completion.sessions
+    ),
+]
+ModelName = Annotated[
+    str, typer.Argument(help="A model's id or folder.", autocompletion=completion.models)
+]
 TorchExport = Annotated[
     Path | None, typer.Option("--torch-export", metavar="FILE", help="A file of torch.export.save.")
 ]
@@ -160,12 +177,13 @@ Speed = Annotated[float, typer.Option("--speed", help="Session seconds per real 
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[float | None, str], None]]:
+def progress_bar(what: str = "") -> Iterator[Callable[[float | None, str], None]]:
     """A bar with an estimate on the standard error, where somebody sees it move; a function of the
     share that is done (0..1, None where nobody knows) and what is being done.
 
     It appears when that is first called: what cannot be begun is refused without one. Where a
-    window wants it (`labapp.base.console.PROGRESS`), a line for each call instead.
+    window wants it (`labapp.base.console.PROGRESS`), a line for each call instead; in a file or a
+    pipe a line every ten seconds, which says `what` until more is known.
     """
     if os.environ.get(PROGRESS):
         yield say_progress
@@ -175,7 +193,10 @@ def progress_bar() -> Iterator[Callable[[float | None, str], None]]:
 
     console = Console(stderr=True)
     if not console.is_interactive:
-        yield lambda share, what: None
+        from labapp.base.progress import lines
+
+        with lines(what) as tell_lines:
+            yield tell_lines
         return
     bar = Progress(console=console, transient=True)
     job = bar.add_task("", total=None)

@@ -14,6 +14,7 @@ import typer
 from labapp.base.console import say, say_json, say_line
 from labapp.base.errors import NotFoundError, UsageError
 from labapp.base.resources import pilot_root
+from labapp.cli import completion
 from labapp.cli.options import (
     At,
     Audio,
@@ -32,6 +33,7 @@ from labapp.cli.options import (
     confirm,
     data_folder,
     ended,
+    progress_bar,
     run_options,
     say_either,
     session_path,
@@ -79,7 +81,7 @@ def sessions_verify(session: SessionOrBundle, data: Data = None, json_: Json = F
     """Check that nothing was changed or lost. Example: labapp sessions verify bundle"""
     from labapp.session.bids.verify import verify
 
-    with as_check():
+    with as_check(), progress_bar("checking"):
         report = verify(session_path(session, data))
     show(report, json_, say)
     raise ended(well=report.ok)
@@ -268,7 +270,12 @@ def sessions_resume(
 
 
 def replay(
-    session: Annotated[str, typer.Argument(help="A session or bundle: its name or path.")],
+    session: Annotated[
+        str,
+        typer.Argument(
+            help="A session or bundle: its name or path.", autocompletion=completion.sessions
+        ),
+    ],
     at: At = None,
     still: Annotated[
         Path | None,
