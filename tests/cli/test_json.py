@@ -1,99 +1,32 @@
-"""The JSON of commands: every command that prints any is on the page that says what, and values are
-of JSON's own kinds. What commands print is checked against the page wherever a test runs one, see
-tests/conftest.py."""
+"""Every field of docs/guide/json.md is printed by its command. What commands print is compared with
+the page wherever a test runs one, see tests/conftest.py."""
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Iterator
-from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
+from tests.coding.annotations.test_segmenting import spoken
 from typer.testing import CliRunner
 
 from labapp.base import resources
 from labapp.base.clock import NS
-from labapp.base.console import say_json
-from labapp.cli.main import app, command_tree
+from labapp.cli.main import app
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations.model import Unit
 from labapp.coding.annotations.packs import open_pack
 from labapp.coding.annotations.store import open_marks, open_units
-from labapp.session.withdrawal import decide_by_hand
-from tests.coding.annotations.test_segmenting import spoken
+from tests.cli.test_commands import run
 from tests.helpers import json_contract
 from tests.helpers.drawn import drawn_study, interrupted
 from tests.helpers.journals import golden_session
-from tests.helpers.json_contract import faults, promised, promises, words_for_values
+from tests.helpers.json_contract import faults, promised, promises
 from tests.helpers.recorded_sounds import Take, sounding_session
 
 ROOT = Path(__file__).parents[2]
 MOVES = {("sessions move", key) for key in ("session", "pilot", "reason", "path")}
 """Printed by tests/session/test_pilot.py, which has pilots."""
-
-
-def _with_json(command: Any, name: str = "") -> Iterator[str]:
-    for child, each in getattr(command, "commands", {}).items():
-        yield from _with_json(each, f"{name} {child}".strip())
-    if any("--json" in option.opts for option in command.params):
-        yield name
-
-
-def test_the_page_has_every_command_that_prints_json_and_no_other() -> None:
-    assert sorted(promises()) == sorted(_with_json(command_tree()))
-
-
-def run(*words: str | Path) -> Any:
-    result = CliRunner().invoke(app, [*map(str, words), "--json"])
-    assert not isinstance(result.exception, AssertionError), result.exception
-    return json.loads(result.stdout)
-
-
-def test_what_a_session_is_is_told_in_values(tmp_path: Path) -> None:
-    session = golden_session(tmp_path / "data")
-    (shown,) = run("sessions", "show", session)
-    (listed,) = run("sessions", "list", "--data", tmp_path / "data")
-    for facts in (shown, listed):
-        assert facts["withdrawn"] is None
-        assert facts["decision"] is None
-        assert facts["pilot"] is False
-        assert facts["blind"] in (True, False, None)
-        assert not list(words_for_values(facts))
-    assert shown.keys() & listed.keys() >= {"withdrawn", "decision", "pilot", "moved", "blind"}
-    decide_by_hand(session, False, "Feueralarm")
-    for facts in (
-        *run("sessions", "show", session), *run("sessions", "list", "--data", tmp_path / "data"),
-    ):  # fmt: skip
-        assert (facts["decision"], facts["decision_reason"]) == ("excluded", "Feueralarm")
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("studies", "list"), ("studies", "show", "quickstart"), ("studies", "check", "quickstart"),
-        ("studies", "texts", "quickstart"), ("plugins", "list"), ("models", "list"),
-        ("stimuli", "list"), ("concepts", "list"), ("doctor",),
-    ],
-)  # fmt: skip
-def test_what_the_program_has_is_told_as_the_page_says(words: tuple[str, ...]) -> None:
-    run(*words)
-
-
-def test_values_are_of_json_s_own_kinds(capsys: pytest.CaptureFixture[str]) -> None:
-    say_json({
-        "truth": np.bool_(False), "number": np.int64(3), "none": float("nan"), "path": Path("a"),
-        "many": (np.float32(0.5), np.array([1.0, np.inf])),
-    })  # fmt: skip
-    assert json.loads(capsys.readouterr().out) == {
-        "truth": False, "number": 3, "none": None, "path": "a", "many": [0.5, [1.0, None]],
-    }  # fmt: skip
-    with pytest.raises(TypeError):
-        say_json({"what": Decimal("1.5")})
-
 
 ELSEWHERE = {
     "concepts import": "tests/models/concepts/test_imported.py",
@@ -104,6 +37,7 @@ ELSEWHERE = {
     "metrics": "tests/cli/test_metrics.py",
     "models evaluate": "tests/cli/test_models.py",
     "models import": "tests/cli/test_json.py",
+    "participants merge": "tests/session/test_merging.py",
     "plan": "tests/session/planning/test_plan.py",
     "transcribe": "tests/cli/test_transcribing.py",
     "videos add": "tests/cli/test_videos.py",
@@ -111,7 +45,7 @@ ELSEWHERE = {
     "videos list": "tests/cli/test_videos.py",
 }
 """Commands that need models, videos or much time, and the tests that print their JSON."""
-INSIDE = {"alignment", "effect", "score", "video"}
+INSIDE = {"alignment", "column", "effect", "row", "score", "video"}
 """Objects of these commands."""
 RARE = {
     *(("models list", "problem"), ("stimuli list", "problem"), ("concepts list", "problem")),
@@ -212,7 +146,9 @@ def test_every_field_of_the_page_is_printed(
     }
     assert wanted - seen - RARE - MOVES == set()
     cards = {"models show", "concepts show", "concepts import"}
-    assert {owner for owner, _ in wanted} | cards | ELSEWHERE.keys() >= set(promises())
+    assert {owner for owner, _ in wanted} | {"models bench"} | cards | ELSEWHERE.keys() >= set(
+        promises()
+    )
 
 
 def test_what_is_made_of_models_is_told_as_the_page_says(

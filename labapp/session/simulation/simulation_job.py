@@ -28,6 +28,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
+from threadpoolctl import ThreadpoolController
+
 from labapp import __version__
 from labapp.base import access, leftovers, resources
 from labapp.base.clock import Clock, FakeClock, utc_label, utc_text
@@ -168,8 +170,21 @@ class SimulatedSession:
 _HERE = threading.local()
 
 
+@cache
+def _blas() -> ThreadpoolController:
+    """The linear algebra that numpy has loaded."""
+    return ThreadpoolController()
+
+
 def run_job(job: SimulationJob) -> SimulatedSession:
     """Simulate it. Raises as `simulate`; nothing is left of a session that failed."""
+    # The matrices of a memory are small: several threads only wait for each other, and where each
+    # core has a session already, one that learns takes twice as long.
+    with _blas().limit(limits=1, user_api="blas"):
+        return _run(job)
+
+
+def _run(job: SimulationJob) -> SimulatedSession:
     decoders = _decoders(job.models)
     if job.keep == "nothing":
         with gc_paused():

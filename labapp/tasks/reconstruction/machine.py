@@ -436,22 +436,28 @@ class ReconstructionTask(stage.StageMachine[StageState]):
                 )
             case PictureDecoded():
                 measures = (payload.alignment, payload.error_sum, payload.error_mean)
-                seen = replace(
+                z_decoded, later = trial.z, trial.undecoded
+                if payload.z_seq == trial.z_seq:
+                    later = ()
+                else:  # a slow decoder, behind the hand
+                    z_decoded = dict(later).get(payload.z_seq, trial.z)
+                    later = tuple(move for move in later if move[0] > payload.z_seq)
+                fold, taken, active = trial.snapshots, None, trial.active
+                if fold is not None:
+                    fold, taken = fold.decoded(working, payload.z_seq, *measures)
+                if taken and self.as_published:
+                    active = active.seen(working)
+                return replace(
                     trial,
                     decoded_seq=payload.z_seq,
-                    z_decoded=dict(trial.undecoded).get(payload.z_seq, trial.z),
-                    undecoded=tuple(move for move in trial.undecoded if move[0] > payload.z_seq),
+                    z_decoded=z_decoded,
+                    undecoded=later,
                     alignment=payload.alignment,
                     error_sum=payload.error_sum,
                     error_mean=payload.error_mean,
+                    snapshots=fold,
+                    active=active,
                 )
-                if trial.snapshots is None:
-                    return seen
-                fold, taken = trial.snapshots.decoded(working, payload.z_seq, *measures)
-                seen = replace(seen, snapshots=fold)
-                if taken and self.as_published:
-                    return replace(seen, active=trial.active.seen(working))
-                return seen
             case DialSelected():
                 return replace(trial, selected=payload.dimension)
             case OverlayToggled():

@@ -195,6 +195,19 @@ def test_what_cannot_be_read_is_told() -> None:
             payload_of(stored(payload, **changes))
 
 
+def test_many_payloads_are_those_of_each_event_and_a_wrong_one_is_named() -> None:
+    note, paused = registered()["note.added"], registered()["session.paused"]
+    events = [
+        stored(note("a", 5)),  # type: ignore[call-arg]
+        stored(paused("rest")),  # type: ignore[call-arg]
+        stored(note("b", 6)),  # type: ignore[call-arg]
+    ]
+    assert registry.payloads_of(events) == [payload_of(event) for event in events]
+    wrong = events[2]._replace(seq=9, payload={"text": 5, "typing_began_ns": 6})
+    with pytest.raises(ValueError, match=r"event 9 \(note\.added\)"):
+        registry.payloads_of([*events, wrong])
+
+
 WRONG: dict[Any, tuple[Any, ...]] = {
     str: (None, 5, ["x"]),
     int: (None, "5", 5.0, True, [5], 10**30),
