@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.coding.annotations.test_segmenting import spoken
 from typer.testing import CliRunner
 
 from labapp.base import resources
@@ -18,6 +17,7 @@ from labapp.coding.annotations.model import Unit
 from labapp.coding.annotations.packs import open_pack
 from labapp.coding.annotations.store import open_marks, open_units
 from tests.cli.test_commands import run
+from tests.coding.annotations.test_simulated import spoken
 from tests.helpers import json_contract
 from tests.helpers.drawn import drawn_study, interrupted
 from tests.helpers.journals import golden_session
@@ -39,10 +39,10 @@ ELSEWHERE = {
     "models import": "tests/cli/test_json.py",
     "participants merge": "tests/session/test_merging.py",
     "plan": "tests/session/planning/test_plan.py",
-    "transcribe": "tests/cli/test_transcribing.py",
-    "videos add": "tests/cli/test_videos.py",
-    "videos align": "tests/cli/test_videos.py",
-    "videos list": "tests/cli/test_videos.py",
+    "transcribe": "tests/cli/test_media.py",
+    "videos add": "tests/cli/test_media.py",
+    "videos align": "tests/cli/test_media.py",
+    "videos list": "tests/cli/test_media.py",
 }
 """Commands that need models, videos or much time, and the tests that print their JSON."""
 INSIDE = {"alignment", "column", "effect", "row", "score", "video"}

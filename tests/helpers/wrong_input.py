@@ -27,6 +27,7 @@ COMMANDS = {
     "docs": "",
     "completion": "bash",
     "demo": "--out {new}",
+    "deposit": "{session} --license CC0-1.0 --creator Curie,Marie --out {new}",
     "doctor": "",
     "run": "{study} --participant P01 --audio off --windowed",
     "export": "{session} --out {new}",
