@@ -128,6 +128,10 @@ COMMANDS = {
         "stimuli.stimuli_app",
         "Stimulus sets: list, check, import, schema, build, explain, sheet, masks.",
     ),
+    "extras": (
+        "extras.extras_app",
+        "Extras of this installation: list, add, download.",
+    ),
     "plugins": (
         "plugins.plugins_app",
         "Tasks, metrics and more: shipped, and of installed packages.",
