@@ -58,14 +58,14 @@ class Extra:
 
 EXTRAS = (
     Extra("torch", "graphics cards, training, explanations, concept learners, some metrics", 900),
-    Extra("import", "decoders and classifiers of your own from ONNX files", 150),
-    Extra("cluster", "analyses and simulations on several computers", 25),
-    Extra("lsl", "events for other devices of the lab", 20),
-    Extra("whispercpp", "transcription by whisper.cpp", 65),
-    Extra("whisper", "transcription by faster-whisper", 320),
-    Extra("vosk", "transcription by Vosk", 25),
+    Extra("import", "decoders and classifiers of your own from ONNX files", 60),
+    Extra("cluster", "analyses and simulations on several computers", 15),
+    Extra("lsl", "events for other devices of the lab", 5),
+    Extra("whispercpp", "transcription by whisper.cpp", 15),
+    Extra("whisper", "transcription by faster-whisper", 290),
+    Extra("vosk", "transcription by Vosk", 30),
     Extra("video", "videos of participants", 105),
-    Extra("all", "torch, import, cluster, lsl, whispercpp, video", 1250),
+    Extra("all", "torch, import, cluster, lsl, whispercpp, video", 1100),
 )
 
 

@@ -172,7 +172,11 @@ def compile_what_is_used(folder: Path, work: Path) -> None:
     """Compile the modules that a whole session, its export and its report use: the folder may lie
     where its user cannot write. Of the others nobody would notice it."""
     compiled = work / "compiled"
-    shown = {"QT_QPA_PLATFORM": "offscreen", "PYTHONPYCACHEPREFIX": str(compiled)}
+    shown = {
+        "QT_QPA_PLATFORM": "offscreen",
+        "PYTHONDONTWRITEBYTECODE": "",
+        "PYTHONPYCACHEPREFIX": str(compiled),
+    }
     homes = {name: str(work / "home") for name in ("HOME", "LABAPP_DATA", "LABAPP_PRIVATE")}
     for command in (["demo", "--out", str(work / "demo")], ["extras"], ["doctor"]):
         # Doctor may find that this machine has no microphone.
@@ -182,6 +186,8 @@ def compile_what_is_used(folder: Path, work: Path) -> None:
         str(folder / path.relative_to(below).with_name(f"{path.name.partition('.')[0]}.py"))
         for path in below.rglob("*.pyc")
     )
+    if not names:
+        raise PackageError("The demonstration did not say which modules it used.")
     program = [str(folder / "python/bin/python3"), "-m", "compileall"]
     subprocess.run(
         [*program, "-q", "-j", "2", "-i", "-", "--invalidation-mode", "unchecked-hash"],

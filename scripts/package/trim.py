@@ -54,10 +54,10 @@ STANDARD_LIBRARY = (
 )  # fmt: skip
 EXTENSIONS = (
     "_tkinter*", "readline*", "_gdbm*", "_dbm*", "nis.*", "nis*.so", "_curses*", "_test*", "xx*",
-    "_xx*", "_ctypes_test*", "ossaudiodev*",
+    "_xx*", "_ctypes_test*", "ossaudiodev*", "_crypt*",
 )  # fmt: skip
 """Of Python itself: windows of another kind, its own tests, and what is under the GPL (readline,
-gdbm)."""
+gdbm); and crypt, which newer Pythons have no more, and whose library needs a newer glibc."""
 
 
 def remove(path: Path) -> None:
