@@ -31,10 +31,8 @@ def main() -> None:
     if "--check" not in sys.argv:
         for name, extras in LOCKS.items():
             write(name, extras)
-    failed = list(unresolved())
-    for line in failed:
-        print(line)
-    sys.exit(1 if failed else 0)
+    if failed := list(unresolved()):
+        sys.exit("\n".join(failed))
 
 
 def write(name: str, extras: tuple[str, ...]) -> None:
@@ -74,8 +72,8 @@ def unresolved() -> Iterator[str]:
                             "--python-version", version, "--target", target,
                             "--requirement", f"locks/{name}.txt",
                         )  # fmt: skip
-                    except subprocess.CalledProcessError as error:
-                        yield f"{name}, {system}, Python {python}: {error.stderr.strip()}"
+                    except RuntimeError as error:
+                        yield f"{name}, {system}, Python {python}: {error}"
 
 
 BUILT = ("--no-binary", "docopt")
@@ -90,7 +88,7 @@ def uv(*arguments: str) -> str:
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
+        raise RuntimeError(done.stderr.strip())
     return done.stdout
 
 

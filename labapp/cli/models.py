@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from labapp.base.console import say, say_json, shown
-from labapp.base.errors import ModelError, UsageError
+from labapp.base.console import say, say_json
+from labapp.base.errors import CheckFailed, ModelError, UsageError
+from labapp.cli import completion
 from labapp.cli.options import (
     Data,
     Json,
@@ -18,7 +19,9 @@ from labapp.cli.options import (
     TorchExport,
     TorchScript,
     Trust,
+    confirm,
     data_folder,
+    progress_bar,
 )
 
 if TYPE_CHECKING:
@@ -33,7 +36,9 @@ models_app = typer.Typer(
 DataFolder = Annotated[
     Path | None,
     typer.Option(
-        "--data", help="Folder of the data set's files, e.g. MNIST's, or of your own pictures."
+        "--data",
+        exists=True,
+        help="Folder of the data set's files, e.g. MNIST's, or of your own pictures.",
     ),
 ]
 
@@ -107,7 +112,9 @@ def models_show(
 
 @models_app.command("title")
 def models_title(
-    model: Annotated[str, typer.Argument(help="The id of a model of your own.")],
+    model: Annotated[
+        str, typer.Argument(help="The id of a model of your own.", autocompletion=completion.models)
+    ],
     title: Annotated[str, typer.Argument(help="What people read.")],
 ) -> None:
     """Call a model of your own otherwise. Its card stays as it is, and so does the hash by which
@@ -122,7 +129,9 @@ def models_title(
 
 @models_app.command("remove")
 def models_remove(
-    model: Annotated[str, typer.Argument(help="The id of a model of your own.")],
+    model: Annotated[
+        str, typer.Argument(help="The id of a model of your own.", autocompletion=completion.models)
+    ],
     data: Data = None,
     yes: Annotated[bool, typer.Option("--yes", help="Without asking.")] = False,
 ) -> None:
@@ -135,9 +144,8 @@ def models_remove(
     folder = own_models.own_folder(model)
     for line in own_models.uses(model, data_folder(data)):
         say(line, err=True)
-    if not yes and not typer.confirm(shown(f"Delete {folder}, for good?"), err=True):
-        say("Nothing was deleted.")
-        raise typer.Exit(1)
+    if not yes:
+        confirm(f"Delete {folder}, for good?", "Nothing was deleted.")
     for line in own_models.remove(model):
         say(line)
 
@@ -241,19 +249,20 @@ def models_import(
             todo="Give one of --onnx, --torch-export, --torchscript and --python.",
         )
     ((kind, source),) = named.items()
-    made = import_decoder(
-        source,
-        kind,  # type: ignore[arg-type]
-        latents,
-        model_id,
-        shape=_shape(shape),
-        distance=distance,
-        limits=limits,
-        title=title,
-        dataset=dataset,
-        trusted=trust,
-        out=out,
-    )
+    with progress_bar("trying the decoder"):
+        made = import_decoder(
+            source,
+            kind,  # type: ignore[arg-type]
+            latents,
+            model_id,
+            shape=_shape(shape),
+            distance=distance,
+            limits=limits,
+            title=title,
+            dataset=dataset,
+            trusted=trust,
+            out=out,
+        )
     if json_:
         say_json({"folder": str(made.folder), "card": made.card.to_json(), "notes": made.notes})
         return
@@ -341,13 +350,14 @@ def models_evaluate(
         if kind == "dials":
             result = _evaluate(_model(model), data, out, no_metrics=no_metrics, json_=json_)
         else:
-            result, lines = _evaluate_other(kind, model, data)
+            with progress_bar("computing the numbers of the card"):
+                result, lines = _evaluate_other(kind, model, data)
             if not json_:
                 say("\n".join(lines))
         if json_:
             say_json(result)
         if not result["agrees"]:
-            raise ModelError(
+            raise CheckFailed(
                 f"The numbers computed are not those on the card of {result['model']}.",
                 safe="Nothing was changed.",
                 todo="Check that --data names the files it was trained on; else take a fresh copy "
@@ -357,7 +367,10 @@ def models_evaluate(
 
 @models_app.command("bench")
 def models_bench(
-    models: Annotated[list[str] | None, typer.Argument(help="Ids or folders of models.")] = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(help="Ids or folders of models.", autocompletion=completion.models),
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every model with dials here.")] = False,
     n: Annotated[int, typer.Option("--n", min=1, help="Decodes to time.")] = 1000,
     device: Annotated[str | None, typer.Option("--device", help="cuda, mps or cpu.")] = None,
@@ -379,7 +392,8 @@ def models_bench(
     results = []
     for name in names:
         try:
-            results.append(effects.bench(package.load_package(_model(name), device), n))
+            with progress_bar(name):
+                results.append(effects.bench(package.load_package(_model(name), device), n))
         except ModelError as error:
             if not every:
                 raise
@@ -401,7 +415,8 @@ def _evaluate(
     from labapp.models.metrics.evaluation import scores
     from labapp.models.representations import measuring
 
-    result = measuring.evaluate(model, data_folder=data)
+    with progress_bar("computing the numbers of the card"):
+        result = measuring.evaluate(model, data_folder=data)
     if not json_:
         say("\n".join(measuring.table(result)))
     # The metrics take minutes: not of a model that is not what it says it is.

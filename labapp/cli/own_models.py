@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from labapp.base import durable, resources
-from labapp.base.errors import LabappError, ModelError, UsageError
+from labapp.base.errors import LabappError, ModelError, NotFoundError, UsageError
 from labapp.base.reading.values import steering_in
 from labapp.models.concepts import card as concept_cards
 from labapp.models.explanations import card as classifier_cards
@@ -39,8 +39,8 @@ _FILES = (
 
 
 def own_folder(model: str) -> Path:
-    """The folder of a model of one's own. Raises UsageError for a shipped model, and where there is
-    none of this id."""
+    """The folder of a model of one's own. Raises UsageError for a shipped model, NotFoundError
+    where there is none of this id."""
     folder = resources.user_models() / model
     if re.fullmatch(ID_PATTERN, model):
         for card in package.KINDS:
@@ -52,7 +52,7 @@ def own_folder(model: str) -> Path:
                     f"The model {model} comes with labapp and stays as it is.",
                     todo="Name a model of your own; labapp models list shows which these are.",
                 )
-    raise UsageError(
+    raise NotFoundError(
         f"There is no model {model!r} of your own in {resources.user_models()}.",
         todo="Name one by its id; labapp models list shows them.",
     )

@@ -192,7 +192,7 @@ def check_texts(
         known = () if body is None else body.__struct_fields__
         for name in fields:
             if body is None or name not in known or name in written(body):
-                why = "a person wrote it" if name in known else "there is no such field"
+                why = "it is private" if name in known else "there is no such field"
                 notes.add(
                     f"`kept_text` names the field {name!r} of {kind!r}, and {why}: leave it out, "
                     "or name the field whose text a de-identified copy keeps."
@@ -207,8 +207,9 @@ def check_texts(
             if _is_text(hints[name]) or any(_has_text(payload.get(name)) for payload in payloads):
                 notes.add(
                     f"The text in the field {name!r} of {kind!r} is lost in a de-identified copy: "
-                    "annotate it with `Word` if the program or the study says it, or with "
-                    "`Written` if a person wrote it (`labapp.record.events.registry`)."
+                    "annotate it with `Word` if the program or the study says it, with `Written` "
+                    "if a person wrote it, or with `Identifying` if it leads to a person "
+                    "(`labapp.record.events.registry`)."
                 )
 
 

@@ -166,7 +166,12 @@ class Desk:
         self.runner.listen(self.look)  # before the window, which a screen that sends keeps busy
         self.bridge = Bridge(session.runner)
         self.window = ParticipantWindow(
-            self.bridge, loaded, strings_of(loaded), loaded.study.presentation, session.give_consent
+            self.bridge,
+            loaded,
+            strings_of(loaded),
+            loaded.study.presentation,
+            session.give_consent,
+            open_link=lambda link: False,
         )
         self.window.open_on(windowed=True)
         self.window.activateWindow()

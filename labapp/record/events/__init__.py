@@ -7,7 +7,14 @@ This package imports no other part of labapp: journals must stay readable whatev
 """
 
 from labapp.record.events.event import GENESIS, Event, Source, UnstampedEvent, row_hash
-from labapp.record.events.registry import Payload, describe, is_durable, payload_of, registered
+from labapp.record.events.registry import (
+    Payload,
+    describe,
+    is_durable,
+    payload_of,
+    payloads_of,
+    registered,
+)
 
 __all__ = [
     "GENESIS",
@@ -18,6 +25,7 @@ __all__ = [
     "describe",
     "is_durable",
     "payload_of",
+    "payloads_of",
     "registered",
     "row_hash",
 ]
