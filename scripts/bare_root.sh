@@ -44,6 +44,8 @@ mkdir "$root/home/lab/away"
 tar --directory "$root/home/lab/away" --use-compress-program="zstd -d --long=27" \
   --extract --file "$dist"/labapp-*-linux-x64.tar.zst
 
+inside chown -R lab:lab /home/lab/away
+
 cat >"$root/trial/user.sh" <<'END'
 set -eu
 took() { # what, command...

@@ -10,22 +10,27 @@ import typer
 from labapp.base.console import say
 from labapp.cli.options import Json, say_either
 
-extras_app = typer.Typer(
-    help="Extras of this installation: list, add, download. Example: labapp extras add video",
-    invoke_without_command=True,
-)
+extras_app = typer.Typer(invoke_without_command=True)
 
 Name = Annotated[str, typer.Argument(help="An extra: see labapp extras.")]
 
 
 @extras_app.callback()
-def extras(context: typer.Context, json_: Json = False) -> None:
+def extras(context: typer.Context) -> None:
+    """Extras of this installation: list, add, download.
+
+    Example: labapp extras add video
+    """
+    if context.invoked_subcommand is None:
+        extras_list()
+
+
+@extras_app.command("list")
+def extras_list(json_: Json = False) -> None:
     """Extras with their sizes, and which are installed.
 
-    Example: labapp extras
+    Example: labapp extras list
     """
-    if context.invoked_subcommand is not None:
-        return
     from labapp.base.extras import EXTRAS
 
     rows = [

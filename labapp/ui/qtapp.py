@@ -66,7 +66,7 @@ def make_app() -> QApplication:
     app.setApplicationDisplayName("labapp")
     if DESKTOP_ENTRY.is_file():  # else portals of the desktop warn about a name they do not know
         app.setDesktopFileName(DESKTOP_ENTRY.stem)
-    app.setWindowIcon(QIcon(str(resources.assets() / "icon.svg")))
+    app.setWindowIcon(QIcon(str(icon_file())))
     app.setQuitOnLastWindowClosed(False)
     app.setStyle("Fusion")
     return app
@@ -105,6 +105,11 @@ def settle_memory() -> None:
 def unsettle_memory() -> None:
     """After a session: what was in use then may be garbage by now."""
     gc.unfreeze()
+
+
+def icon_file() -> Path:
+    """The icon of labapp's windows."""
+    return resources.assets() / "icon.svg"
 
 
 DESKTOP_ENTRY = Path("/usr/share/applications/labapp.desktop")

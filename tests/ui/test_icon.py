@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from PySide6.QtGui import QIcon
 from pytestqt.qtbot import QtBot
 
-from labapp.ui.qtapp import make_app
+from labapp.ui.qtapp import icon_file
 
 
 def test_windows_have_an_icon_in_every_size(qtbot: QtBot) -> None:
-    icon = make_app().windowIcon()
+    icon = QIcon(str(icon_file()))
     for px in (16, 32, 256):
         picture = icon.pixmap(px, px).toImage()
         assert picture.width() == px
