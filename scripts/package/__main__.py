@@ -60,8 +60,8 @@ def main() -> None:
 
 
 def build(wheels: Path, out: Path, level: str) -> None:
-    found = sorted(wheels.glob("labapp*.whl"))
-    (version,) = {wheel.name.split("-")[1] for wheel in found}
+    ours = sorted(wheels.glob("labapp*.whl"))
+    (version,) = {wheel.name.split("-")[1] for wheel in ours}
     work = ROOT / "build" / "package"
     if work.exists():
         shutil.rmtree(work)
@@ -70,7 +70,7 @@ def build(wheels: Path, out: Path, level: str) -> None:
     say("the interpreter")
     libraries = copy_interpreter(folder / "python")
     say("labapp and what it needs")
-    install(folder / "python", found)
+    install(folder / "python", ours)
     site = folder / "python" / "lib" / PYTHON / "site-packages"
     trim.trim(site)
     describe(folder, site, version, libraries)
@@ -81,8 +81,8 @@ def build(wheels: Path, out: Path, level: str) -> None:
     pack(work, name, archive, level)
     say(f"labapp_{version}_amd64.deb")
     package = debian(work, folder, out / f"labapp_{version}_amd64.deb", version, level)
-    made = [archive, package, *(shutil.copy(wheel, out) for wheel in found if wheel.parent != out)]
-    made += [path for path in found if path.parent == out]
+    made = [archive, package, *(shutil.copy(wheel, out) for wheel in ours if wheel.parent != out)]
+    made += [path for path in ours if path.parent == out]
     shutil.copy(folder / "sbom.cdx.json", out / f"{name}.cdx.json")
     made = sorted({Path(path) for path in made} | {out / f"{name}.cdx.json"})
     lines = [f"{digest(path)}  {path.name}\n" for path in made]

@@ -94,5 +94,5 @@ def reached(roots: Iterable[Elf], libraries: Iterable[Elf]) -> set[Path]:
 def resolved(path: Path) -> dict[str, Path]:
     """The libraries that a file loads on this machine, all of them, without those of the system."""
     done = subprocess.run(["ldd", str(path)], capture_output=True, text=True, check=True)
-    found = re.findall(r"^\s*(\S+) => (/\S+)", done.stdout, re.MULTILINE)
-    return {name: Path(file).resolve() for name, file in found if not SYSTEM.fullmatch(name)}
+    loaded = re.findall(r"^\s*(\S+) => (/\S+)", done.stdout, re.MULTILINE)
+    return {name: Path(file).resolve() for name, file in loaded if not SYSTEM.fullmatch(name)}
