@@ -150,6 +150,10 @@ COMMANDS = {
         "stimuli.stimuli_app",
         "Stimulus sets: list, check, import, schema, build, explain, sheet, masks.",
     ),
+    "extras": (
+        "extras.extras_app",
+        "Extras of this installation: list, add, download.",
+    ),
     "plugins": (
         "plugins.plugins_app",
         "Tasks, metrics and more: shipped, and of installed packages.",
@@ -605,7 +609,7 @@ def simulate_(
 
 OUTPUTS = {"--out", "--still", "--preregister"}
 """Options that name a place to write to."""
-UNCHECKED = {*OUTPUTS, "--data", "--private", "--model"}
+UNCHECKED = {*OUTPUTS, "--data", "--private", "--model", "--to"}
 """Options that name a place which need not be there yet, or of which the command says more."""
 # Not click's: newer versions of typer bring a click of their own.
 _UsageMistake: Any = typer.BadParameter.__mro__[1]
@@ -630,6 +634,14 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
     "plan": (
         "No plan was written. What was simulated is kept, except with --keep.",
         "Give the same command again: it goes on from there.",
+    ),
+    "extras add": (
+        "What was installed before is unchanged.",
+        "Give the same command again.",
+    ),
+    "extras download": (
+        "Wheels that were downloaded are in the folder.",
+        "Give the same command again.",
     ),
     "transcribe": (
         "What was written down is stored.",
@@ -711,7 +723,7 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
             *("code check", "code schema", "code diff", "code history", "code verify"),
             *("code status", "videos list", "models list", "models bench", "concepts list"),
             *("concepts show", "concepts intervene", "stimuli list", "stimuli check"),
-            *("stimuli schema", "plugins list"),
+            *("stimuli schema", "plugins list", "extras list"),
         ),
         _READS,
     ),

@@ -135,7 +135,7 @@ def test_every_field_of_the_page_is_printed(
     run("simulate", study.path, "--participants", "1", "--out", tmp_path / "simulated")
     speaking = sounding_session(tmp_path / "spoken", Take(spoken()), end_s=20.0)
     run("code", "segment", speaking)
-    for group in ("stimuli", "models", "concepts", "plugins"):
+    for group in ("stimuli", "models", "concepts", "plugins", "extras"):
         run(group, "list")
     run("models", "show", "sinelines/vae")
     run("concepts", "show", "concepts/dsprites-four-cbm")

@@ -102,6 +102,9 @@ COMMANDS = {
     "--out {new}",
     "stimuli sheet": "{pixels} --out {new}",
     "stimuli masks": "{pixels} --out {new}",
+    "extras list": "",
+    "extras add": "{extra}",
+    "extras download": "{extra} --to wheels",
     "plugins list": "",
 }
 """By the name of a command, its arguments."""
