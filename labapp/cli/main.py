@@ -691,7 +691,8 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
         (
             *("sessions recover", "sessions exclude", "sessions include", "code segment"),
             *("code speakers", "code assign", "code done", "code lock", "code adjudicate"),
-            *("code receive", "code import", "videos align", "videos remove"),
+            *("participants merge", "code receive", "code import", "videos align"),
+            *("videos remove",),
             *("models title", "models remove"),
         ),
         _CHANGES,
