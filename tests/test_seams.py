@@ -56,7 +56,7 @@ SPLIT_AT_A_STROKE = {
     "models/representations/importing/importing.py": "the same; and a data set where none is "
     "given, once, for the card of an import",
     "models/representations/importing/convert.py": "files of an archive of torch",
-    "models/representations/tfjs/importing.py": "names of weights",
+    "models/representations/tfjs.py": "names of weights",
     "study/loading.py": "files of assets",
     "ui/language.py": "ids as folders of a path, all of them, which are hidden",
     "ui/replay/coding_window.py": "the last folder of an id is hidden like the id",
@@ -77,7 +77,7 @@ NAMED = {
     "models/concepts/explained.py": "the name of a loss",
     "analysis/item_sections.py": "the form of an answer: options that were chosen, words",
     "models/representations/distance.py": "distances by their names, which are those of data sets",
-    "models/representations/tfjs/importing.py": "the three data sets of the published files",
+    "models/representations/tfjs.py": "the three data sets of the published files",
     "study/instruments/items.py": "circles in which a scale is drawn, and no data set",
     "study/plan.py": "an older plan tells whom a questionnaire asks about by its name",
     "models/representations/recipe.py": "what the published studies fix for each data set",

@@ -39,6 +39,7 @@ MODULES = {
     "labapp.journal.rows": "labapp.record.journal.read",
     "labapp.metrics.score": "labapp.models.metrics.inputs",
     "labapp.model_fields": "labapp.base.documents",
+    "labapp.models.metrics.mig": "labapp.models.metrics.information",
     "labapp.plugins.stages": "labapp.study.plugins.item",
     "labapp.record.events.dials": "labapp.record.events.trials",
     "labapp.record.events.durations": "labapp.record.events.event",

@@ -14,7 +14,7 @@ from labapp.base.errors import LabappError, SessionError, StudyError
 from labapp.base.naming import LABEL, reserved
 from labapp.models.representations.package import tasks_of
 from labapp.models.stimuli import library
-from labapp.models.stimuli.masking import recorded_outputs
+from labapp.models.stimuli.masked_pictures import recorded_outputs
 from labapp.study import allocation, assignment, conditions
 from labapp.study.conditions import Scope
 from labapp.study.design import MODEL

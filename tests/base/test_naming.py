@@ -12,7 +12,7 @@ from labapp.base.errors import LabappError, SessionError, StudyError
 from labapp.base.naming import OWN, WINDOWS, reserved
 from labapp.models.representations.card import ModelCard
 from labapp.models.representations.recipe import Recipe
-from labapp.models.representations.tfjs.importing import _checked
+from labapp.models.representations.tfjs import _checked
 from labapp.models.stimuli.manifest import Manifest
 from labapp.study import loading, planner
 from labapp.study.schema import Participants, StudyId

@@ -130,7 +130,7 @@ ALLOWED = {
     "labapp/session/private.py": {"sqlite3.connect": OWN},
     "labapp/session/runner.py": {"sqlite3.connect": OWN},
     "labapp/session/simulation/simulation_job.py": {"tarfile.open": "between processes of ours"},
-    "labapp/models/stimuli/masking.py": {
+    "labapp/models/stimuli/masked_pictures.py": {
         "json.loads": "comes with the program",
         "(assets() / 'colour_maps.json').read_text": "comes with the program",
     },

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from labapp.base.errors import StimuliError
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
-from labapp.models.stimuli.masking import Masking
+from labapp.models.stimuli.masked_pictures import Masking
 from labapp.ui import home as home_module
 from labapp.ui import picture_warmer
 from labapp.ui.home import HomeController

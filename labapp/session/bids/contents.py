@@ -53,7 +53,7 @@ from labapp.coding.annotations.video_files import (
     bundled_list,
     video_tree,
 )
-from labapp.models.explanations import card as classifier_card
+from labapp.models.explanations import package as classifier_card
 from labapp.models.representations import card, package
 from labapp.models.training.files import read_bytes
 from labapp.record.audio.alignment import fit_segment

@@ -30,7 +30,7 @@ from labapp.coding.annotations.redacting import Ranges, silent_frames
 from labapp.coding.annotations.store import annotations_of, annotations_tree, is_annotated
 from labapp.coding.annotations.verifying import verify_annotations
 from labapp.coding.annotations.video_files import video_problems
-from labapp.models.explanations import card as classifier_card
+from labapp.models.explanations import package as classifier_card
 from labapp.models.representations import card
 from labapp.record.audio.capture import FRAME_BYTES, HEADER_BYTES, wav_header
 from labapp.record.audio.recorded_sound import fits, method

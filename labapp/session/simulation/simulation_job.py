@@ -46,7 +46,7 @@ from labapp.models.representations.decoding import Decoder, Foresight
 from labapp.models.representations.package import tasks_of
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
-from labapp.models.stimuli.masking import Masking, recorded_outputs
+from labapp.models.stimuli.masked_pictures import Masking, recorded_outputs
 from labapp.record.events import Event, Payload, Source, UnstampedEvent, payload_of
 from labapp.record.events.commands import GiveConsent
 from labapp.record.events.event import Pauses

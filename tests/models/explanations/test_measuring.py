@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labapp.models.datasets.birds.dataset import (
+from labapp.models.datasets.birds import (
     GENERA,
     SITES,
     BirdRows,
@@ -16,7 +16,7 @@ from labapp.models.datasets.birds.dataset import (
     part_map,
 )
 from labapp.models.explanations import evaluation
-from labapp.models.explanations.card import VISIBLE
+from labapp.models.explanations.package import VISIBLE
 from labapp.models.explanations.photos import Photos
 
 ROWS = BirdRows("test", 6, seed=4, size=48)

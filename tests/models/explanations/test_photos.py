@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from labapp.models.datasets.birds.dataset import BirdRows
+from labapp.models.datasets.birds import BirdRows
 from labapp.models.explanations.photos import (
     CAST,
     GAIN,

@@ -9,8 +9,8 @@ import pytest
 
 from labapp.base import resources
 from labapp.base.errors import ModelError
-from labapp.models.explanations import card as cards
 from labapp.models.explanations import data as recipes
+from labapp.models.explanations import package as cards
 from labapp.models.explanations.data import ClassifierRecipe, Schedule
 
 SHIPPED = sorted((resources.models() / "recipes").glob("birds-*.yaml"))

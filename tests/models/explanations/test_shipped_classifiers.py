@@ -12,16 +12,16 @@ import pytest
 
 from labapp.base import resources
 from labapp.base.errors import ModelError
-from labapp.models.explanations import card as cards
 from labapp.models.explanations import data, package
-from labapp.models.explanations.card import (
+from labapp.models.explanations import package as cards
+from labapp.models.explanations.evaluation import hits
+from labapp.models.explanations.package import (
     HUNDRED,
     BagnetChecks,
     ClassTest,
     CnnChecks,
     GradcamChecks,
 )
-from labapp.models.explanations.evaluation import hits
 from labapp.models.explanations.photos import load_photos
 from tests.helpers.sample import sample
 

@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 
 from labapp.base import resources
-from labapp.models.datasets.birds.dataset import SPECIES
-from labapp.models.explanations import card as cards
-from labapp.models.explanations import package
-from labapp.models.explanations.card import ProtopnetChecks, PrototreeChecks
+from labapp.models.datasets.birds import SPECIES
+from labapp.models.explanations import package, protopnet, prototree
+from labapp.models.explanations import package as cards
 from labapp.models.explanations.classifier import Classifier
+from labapp.models.explanations.package import ProtopnetChecks, PrototreeChecks
 from labapp.models.explanations.photos import load_photos
-from labapp.models.explanations.protopnet import training as protopnet
-from labapp.models.explanations.protopnet.training import MAXIMUM
-from labapp.models.explanations.prototree import training as prototree
+from labapp.models.explanations.protopnet import MAXIMUM
 
 LOST = 0.05
 """Of the accuracy, what push and pruning may cost."""

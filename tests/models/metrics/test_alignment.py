@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from labapp.base.errors import MetricError
 from labapp.models.datasets.split import Float64
-from labapp.models.metrics.alignment import align, greedy
+from labapp.models.metrics.ois import align, greedy
 from tests.helpers.sample import examples
 
 

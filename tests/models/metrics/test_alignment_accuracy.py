@@ -7,7 +7,7 @@ import pytest
 
 from labapp.base.errors import MetricError
 from labapp.models.datasets.concepts.rows import hand_made
-from labapp.models.metrics.alignment import alignment_accuracy
+from labapp.models.metrics.ois import alignment_accuracy
 from tests.models.metrics.made import array
 
 RNG = np.random.default_rng(0)

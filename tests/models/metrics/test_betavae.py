@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from labapp.base.errors import MetricError
-from labapp.models.metrics.betavae import betavae
+from labapp.models.metrics.sampling import betavae
 from tests.helpers.sample import examples
 from tests.models.metrics.made import Float64, array, of_five_values, seeds
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.base.errors import MetricError
-from labapp.models.metrics.concepts import MOST_CLASSES, concepts, divide_rows
+from labapp.models.metrics.inputs import MOST_CLASSES, concepts, divide_rows
 from tests.helpers.sample import examples
 
 

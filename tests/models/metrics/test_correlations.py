@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.base.errors import MetricError
-from labapp.models.datasets.birds.dataset import SPECIES, FieldMark, marks_of
+from labapp.models.datasets.birds import SPECIES, FieldMark, marks_of
 from labapp.models.metrics.evaluation.scores import correlations
 from tests.helpers.sample import examples
 

@@ -14,9 +14,14 @@ from scipy import stats
 from sklearn.model_selection import train_test_split
 
 from labapp.base.errors import MetricError
-from labapp.models.metrics import regressors
-from labapp.models.metrics.dci import concentration, dci, disentanglement
-from labapp.models.metrics.dcimig import dcimig
+from labapp.models.metrics.dci import (
+    REGRESSORS,
+    GradientBoostingRegressor,
+    concentration,
+    dci,
+    disentanglement,
+)
+from labapp.models.metrics.information import dcimig
 from tests.helpers.sample import examples
 from tests.models.metrics.brief import by_day, few_depths_of_forests, few_trees_of_dci
 from tests.models.metrics.made import Float64, array, seeds
@@ -41,7 +46,7 @@ def reference(inputs: Float64, targets: Float64, seed: int) -> tuple[Float64, Fl
     parts = train_test_split(inputs, targets, test_size=0.1, random_state=seed)
     columns = []
     for train, test in zip(parts[2].T, parts[3].T, strict=True):
-        model = regressors.GradientBoostingRegressor(random_state=seed).fit(parts[0], train)
+        model = GradientBoostingRegressor(random_state=seed).fit(parts[0], train)
         r2 = (model.score(parts[0], train), model.score(parts[1], test))
         columns.append((model.feature_importances_, *r2))
     importance, r2_train, r2_test = (np.array(found) for found in zip(*columns, strict=True))
@@ -103,7 +108,7 @@ def test_a_pair_on_which_dcimig_disagrees(seed: int) -> None:
 
 
 @few_depths_of_forests
-@pytest.mark.parametrize("regressor", regressors.REGRESSORS)
+@pytest.mark.parametrize("regressor", REGRESSORS)
 def test_every_regressor_tells_clean_codes_from_mixed_ones(regressor: str) -> None:
     z = np.random.default_rng(0).normal(size=(400, 2))
     turned = z @ np.array([[1.0, 1.0], [1.0, -1.0]])

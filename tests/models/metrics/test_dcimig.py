@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.models.metrics.dcimig import assign_credit, dcimig
-from labapp.models.metrics.information import Binning
-from labapp.models.metrics.mig import gaps, mig
+from labapp.models.metrics.information import Binning, assign_credit, dcimig, gaps, mig
 from tests.helpers.sample import examples
 from tests.models.metrics.made import BINNINGS, Float64, array, mixed, seeds
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.base.errors import MetricError
-from labapp.models.metrics.factorvae import factorvae
+from labapp.models.metrics.sampling import factorvae
 from tests.helpers.sample import examples
 from tests.models.metrics.made import Float64, array, of_five_values, seeds
 

@@ -10,11 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.models.metrics.dcimig import dcimig
-from labapp.models.metrics.information import Binning, mi
+from labapp.models.metrics.information import Binning, dcimig, mi, mig, modularity
 from labapp.models.metrics.inputs import Score
-from labapp.models.metrics.mig import mig
-from labapp.models.metrics.modularity import modularity
 from tests.helpers.sample import examples
 from tests.models.metrics.made import BINNINGS, array, mixed, seeds
 

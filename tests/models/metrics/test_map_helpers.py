@@ -8,14 +8,14 @@ import torch
 from torch import nn
 
 from labapp.base.errors import MetricError
-from labapp.models.metrics.helper_networks import (
+from labapp.models.metrics.ois import (
     MAPS,
     MapWeights,
     initial_maps,
     logits_of_maps,
+    ois,
     train,
 )
-from labapp.models.metrics.ois import ois
 
 CODES, CONCEPTS, SIDE = 3, 2, 4
 

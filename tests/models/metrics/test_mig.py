@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.models.datasets import sinelines
-from labapp.models.metrics.information import Binning
-from labapp.models.metrics.mig import gaps, mig
+from labapp.models.metrics.information import Binning, gaps, mig
 from tests.helpers.sample import examples
 from tests.models.metrics.made import BINNINGS, mixed, seeds
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from sklearn.metrics import mutual_info_score
 
-from labapp.models.metrics.modularity import modularities, modularity
+from labapp.models.metrics.information import modularities, modularity
 from tests.helpers.sample import examples
 from tests.models.metrics.made import mixed, seeds
 

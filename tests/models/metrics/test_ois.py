@@ -7,8 +7,7 @@ import pytest
 
 from labapp.base.errors import MetricError
 from labapp.models.datasets.concepts.rows import hand_made
-from labapp.models.metrics.alignment import align
-from labapp.models.metrics.ois import ois
+from labapp.models.metrics.ois import align, ois
 from tests.helpers.sample import sample
 from tests.models.metrics.made import Float64, array
 

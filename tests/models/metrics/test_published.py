@@ -9,7 +9,7 @@ from labapp.base import resources
 from labapp.models.datasets import sinelines
 from labapp.models.datasets.split import Float64
 from labapp.models.metrics.dci import dci
-from labapp.models.metrics.mig import mig
+from labapp.models.metrics.information import mig
 from labapp.models.metrics.sap import sap
 from tests.helpers.sample import sample
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from labapp.models.datasets.split import Float64
-from labapp.models.metrics.regressors import REGRESSORS, lasso, r2, random_forest, standardise
+from labapp.models.metrics.dci import REGRESSORS, lasso, r2, random_forest, standardise
 
 names = pytest.mark.parametrize("name", REGRESSORS)
 

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from labapp.base.errors import StimuliError
-from labapp.models.datasets.birds.dataset import BirdRows
+from labapp.models.datasets.birds import BirdRows
 from labapp.models.stimuli import pictures
 
 BIRD = "bird:7:test:3:2"

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from labapp.models.stimuli.masking import sizes
+from labapp.models.stimuli.masked_pictures import sizes
 from labapp.tasks.unmasking.report.fits import MOST_RATES, SLOPES, fit, share
 from tests.helpers.nightly import EVERYTHING
 
