@@ -25,8 +25,8 @@ from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PartPictures
 from labapp.study.plugins.questions import Question, QuestionsState
+from labapp.study.plugins.registry import TaskType
 from labapp.study.plugins.simulated import Actor
-from labapp.study.plugins.task_type import TaskType
 from tests.helpers.nightly import EVERYTHING
 
 PACKAGE = Path(__file__).resolve().parents[1] / "labapp"
@@ -74,7 +74,7 @@ EVERYDAY = frozenset(
 asked for its part, task, kind, item or questionnaire."""
 ASKED = frozenset({"part", "task", "kind", "part_kind", "instrument", "item", "dataset", "label"})
 NAMED = {
-    "models/concepts/explained.py": "the name of a loss",
+    "models/concepts/learners.py": "the name of a loss",
     "analysis/item_sections.py": "the form of an answer: options that were chosen, words",
     "models/representations/distance.py": "distances by their names, which are those of data sets",
     "models/representations/tfjs.py": "the three data sets of the published files",
@@ -92,7 +92,7 @@ GOES_ON = re.compile(r"[\"']\s*[rfb]*[\"']")
 TOLD = {
     "session/bids/folder.py": "names of entities, as BIDS has them",
     "cli/stimuli.py": "what the stimulus sets are called that can be built",
-    "models/concepts/explained.py": "the name of a loss",
+    "models/concepts/learners.py": "the name of a loss",
     "base/discovery.py": "the table of what is shipped",
     "models/explanations/building/sets.py": "what the stimulus sets are called that can be built",
     "ui/moderator/wording.py": "titles of parts, to be translated",

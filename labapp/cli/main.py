@@ -18,7 +18,7 @@ from labapp import __version__
 from labapp.base import access
 from labapp.base.console import say
 from labapp.base.errors import LabappError, UsageError
-from labapp.base.parallel.long_work import stoppable
+from labapp.base.parallel.processes import stoppable
 from labapp.base.resources import pilot_root
 from labapp.cli.options import (
     Audio,
@@ -442,9 +442,9 @@ def analyze(
 
     Example: labapp analyze bundle --out results --format xlsx --format sav
     """
+    from labapp.analysis.analyze import MISSING
     from labapp.analysis.analyze import analyze as write_analysis
     from labapp.analysis.data_files import FORMATS
-    from labapp.analysis.language import MISSING
     from labapp.base.report.page import look_of
 
     one_place(workers, dask)

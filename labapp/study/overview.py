@@ -21,7 +21,7 @@ from labapp.models.stimuli.importing import read_checked
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
 from labapp.models.stimuli.masked_pictures import Masking, recorded_outputs
-from labapp.record.lsl import streams as lsl
+from labapp.record import lsl
 from labapp.study import checks, loading, planner, words
 from labapp.study.allocation import sessions_of, variants
 from labapp.study.checks import uneven

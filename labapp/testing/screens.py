@@ -33,9 +33,8 @@ from labapp.session.simulation.driver import Driver
 from labapp.session.simulation.person import FAST
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
-from labapp.study.plugins.task_type import TaskType
-from labapp.testing.answers import check_leaving
-from labapp.testing.rehearsal import Notes
+from labapp.study.plugins.registry import TaskType
+from labapp.testing.rehearsal import Notes, check_leaving
 from labapp.ui.participant.screen import Screen, centre, make_screen, screen_class
 from labapp.ui.participant.view import Bridge, Hand, SessionView
 from labapp.ui.participant.window import ParticipantWindow

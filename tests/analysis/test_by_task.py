@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from labapp.analysis.by_task import by_model
+from labapp.analysis.task_report import by_model
 from labapp.tasks.reconstruction.report.contents import CALIBRATION_METRICS, METRICS
 from tests.helpers.nightly import EVERYTHING
 

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from labapp.analysis import coding_figures
-from labapp.analysis.analyze import analyze
+from labapp.analysis.analyze import MISSING, analyze
 from labapp.analysis.coding_figures import coding_plates
 from labapp.analysis.coding_section import coding_section
-from labapp.analysis.language import MISSING
 from labapp.analysis.tables import Tables, load
 from labapp.session.simulation.simulation_job import simulate_study
 from tests.helpers.nightly import EVERYTHING

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from labapp.analysis import language
+from labapp.analysis import analyze as language
 from labapp.analysis.analyze import analyze
 from labapp.analysis.item_sections import item_sections, short
 from labapp.analysis.tables import Tables, load

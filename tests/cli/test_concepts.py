@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from labapp.base import resources
-from labapp.cli import own_models
+from labapp.cli import models
 from labapp.models.concepts import package, recipe, training
 from tests.helpers.commands import Run
 from tests.helpers.nightly import EVERYTHING
@@ -188,5 +188,5 @@ def test_a_model_of_ones_own_is_removed_whole(
     for path in (own / "tiny/model").iterdir():
         (folder / path.name).write_bytes(path.read_bytes())
     assert resources.user_models() == tmp_path
-    assert own_models.remove("tiny/model") == ["removed: tiny/model"]
+    assert models.remove("tiny/model") == ["removed: tiny/model"]
     assert not folder.exists()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from labapp.base.clock import NS
 from labapp.base.errors import UsageError
-from labapp.coding.times import time_ns, time_text
+from labapp.coding.annotations.model import time_ns, time_text
 
 
 @pytest.mark.parametrize(

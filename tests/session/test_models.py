@@ -11,7 +11,7 @@ import pytest
 
 from labapp.base import resources
 from labapp.models.representations.package import files_of
-from labapp.session.models import WarmDecoders, load_warm
+from labapp.session.pictures import WarmDecoders, load_warm
 from tests.helpers.formulas import formula_decoder
 
 MINE = "sinelines/mine"

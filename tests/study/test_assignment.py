@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.study.assignment import balanced_rows, counterbalanced, generator, shuffled
+from labapp.study.conditions import balanced_rows, counterbalanced, generator, shuffled
 
 
 @pytest.mark.parametrize("n", range(2, 7))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from labapp.record.events.commands import Back, Command, Next, SkipStage
-from labapp.record.events.event import Event, Pauses, Source
+from labapp.record.events.registry import Event, Pauses, Source
 from labapp.study.instruments import Instrument
 from labapp.study.plan import QuestionnairePart
 from labapp.tasks.questionnaire.machine import Answer, QuestionnaireState, QuestionnaireTask

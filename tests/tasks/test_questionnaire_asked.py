@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.record.events.commands import Back, Begin, Command, Next
-from labapp.record.events.event import Event, Pauses, Source
+from labapp.record.events.registry import Event, Pauses, Source
 from labapp.study.instruments import Instrument
 from labapp.study.plan import QuestionnairePart
 from labapp.tasks.questionnaire.machine import Answer, QuestionnaireTask

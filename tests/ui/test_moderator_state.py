@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from labapp.base.clock import NS
 from labapp.record.events import Event, Payload, Source, UnstampedEvent
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
@@ -27,6 +26,7 @@ from labapp.record.events.lifecycle import (
     SessionPaused,
     SessionResumed,
 )
+from labapp.record.events.registry import Pauses
 from labapp.record.events.voice import (
     AudioDeviceBack,
     AudioDeviceLost,

@@ -16,9 +16,9 @@ from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
 from labapp.models.stimuli.masked_pictures import Masking
 from labapp.ui import home as home_module
-from labapp.ui import picture_warmer
+from labapp.ui import session_lists
 from labapp.ui.home import HomeController
-from labapp.ui.picture_warmer import PictureWarmer
+from labapp.ui.session_lists import PictureWarmer
 from tests.helpers.judging_studies import write_judging_study
 from tests.helpers.unmasking import made, write_unmasking_study
 
@@ -61,7 +61,7 @@ def test_pictures_that_are_all_there_already_are_all_counted(
             wait([future])
             return future
 
-    monkeypatch.setattr(picture_warmer, "ThreadPoolExecutor", Soon)
+    monkeypatch.setattr(session_lists, "ThreadPoolExecutor", Soon)
     warmer.want(BIRDS)
     qtbot.waitUntil(lambda: warmer.done >= 2, timeout=30_000)
     qtbot.wait(50)

@@ -19,7 +19,7 @@ from labapp.base.errors import (
 from labapp.base.resources import assets
 from labapp.record.audio import devices
 from labapp.record.journal.read import read_rows
-from labapp.session import folder, models
+from labapp.session import folder, pictures
 from labapp.ui.starting import MB, RunOptions, open_new
 from tests.helpers.beside import put_beside
 from tests.session.sessions import begin_session
@@ -91,7 +91,7 @@ def test_a_label_that_is_taken_is_refused_before_models_are_loaded(
     def load_warm(ids: object) -> None:
         raise AssertionError("nobody is to wait for models")
 
-    monkeypatch.setattr(models, "load_warm", load_warm)
+    monkeypatch.setattr(pictures, "load_warm", load_warm)
     with pytest.raises(ParticipantTaken, match="P01 already has session 1") as said:
         open_new("quickstart", "P01", "1", options)
     assert "untouched" in said.value.safe

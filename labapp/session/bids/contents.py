@@ -58,7 +58,6 @@ from labapp.models.representations import card, package
 from labapp.models.training.files import read_bytes
 from labapp.record.audio.alignment import fit_segment
 from labapp.record.events import GENESIS, Event, Payload
-from labapp.record.events.event import Pauses, payload_text
 from labapp.record.events.lifecycle import (
     ClockChanged,
     DecoderWarmed,
@@ -78,6 +77,7 @@ from labapp.record.events.lifecycle import (
     SessionResumed,
     StimuliStored,
 )
+from labapp.record.events.registry import Pauses, payload_text
 from labapp.record.events.trials import QuestionnaireSubmitted, ResponseChanged
 from labapp.record.events.voice import AudioBlock, AudioGap, AudioStarted, SpeechSimulated
 from labapp.record.journal.arrow import parquet_bytes

@@ -24,7 +24,7 @@ from typing import IO, Any, Literal
 
 from labapp.analysis.task_records import Parts, walk
 from labapp.base.errors import AnnotationError, BundleError, RecordError, SessionError
-from labapp.base.parallel.long_work import gc_paused
+from labapp.base.parallel.processes import gc_paused
 from labapp.base.reading import files
 from labapp.coding.annotations.redacting import Ranges, silent_frames
 from labapp.coding.annotations.store import annotations_of, annotations_tree, is_annotated

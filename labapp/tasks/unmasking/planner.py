@@ -18,7 +18,7 @@ from labapp.models.stimuli import masked_pictures, score_files
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Fill, Manifest, Photo, Sign
 from labapp.models.stimuli.masked_pictures import MaskedRef, Masking
-from labapp.study import assignment
+from labapp.study import conditions
 from labapp.study.planner import Planner
 from labapp.study.stages import StimulusStages
 from labapp.study.stimulus_stages import (
@@ -321,7 +321,7 @@ def sequences_at(place: int, planner: Planner) -> tuple[PlannedSequence, ...]:
     if showing.stages.order == "as_listed":
         return sequences
     purpose = (planner.study.id, planner.participant, f"unmasking {place}", "sequences")
-    return assignment.shuffled(sequences, planner.seed, *purpose)
+    return conditions.shuffled(sequences, planner.seed, *purpose)
 
 
 def _methods(stages: UnmaskingStages, manifest: Manifest) -> dict[str, str]:

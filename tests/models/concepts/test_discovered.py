@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from labapp.models.concepts import explained
-from labapp.models.concepts.explained import Directions, Discovered
+from labapp.models.concepts import learners
 from labapp.models.concepts.learner import Setup, TrainingRows
+from labapp.models.concepts.learners import Directions, Discovered
 from labapp.models.concepts.recipe import SIZES, Ccd
 
 
@@ -44,18 +44,18 @@ def test_codes_come_back_from_their_scores_alone() -> None:
 
 def test_salience_is_the_mean_of_the_highest_cosines() -> None:
     cosines = torch.tensor([[0.1, 0.9], [0.5, 0.2], [0.3, 0.4]])
-    assert explained.salience(cosines, 2).item() == pytest.approx((0.5 + 0.3 + 0.9 + 0.4) / 4)
-    assert explained.salience(cosines, 9).item() == pytest.approx(cosines.mean().item())
+    assert learners.salience(cosines, 2).item() == pytest.approx((0.5 + 0.3 + 0.9 + 0.4) / 4)
+    assert learners.salience(cosines, 9).item() == pytest.approx(cosines.mean().item())
 
 
 @pytest.mark.parametrize(("classes", "count"), [(8, 2), (2, 8), (12, 1), (40, 1)])
 def test_half_of_a_classs_rows_should_be_near(classes: int, count: int) -> None:
-    assert explained.nearest(32, classes) == count
+    assert learners.nearest(32, classes) == count
 
 
 def test_likeness_is_the_mean_product_of_two_directions() -> None:
     unit = directions([[1.0, 0.0], [0.6, 0.8]]).unit()
-    assert explained.likeness(unit).item() == pytest.approx(2 * 0.6 / 4)
+    assert learners.likeness(unit).item() == pytest.approx(2 * 0.6 / 4)
 
 
 def test_directions_are_learned_from_the_codes_of_a_frozen_network() -> None:

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from torch.func import jacrev, vmap
 from torch.nn import functional
 
-from labapp.models.concepts.explained import Explained, Relevances, logits_of
 from labapp.models.concepts.learner import Batch, Setup
+from labapp.models.concepts.learners import Explained, Relevances, logits_of
 from labapp.models.concepts.recipe import SIZES, Senn
 
 

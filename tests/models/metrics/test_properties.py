@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from labapp.models.datasets.split import Float64
-from labapp.models.metrics.explicitness import explicitness
 from labapp.models.metrics.information import dcimig, mi, mig, modularity
 from labapp.models.metrics.inputs import Score
-from labapp.models.metrics.sap import sap
+from labapp.models.metrics.sap import explicitness, sap
 
 Z = np.random.default_rng(2).uniform(-1, 1, (10_000, 2))
 BENT = Z**15

@@ -273,7 +273,7 @@ def test_decoding_leaves_torch_out() -> None:
     program = """
 import sys
 import numpy as np
-from labapp.session.models import load_warm
+from labapp.session.pictures import load_warm
 decoder = load_warm(["dsprites/vae"]).decoders["dsprites/vae"]
 assert decoder.decode(np.zeros((1, decoder.space.width), np.float32)).std() > 0.01
 assert "torch" not in sys.modules

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.base.errors import RecordError
-from labapp.record.events.event import payload_text
-from labapp.record.events.registry import frequent_kinds, loose, registered
+from labapp.record.events.registry import frequent_kinds, loose, payload_text, registered
 from labapp.record.journal.read import Row
 
 SEED = 2**70 + 1

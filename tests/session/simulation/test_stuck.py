@@ -15,7 +15,7 @@ from labapp.session.simulation.driver import STILL_S, Driver, Stuck
 from labapp.session.simulation.person import FAST
 from labapp.session.simulation.simulation_job import simulate
 from labapp.study.loading import load
-from labapp.study.plugins.task_type import TaskType
+from labapp.study.plugins.registry import TaskType
 from labapp.tasks.pages.task import TASK
 from tests.helpers.questionnaires import leave_why_empty, written_session, written_study
 from tests.session.sessions import opened, scheduler_of, surroundings

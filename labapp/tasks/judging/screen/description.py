@@ -33,7 +33,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVB
 from labapp.base import discovery
 from labapp.models.stimuli import masked_pictures
 from labapp.record.events.commands import Command
-from labapp.record.events.event import Pauses
+from labapp.record.events.registry import Pauses
 from labapp.tasks.judging.events import TREE, Judge, OpenSpecies
 from labapp.tasks.judging.machine import JudgingState, PhotoTrial, answered, with_answer
 from labapp.tasks.judging.plan import (
