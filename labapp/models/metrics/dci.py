@@ -160,7 +160,7 @@ def dci(
     factors : real numbers, shape (n, K), none of them constant.
     regressor : "gradient-boosting" (the default, so that numbers can be compared), or one of the
         two of Eastwood and Williams: "random-forest", or "lasso", which knows linear relations
-        only. See `regressors` for how each is set up.
+        only. See `REGRESSORS` for how each is set up.
     seed : of the random division into 90 % training and 10 % test rows and of the regressor,
         0 to 2^32 - 1.
     as_published : as the released code behind papers 000 and 001, which exchanges codes and
