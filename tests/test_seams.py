@@ -66,8 +66,8 @@ EVERYDAY = frozenset(
     {
         "break", "choice", "choices", "comments", "consent", "demographics", "example",
         "interview", "judging", "method", "pages", "practice", "questionnaire", "resting", "scale",
-        "seq", "slider", "statement", "sus", "text", "tutorial", "understanding", "written",
-        "calibration",
+        "seq", "slider", "statement", "survey", "sus", "text", "tutorial", "understanding",
+        "written", "calibration",
     }
 )  # fmt: skip
 """Names that are words besides: of columns, scores, rows, strategies. They count where something is

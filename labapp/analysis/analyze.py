@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pandas as pd
 
@@ -367,10 +367,7 @@ def write_small(tables: Tables, out: Path, findings: Findings) -> list[Path]:
     written = []
     for name, frame in {**tables.small(), **derived(findings)}.items():
         written += [out / f"{name}.csv", out / f"{name}.parquet"]
-        lists = [column.name for column in _columns()[name] if column.kind == "numbers"]
-        _to_csv(
-            frame.assign(**{column: frame[column].map(json.dumps) for column in lists}), written[-2]
-        )
+        _to_csv(with_lists(frame, _columns()[name]), written[-2])
         with written[-1].open("xb") as file:
             frame.to_parquet(file, index=False, engine="pyarrow")
     written.append(out / DICTIONARY)
@@ -412,11 +409,22 @@ def dictionary(tables: Tables | None = None) -> pd.DataFrame:
     )
 
 
+def with_lists(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+    """A table with the cells of one number a dimension as JSON lists."""
+    lists = [column.name for column in columns if column.kind == "numbers"]
+    return frame.assign(**{column: frame[column].map(json.dumps) for column in lists})
+
+
 def _to_csv(frame: pd.DataFrame, path: Path) -> None:
+    with path.open("x", encoding="utf-8", newline="") as file:
+        csv_into(frame, file)
+
+
+def csv_into(frame: pd.DataFrame, file: IO[str]) -> None:
+    """A table as CSV, with texts escaped as `labapp.base.reading.tables` says."""
     texts = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
     made = frame.assign(**{str(name): frame[name].map(cell, na_action="ignore") for name in texts})
-    with path.open("x", encoding="utf-8", newline="") as file:
-        made.to_csv(Lines(file), index=False, lineterminator=Lines.END)  # type: ignore[call-overload]
+    made.to_csv(Lines(file), index=False, lineterminator=Lines.END)  # type: ignore[call-overload]
 
 
 def derived_columns() -> dict[str, Columns]:

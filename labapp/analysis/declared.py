@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from labapp.analysis.column import WHO, Column, text, whole
-from labapp.base.errors import RecordError, UsageError
+from labapp.base.errors import RecordError, RefusedError
 from labapp.base.reading import files as reading
 from labapp.base.reading.values import json_value
 from labapp.record.events.lifecycle import SessionPlanned
@@ -337,7 +337,7 @@ class Registration:
 
     @classmethod
     def read(cls, path: Path) -> Registration:
-        """From its record, or the folder that holds it. Raises UsageError."""
+        """From its record, or the folder that holds it. Raises RefusedError."""
         record = path / RECORD if reading.is_folder(path) else path
         try:
             fields = json_value(reading.content(record, LARGEST).decode())
@@ -354,7 +354,7 @@ class Registration:
             )
         except (OSError, ValueError, KeyError, TypeError, UnicodeDecodeError) as error:
             why = getattr(error, "strerror", None) or error
-            raise UsageError(
+            raise RefusedError(
                 f"{record} cannot be read as a registration ({why}).",
                 safe="Nothing was written.",
                 todo=f"Give the folder that `labapp plan STUDY --preregister` wrote, or its "

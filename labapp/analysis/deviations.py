@@ -130,16 +130,20 @@ class Deviations:
         self._skip: Event | None = None
         self._running: str | None = None
         self._breaks: frozenset[str] = frozenset()
+        self._elsewhere: frozenset[str] = frozenset()
 
     def apply(self, event: Event, payload: Payload) -> bool:
         """Take in the next event; True when `found` changed."""
         self._trail.apply(event, payload)
         if isinstance(payload, SessionPlanned):
             self._breaks = breaks_of(payload)
+            self._elsewhere = elsewhere_of(payload)
         if isinstance(payload, PartStarted):
             self._running = event.part_id
         resting = self._running in self._breaks
         if resting and isinstance(payload, SessionPaused):
+            return False
+        if self._running in self._elsewhere and payload == WindowFocus(focused=False):
             return False
         if isinstance(payload, AudioStarted):
             self._rates[payload.file] = payload.nominal_rate
@@ -474,6 +478,15 @@ def breaks_of(planned: SessionPlanned) -> frozenset[str]:
     """The ids of the breaks of a plan."""
     return frozenset(
         str(row["id"]) for row in planned.plan if registry.part_class(str(row["part"])).rests
+    )
+
+
+def elsewhere_of(planned: SessionPlanned) -> frozenset[str]:
+    """The ids of the parts of a plan for which participants leave the window."""
+    return frozenset(
+        str(row["id"])
+        for row in planned.plan
+        if registry.part_class(str(row["part"])).leads_elsewhere
     )
 
 

@@ -22,7 +22,7 @@ from labapp.analysis.coding_section import PERSON, counted_marks
 from labapp.analysis.declared import PREFIX
 from labapp.analysis.speech_rows import WITHHELD
 from labapp.analysis.tables import Tables
-from labapp.base.errors import UsageError
+from labapp.base.errors import TargetExists, UsageError
 from labapp.base.naming import natural
 from labapp.base.reading.tables import Lines, cell
 from labapp.base.report.listing import records
@@ -337,7 +337,8 @@ KINDS: Mapping[str, Callable[[Quotes, Path], str]] = {
 
 
 def kind_of(out: Path) -> Callable[[Quotes, Path], str]:
-    """How a file is written. Raises UsageError for another ending, or a file that is there."""
+    """How a file is written. Raises UsageError for another ending, TargetExists for a file
+    that is there."""
     if (written := KINDS.get(out.suffix.lower())) is None:
         raise UsageError(
             f"{out.name} has no ending that says what to write.",
@@ -346,7 +347,7 @@ def kind_of(out: Path) -> Callable[[Quotes, Path], str]:
         )
     for path in (out, pictures_of(out)):
         if path.exists():
-            raise UsageError(
+            raise TargetExists(
                 f"{path} exists already.", safe="Nothing in it was changed.", todo="Name another."
             )
     return written

@@ -38,6 +38,7 @@ TASKS = (
     "pages",
     "resting",
     "interview",
+    "survey",
     "questionnaire",
     "reconstruction",
     "single_dimension",

@@ -123,6 +123,20 @@ class Located:
             ]
         return max(reached, key=lambda end: (len(end[1]), end[0]))[1]
 
+    def place(self, error: Mapping[str, Any]) -> Path_:
+        """The document's path of a validation error; of a key that is missing, where it belongs: a
+        tag that is called like a key of plain text does not lead into that."""
+        path = self.resolve(error["loc"])
+        while error["type"] == "missing" and path and not isinstance(self._at(path), dict):
+            path = path[:-1]
+        return path
+
+    def _at(self, path: Path_) -> Any:
+        value = self.value
+        for step in path:
+            value = value[step]
+        return value
+
     def line(self, loc: Sequence[str | int]) -> int:
         """The line of a pydantic location."""
         return self.lines.get(self.resolve(loc), 1)
@@ -134,8 +148,8 @@ class Located:
     def problem(self, error: Mapping[str, Any], model: type[BaseModel]) -> Problem:
         """One validation error: its line, its key, and what was found and is allowed."""
         loc = error["loc"]
-        path = self.resolve(loc)
-        line = self.line(loc)
+        path = self.place(error)
+        line = self.lines.get(path, 1)
         key = self.key(path)
         kind = error["type"]
         if kind == "missing":

@@ -1,47 +1,71 @@
-"""Every error a person can meet, in one tree.
+"""Every error a person can meet, in one tree. Its class gives the exit status of a command.
 
-LabappError                  what happened, what is safe, what to do next
+LabappError                  what happened, what is safe, what to do next (exit status 1: not done)
 ├── UsageError               the command line was wrong (exit status 2)
-├── StudyError               a study, text or instrument file is missing or wrong
-├── StimuliError             a stimulus set is missing or wrong, or a picture of it
-├── DatasetError             the files of a data set are missing, damaged or others
-├── ModelError               a model package is missing, foreign, corrupt or not safe to open
-├── MetricError              a representation cannot be scored from the numbers given
-├── RatingError              a rater's file of dial names is missing, wrong or of another analysis
-├── AgreementError           a table of ratings is missing, wrong or not fit to be compared
+├── NotFoundError            nothing here has the name that was given (exit status 2)
+├── RefusedError             what was given cannot be taken (exit status 3)
+│   ├── TargetExists         the file or folder to write exists: nothing is overwritten
+│   ├── StudyError           a study, text or instrument file is missing or wrong
+│   │   └── StudyNotFound    ... because no study has that name
+│   ├── StimuliError         a stimulus set is missing or wrong, or a picture of it
+│   │   └── StimuliNotFound  ... because no stimulus set has that name
+│   ├── DatasetError         the files of a data set are missing, damaged or others
+│   ├── ModelError           a model package is missing, foreign, corrupt or not safe to open
+│   │   ├── ModelNotFound    ... because no model or recipe has that name
+│   │   ├── DeviceMissing    ... because this machine cannot compute on the device (exit status 1)
+│   │   └── TrainingFailed   training gave no model (exit status 1)
+│   ├── MetricError          a representation cannot be scored from the numbers given
+│   ├── RatingError          a rater's file of dial names is missing, wrong or of another analysis
+│   ├── AgreementError       a table of ratings is missing, wrong or not fit to be compared
+│   ├── RecordError          a journal or bundle cannot be read, or is not what was written
+│   ├── AnnotationError      units, text, codes or a codebook cannot be read, written or used
+│   │   ├── RaterRefused     nobody who codes can have that name (exit status 2)
+│   │   ├── AnnotationsBusy  another window holds the file (exit status 1)
+│   │   └── ExchangeError    a file of another tool cannot be read, written or brought in
+│   ├── VideoError           a video cannot be read, placed or kept
+│   │   └── VideoNotFound    ... because the session has none of that name
+│   └── BundleError          an export is refused or a bundle is not whole
+│       └── ExportExists     the target exists: an export never overwrites
+├── CheckFailed              a check found a fault
 ├── SetupError               the machine lacks something (display, library, screen)
 ├── SessionError             a session cannot be made, opened or continued
 │   ├── ParticipantTaken     the participant already has a session in this study
 │   ├── StudyFull            every condition has the participants it needs
 │   ├── SessionBusy          another process holds the session
-│   └── DataFolderError      the data folder cannot be written, or is full
+│   ├── DataFolderError      the data folder cannot be written, or is full
+│   └── LabelRefused         a participant or session cannot have that label (exit status 2)
 ├── JournalError             an event could not be stored
 │   └── JournalFull          ... because the disk is full
-├── RecordError              a journal or bundle cannot be read, or is not what was written
-├── AnnotationError          units, text, codes or a codebook cannot be read, written or used
-│   ├── AnnotationsBusy      another window holds the file
-│   └── ExchangeError        a file of another tool cannot be read, written or brought in
 ├── TranscriptionError       speech cannot be written down: no engine, no model
+│   ├── SpeechModelNotFound  ... because nothing is where the model should be (exit status 2)
+│   ├── SpeechModelRefused   ... because there is none in what was given (exit status 3)
 │   └── NoConsent            ... because the participant did not agree
-├── VideoError               a video cannot be read, placed or kept
 ├── AudioError               sound cannot be recorded
 │   ├── NoMicrophone         there is no (such) microphone
 │   └── DeviceGone           the microphone vanished while recording
 ├── LslError                 events cannot be sent over the Lab Streaming Layer
-├── ProgramError             labapp itself made a mistake; its details are in a file
-└── BundleError              an export is refused or a bundle is not whole
-    └── ExportExists         the target exists: an export never overwrites
+└── ProgramError             labapp itself made a mistake; its details are in a file
 
 Each message answers the three questions a moderator has with a participant waiting.
 """
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from labapp.base.messages import Message
+
+DONE, NOT_DONE, WRONG_USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
+"""The exit statuses of commands, explained in docs/guide/exit-codes.md."""
+_MACHINE = {
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM),
+    *(errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EBUSY),
+}
+"""What stops the machine whatever it was given: a full disk, a folder without permission."""
 
 
 @dataclass(frozen=True, order=True)
@@ -80,7 +104,7 @@ class LabappError(Exception):
     faults : the mistakes in files that it tells of, where it does.
     """
 
-    exit_status = 1
+    code: ClassVar[int] = NOT_DONE
 
     def __init__(
         self,
@@ -99,12 +123,35 @@ class LabappError(Exception):
     def __str__(self) -> str:
         return "\n".join(part for part in (self.what, self.safe, self.todo) if part)
 
+    @property
+    def exit_status(self) -> int:
+        """That of its class. Where the machine failed, what was given is not to blame."""
+        if isinstance(self.__cause__, OSError) and self.__cause__.errno in _MACHINE:
+            return NOT_DONE
+        return self.code
+
 
 class UsageError(LabappError):
-    exit_status = 2
+    code = WRONG_USAGE
 
 
-class StudyError(LabappError):
+class NotFoundError(LabappError):
+    code = WRONG_USAGE
+
+
+class RefusedError(LabappError):
+    code = REFUSED
+
+
+class TargetExists(RefusedError):
+    pass
+
+
+class CheckFailed(LabappError):
+    pass
+
+
+class StudyError(RefusedError):
     @classmethod
     def at(cls, file: Path | str, line: int | None, key: str, what: str, todo: str) -> StudyError:
         """One mistake in a file. key: where in the document; empty for a text."""
@@ -127,27 +174,47 @@ class StudyError(LabappError):
         )
 
 
-class StimuliError(LabappError):
+class StudyNotFound(NotFoundError, StudyError):
     pass
 
 
-class DatasetError(LabappError):
+class StimuliError(RefusedError):
+    pass
+
+
+class StimuliNotFound(NotFoundError, StimuliError):
+    pass
+
+
+class DatasetError(RefusedError):
     """The files of a data set are missing, damaged or not what they should be."""
 
 
-class ModelError(LabappError):
+class ModelError(RefusedError):
     pass
 
 
-class MetricError(LabappError):
+class ModelNotFound(NotFoundError, ModelError):
     pass
 
 
-class RatingError(LabappError):
+class DeviceMissing(ModelError):
+    code = NOT_DONE
+
+
+class TrainingFailed(ModelError):
+    code = NOT_DONE
+
+
+class MetricError(RefusedError):
     pass
 
 
-class AgreementError(LabappError):
+class RatingError(RefusedError):
+    pass
+
+
+class AgreementError(RefusedError):
     pass
 
 
@@ -175,6 +242,10 @@ class DataFolderError(SessionError):
     pass
 
 
+class LabelRefused(UsageError, SessionError):
+    """A participant or a session cannot have that label in the study."""
+
+
 class JournalError(LabappError):
     pass
 
@@ -183,16 +254,20 @@ class JournalFull(JournalError):
     pass
 
 
-class RecordError(LabappError):
+class RecordError(RefusedError):
     pass
 
 
-class AnnotationError(LabappError):
+class AnnotationError(RefusedError):
     pass
+
+
+class RaterRefused(UsageError, AnnotationError):
+    """Nobody who codes can have that name."""
 
 
 class AnnotationsBusy(AnnotationError):
-    pass
+    code = NOT_DONE
 
 
 class ExchangeError(AnnotationError):
@@ -203,11 +278,23 @@ class TranscriptionError(LabappError):
     pass
 
 
+class SpeechModelRefused(RefusedError, TranscriptionError):
+    """What was given is no speech model, or none that the engine can run."""
+
+
+class SpeechModelNotFound(NotFoundError, TranscriptionError):
+    pass
+
+
 class NoConsent(TranscriptionError):
     pass
 
 
-class VideoError(LabappError):
+class VideoError(RefusedError):
+    pass
+
+
+class VideoNotFound(NotFoundError, VideoError):
     pass
 
 
@@ -231,7 +318,7 @@ class ProgramError(LabappError):
     pass
 
 
-class BundleError(LabappError):
+class BundleError(RefusedError):
     pass
 
 

@@ -15,7 +15,7 @@ import typer
 
 from labapp.base.console import say, say_json, say_line
 from labapp.base.errors import UsageError
-from labapp.cli import governing
+from labapp.cli import completion, governing
 from labapp.cli.options import (
     At,
     Book,
@@ -24,6 +24,8 @@ from labapp.cli.options import (
     SessionName,
     SessionNames,
     SessionOrBundle,
+    as_check,
+    ended,
     progress_bar,
     say_either,
     session_or_study,
@@ -61,7 +63,8 @@ def code_segment(
     paths = [path for name in sessions for path in places(session_or_study(name, data))]
     rows = []
     for path in paths:
-        segmentation = segment_session(path, by, pause, freeze=freeze)
+        with progress_bar(path.name):
+            segmentation = segment_session(path, by, pause, freeze=freeze)
         spoken = sum(unit.t1_ns - unit.t0_ns for unit in segmentation.units) / 1e9
         row = {
             "session": path.name,
@@ -85,7 +88,7 @@ def code_segment(
 
 
 def code_speakers(
-    session: Annotated[str, typer.Argument(metavar="NAME", help="A session's name or folder.")],
+    session: SessionName,
     by: Annotated[
         str, typer.Option("--by", metavar="NAME", help="Who says it; needed to change anything.")
     ] = "",
@@ -147,7 +150,8 @@ def code_check(
     """
     from labapp.coding.annotations.codebook import read
 
-    codebook = read(file)
+    with as_check():
+        codebook = read(file)
     if json_:
         say_json(
             {
@@ -237,7 +241,14 @@ def code_history(
 
 
 def code_verify(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A session, a bundle, or a study.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="A session, a bundle, or a study.",
+            autocompletion=completion.sessions_or_studies,
+        ),
+    ],
     accept: Annotated[
         str,
         typer.Option(
@@ -260,13 +271,14 @@ def code_verify(
     if accept:
         count = accept_files(study_folder(name, data), accept)
         say(f"{count} files are taken as they are now.")
-    report = verify_annotations(session_or_study(name, data))
+    with as_check(), progress_bar("checking"):
+        report = verify_annotations(session_or_study(name, data))
     show(report, json_)
-    raise typer.Exit(0 if report.ok else 1)
+    raise ended(well=report.ok)
 
 
 def code_status(
-    study: Annotated[str, typer.Argument(help="A study's id, or the folder of its sessions.")],
+    study: governing.Study,
     data: Data = None,
     json_: Json = False,
 ) -> None:
@@ -297,7 +309,9 @@ def code_agree(
     studies: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[STUDY]…", help="Studies by name or folder; sessions or bundles by path."
+            metavar="[STUDY]…",
+            help="Studies by name or folder; sessions or bundles by path.",
+            autocompletion=completion.recorded_studies,
         ),
     ] = None,
     out: Annotated[
@@ -361,7 +375,8 @@ def code_agree(
     from labapp.coding.annotations.reliability.study import study_agreement
 
     paths = [study_path(name, data) for name in studies]
-    result = study_agreement(paths, out, step=step, again=again, everybody=all_speakers)
+    with progress_bar("comparing raters"):
+        result = study_agreement(paths, out, step=step, again=again, everybody=all_speakers)
     if json_:
         say_json(result.to_json())
         return
@@ -449,7 +464,11 @@ def _among(option: str, value: str, allowed: tuple[str, ...]) -> None:
 def code_quotes(
     studies: Annotated[
         list[str],
-        typer.Argument(metavar="STUDY…", help="Studies, sessions or bundles: names or paths."),
+        typer.Argument(
+            metavar="STUDY…",
+            help="Studies, sessions or bundles: names or paths.",
+            autocompletion=completion.sessions_or_studies,
+        ),
     ],
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="The file: .md, .html or .csv.")

@@ -8,8 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from labapp.base.console import say, say_json
-from labapp.base.errors import ModelError, UsageError
-from labapp.cli.options import Json, ModelName, ModelsFolder, say_either, show
+from labapp.base.errors import CheckFailed, UsageError
+from labapp.cli.options import (
+    Json,
+    ModelName,
+    ModelsFolder,
+    progress_bar,
+    say_either,
+    show,
+)
 
 concepts_app = typer.Typer(
     help="Concept learners, whose codes stand for concepts: list, show, train, score, intervene, "
@@ -25,6 +32,7 @@ DataFolder = Annotated[
     Path | None,
     typer.Option(
         "--data",
+        exists=True,
         help="Folder of the official files, where a recipe names them; of a model that was "
         "imported, the description it came with.",
     ),
@@ -134,13 +142,14 @@ def concepts_score(model: ModelName, data: DataFolder = None, json_: Json = Fals
     """
     from labapp.models.concepts import package
 
-    result = package.score(model, data_folder=data)
+    with progress_bar("computing the numbers of the card"):
+        result = package.score(model, data_folder=data)
     if json_:
         say_json(result)
     else:
         say("\n".join(package.table(result)))
     if not result["agrees"]:
-        raise ModelError(
+        raise CheckFailed(
             f"The numbers computed are not those on the card of {result['model']}.",
             safe="Nothing was changed.",
             todo="Check that --data names the files it was trained on; else take a fresh copy "
@@ -185,7 +194,8 @@ def concepts_intervene(
             safe="Nothing was computed.",
             todo=f"Give one of {', '.join(ORDERS)}.",
         )
-    result = package.intervened(model, auc=auc, data_folder=data)
+    with progress_bar("setting concepts"):
+        result = package.intervened(model, auc=auc, data_folder=data)
     asked = ORDERS if order is None else (order,)
     if json_:
         about = {name: value for name, value in result.items() if name not in ORDERS}
@@ -247,17 +257,18 @@ def concepts_stimuli(
     """
     from labapp.models.concepts import commands
 
-    built = commands.build_stimuli(
-        model,
-        out,
-        set_id,
-        items=items,
-        seed=seed,
-        pixels=size,
-        title=title,
-        every=every,
-        data_folder=data,
-    )
+    with progress_bar("choosing and drawing pictures"):
+        built = commands.build_stimuli(
+            model,
+            out,
+            set_id,
+            items=items,
+            seed=seed,
+            pixels=size,
+            title=title,
+            every=every,
+            data_folder=data,
+        )
     show(built, json_, say)
 
 
@@ -290,7 +301,8 @@ def concepts_import(
     """
     from labapp.models.concepts import imported, package
 
-    folder = imported.import_model(description, out=out, trusted=trust)
+    with progress_bar("trying the model"):
+        folder = imported.import_model(description, out=out, trusted=trust)
     if json_:
         say_json(package.show(folder))
         return

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from labapp.base.console import say, say_json, say_line
-from labapp.base.errors import UsageError
+from labapp.base.errors import NotFoundError, TargetExists, UsageError
+from labapp.cli import completion
 from labapp.cli.options import (
     Book,
     Data,
     Json,
+    SessionName,
     SessionNames,
     SessionOrBundle,
+    progress_bar,
     session_or_study,
     session_path,
     show,
@@ -30,7 +33,13 @@ if TYPE_CHECKING:
     from labapp.coding.annotations.settlements import Disagreement
 
 
-Study = Annotated[str, typer.Argument(help="A study's id, or the folder of its sessions.")]
+Study = Annotated[
+    str,
+    typer.Argument(
+        help="A study's id, or the folder of its sessions.",
+        autocompletion=completion.recorded_studies,
+    ),
+]
 
 
 def code_assign(
@@ -229,7 +238,7 @@ def _settle(
 
 
 def code_redact(
-    session: Annotated[str, typer.Argument(metavar="NAME", help="A session's name or folder.")],
+    session: SessionName,
     begin: Annotated[str, typer.Argument(metavar="T0", help="Session time: 12:34.5, or seconds.")],
     end: Annotated[str, typer.Argument(metavar="T1", help="Its end, likewise.")],
     by: Annotated[str, typer.Option("--by", help="Who redacts: a rater's name.")],
@@ -273,7 +282,8 @@ def code_pack(
     from labapp.coding.annotations.packs import make_pack
 
     round_ = "training" if training else "independent"
-    report = make_pack(study_folder(study, data), rater, out, round_)  # type: ignore[arg-type]
+    with progress_bar("packing sound"):
+        report = make_pack(study_folder(study, data), rater, out, round_)  # type: ignore[arg-type]
     show(report, json_)
 
 
@@ -386,9 +396,10 @@ def code_export(
         form = ON_TRANSCRIPT
     base: Base = "joined" if joined else "session" if no_sound else "files"
     record = open_record(session_path(session, data))
-    exported = export_coding(
-        record, rater, form, out, base=base, codebook=codebook, with_sound=with_sound
-    )
+    with progress_bar(str(record.name)):
+        exported = export_coding(
+            record, rater, form, out, base=base, codebook=codebook, with_sound=with_sound
+        )
     if json_:
         say_json(exported.to_json())
         return
@@ -402,7 +413,13 @@ def code_export(
 def code_import(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of another tool.")],
     session: Annotated[
-        str, typer.Option("--session", metavar="NAME", help="The session: its name or folder.")
+        str,
+        typer.Option(
+            "--session",
+            metavar="NAME",
+            help="The session: its name or folder.",
+            autocompletion=completion.sessions,
+        ),
     ],
     rater: Annotated[str, typer.Option("--rater", help="Whose marks its codes become.")],
     map_: Annotated[
@@ -522,7 +539,7 @@ def code_codebook(
     else:
         codes = chosen_codebook(study_folder(study, data), codebook)
         if codes is None:
-            raise UsageError(
+            raise NotFoundError(
                 f"{study} has no codebook.", todo="Its name is codebook.yaml, in that folder."
             )
         book = codes
@@ -536,7 +553,7 @@ def _new_codebook(file: Path, folder: Path, study: str) -> None:
     from labapp.coding.exchange import incoming
 
     if books := codebooks_of(folder):
-        raise UsageError(
+        raise TargetExists(
             f"{study} has a codebook: {', '.join(book.id for book in books)}.",
             safe="It was not changed.",
             todo="Name a study that has none, or write what is new into the codebook.",

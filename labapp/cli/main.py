@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, cast, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -17,9 +17,17 @@ from typer.core import TyperCommand, TyperGroup
 from labapp import __version__
 from labapp.base import access
 from labapp.base.console import say
-from labapp.base.errors import LabappError, UsageError
+from labapp.base.errors import (
+    DONE,
+    INTERRUPTED,
+    WRONG_USAGE,
+    LabappError,
+    NotFoundError,
+    UsageError,
+)
 from labapp.base.parallel.processes import stoppable
 from labapp.base.resources import pilot_root
+from labapp.cli import completion
 from labapp.cli.options import (
     Audio,
     Blind,
@@ -41,6 +49,7 @@ from labapp.cli.options import (
     Screen,
     Seed,
     Simulate,
+    SoundFormat,
     Speed,
     Strategy,
     StudyName,
@@ -48,6 +57,7 @@ from labapp.cli.options import (
     Withdrawn,
     Workers,
     data_folder,
+    ended,
     one_place,
     progress_bar,
     run_options,
@@ -78,6 +88,10 @@ COMMANDS = {
         "Write down what was said in sessions, by a speech model on this computer.",
     ),
     "docs": ("main.docs", "Open the documentation in the browser; no network is needed."),
+    "completion": (
+        "completion.completion",
+        "Print the lines that let Tab complete commands, options and names in a shell.",
+    ),
     "demo": (
         "main.demo",
         "A whole session with a simulated participant, then export, verify and report.",
@@ -93,6 +107,10 @@ COMMANDS = {
     "export": (
         "main.export",
         "Export sessions as one bundle: a valid BIDS folder, or another format.",
+    ),
+    "deposit": (
+        "depositing.deposit",
+        "A de-identified folder for OSF, Zenodo or an institutional repository.",
     ),
     "analyze": ("main.analyze", "Tables, figures and report.html from sessions or bundles."),
     "simulate": ("main.simulate_", "Simulate participants on a virtual clock, without windows."),
@@ -157,6 +175,8 @@ class _Commands(Mapping[str, Any]):
             made = self._made[name] = cast(Any, typer.main.get_command(around)).commands[name]
             for option in _outputs(made):
                 option.callback = _outside_sessions(option.callback)
+            for option in _inputs(made):
+                option.callback = _there(option.callback)
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -174,11 +194,19 @@ class _Group(TyperGroup):
         self.commands: Any = _Commands()
 
     def format_commands(self, context: Any, formatter: Any) -> None:
+        self._overview().format_commands(context, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        overview = self._overview()
+        return overview.shell_complete(type(ctx)(overview, info_name="labapp"), incomplete)
+
+    def _overview(self) -> TyperGroup:
+        """The names and sentences of all commands, none of which is built for it."""
         listed = {
             name: TyperCommand(name, help=sentence, short_help=sentence * (name in GROUPS))
             for name, (_, sentence) in COMMANDS.items()
         }
-        TyperGroup(commands=cast(Any, listed)).format_commands(context, formatter)
+        return TyperGroup(commands=cast(Any, listed), params=self.params)
 
 
 app = typer.Typer(
@@ -267,7 +295,9 @@ def demo(
     """
     from labapp.ui.starting import run_demo
 
-    raise typer.Exit(run_demo(out, seed, say))
+    with progress_bar("a session with a simulated participant"):
+        status = run_demo(out, seed, say)
+    raise typer.Exit(status)
 
 
 def doctor(json_: Json = False) -> None:
@@ -279,13 +309,18 @@ def doctor(json_: Json = False) -> None:
 
     checks = examine()
     say_either(json_, [check.to_json() for check in checks], (c.line() for c in checks), say)
-    raise typer.Exit(0 if all(check.ok for check in checks) else 1)
+    raise ended(well=all(check.ok for check in checks))
 
 
 def run(
     study: StudyName,
     participant: Annotated[
-        str | None, typer.Option("--participant", help="For example P01; of a pilot the next free.")
+        str | None,
+        typer.Option(
+            "--participant",
+            help="For example P01; of a pilot the next free.",
+            autocompletion=completion.participants,
+        ),
     ] = None,
     session: Annotated[
         str | None, typer.Option("--session", help="Session label. Default: the study's first.")
@@ -343,7 +378,11 @@ def run(
 
 def export(
     sessions: Annotated[
-        list[str], typer.Argument(help="Sessions: names or folders, or a study's folder.")
+        list[str],
+        typer.Argument(
+            help="Sessions: names or folders, or a study's folder.",
+            autocompletion=completion.sessions,
+        ),
     ],
     out: Out,
     format_: Format = "bids",
@@ -359,6 +398,7 @@ def export(
         bool, typer.Option("--with-audio", help="With --deidentify: keep the voices all the same.")
     ] = False,
     no_audio: Annotated[bool, typer.Option("--no-audio", help="Without sound.")] = False,
+    sound: SoundFormat = "wav",
     withdrawn: Withdrawn = False,
     data: Data = None,
     private: Private = None,
@@ -384,23 +424,31 @@ def export(
             "may, too.",
             err=True,
         )
-    path = write_bundle(
-        [session_path(s, data) for s in sessions],
-        out,
-        zip=zip_,
-        deidentify=deidentify,
-        audio=False if no_audio else True if with_audio else None,
-        withdrawn=withdrawn,
-        private=private,
-        format=format_,
-    )
+    with progress_bar() as tell:
+        path = write_bundle(
+            [session_path(s, data) for s in sessions],
+            out,
+            zip=zip_,
+            deidentify=deidentify,
+            audio=False if no_audio else True if with_audio else None,
+            withdrawn=withdrawn,
+            private=private,
+            format=format_,
+            sound=sound,
+            progress=lambda done, of, name: tell(done / of, name or "writing the bundle"),
+        )
     say(f"bundle: {path}")
     if not deidentify:
         say("It identifies people. For a copy that others may see: --deidentify.", err=True)
 
 
 def analyze(
-    paths: Annotated[list[str], typer.Argument(help="Sessions, bundles, or folders of these.")],
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            help="Sessions, bundles, or folders of these.", autocompletion=completion.sessions
+        ),
+    ],
     out: Out,
     withdrawn: Withdrawn = False,
     pilot: Annotated[
@@ -553,9 +601,10 @@ def simulate_(
 
 OUTPUTS = {"--out", "--still", "--preregister"}
 """Options that name a place to write to."""
+UNCHECKED = {*OUTPUTS, "--data", "--private", "--model"}
+"""Options that name a place which need not be there yet, or of which the command says more."""
 # Not click's: newer versions of typer bring a click of their own.
 _UsageMistake: Any = typer.BadParameter.__mro__[1]
-_INTERRUPTED = 130
 _READS = ("Nothing was changed: this command only reads.", "Give the same command again.")
 _MAKES = (
     "Nothing that was there before was changed. What it had begun to write may be unfinished.",
@@ -634,7 +683,7 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(("models train", "concepts train"), _KEEPS_WEIGHTS),
     **dict.fromkeys(
         (
-            *("metrics", "replay", "studies new", "studies consent", "studies preview"),
+            *("deposit", "metrics", "replay", "studies new", "studies consent", "studies preview"),
             *("sessions consent", "code pack", "code export", "code codebook", "code agree"),
             *("code quotes", "videos add", "models show", "models import", "models import-tfjs"),
             *("models evaluate", "concepts score", "concepts stimuli", "concepts import"),
@@ -645,7 +694,15 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
     ),
     **dict.fromkeys(
         (
-            *("docs", "doctor", "studies list", "studies show", "studies check", "studies texts"),
+            *(
+                "docs",
+                "completion",
+                "doctor",
+                "studies list",
+                "studies show",
+                "studies check",
+                "studies texts",
+            ),
             *("studies schema", "sessions list", "sessions show", "sessions verify"),
             *("code check", "code schema", "code diff", "code history", "code verify"),
             *("code status", "videos list", "models list", "models bench", "concepts list"),
@@ -683,10 +740,38 @@ def _outputs(command: Any) -> Iterator[Any]:
 
 def _outside_sessions(callback: Callable[..., Any] | None) -> Callable[..., Any]:
     def checked(context: Any, option: Any, value: Any) -> Any:
-        if value is not None:
+        if value is not None and not context.resilient_parsing:
             from labapp.record.journal.layout import refuse_inside
 
             refuse_inside(Path(value))
+        return value if callback is None else callback(context, option, value)
+
+    return checked
+
+
+def _inputs(command: Any) -> Iterator[Any]:
+    """The arguments and options of all commands that name a file or folder to read."""
+    for name in (commands := getattr(command, "commands", {})):
+        yield from _inputs(commands[name])
+    if command.callback is not None:
+        types = get_type_hints(command.callback)
+        for option in command.params:
+            if "Path" in str(types.get(option.name)) and not UNCHECKED & {*option.opts}:
+                yield option
+
+
+def _there(callback: Callable[..., Any] | None) -> Callable[..., Any]:
+    def checked(context: Any, option: Any, value: Any) -> Any:
+        given = value if isinstance(value, list | tuple) else [value]
+        for path in [] if context.resilient_parsing else given:
+            if path is None:
+                continue
+            try:
+                Path(path).expanduser().stat()
+            except (FileNotFoundError, NotADirectoryError) as error:
+                raise NotFoundError(f"There is no file {path}.", todo="Check the path.") from error
+            except OSError:
+                pass  # there, and the command says what it makes of it
         return value if callback is None else callback(context, option, value)
 
     return checked
@@ -696,8 +781,9 @@ def main() -> None:
     """The entry point: expected failures become messages, never tracebacks."""
     try:
         access.restrict()
+        completion.prepare()
         status = command_tree()(prog_name="labapp", standalone_mode=False)
-        if status == _INTERRUPTED:  # newer versions of typer do not let Ctrl+C through
+        if status == INTERRUPTED:  # newer versions of typer do not let Ctrl+C through
             raise KeyboardInterrupt
     except LabappError as error:
         say(str(error), err=True)
@@ -706,17 +792,17 @@ def main() -> None:
         usage = io.StringIO()
         error.show(usage)
         say(usage.getvalue().rstrip(), err=True)
-        status = 2
+        status = WRONG_USAGE
     except (KeyboardInterrupt, typer.Abort):
         say(_interrupted(sys.argv[1:]), err=True)
-        status = _INTERRUPTED
+        status = INTERRUPTED
     except BrokenPipeError:
         # The reader of our output is gone (`labapp … | head`); there is nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 0
+        status = DONE
     except Exception as error:  # noqa: BLE001  (the last net: a person gets words in any case)
         from labapp.base.mistakes import told
 
         say(mistake := told(error), err=True)
         status = mistake.exit_status
-    sys.exit(status if isinstance(status, int) else 0)
+    sys.exit(status if isinstance(status, int) else DONE)

@@ -1,22 +1,16 @@
-"""`labapp models`: list, show, train, evaluate and bench model packages.
-
-Models of one's own: given another title, and removed. Shipped ones stay as they are.
-"""
+"""`labapp models`: list, show, train, evaluate and bench model packages."""
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from labapp.base import durable, resources
-from labapp.base.console import say, say_json, shown
-from labapp.base.errors import LabappError, ModelError, UsageError
-from labapp.base.reading.values import steering_in
+from labapp.base.console import say, say_json
+from labapp.base.errors import CheckFailed, ModelError, UsageError
+from labapp.cli import completion
 from labapp.cli.options import (
     Data,
     Json,
@@ -25,22 +19,13 @@ from labapp.cli.options import (
     TorchExport,
     TorchScript,
     Trust,
+    confirm,
     data_folder,
+    progress_bar,
 )
-from labapp.models.concepts import card as concept_cards
-from labapp.models.explanations import package as classifier_cards
-from labapp.models.representations import card as cards
-from labapp.models.representations import package
-from labapp.models.representations.recipe import ID_PATTERN
-from labapp.models.training import files
-from labapp.record.events.lifecycle import SessionPlanned
-from labapp.record.journal import sessions
-from labapp.record.journal.read import payloads, read_rows
-from labapp.study.plugins import registry
 
 if TYPE_CHECKING:
     from labapp.models.metrics.evaluation.scores import MetricOutcome
-
 
 models_app = typer.Typer(
     help="Model packages: list, show, title, remove, train, import, import-tfjs, evaluate, bench. "
@@ -51,7 +36,9 @@ models_app = typer.Typer(
 DataFolder = Annotated[
     Path | None,
     typer.Option(
-        "--data", help="Folder of the data set's files, e.g. MNIST's, or of your own pictures."
+        "--data",
+        exists=True,
+        help="Folder of the data set's files, e.g. MNIST's, or of your own pictures.",
     ),
 ]
 
@@ -125,7 +112,9 @@ def models_show(
 
 @models_app.command("title")
 def models_title(
-    model: Annotated[str, typer.Argument(help="The id of a model of your own.")],
+    model: Annotated[
+        str, typer.Argument(help="The id of a model of your own.", autocompletion=completion.models)
+    ],
     title: Annotated[str, typer.Argument(help="What people read.")],
 ) -> None:
     """Call a model of your own otherwise. Its card stays as it is, and so does the hash by which
@@ -133,13 +122,16 @@ def models_title(
 
     Example: labapp models title digits8/pca5 "Digits, five principal components"
     """
+    from labapp.cli import own_models
 
-    say(f"title: {set_title(model, title)}")
+    say(f"title: {own_models.set_title(model, title)}")
 
 
 @models_app.command("remove")
 def models_remove(
-    model: Annotated[str, typer.Argument(help="The id of a model of your own.")],
+    model: Annotated[
+        str, typer.Argument(help="The id of a model of your own.", autocompletion=completion.models)
+    ],
     data: Data = None,
     yes: Annotated[bool, typer.Option("--yes", help="Without asking.")] = False,
 ) -> None:
@@ -147,14 +139,14 @@ def models_remove(
 
     Example: labapp models remove digits8/pca5
     """
+    from labapp.cli import own_models
 
-    folder = own_folder(model)
-    for line in uses(model, data_folder(data)):
+    folder = own_models.own_folder(model)
+    for line in own_models.uses(model, data_folder(data)):
         say(line, err=True)
-    if not yes and not typer.confirm(shown(f"Delete {folder}, for good?"), err=True):
-        say("Nothing was deleted.")
-        raise typer.Exit(1)
-    for line in remove(model):
+    if not yes:
+        confirm(f"Delete {folder}, for good?", "Nothing was deleted.")
+    for line in own_models.remove(model):
         say(line)
 
 
@@ -257,19 +249,20 @@ def models_import(
             todo="Give one of --onnx, --torch-export, --torchscript and --python.",
         )
     ((kind, source),) = named.items()
-    made = import_decoder(
-        source,
-        kind,  # type: ignore[arg-type]
-        latents,
-        model_id,
-        shape=_shape(shape),
-        distance=distance,
-        limits=limits,
-        title=title,
-        dataset=dataset,
-        trusted=trust,
-        out=out,
-    )
+    with progress_bar("trying the decoder"):
+        made = import_decoder(
+            source,
+            kind,  # type: ignore[arg-type]
+            latents,
+            model_id,
+            shape=_shape(shape),
+            distance=distance,
+            limits=limits,
+            title=title,
+            dataset=dataset,
+            trusted=trust,
+            out=out,
+        )
     if json_:
         say_json({"folder": str(made.folder), "card": made.card.to_json(), "notes": made.notes})
         return
@@ -357,13 +350,14 @@ def models_evaluate(
         if kind == "dials":
             result = _evaluate(_model(model), data, out, no_metrics=no_metrics, json_=json_)
         else:
-            result, lines = _evaluate_other(kind, model, data)
+            with progress_bar("computing the numbers of the card"):
+                result, lines = _evaluate_other(kind, model, data)
             if not json_:
                 say("\n".join(lines))
         if json_:
             say_json(result)
         if not result["agrees"]:
-            raise ModelError(
+            raise CheckFailed(
                 f"The numbers computed are not those on the card of {result['model']}.",
                 safe="Nothing was changed.",
                 todo="Check that --data names the files it was trained on; else take a fresh copy "
@@ -373,7 +367,10 @@ def models_evaluate(
 
 @models_app.command("bench")
 def models_bench(
-    models: Annotated[list[str] | None, typer.Argument(help="Ids or folders of models.")] = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(help="Ids or folders of models.", autocompletion=completion.models),
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every model with dials here.")] = False,
     n: Annotated[int, typer.Option("--n", min=1, help="Decodes to time.")] = 1000,
     device: Annotated[str | None, typer.Option("--device", help="cuda, mps or cpu.")] = None,
@@ -395,7 +392,8 @@ def models_bench(
     results = []
     for name in names:
         try:
-            results.append(effects.bench(package.load_package(_model(name), device), n))
+            with progress_bar(name):
+                results.append(effects.bench(package.load_package(_model(name), device), n))
         except ModelError as error:
             if not every:
                 raise
@@ -417,7 +415,8 @@ def _evaluate(
     from labapp.models.metrics.evaluation import scores
     from labapp.models.representations import measuring
 
-    result = measuring.evaluate(model, data_folder=data)
+    with progress_bar("computing the numbers of the card"):
+        result = measuring.evaluate(model, data_folder=data)
     if not json_:
         say("\n".join(measuring.table(result)))
     # The metrics take minutes: not of a model that is not what it says it is.
@@ -491,119 +490,3 @@ def _model(model: str) -> str | Path:
     """A folder where there is one, also if its path looks like an id; else an id."""
     folder = Path(model)
     return folder if (folder / "model.yaml").is_file() else model
-
-
-NAMED = 5
-"""Sessions of a study that are named, of those that use a model."""
-_FILES = (
-    cards.CARD,
-    classifier_cards.CARD,
-    concept_cards.CARD,
-    cards.TITLE,
-    files.WEIGHTS,
-    classifier_cards.WEIGHTS,
-    concept_cards.ENCODER,
-    concept_cards.PREDICTOR,
-    concept_cards.CODES,
-    concept_cards.INTERVENTION,
-    files.GRAPH,
-    files.LATENTS,
-)
-
-
-def own_folder(model: str) -> Path:
-    """The folder of a model of one's own. Raises UsageError for a shipped model, and where there is
-    none of this id."""
-    folder = resources.user_models() / model
-    if re.fullmatch(ID_PATTERN, model):
-        for card in package.KINDS:
-            own = folder in package.places(model, card=card)
-            if own and folder.resolve() != (resources.models() / model).resolve():
-                return folder
-            if package.places(model, resources.models(), card=card):
-                raise UsageError(
-                    f"The model {model} comes with labapp and stays as it is.",
-                    todo="Name a model of your own; labapp models list shows which these are.",
-                )
-    raise UsageError(
-        f"There is no model {model!r} of your own in {resources.user_models()}.",
-        todo="Name one by its id; labapp models list shows them.",
-    )
-
-
-def set_title(model: str, title: str) -> str:
-    """Call a model otherwise; gives the title as it is now. It is written beside the card, whose
-    hash sessions know. Raises UsageError."""
-    folder, words = own_folder(model), " ".join(title.split())
-    if not words or len(words) > cards.LONGEST_TITLE or steering_in(words):
-        raise UsageError(
-            "A title is a text of one line.",
-            safe="Nothing was written.",
-            todo=f"Give one of 1 to {cards.LONGEST_TITLE} characters.",
-        )
-    durable.write(folder / cards.TITLE, f"{words}\n".encode())
-    return words
-
-
-def uses(model: str, data_root: Path) -> list[str]:
-    """The sessions of a data folder and its pilots that have a model in their plan, a line for each
-    study; and how many sessions cannot be read."""
-    using: dict[tuple[str, str], list[str]] = defaultdict(list)
-    unreadable: list[str] = []
-    for root, kind in ((data_root, "sessions"), (resources.pilot_root(data_root), "pilots")):
-        for study in sessions.study_folders(root):
-            for folder in sessions.sessions_in(study):
-                try:
-                    if model in _models_of(folder):
-                        using[study.name, kind].append(folder.name)
-                except LabappError:
-                    unreadable.append(f"{study.name}/{folder.name}")
-    lines = [
-        f"The study {study} uses it in {kind} that can then be neither resumed nor replayed here "
-        f"({len(names)}): {_some(names)}."
-        for (study, kind), names in using.items()
-    ]
-    if unreadable:
-        lines.append(f"Whether these use it cannot be read: {_some(unreadable)}.")
-    return lines or [f"No session in {data_root} uses it."]
-
-
-def _models_of(folder: Path) -> set[str]:
-    """The models and classifiers of a session's plan. Raises RecordError."""
-    return {
-        model
-        for _, payload in payloads(read_rows(folder, (SessionPlanned.kind,), lenient=True))
-        if isinstance(payload, SessionPlanned)
-        for part in registry.known_parts(payload.plan)
-        for model in (*part.models(), *(name for name, _ in part.classifiers()))
-    }
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
-
-
-def remove(model: str) -> list[str]:
-    """Delete a model of one's own; says what was done. Files that are no part of a model stay.
-
-    Raises ModelError where that cannot be done.
-    """
-    folder = own_folder(model)
-    try:
-        # The card first: without it, what is left after a fault is no model.
-        for name in _FILES:
-            (folder / name).unlink(missing_ok=True)
-        left = sorted(path.name for path in folder.iterdir())
-        if not left:
-            folder.rmdir()
-            if not any(folder.parent.iterdir()):
-                folder.parent.rmdir()
-    except OSError as error:
-        raise ModelError(
-            f"{folder} could not be removed ({error.strerror}).",
-            safe="What is left in it is no model any more.",
-            todo="Delete the folder by hand.",
-        ) from error
-    lines = [f"removed: {model}"]
-    return [*lines, f"{folder} stays: it also holds {', '.join(left)}."] if left else lines

@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 import typer
 
 from labapp.base import access
-from labapp.base.console import PROGRESS, say, say_json, say_line, say_progress
-from labapp.base.errors import LabappError, UsageError
+from labapp.base.console import PROGRESS, say, say_json, say_line, say_progress, shown
+from labapp.base.errors import (
+    DONE,
+    NOT_DONE,
+    CheckFailed,
+    LabappError,
+    NotFoundError,
+    RefusedError,
+    UsageError,
+)
+from labapp.cli import completion
 from labapp.session.simulation.names import STRATEGY_NAMES
 
 if TYPE_CHECKING:
@@ -25,13 +34,29 @@ Data = Annotated[
         help="Data root. Default: $LABAPP_DATA, else sessions of the checkout, or of the user.",
     ),
 ]
-StudyName = Annotated[str, typer.Argument(help="A study's id or file.")]
-SessionName = Annotated[str, typer.Argument(help="A session's name or folder.")]
-SessionNames = Annotated[
-    list[str], typer.Argument(metavar="NAME", help="Sessions' names or folders, or a study's.")
+StudyName = Annotated[
+    str, typer.Argument(help="A study's id or file.", autocompletion=completion.studies)
 ]
-SessionOrBundle = Annotated[str, typer.Argument(help="A session's name or folder, or a bundle.")]
-ModelName = Annotated[str, typer.Argument(help="A model's id or folder.")]
+SessionName = Annotated[
+    str, typer.Argument(help="A session's name or folder.", autocompletion=completion.sessions)
+]
+SessionNames = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="NAME",
+        help="Sessions' names or folders, or a study's.",
+        autocompletion=completion.sessions_or_studies,
+    ),
+]
+SessionOrBundle = Annotated[
+    str,
+    typer.Argument(
+        help="A session's name or folder, or a bundle.", autocompletion=completion.sessions
+    ),
+]
+ModelName = Annotated[
+    str, typer.Argument(help="A model's id or folder.", autocompletion=completion.models)
+]
 TorchExport = Annotated[
     Path | None, typer.Option("--torch-export", metavar="FILE", help="A file of torch.export.save.")
 ]
@@ -152,12 +177,13 @@ Speed = Annotated[float, typer.Option("--speed", help="Session seconds per real 
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[float | None, str], None]]:
+def progress_bar(what: str = "") -> Iterator[Callable[[float | None, str], None]]:
     """A bar with an estimate on the standard error, where somebody sees it move; a function of the
     share that is done (0..1, None where nobody knows) and what is being done.
 
     It appears when that is first called: what cannot be begun is refused without one. Where a
-    window wants it (`labapp.base.console.PROGRESS`), a line for each call instead.
+    window wants it (`labapp.base.console.PROGRESS`), a line for each call instead; in a file or a
+    pipe a line every ten seconds, which says `what` until more is known.
     """
     if os.environ.get(PROGRESS):
         yield say_progress
@@ -167,7 +193,10 @@ def progress_bar() -> Iterator[Callable[[float | None, str], None]]:
 
     console = Console(stderr=True)
     if not console.is_interactive:
-        yield lambda share, what: None
+        from labapp.base.progress import lines
+
+        with lines(what) as tell_lines:
+            yield tell_lines
         return
     bar = Progress(console=console, transient=True)
     job = bar.add_task("", total=None)
@@ -181,6 +210,33 @@ def progress_bar() -> Iterator[Callable[[float | None, str], None]]:
         yield tell
     finally:
         bar.stop()
+
+
+def ended(*, well: bool) -> typer.Exit:
+    """How a command ends that checks something, or does something for several sessions."""
+    return typer.Exit(DONE if well else NOT_DONE)
+
+
+@contextmanager
+def as_check() -> Iterator[None]:
+    """In a command that checks: what is refused is a fault that the check found. Raises
+    CheckFailed."""
+    try:
+        yield
+    except NotFoundError:
+        raise
+    except RefusedError as error:
+        raise CheckFailed(
+            error.what, safe=error.safe, todo=error.todo, faults=error.faults
+        ) from error
+
+
+def confirm(question: str, otherwise: str) -> None:
+    """Ask before something is deleted for good. With any other answer than yes, `otherwise` is
+    printed and the command ends."""
+    if not typer.confirm(shown(question), err=True):
+        say(otherwise)
+        raise ended(well=False)
 
 
 class Report(Protocol):
@@ -249,7 +305,7 @@ def session_path(session: str, data: Path | None) -> Path:
     folders = sorted(root.glob(f"*/{session}")) if path.name == session else []
     if len(folders) == 1:
         return folders[0]
-    raise UsageError(
+    raise NotFoundError(
         f"There is no session or bundle {session!r}, here or in {root}.",
         todo="`labapp sessions list` shows the sessions; a folder may be given by its path.",
     )
@@ -263,14 +319,14 @@ def study_folder(study: str, data: Path | None) -> Path:
     root = data_folder(data)
     if path.name == study and (root / study).is_dir():
         return root / study
-    raise UsageError(
+    raise NotFoundError(
         f"There is no folder of sessions of a study {study!r}, here or in {root}.",
         todo="Give the study's id, or the folder that its sessions are in.",
     )
 
 
 def study_path(name: str, data: Path | None, *, sessions: bool = False) -> Path:
-    """A path as it is, or a study's folder under the data root. Raises UsageError.
+    """A path as it is, or a study's folder under the data root. Raises NotFoundError.
 
     sessions: whether a session's name is found there, too.
     """
@@ -284,21 +340,21 @@ def study_path(name: str, data: Path | None, *, sessions: bool = False) -> Path:
     for folder in folders:
         if path.name == name and folder.is_dir():
             return folder
-    raise UsageError(
+    raise NotFoundError(
         f"There is no study, session or bundle {name!r}, here or in {root}.",
         todo="`labapp sessions list` shows what was recorded; a folder may be given by its path.",
     )
 
 
 def session_or_study(name: str, data: Path | None) -> Path:
-    """The folder of a session or a study, or a bundle. Raises UsageError."""
+    """The folder of a session or a study, or a bundle. Raises NotFoundError."""
     try:
         return session_path(name, data)
     except LabappError:
         try:
             return study_folder(name, data)
         except LabappError as error:
-            raise UsageError(
+            raise NotFoundError(
                 f"There is no session, bundle or study {name!r}.",
                 todo="`labapp sessions list` shows the sessions; folders may be given by their "
                 "paths.",
@@ -356,7 +412,15 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        help="bids, or one that an installed package brings (labapp plugins list).",
+        help="bids, psychds, or one that an installed package brings (labapp plugins list).",
+    ),
+]
+SoundFormat = Annotated[
+    str,
+    typer.Option(
+        "--sound",
+        metavar="FORMAT",
+        help="wav, or flac: lossless, half as large.",
     ),
 ]
 Strategy = Annotated[

@@ -11,9 +11,10 @@ from typing import Annotated
 
 import typer
 
-from labapp.base.console import say, say_json, say_line, shown
-from labapp.base.errors import UsageError
+from labapp.base.console import say, say_json, say_line
+from labapp.base.errors import NotFoundError, UsageError
 from labapp.base.resources import pilot_root
+from labapp.cli import completion
 from labapp.cli.options import (
     At,
     Audio,
@@ -28,7 +29,11 @@ from labapp.cli.options import (
     Simulate,
     Speed,
     Windowed,
+    as_check,
+    confirm,
     data_folder,
+    ended,
+    progress_bar,
     run_options,
     say_either,
     session_path,
@@ -76,9 +81,10 @@ def sessions_verify(session: SessionOrBundle, data: Data = None, json_: Json = F
     """Check that nothing was changed or lost. Example: labapp sessions verify bundle"""
     from labapp.session.bids.verify import verify
 
-    report = verify(session_path(session, data))
+    with as_check(), progress_bar("checking"):
+        report = verify(session_path(session, data))
     show(report, json_, say)
-    raise typer.Exit(0 if report.ok else 1)
+    raise ended(well=report.ok)
 
 
 @sessions_app.command("recover")
@@ -141,7 +147,7 @@ def sessions_move(
     into = to == "study"
     try:
         path = session_path(session, pilot_root(root) if into else root)
-    except UsageError:
+    except NotFoundError:
         path = session_path(session, root if into else pilot_root(root))
     goal, lines = move_pilot(path.absolute(), into, reason)
     done = {"session": path.name, "pilot": not into, "reason": reason, "path": str(goal)}
@@ -192,9 +198,10 @@ def sessions_withdraw(
         also = f", with {', '.join(others)}" if others else ""
         what = f"Delete {path} and its signed consent{also}, for good?"
         question = f"Write down that the participant of {path.name} withdrew{also}?"
-        if not typer.confirm(shown(what if delete else question), err=True):
-            say("Nothing was deleted, and no withdrawal was written down.")
-            raise typer.Exit(1)
+        confirm(
+            what if delete else question,
+            "Nothing was deleted, and no withdrawal was written down.",
+        )
     for line in withdraw(path.absolute(), private_root(private), delete=delete).lines():
         say(line)
 
@@ -263,7 +270,12 @@ def sessions_resume(
 
 
 def replay(
-    session: Annotated[str, typer.Argument(help="A session or bundle: its name or path.")],
+    session: Annotated[
+        str,
+        typer.Argument(
+            help="A session or bundle: its name or path.", autocompletion=completion.sessions
+        ),
+    ],
     at: At = None,
     still: Annotated[
         Path | None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from labapp.base.console import say, say_json
+from labapp.cli import completion
 from labapp.cli.options import (
     Json,
     NewFolder,
@@ -15,6 +16,8 @@ from labapp.cli.options import (
     TorchExport,
     TorchScript,
     Trust,
+    as_check,
+    progress_bar,
     say_either,
 )
 
@@ -57,7 +60,8 @@ def stimuli_check(folder: Folder) -> None:
     from labapp.models.stimuli.library import StimulusSet
     from labapp.study.words import set_faults
 
-    result = read_checked(folder)
+    with as_check(), progress_bar("checking"):
+        result = read_checked(folder)
     assert result.manifest is not None
     words = [error.what for error in set_faults(StimulusSet(result.manifest, folder, ""))]
     _warn([*result.warnings, *words])
@@ -75,7 +79,8 @@ def stimuli_import(folder: Folder) -> None:
     """
     from labapp.models.stimuli.importing import import_set
 
-    target, result = import_set(folder)
+    with progress_bar("checking"):
+        target, result = import_set(folder)
     _warn(result.warnings)
     say(f"stimuli: {target}")
 
@@ -269,7 +274,12 @@ def _levels(option: str, text: str, channels: int) -> tuple[float, ...]:
 
 
 Set = Annotated[
-    str, typer.Argument(metavar="SET", help="A set of pixel scores, by its id or folder.")
+    str,
+    typer.Argument(
+        metavar="SET",
+        help="A set of pixel scores, by its id or folder.",
+        autocompletion=completion.stimulus_sets,
+    ),
 ]
 Smallest = Annotated[float, typer.Option("--smallest", help="Percent of pixels shown first.")]
 Largest = Annotated[float, typer.Option("--largest", help="Percent of pixels shown last.")]
@@ -299,11 +309,12 @@ def stimuli_sheet(
     from labapp.models.explanations.building import sheet
     from labapp.models.stimuli import importing
 
-    paths = sheet.write(
-        importing.load_any(name),
-        _masking(smallest, largest, count, listed, fill, sign),
-        out,
-    )
+    with progress_bar("drawing sheets"):
+        paths = sheet.write(
+            importing.load_any(name),
+            _masking(smallest, largest, count, listed, fill, sign),
+            out,
+        )
     for path in paths:
         say(f"sheet: {path}")
 
@@ -326,7 +337,8 @@ def stimuli_masks(
     from labapp.models.stimuli import importing, masked_pictures
 
     masking = _masking(smallest, largest, count, listed, fill, sign)
-    written = masked_pictures.write(importing.load_any(name), masking, out)
+    with progress_bar("masking pictures"):
+        written = masked_pictures.write(importing.load_any(name), masking, out)
     say(f"pictures: {written} in {out}")
     say(f"table:    {out / masked_pictures.TABLE}, its column logits to be filled in")
 

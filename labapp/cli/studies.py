@@ -10,7 +10,18 @@ import typer
 
 from labapp.base.console import say, say_json
 from labapp.base.errors import SetupError, StudyError, UsageError, faults_of
-from labapp.cli.options import Data, Json, StudyName, data_folder, say_either, show
+from labapp.cli import completion
+from labapp.cli.options import (
+    Data,
+    Json,
+    StudyName,
+    as_check,
+    data_folder,
+    ended,
+    progress_bar,
+    say_either,
+    show,
+)
 
 studies_app = typer.Typer(
     help="Study files: new, list, show, check, texts, consent, preview, schema.\n\n"
@@ -52,7 +63,9 @@ def studies_show(
 
 @studies_app.command("check")
 def studies_check(
-    file: Annotated[str, typer.Argument(help="A study file or id.")],
+    file: Annotated[
+        str, typer.Argument(help="A study file or id.", autocompletion=completion.studies)
+    ],
     language: Annotated[
         str | None, typer.Option("--language", help="Instead of the study's own, such as de.")
     ] = None,
@@ -68,11 +81,15 @@ def studies_check(
     from labapp.study.loading import files_named
 
     predictor = MaskedPredictor()
-    checked = look_at(file, language, predictor)
+    with as_check(), progress_bar("checking"):
+        checked = look_at(file, language, predictor)
     if json_:
         say_json([asdict(fault) for error in checked.errors for fault in faults_of(error)])
     if checked.errors or checked.loaded is None:
-        raise typer.Exit(1) if json_ else StudyError.together(checked.errors)
+        if json_:
+            raise ended(well=False)
+        with as_check():
+            raise StudyError.together(checked.errors)
     if json_:
         return
     loaded = checked.loaded
@@ -88,7 +105,13 @@ def studies_check(
 def studies_new(
     name: Annotated[str, typer.Argument(help="What it is called, like my-study.")],
     source: Annotated[
-        str, typer.Option("--from", metavar="STUDY", help="The study that it is made of.")
+        str,
+        typer.Option(
+            "--from",
+            metavar="STUDY",
+            help="The study that it is made of.",
+            autocompletion=completion.studies,
+        ),
     ] = "quickstart",
     language: Annotated[
         str | None, typer.Option("--language", help="Of its texts, such as de or fr.")
@@ -225,7 +248,8 @@ def studies_preview(
         if (problem := opened.course.problem) is not None:
             say(f"What comes up inside of parts is not all there: {problem.what}", err=True)
         if out is not None:
-            paths = preview.write_pictures(opened, out)
+            with progress_bar("drawing screens"):
+                paths = preview.write_pictures(opened, out)
             say(f"{len(paths) - 1} screens and a contact sheet: {paths[-1]}")
             return
         preview.run_preview(opened)

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from labapp.base.console import say, say_json, say_line
-from labapp.base.errors import LabappError, NoConsent, TranscriptionError, UsageError
+from labapp.base.errors import INTERRUPTED, LabappError, NoConsent, TranscriptionError, UsageError
 from labapp.base.parallel.processes import stoppable
 from labapp.cli.options import (
     Data,
     Json,
     SessionName,
     SessionNames,
+    confirm,
+    ended,
     progress_bar,
     session_or_study,
     session_path,
@@ -63,7 +65,7 @@ def videos() -> None:
 @videos_app.command("add")
 def videos_add(
     session: SessionName,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The video; it is copied.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The video; it is copied.")],
     offset: Offset = None,
     drift: Drift = 0.0,
     by: By = "",
@@ -77,14 +79,12 @@ def videos_add(
 
     Example: labapp videos add sub-P01_ses-1_20260102T030405Z camera.mp4
     """
-    from pathlib import Path
-
     from labapp.coding.videos.session import add_video
 
     _check(offset, drift)
     path = session_path(session, data)
     with stoppable(), progress_bar() as tell:
-        placed = add_video(path, Path(file), offset_s=offset, drift_ppm=drift, by=by, tell=tell)
+        placed = add_video(path, file, offset_s=offset, drift_ppm=drift, by=by, tell=tell)
     _say(placed, path.name, json_)
 
 
@@ -143,7 +143,7 @@ def videos_list(sessions: SessionNames, data: Data = None, json_: Json = False) 
         say_json(rows)
     elif not rows:
         say_line("No videos.")
-    raise typer.Exit(1 if failed else 0)
+    raise ended(well=not failed)
 
 
 @videos_app.command("remove")
@@ -162,7 +162,7 @@ def videos_remove(
 
     path = session_path(session, data)
     if not yes:
-        typer.confirm(f"Delete {video} of {path.name}?", abort=True)
+        confirm(f"Delete {video} of {path.name}?", "Nothing was deleted.")
     remove_video(path, video, by=by)
     say_line(f"{path.name}: {video} was deleted.")
 
@@ -223,9 +223,6 @@ def _line(placed: PlacedVideo) -> str:
         f"{alignment.residual_max_ms:.1f} ms), {alignment.confidence:.0%} of "
         f"{alignment.stretches} stretches agree"
     )
-
-
-_INTERRUPTED = 130
 
 
 def transcribe(
@@ -308,7 +305,7 @@ def transcribe(
                     "Give the same command again: it goes on from there.",
                     err=True,
                 )
-                raise typer.Exit(_INTERRUPTED) from None
+                raise typer.Exit(INTERRUPTED) from None
             rows.append(done.to_json())
             if not json_:
                 say_line(done.line())
@@ -316,7 +313,7 @@ def transcribe(
         say_json(rows)
     elif any(row["written"] for row in rows):
         say("Read the texts against the sound in the coding window (labapp code open).")
-    raise typer.Exit(1 if failed else 0)
+    raise ended(well=not failed)
 
 
 def _expected(path: Path) -> str:

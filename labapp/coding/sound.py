@@ -20,7 +20,7 @@ import numpy as np
 
 from labapp.base import durable, leftovers
 from labapp.base.clock import NS
-from labapp.base.errors import AudioError, LabappError, UsageError
+from labapp.base.errors import AudioError, LabappError, TargetExists, UsageError
 from labapp.base.reading.files import MIB
 from labapp.coding.annotations.model import time_text
 from labapp.coding.annotations.redacting import CLIP, note_handed_out, session_folders
@@ -209,7 +209,8 @@ def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
 
     Raises
     ------
-    UsageError : the file is there already, or the times are not in the session.
+    TargetExists : the file is there already.
+    UsageError : the times are not in the session.
     LabappError
         The participant does not allow it, nothing was recorded there, or it cannot be written.
     """
@@ -217,7 +218,7 @@ def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
     refuse_inside(path)
     leftovers.clear_of(session_folders(record))
     if path.exists():
-        raise UsageError(
+        raise TargetExists(
             f"{path} exists already.", safe="It was not changed.", todo="Name another."
         )
     redactions = annotations_of(record).redactions

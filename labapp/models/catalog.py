@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from labapp.base import resources
 from labapp.base.errors import ModelError, UsageError
+from labapp.base.progress import lines
 from labapp.models.concepts import card as concept_cards
 from labapp.models.concepts import package as concept_catalogue
 from labapp.models.concepts import recipe as concept_recipes
@@ -209,7 +210,8 @@ def train_concepts(
 @contextmanager
 def progress_bar(name: str, console: Console | None = None) -> Iterator[Callable[[Progress], None]]:
     """A bar for the training of the model `name`, by default on standard error: how far it is, the
-    time left and the losses. Gives the callback that shows progress."""
+    time left and the losses; in a file or a pipe a line every ten seconds. Gives the callback that
+    shows progress."""
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
@@ -221,7 +223,15 @@ def progress_bar(name: str, console: Console | None = None) -> Iterator[Callable
         TimeElapsedColumn(),
         TextColumn("{task.fields[remaining]}  {task.fields[losses]}"),
     )
-    with Bar(*columns, console=console or Console(stderr=True)) as bar:
+    console = console or Console(stderr=True)
+    if not console.is_interactive:
+        with lines(f"{name}: making ready") as tell:
+            yield lambda progress: tell(
+                progress.step / progress.steps if progress.steps else None,
+                f"{name}: {progress.phase}, {_remaining(progress)}  {_losses(progress)}",
+            )
+        return
+    with Bar(*columns, console=console) as bar:
         task = bar.add_task(name, total=None, phase="making ready", remaining="", losses="")
 
         def show_progress(progress: Progress) -> None:
@@ -231,10 +241,14 @@ def progress_bar(name: str, console: Console | None = None) -> Iterator[Callable
                 completed=progress.step,
                 phase=progress.phase,
                 remaining=_remaining(progress),
-                losses="  ".join(f"{name} {value:.3f}" for name, value in progress.losses.items()),
+                losses=_losses(progress),
             )
 
         yield show_progress
+
+
+def _losses(progress: Progress) -> str:
+    return "  ".join(f"{name} {value:.3f}" for name, value in progress.losses.items())
 
 
 def _remaining(progress: Progress) -> str:

@@ -53,6 +53,11 @@ class PictureRenderer:
         self._state: Any = None
 
     @property
+    def of_part(self) -> PartPictures[Any] | None:
+        """Those of the part that runs; None where no part does."""
+        return self._pictures
+
+    @property
     def pictures(self) -> Any:
         """What the part that runs shows; None where it has no pictures, or none yet."""
         return None if self._pictures is None else self._pictures.shown

@@ -17,6 +17,7 @@ import heapq
 import itertools
 import secrets
 import sqlite3
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,8 @@ from dataclasses import InitVar, dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
 
 from labapp.base import access
 from labapp.base.clock import NS, Clock, FakeClock
@@ -57,6 +60,7 @@ from labapp.study import plan
 from labapp.study.loading import LoadedStudy
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
+from labapp.study.plugins.pictures import PartPictures
 from labapp.study.plugins.registry import MachineContext
 
 if TYPE_CHECKING:
@@ -136,6 +140,20 @@ class Runner:
         """What the part on the screen shows besides its state, of a type that its task says; None
         where it has no pictures, or none yet."""
         return self._renderer.pictures
+
+    @property
+    def part_pictures(self) -> PartPictures[Any] | None:
+        """The pictures of the part on the screen."""
+        return self._renderer.of_part
+
+    @property
+    def quiet_until_ns(self) -> int | None:
+        """Session time before which nothing happens by itself; None where that is not known: time
+        passes by itself, or something else is going on."""
+        state, scheduler = self.state, self.scheduler
+        if not isinstance(scheduler, VirtualScheduler) or self._queue or self._waiting:
+            return None
+        return None if state.pauses.holds or state.pending is not None else scheduler.next_ns
 
     @property
     def ready(self) -> bool:
@@ -279,6 +297,30 @@ class Runner:
     def _append(self, events: Sequence[UnstampedEvent], source: Source) -> None:
         receipts = self.journal.append_all(events, source)
         self._waiting = list(zip(events, receipts, strict=True))
+
+    def take(
+        self,
+        run: Sequence[tuple[int, UnstampedEvent, Source]],
+        part_state: Any,
+        until_ns: int,
+    ) -> None:
+        """Take in what happened one after the other in the part on the screen, of kinds that
+        concern nothing else, and that its machine has decided and folded already.
+
+        run: with session time and source, before `quiet_until_ns`; until_ns: what time it is then.
+        """
+        assert isinstance(self.scheduler, VirtualScheduler)
+        clock = self.scheduler.clock
+        for at_ns, unstamped, source in run:
+            clock.set_ns(at_ns)
+            self.journal.append(unstamped, source)
+        clock.set_ns(until_ns)
+        if not run:
+            return
+        self.state = msgspec.structs.replace(self.state, part_state=part_state)
+        self._renderer.sync(self.part, self.state)
+        self._arm()
+        self.tell()
 
     def _settle(self, commit_timeout_s: float) -> bool:
         """Fold what is on disk; True when all of the last command is folded."""
@@ -449,6 +491,13 @@ class VirtualScheduler:
 
     def post(self, function: Callable[[], None]) -> None:
         self.call_later(0, function)
+
+    @property
+    def next_ns(self) -> int:
+        """Session time of the next timer; the end of all time where there is none."""
+        while self._queue and self._queue[0][2].function is None:
+            heapq.heappop(self._queue)
+        return self._queue[0][0] if self._queue else sys.maxsize
 
     def run(self, until: Callable[[], bool]) -> None:
         """Run timers in the order of their times until `until()` holds or none is left."""

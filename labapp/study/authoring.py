@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from labapp.base import descriptions, durable
 from labapp.base.documents import SLUG, Located, Path_, parse_yaml
-from labapp.base.errors import StudyError, UsageError
+from labapp.base.errors import StudyError, TargetExists, UsageError
 from labapp.base.naming import reserved
 from labapp.base.reading import files as reading
 from labapp.coding.annotations.codebook import CodebookDocument
@@ -101,7 +101,7 @@ def new_study(
             contents[folder / instead] = loaded.files[file]
         contents[folder / file] = to_be_translated(file, english, loaded.study.language).encode()
     if there := next((path for path in contents if reading.exists(path)), None):
-        raise UsageError(
+        raise TargetExists(
             f"{there} is there already; nothing is overwritten.",
             todo="Give the study another name, or another folder with --out.",
         )

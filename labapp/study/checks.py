@@ -112,6 +112,7 @@ def _variables(
             )
     for place, item in placed_items(study.flow):
         yield from _only_if(path, place, study, item, located, origin)
+        yield from _filled_in(path, place, study, item, located, origin)
     for item, scope in every_item(study):
         stages = item.task_stages()
         for name in () if stages is None else stages.names():
@@ -152,6 +153,29 @@ def _only_if(
                     "only_if",
                     f"{name} is never {value!r}; it is one of: {possible}",
                     "Correct the value, or the levels of the variable.",
+                )
+
+
+def _filled_in(
+    path: Path,
+    place: Path_,
+    study: Study,
+    item: Item,
+    located: Located,
+    origin: Mapping[Path_, Path_],
+) -> Iterator[LabappError]:
+    """A name in braces in what an item says that nothing is filled in for, such as in a link."""
+    known = (*item.fills_in, *values_at(study, place))
+    for key, text in item.filled_in().items():
+        at = (*origin.get(place, place), key)
+        for name in dict.fromkeys(conditions.VARIABLE.findall(text)):
+            if name not in known:
+                yield StudyError.at(
+                    path,
+                    located.line(at),
+                    dotted(at),
+                    f"there is no value for {{{name}}} here; there are: {', '.join(known)}",
+                    _DECLARE,
                 )
 
 

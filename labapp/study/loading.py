@@ -16,7 +16,7 @@ import yaml
 
 from labapp.base import discovery, resources
 from labapp.base.documents import LARGEST, Located, Path_, dotted, parse_yaml, read_yaml
-from labapp.base.errors import LabappError, StudyError
+from labapp.base.errors import LabappError, StudyError, StudyNotFound
 from labapp.base.reading import files as reading
 from labapp.study.flow import items_of_tasks, placed_items
 from labapp.study.instruments import Instrument
@@ -212,16 +212,16 @@ def find(study: str | Path) -> Path:
     path = Path(study)
     if path.suffix in (".yaml", ".yml"):
         if not reading.is_file(path):
-            raise StudyError(f"There is no study file {path}.", todo="Check the path.")
+            raise StudyNotFound(f"There is no study file {path}.", todo="Check the path.")
         return path
     named = asset(f"studies/{study}.yaml")
     if path.name != str(study) or not reading.is_file(named):
         names = ", ".join(p.stem for p in installed())
         if reading.exists(path):
-            what = f"{path} is no study file: its name does not end in .yaml."
+            what, kind = f"{path} is no study file: its name does not end in .yaml.", StudyError
         else:
-            what = f"There is no study {str(study)!r}."
-        raise StudyError(what, todo=f"Give the path of a study file (.yaml), or one of: {names}.")
+            what, kind = f"There is no study {str(study)!r}.", StudyNotFound
+        raise kind(what, todo=f"Give the path of a study file (.yaml), or one of: {names}.")
     return named
 
 

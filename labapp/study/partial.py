@@ -73,7 +73,7 @@ def read_partly(
             told = innermost(invalid.errors(include_url=False), rest.resolve)
         else:
             return Partial(made, tuple(sorted(every)), frozenset(left_out), rest.origin)
-        errors = [(rest.origin[rest.resolve(error["loc"])], error) for error in told]
+        errors = [(rest.origin[rest.place(error)], error) for error in told]
         before = len(instead) + len(left_out)
         renamed = _misspelt(errors, model, located, instead)
         instead |= renamed

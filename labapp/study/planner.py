@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from labapp.base.discovery import Catalogue
-from labapp.base.errors import LabappError, SessionError, StudyError
+from labapp.base.errors import LabappError, LabelRefused, StudyError
 from labapp.base.naming import LABEL, reserved
 from labapp.models.representations.package import tasks_of
 from labapp.models.stimuli import library
@@ -37,7 +37,7 @@ def participant_number(loaded: LoadedStudy, participant: str) -> int:
     number = loaded.study.participants.number(participant)
     if not LABEL.fullmatch(participant) or number is None or number < 1:
         example = loaded.study.participants.label(1)
-        raise SessionError(
+        raise LabelRefused(
             f"{participant!r} is not a participant of this study: its participants are named "
             f"like {example}.",
             todo=f"Use a label like {example} (the study file's participants.pattern).",
@@ -79,16 +79,16 @@ def realise(
     number = participant_number(loaded, participant)
     session = study.first_session if session is None else session
     if not LABEL.fullmatch(session):
-        raise SessionError(
+        raise LabelRefused(
             f"{session!r} is not a session label.", todo="Use letters and digits only, like 1."
         )
     if why := reserved(session):
-        raise SessionError(
+        raise LabelRefused(
             f"{session!r} cannot be a session label: {why}.", todo="Use another, like 1."
         )
     labels = [] if study.design is None else [str(label) for label in study.design.sessions]
     if labels and session not in labels:
-        raise SessionError(
+        raise LabelRefused(
             f"{session!r} is no session of {study.id}: it has {', '.join(labels)}.",
             todo="Use one of these, or add it to `sessions` of the study's design.",
         )

@@ -470,6 +470,7 @@ def _study(loaded: LoadedStudy, located: Located) -> Iterator[StudyError]:
     known: set[str] = set()
     if loaded.origin:  # names of files in what could not be read
         known = {"language", *loaded.study.factor_levels}
+        known |= {name for kind in registry.item_classes() for name in kind.fills_in}
     for key in ("title", "flags", "flow"):
         if not isinstance(located.value, dict) or key not in located.value:
             continue
@@ -501,6 +502,7 @@ def _templates(item: Item) -> Iterator[str]:
     """What an item names that may hold variables."""
     yield from item.texts()
     yield from item.stimulus_sets()
+    yield from item.filled_in().values()
     if (stages := item.task_stages()) is not None:
         yield from (*stages.names(), *stages.texts(), *stages.stimulus_sets())
 

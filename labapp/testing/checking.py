@@ -141,12 +141,12 @@ def _run(
     predict_masked: PredictMasked,
     notes: Notes,
 ) -> None:
-    from labapp.testing.rehearsal import (
+    from labapp.testing.answers import (
         check_answers,  # pandas, which importing the kit leaves alone
         check_columns,
-        check_interruptions,
         check_texts,
     )
+    from labapp.testing.rehearsal import check_interruptions
     from labapp.testing.screens import check_screens
 
     loaded = loading.load(study)

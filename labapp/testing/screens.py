@@ -34,7 +34,8 @@ from labapp.session.simulation.person import FAST
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.registry import TaskType
-from labapp.testing.rehearsal import Notes, check_leaving
+from labapp.testing.answers import check_leaving
+from labapp.testing.rehearsal import Notes
 from labapp.ui.participant.screen import Screen, centre, make_screen, screen_class
 from labapp.ui.participant.view import Bridge, Hand, SessionView
 from labapp.ui.participant.window import ParticipantWindow
@@ -165,7 +166,12 @@ class Desk:
         self.runner.listen(self.look)  # before the window, which a screen that sends keeps busy
         self.bridge = Bridge(session.runner)
         self.window = ParticipantWindow(
-            self.bridge, loaded, strings_of(loaded), loaded.study.presentation, session.give_consent
+            self.bridge,
+            loaded,
+            strings_of(loaded),
+            loaded.study.presentation,
+            session.give_consent,
+            open_link=lambda link: False,
         )
         self.window.open_on(windowed=True)
         self.window.activateWindow()

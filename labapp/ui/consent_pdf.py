@@ -29,7 +29,7 @@ from PySide6.QtGui import (
 )
 
 from labapp.base import durable, leftovers
-from labapp.base.errors import DataFolderError, SessionError, StudyError
+from labapp.base.errors import DataFolderError, SessionError, StudyError, TargetExists
 from labapp.coding.annotations.redacting import note_handed_out
 from labapp.record.events.lifecycle import Agreement
 from labapp.record.events.registry import kinds_of
@@ -194,7 +194,8 @@ def form_of(loaded: LoadedStudy) -> ConsentForm:
 
 
 def write_blank(out: Path, loaded: LoadedStudy) -> None:
-    """Write a study's form with lines to fill in by hand. Raises StudyError, DataFolderError."""
+    """Write a study's form with lines to fill in by hand. Raises StudyError,
+    TargetExists, DataFolderError."""
     _write(out, loaded, None)
 
 
@@ -203,8 +204,9 @@ def write_signed(out: Path, session: Path, private_root: Path) -> None:
 
     The text is the one of the session's own copy of its study; the name or signature comes from
     the private folder. Raises SessionError where no consent was given, or where the name is not in
-    the private folder of this user.
+    the private folder of this user, TargetExists, and DataFolderError where it cannot be written.
     """
+    _refuse_existing(out)
     record = open_record(session)
     planned = record.planned
     given_kinds = kinds_of(Agreement)
@@ -232,10 +234,9 @@ def write_signed(out: Path, session: Path, private_root: Path) -> None:
         interview=any(registry.part_class(part["part"]).talks for part in planned.plan),
         sound=planned.audio == "on",
     )
-    if not out.exists():
-        refuse_inside(out)
-        session = session.absolute()
-        note_handed_out(session.parent, "signed consent", out, [session.name])
+    refuse_inside(out)
+    session = session.absolute()
+    note_handed_out(session.parent, "signed consent", out, [session.name])
     _write(out, resuming.recorded_study(session, planned), signed, session)
 
 
@@ -251,13 +252,17 @@ def _signature(root: Path, study: str, participant: str, session: str) -> privat
     )
 
 
-def _write(out: Path, loaded: LoadedStudy, signed: Signed | None, *sessions: Path) -> None:
+def _refuse_existing(out: Path) -> None:
     if out.exists():
-        raise DataFolderError(
+        raise TargetExists(
             f"There is already something at {out}.",
             safe="It was not touched.",
             todo="Choose another name or folder.",
         )
+
+
+def _write(out: Path, loaded: LoadedStudy, signed: Signed | None, *sessions: Path) -> None:
+    _refuse_existing(out)
     form = form_of(loaded)
     words = strings_of(loaded, begun=signed is not None)
     document = QTextDocument()

@@ -37,7 +37,7 @@ from PySide6.QtWidgets import (
 
 from labapp.base import leftovers
 from labapp.base.clock import FakeClock
-from labapp.base.errors import LabappError, SessionError, UsageError
+from labapp.base.errors import LabappError, SessionError, TargetExists, UsageError
 from labapp.record.events.look import Look
 from labapp.session import opening
 from labapp.session.gate import check_predictable
@@ -181,6 +181,7 @@ class Preview:
             strings_of(loaded),
             loaded.study.presentation,
             opened.give_consent,
+            open_link=lambda link: False,
         )
         tasks = self.runner.machine.tasks
         self.places = tuple(
@@ -308,12 +309,12 @@ def write_pictures(preview: Preview, out: Path) -> list[Path]:
     Each page of each part is one of them, and once a part what comes up inside of it: the screen
     after each kind of event. What looks like another screen of its part is left out.
 
-    Raises UsageError where the folder is there, and LabappError where a screen does not come.
+    Raises TargetExists where the folder is there, and LabappError where a screen does not come.
     """
     try:
         out.mkdir(parents=True)
     except FileExistsError as error:
-        raise UsageError(
+        raise TargetExists(
             f"{out} exists already.", safe="Nothing was changed.", todo="Name another folder."
         ) from error
     window = preview.window

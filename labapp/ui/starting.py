@@ -27,9 +27,9 @@ from labapp.base.errors import (
     BundleError,
     DataFolderError,
     ExportExists,
+    LabelRefused,
     LslError,
     NoMicrophone,
-    SessionError,
     UsageError,
 )
 from labapp.base.parallel.processes import gc_paused
@@ -266,7 +266,7 @@ def open_new(
         data = resources.pilot_root(data)
     elif loaded.study.participants.own_number(participant) is None:
         example = loaded.study.participants.label(1)
-        raise SessionError(
+        raise LabelRefused(
             f"{participant!r} is not a participant of this study: its participants are named "
             f"like {example}.",
             todo=f"Use a label like {example} (the study file's participants.pattern).",

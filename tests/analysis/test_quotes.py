@@ -9,7 +9,7 @@ import pytest
 
 from labapp.analysis.quotes import Quotes, as_markdown, as_page, as_table, choose_quotes, kind_of
 from labapp.analysis.tables import Tables
-from labapp.base.errors import UsageError
+from labapp.base.errors import TargetExists, UsageError
 from tests.analysis.test_coding_counts import tables
 
 MARKS = [
@@ -97,7 +97,7 @@ def test_words_are_words_in_every_format(made: Tables, tmp_path: Path) -> None:
 def test_files_are_never_overwritten(tmp_path: Path) -> None:
     there = tmp_path / "quotes.md"
     there.write_text("mine")
-    with pytest.raises(UsageError, match="exists"):
+    with pytest.raises(TargetExists, match="exists"):
         kind_of(there)
     with pytest.raises(UsageError, match="ending"):
         kind_of(tmp_path / "quotes.docx")

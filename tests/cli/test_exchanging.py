@@ -110,8 +110,8 @@ def test_what_cannot_be_is_said_and_nothing_changed(
     code, _, told = typed(
         "import", tmp_path / "not there.csv", "--session", session, "--rater", "anna"
     )
-    assert code != 0
-    assert "Nothing was brought in." in told
+    assert code == 2
+    assert "Nothing was changed." in told
 
 
 def test_a_codebook_becomes_a_table(session: Path, tmp_path: Path, typed: Run) -> None:

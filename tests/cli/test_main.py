@@ -72,6 +72,8 @@ def test_help_and_version(cli: Run) -> None:
         (("run", "quickstart"), "--participant"),
         (("run", "quickstart", "--participant", "P01", "--speed", "0"), "--speed"),
         (("run", "quickstart", "--participant", "P01", "--simulate", "wizard"), "understanding"),
+        (("studies", "show", "nothing"), "quickstart"),
+        (("models", "show", "sinelines/nothing"), "sinelines/nothing"),
         (("sessions", "show", "nobody"), "There is no session or bundle 'nobody'"),
         (("sessions", "verify", "../nobody"), "There is no session or bundle"),
         (("sessions", "recover", "nobody"), "There is no session"),
@@ -105,14 +107,12 @@ def test_wrong_usage_ends_with_2(cli: Run, arguments: tuple[str, ...], said: str
     assert said in err
 
 
-def test_failures_end_with_1_and_say_what_to_do(cli: Run, tmp_path: Path) -> None:
+def test_what_is_refused_ends_with_3_and_says_what_to_do(cli: Run, tmp_path: Path) -> None:
     study = tmp_path / "wrong.yaml"
     study.write_text("id: wrong\ntitle: T\nversion: x\nflow: []\n")
     (tmp_path / "taken").mkdir()
     for arguments, said in (
         (("studies", "check", str(study)), "line 3"),
-        (("studies", "show", "nothing"), "quickstart"),
-        (("models", "show", "sinelines/nothing"), "sinelines/nothing"),
         (("sessions", "recover", str(tmp_path)), "not a session folder"),
         (("sessions", "show", str(tmp_path)), ""),
         (
@@ -124,7 +124,7 @@ def test_failures_end_with_1_and_say_what_to_do(cli: Run, tmp_path: Path) -> Non
         ),
     ):
         status, out, err = cli(*arguments)
-        assert (status, out) == (1, ""), arguments
+        assert (status, out) == (1 if arguments[1] == "check" else 3, ""), arguments
         assert said in err
         assert len(err.splitlines()) >= 2, "what happened, what is safe, what to do"
 
@@ -194,7 +194,7 @@ def test_a_simulated_session_from_the_command_line(cli: Run, tmp_path: Path) -> 
     assert (status, out.splitlines()[-1]) == (0, f"bundle: {bundle}")
     assert cli("sessions", "verify", str(bundle))[0] == 0
     status, _, err = cli("export", name, "--data", str(data), "--out", str(bundle))
-    assert status == 1
+    assert status == 3
     assert "exists" in err
     status, out, _ = cli("sessions", "recover", name, "--data", str(data))
     assert status == 0
@@ -245,7 +245,7 @@ def test_a_participant_withdraws_later(
     assert re.search("^redacted +no$", shown, re.MULTILINE)
     export = ("export", one.name, "--out", str(tmp_path / "bundle"), *data)
     status, _, err = cli(*export)
-    assert status == 1
+    assert status == 3
     assert "withdrew; the data were kept" in err
     assert cli(*export, "--withdrawn")[0] == 0
     status, out, _ = cli(*withdraw, "--delete", "--yes", *data)

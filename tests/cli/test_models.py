@@ -70,7 +70,7 @@ def test_show_never_overwrites_what_is_no_such_sheet(models: Run, tmp_path: Path
     notes = tmp_path / "here/circles-gt-traversals.png"
     notes.write_text("notes")
     status, out, err = models("show", "circles/gt", "--json", "--out", notes.name)
-    assert (status, out) == (1, "")
+    assert (status, out) == (3, "")
     assert "exists and is not this sheet" in err
     assert "--out" in err
     assert notes.read_text() == "notes"
@@ -131,7 +131,7 @@ def test_evaluate_writes_no_folder_that_would_stay_empty(models: Run, tmp_path: 
 def test_evaluate_computes_nothing_for_a_folder_that_is_there(models: Run, tmp_path: Path) -> None:
     (tmp_path / "here/scores").mkdir()
     status, out, err = models("evaluate", "sinelines/gt", "--out", "scores")
-    assert (status, out) == (1, "")
+    assert (status, out) == (3, "")
     assert "scores exists" in err
 
 
@@ -140,7 +140,7 @@ def test_a_model_of_ones_own_is_shown_by_its_id(models: Run, tmp_path: Path) -> 
     status, out, _ = models("show", "sinelines/lab", "--json")
     assert (status, json.loads(out)["folder"]) == (0, str(folder))
     status, _, err = models("show", "mnist/ae5")
-    assert status == 1
+    assert status == 2
     assert str(tmp_path / "own") in err
     assert "import-tfjs" in err
 
@@ -194,7 +194,7 @@ def test_a_model_of_ones_own_is_removed_and_no_other(
     assert status == 0
     assert [path.name for path in folder.iterdir()] == ["notes.txt"], "nothing of anybody else's"
     assert "it also holds notes.txt" in out
-    assert models("show", "sinelines/lab")[0] == 1
+    assert models("show", "sinelines/lab")[0] == 2
     for refused in ("circles/gt", "faces/cnn", "sinelines/lab", "../own", "sinelines"):
         assert models("remove", refused, "--yes")[0] == 2
     assert (resources.models() / "circles/gt/model.yaml").is_file()

@@ -69,13 +69,13 @@ def test_a_damaged_session_does_not_hide_the_videos_of_others(
 
 def test_what_cannot_be_is_refused(videos: Run, session: Path, film: Path) -> None:
     status, _, err = videos("add", session.name, "nothing.mp4", "--data", "data")
-    assert (status, "nothing.mp4 cannot be read" in err) == (1, True)
+    assert (status, "There is no file nothing.mp4" in err) == (2, True)
     status, _, err = videos("add", session.name, str(film), "--drift", "4", "--data", "data")
     assert (status, "--drift goes with --offset" in err) == (2, True)
     status, _, err = videos("align", session.name, "video-9", "--data", "data")
-    assert (status, "has no video 'video-9'" in err) == (1, True)
+    assert (status, "has no video 'video-9'" in err) == (2, True)
     status, _, err = videos("add", session.name, str(film), "--by", "../x", "--data", "data")
-    assert (status, "is no name for a rater" in err) == (1, True)
+    assert (status, "is no name for a rater" in err) == (2, True)
 
 
 def test_the_doctor_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

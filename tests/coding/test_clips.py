@@ -11,7 +11,7 @@ import pytest
 import soundfile
 
 from labapp.base.clock import NS
-from labapp.base.errors import LabappError, UsageError
+from labapp.base.errors import LabappError, TargetExists
 from labapp.coding.annotations.redacting import handed_out, redact
 from labapp.coding.sound import write_clip
 from labapp.record.journal.opening import open_record
@@ -76,7 +76,7 @@ def test_what_is_redacted_is_silent(session: Path, tmp_path: Path) -> None:
 def test_a_file_that_is_there_stays_as_it_is(session: Path, tmp_path: Path) -> None:
     out = tmp_path / "mine.wav"
     out.write_text("mine")
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(TargetExists, match="exists already"):
         write_clip(open_record(session), 3 * NS, 4 * NS, out)
     assert out.read_text() == "mine"
 
@@ -135,5 +135,5 @@ def test_by_command_from_a_bundle(session: Path, tmp_path: Path) -> None:
         (["3", "4", "--out", str(out)], "exists already"),
     ):
         done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
-        assert done.returncode == 2
+        assert done.returncode in (2, 3)
         assert told in done.stderr

@@ -62,7 +62,7 @@ def test_a_session_from_start_to_report(labapp: Labapp, tmp_path: Path) -> None:
     bundle, results = tmp_path / "bundle", tmp_path / "results"
     exported = labapp("export", session.name, "--out", bundle)
     assert exported.stdout.splitlines()[-1] == f"bundle: {bundle}"
-    assert labapp("export", session.name, "--out", bundle).returncode == 1
+    assert labapp("export", session.name, "--out", bundle).returncode == 3
     assert labapp("sessions", "verify", bundle).returncode == 0
 
     analysed = labapp("analyze", bundle, "--out", results, "--format", "xlsx")

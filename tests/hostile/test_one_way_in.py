@@ -117,6 +117,9 @@ ALLOWED = {
         "resources.files(package).joinpath('templates', file).read_text": "comes with the program"
     },
     "labapp/models/representations/sheet_figure.py": {"path.read_bytes": OWN},
+    "labapp/record/journal/flac.py": {
+        "soundfile.SoundFile": "of an open file, decoded piece by piece and measured before"
+    },
     "labapp/session/condition_assignment.py": {"sqlite3.connect": OWN},
     "labapp/session/environment.py": {
         "Path('/proc/sys/kernel/random/boot_id').read_text": "Linux",

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from labapp.analysis import load
 from labapp.analysis.analyze import report
-from labapp.base.errors import LabappError, StudyError, UsageError
+from labapp.base.errors import LabappError, StudyError, TargetExists, UsageError
 from labapp.cli.main import app
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
@@ -106,7 +106,7 @@ def test_what_stands_behind_a_hash_can_be_said(tmp_path: Path) -> None:
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     _, written = new_study("my-own", "quickstart", tmp_path)
     before = {file: file.read_bytes() for file in written}
-    with pytest.raises(UsageError, match="nothing is overwritten"):
+    with pytest.raises(TargetExists, match="nothing is overwritten"):
         new_study("my-own", "likert" if "likert" in SHIPPED else "mnist-crowd", tmp_path)
     assert {file: file.read_bytes() for file in written} == before
 

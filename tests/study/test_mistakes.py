@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from labapp.base.errors import Fault, StudyError, faults_of
+from labapp.base.errors import CheckFailed, Fault, StudyError, faults_of
 from labapp.cli.main import app
 from labapp.study import loading
 from labapp.study.overview import check, check_all
@@ -115,7 +115,7 @@ def test_eight_mistakes_in_five_files_are_one_refusal(tmp_path: Path) -> None:
 def test_the_command_tells_them_for_people_and_for_programs(tmp_path: Path) -> None:
     path = write(tmp_path, *FAR_APART[:3])
     said = CliRunner().invoke(app, ["studies", "check", str(path)])
-    assert isinstance(said.exception, StudyError)
+    assert isinstance(said.exception, CheckFailed)
     said = CliRunner().invoke(app, ["studies", "check", str(path), "--json"])
     assert said.exit_code == 1
     rows = json.loads(said.stdout)

@@ -93,21 +93,21 @@ def cut_sound_off(places: Places) -> None:
     resound(path, bytes(sound_of(path)[:-1000]))
 
 
-@manipulation("session", told="had 40044 when it was closed")
+@manipulation("session", told="had 20000 when it was closed")
 def put_a_frame_behind_the_sound(places: Places) -> None:
     """One frame is appended to a file that was closed, and the header fits."""
     path = places.session / WAV_2
     resound(path, bytes(sound_of(path)) + b"\1\0")
 
 
-@manipulation("session", told="had 40044 when it was closed")
+@manipulation("session", told="had 20000 when it was closed")
 def put_a_byte_behind_the_sound(places: Places) -> None:
     """One byte is appended to a file that was closed."""
     path = places.session / WAV_2
     path.write_bytes(path.read_bytes() + b"!")
 
 
-@manipulation("session", told="had 40044 when it was closed")
+@manipulation("session", told="had 20000 when it was closed")
 def put_a_tag_behind_the_sound(places: Places) -> None:
     """A chunk with a comment is appended, as sound editors do."""
     path = places.session / WAV_2

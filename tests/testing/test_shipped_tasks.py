@@ -35,6 +35,10 @@ STUDIES: dict[str, list[Item]] = {
     "pages": [SEEN, {"debrief": TEXT}],
     "break": [SEEN, {"break": TEXT, "at_least_s": 2}, SEEN],
     "interview": [SEEN, {"interview": TEXT, "questions": ["How was it?", "And then?"]}],
+    "survey": [
+        SEEN,
+        {"survey": TEXT, "link": "https://example.org/?pid={participant}", "open_with": "both"},
+    ],
     "questionnaire": [{"questionnaire": "shipped:nasa-tlx"}, {"questionnaire": "shipped:comments"}],
     "reconstruction": [
         {"tutorial": "reconstruction"},

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from typer.testing import CliRunner
 
-from labapp.base.errors import SetupError, UsageError
+from labapp.base.errors import SetupError, TargetExists, UsageError
 from labapp.cli.main import app
 from labapp.record.events.commands import Next, SkipStage
 from labapp.session.simulation.simulation_job import Course
@@ -64,7 +64,7 @@ def test_every_screen_is_a_picture(preview: Preview, tmp_path: Path) -> None:
     assert not any(picture.isNull() for picture in pictures)
     same = {bytes(picture.constBits()) for picture in pictures}
     assert len(same) == len(pictures), "and each is another"
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(TargetExists, match="exists already"):
         write_pictures(preview, tmp_path / "out")
 
 

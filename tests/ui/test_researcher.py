@@ -373,9 +373,20 @@ def test_an_export_begins_deidentified_and_without_sound(
     page.deidentify.setChecked(False)
     assert not page.audio.isChecked(), "sound is a choice of its own"
     page.export_to(Path("out"))
+    page.flac.setChecked(True)
+    assert not page.flac.isEnabled(), "an export without sound has no format of it"
+    page.export_to(Path("out"))
     page.audio.setChecked(True)
     page.export_to(Path("out"))
-    assert asked == [["--deidentify"], ["--deidentify", "--with-audio"], ["--no-audio"], []]
+    page.flac.setChecked(False)
+    page.export_to(Path("out"))
+    assert asked == [
+        ["--deidentify"],
+        ["--deidentify", "--with-audio"],
+        *[["--no-audio"]] * 2,
+        ["--sound", "flac"],
+        [],
+    ]
 
 
 def test_a_failed_command_says_why(qtbot: QtBot) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from labapp.base.clock import NS
-from labapp.base.errors import AnnotationError, UsageError
+from labapp.base.errors import RaterRefused, UsageError
 from labapp.base.naming import reserved
 
 WRITTEN = re.compile(r"(?:(?:(\d{1,3}):)?(\d{1,3}):)?(\d{1,6})(?:[.,](\d{1,9}))?")
@@ -372,28 +372,28 @@ def check_rater(
 
     Raises
     ------
-    AnnotationError
+    RaterRefused
         The name is too long, holds other characters, is taken, or no file can have it.
     """
     if not RATER.fullmatch(name):
-        raise AnnotationError(
+        raise RaterRefused(
             f"{name!r} is no name for a rater.",
             todo="Take 1 to 40 letters a to z, digits, - and _, such as anna or rater-2.",
         )
     if nobody and name == nobody:
         return name
     if name.casefold() in KEPT:
-        raise AnnotationError(
+        raise RaterRefused(
             f"The name {name!r} is kept for {KEPT[name.casefold()]}.",
             todo="Take another name, such as anna or rater-2.",
         )
     if why := reserved(name):
-        raise AnnotationError(f"No rater can be called {name!r}: {why}.", todo="Take another name.")
+        raise RaterRefused(f"No rater can be called {name!r}: {why}.", todo="Take another name.")
     if study is not None:
         names = {other.casefold(): other for other in others} | rater_names(study)
         known = names.get(name.casefold(), name)
         if known != name:
-            raise AnnotationError(
+            raise RaterRefused(
                 f"There is a rater {known!r} in this study, and some systems cannot tell "
                 f"{name!r} from it.",
                 todo=f"Write {known!r}, or take another name.",

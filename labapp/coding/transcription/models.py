@@ -15,7 +15,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from labapp.base.errors import TranscriptionError
+from labapp.base.errors import (
+    SpeechModelNotFound,
+    SpeechModelRefused,
+    TranscriptionError,
+    UsageError,
+)
 from labapp.base.installation import install_command
 from labapp.base.messages import Message
 from labapp.base.reading import files
@@ -131,18 +136,18 @@ class SpeechModel:
 def model_at(path: Path, engine: str = "auto") -> SpeechModel:
     """The speech model at a path, for an engine of that name; `auto`: for whichever it is.
 
-    Raises TranscriptionError where there is no model, it is one of another engine, or that engine
-    is not installed.
+    Raises UsageError for an unknown engine; TranscriptionError where there is no model, it is one
+    of another engine, or that engine is not installed.
     """
     if engine != "auto" and engine not in ENGINES:
-        raise TranscriptionError(
+        raise UsageError(
             f"There is no engine {engine!r}.",
             safe=UNCHANGED,
             todo=f"Allowed: auto, {', '.join(ENGINES)}.",
         )
     name = _engine_of(path.expanduser())
     if engine not in ("auto", name):
-        raise TranscriptionError(
+        raise SpeechModelRefused(
             f"{path} is a model for {name}, and not for {engine}.",
             safe=UNCHANGED,
             todo=f"Leave --engine out; or get a model for {engine}: {ENGINES[engine].get}.",
@@ -238,7 +243,7 @@ def _engine_of(path: Path) -> EngineName:
     if files.is_folder(path):
         return _engine_of_folder(path)
     if not files.is_file(path):
-        raise TranscriptionError(
+        raise SpeechModelNotFound(
             Message("model_none", path=str(path)),
             safe=UNCHANGED,
             todo=Message("speech_path", get=what_to_get()),
@@ -302,8 +307,8 @@ def _any_kind(path: Path) -> EngineName | None:
         return None
 
 
-def _no_model(path: Path, why: str) -> TranscriptionError:
-    return TranscriptionError(
+def _no_model(path: Path, why: str) -> SpeechModelRefused:
+    return SpeechModelRefused(
         Message("model_useless", path=str(path), why=why), safe=UNCHANGED, todo=what_to_get()
     )
 

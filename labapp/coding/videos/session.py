@@ -38,7 +38,7 @@ from scipy.signal import resample_poly
 from labapp import __version__
 from labapp.base import access, durable, leftovers
 from labapp.base.clock import NS
-from labapp.base.errors import VideoError
+from labapp.base.errors import VideoError, VideoNotFound
 from labapp.base.reading import files
 from labapp.coding.annotations.model import check_rater
 from labapp.coding.annotations.segmenting import sound_of
@@ -254,8 +254,8 @@ def _record(session: Path, by: str, *, consent: bool = True) -> Record:
     return record
 
 
-def _unknown(record: Record, video_id: str) -> VideoError:
-    return VideoError(
+def _unknown(record: Record, video_id: str) -> VideoNotFound:
+    return VideoNotFound(
         f"{record.name} has no video {video_id!r}.",
         safe=UNCHANGED,
         todo=f"`labapp videos list {record.name}` says which it has.",

@@ -493,6 +493,7 @@ def build_stimuli(
     if out is None:
         library.refuse_shipped(name)
     folder = library.own_folder() / name if out is None else out
+    library.refuse_existing(folder)
     data = package.task_of(loaded.card, data_folder)
     built = build(
         loaded,

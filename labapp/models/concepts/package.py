@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labapp.base import resources
-from labapp.base.errors import DatasetError, ModelError
+from labapp.base.errors import DatasetError, ModelError, ModelNotFound
 from labapp.models.concepts import card as cards
 from labapp.models.concepts import recipe
 from labapp.models.concepts.card import (
@@ -55,7 +55,7 @@ def find(reference: str | Path, root: Path | None = None) -> Path:
     name = str(reference)
     there = (Path(reference) / CARD).is_file() or name in list_packages(root)
     if not there and name in recipe.shipped():
-        raise ModelError(
+        raise ModelNotFound(
             f"The model {name!r} is not trained here: labapp has its recipe alone.",
             safe="No model was loaded.",
             todo=f"Train it: labapp concepts train {name}",

@@ -26,7 +26,7 @@ import numpy as np
 from pydantic import Field, ValidationError, model_validator
 
 from labapp.base import resources
-from labapp.base.errors import DatasetError, ModelError, UsageError
+from labapp.base.errors import DatasetError, ModelError, ModelNotFound, UsageError
 from labapp.base.naming import NotReserved
 from labapp.models.datasets import dsprites
 from labapp.models.datasets.concepts import marked_birds, rows, shapes, sprites
@@ -609,7 +609,7 @@ def find(reference: str | Path) -> tuple[ConceptRecipe, ...]:
     known = shipped()
     if str(reference) in known:
         return (known[str(reference)],)
-    raise ModelError(
+    raise ModelNotFound(
         f"There is no recipe {str(reference)!r}: neither a file nor the id of a shipped recipe.",
         safe="Nothing was trained.",
         todo="labapp concepts list shows the ids there are.",

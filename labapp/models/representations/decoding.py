@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.models.representations.distance import named, squared_error
+from labapp.models.representations.distance import named, squared_errors
 from labapp.models.representations.space import LatentSpace
 
 Array = NDArray[np.float32]
 KEPT = 512
-"""Pictures that a decoder with foresight remembers; of dSprites they take 8 MiB."""
+"""Pictures of a question that are remembered; of dSprites they take 8 MiB."""
 
 
 class Decoder(Protocol):
@@ -35,8 +34,7 @@ class Decoder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class TargetDistance:
+class TargetDistance(NamedTuple):
     """How near a picture is to the target: alignment in 0..1, error as sum and mean."""
 
     alignment: float
@@ -47,41 +45,6 @@ class TargetDistance:
 State = tuple[float, ...]
 Likely = Callable[[], Iterable[State]]
 """Gives states of the dials that are likely to come next."""
-
-
-class Foresight:
-    """A decoder's `forward` that learns which states are likely to be shown next, decodes them in
-    one call, and remembers recent pictures.
-
-    ONNX Runtime gives the same bits of one z and of many at once; other engines may differ in the
-    last ones.
-    """
-
-    def __init__(self, forward: Callable[[Array], Array], encode: Callable[[State], Array]) -> None:
-        self._forward = forward
-        self._encode = encode
-        self._next: Likely = tuple
-        self._kept: dict[bytes, Array] = {}
-
-    def foresee(self, likely: Likely) -> None:
-        """What comes next; it is asked for where something has to be decoded."""
-        self._next = likely
-
-    def __call__(self, z: Array) -> Array:
-        if len(z) != 1:
-            return self._forward(z)
-        key = z.tobytes()
-        if (picture := self._kept.get(key)) is None:
-            rows = {key: z[0]}
-            for row in map(self._encode, self._next()):
-                if (other := row.tobytes()) not in self._kept:
-                    rows.setdefault(other, row)
-            self._next = tuple
-            if len(self._kept) >= KEPT:
-                self._kept.clear()
-            self._kept.update(zip(rows, self._forward(np.stack([*rows.values()])), strict=True))
-            picture = self._kept[key]
-        return picture[None]
 
 
 def decode_one(decoder: Decoder, z: tuple[float, ...]) -> Array:
@@ -99,5 +62,50 @@ def decode_rows(decoder: Decoder, rows: Sequence[Sequence[tuple[float, ...]]]) -
 
 def compare(distance: str, x: Array, target: Array) -> TargetDistance:
     """Alignment and error of a picture against the target."""
-    total, mean = squared_error(x, target)
-    return TargetDistance(1.0 - named(distance)(x, target), total, mean)
+    return compare_many(distance, x[None], target)[0]
+
+
+def compare_many(distance: str, x: Array, target: Array) -> list[TargetDistance]:
+    """Alignment and error of pictures, shape (n, *shape), against the target."""
+    alignments = 1.0 - named(distance).many(x, target)
+    columns = (alignments, *squared_errors(x, target))
+    return [TargetDistance(*row) for row in zip(*(c.tolist() for c in columns), strict=True)]
+
+
+class Foresight:
+    """The pictures of one question as they are looked at, each with its distance from the target.
+
+    Once it is told which states of the dials are likely to be looked at next, it decodes and
+    compares them in one call, and remembers recent pictures.
+
+    ONNX Runtime gives the same bits of one z and of many at once; other engines may differ in the
+    last ones.
+    """
+
+    def __init__(self, decoder: Decoder, distance: str, target: Array) -> None:
+        self._decoder = decoder
+        self._distance = distance
+        self._target = target
+        self._next: Likely | None = None
+        self._kept: dict[State, tuple[Array, TargetDistance]] = {}
+
+    def foresee(self, likely: Likely) -> None:
+        """What comes next; it is asked for where something has to be decoded."""
+        self._next = likely
+
+    def look(self, z: State) -> tuple[Array, TargetDistance]:
+        """The picture of a state of the dials, shape (*shape,), and its distance."""
+        if self._next is None:
+            picture = decode_one(self._decoder, z)
+            return picture, compare(self._distance, picture, self._target)
+        if (known := self._kept.get(z)) is not None:
+            return known
+        states = [s for s in dict.fromkeys((z, *self._next())) if s not in self._kept]
+        self._next = tuple
+        space = self._decoder.space
+        pictures = self._decoder.decode(space.encode_rows(np.array(states, np.float32)))
+        if len(self._kept) >= KEPT:
+            self._kept.clear()
+        measured = compare_many(self._distance, pictures, self._target)
+        self._kept.update(zip(states, zip(pictures, measured, strict=True), strict=True))
+        return self._kept[z]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from labapp.base.errors import ModelError
+from labapp.base.errors import DeviceMissing, ModelError
 from labapp.models.datasets.split import Float32
 from labapp.models.representations.decoders import Forward
 from labapp.models.representations.importing.child import SECONDS
@@ -37,13 +37,13 @@ _FRESH = "Take a fresh copy of the model package, or import the model again (lab
 
 
 def choose_device(configured: str | None) -> str:
-    """The processor, unless CUDA is asked for. Raises ModelError where ONNX Runtime has none."""
+    """The processor, unless CUDA is asked for. Raises DeviceMissing where ONNX Runtime has none."""
     if configured != "cuda":
         return "cpu"
     import onnxruntime
 
     if PROVIDERS["cuda"] not in onnxruntime.get_available_providers():
-        raise ModelError(
+        raise DeviceMissing(
             "The ONNX Runtime that is installed here does not compute on CUDA.",
             safe=_SAFE,
             todo="Install onnxruntime-gpu in its place, or leave --device out.",

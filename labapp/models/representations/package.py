@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from labapp.base import leftovers, resources
-from labapp.base.errors import ModelError
+from labapp.base.errors import ModelError, ModelNotFound
 from labapp.base.installation import pip_command
 from labapp.models.datasets.split import Float32
 from labapp.models.representations import card as cards
@@ -105,7 +105,7 @@ def find(reference: str | Path, root: Path | None = None, *, card: str = cards.C
                     todo="Name another model: labapp models list shows what each is.",
                 )
         if package := resources.models_elsewhere().get(text):
-            raise ModelError(
+            raise ModelNotFound(
                 f"The model {text!r} comes with the package {package}, which is not installed.",
                 safe=_SAFE,
                 todo=f"Install it: {pip_command(package)}",
@@ -117,7 +117,7 @@ def find(reference: str | Path, root: Path | None = None, *, card: str = cards.C
         known.sort(key=lambda name: (resources.models() / name / card).is_file())
         there = ", ".join(known[:MANY]) or "none"
         more = f" and {len(known) - MANY} more" if len(known) > MANY else ""
-        raise ModelError(
+        raise ModelNotFound(
             f"There is no model {text!r}: neither an id nor a folder with a {card}."
             + (f" Did you mean {near[0]!r}?" if near else ""),
             safe=_SAFE,

@@ -123,6 +123,8 @@ class LatentSpace:
 
     def encode_rows(self, rows: Float32) -> Float32:
         """The decoder's inputs (n, width) of many dial states (n, dimensions), both float32."""
+        if self.width == len(self):  # sliders alone
+            return rows
         parts = [
             np.eye(dimension.k, dtype=np.float32)[column.astype(np.int64)]
             if isinstance(dimension, Discrete)

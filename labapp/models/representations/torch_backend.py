@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from labapp.base.errors import ModelError
+from labapp.base.errors import DeviceMissing, ModelError
 from labapp.models.datasets.split import Float32
 from labapp.models.representations.cpu_backend import check_weights, tried
 from labapp.models.representations.decoders import Forward
@@ -46,13 +46,13 @@ def choose_device(configured: str | None = None) -> torch.device:
 
     Raises
     ------
-    ModelError : the configured device is unknown or not there.
+    DeviceMissing : the configured device is unknown or not there.
     """
     there = devices()
     if configured is None:
         return torch.device(there[0])
     if configured not in there:
-        raise ModelError(
+        raise DeviceMissing(
             f"The device {configured!r} is not available on this machine.",
             safe="No model was loaded.",
             todo=f"Choose one of: {', '.join(there)}.",

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from labapp.base import leftovers, resources
 from labapp.base.documents import allowed_words, innermost, meant
-from labapp.base.errors import StimuliError
+from labapp.base.errors import StimuliError, StimuliNotFound
 from labapp.base.reading import files
 from labapp.base.reading.values import json_value
 from labapp.models.stimuli.manifest import PATTERNS, Manifest
@@ -94,7 +94,7 @@ def find(reference: str | Path) -> Path:
             todo=f"Import it with `labapp stimuli import {name}`, and name the id in its {HEADER}.",
         )
     names = ", ".join(dict.fromkeys(path.name for path in set_folders())) or "none"
-    raise StimuliError(
+    raise StimuliNotFound(
         f"There is no stimulus set {name!r}.",
         todo=f"Known are: {names}. A folder of your own is taken by `labapp stimuli import DIR`.",
     )
@@ -234,13 +234,18 @@ def refuse_shipped(set_id: str) -> None:
         )
 
 
-@contextmanager
-def new_folder(folder: Path) -> Iterator[Path]:
-    """A draft of a new folder, see `leftovers.drafted`. Raises StimuliError."""
+def refuse_existing(folder: Path) -> None:
+    """Raises StimuliError where there is something at a place to write."""
     if folder.exists():
         raise StimuliError(
             f"{folder} exists; nothing is overwritten.", todo="Name a folder that does not exist."
         )
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """A draft of a new folder, see `leftovers.drafted`. Raises StimuliError."""
+    refuse_existing(folder)
     try:
         with leftovers.drafted(folder) as draft:
             yield draft

@@ -31,7 +31,7 @@ import torch
 from torch import Tensor, nn
 
 from labapp import __version__
-from labapp.base.errors import ModelError
+from labapp.base.errors import ModelError, TrainingFailed
 from labapp.models.training import files
 
 REPORT_S = 0.2
@@ -114,7 +114,7 @@ def run_steps(
         run.seconds = before + now - began
         if result.ends or now - saved >= checkpoint_s:
             if "loss" in result.losses and not math.isfinite(float(result.losses["loss"])):
-                raise ModelError(
+                raise TrainingFailed(
                     f"The loss is no longer finite at {result.place}.",
                     safe=f"The last checkpoint with a finite loss, if any, is kept in {state}.",
                     todo="Lower the learning rate in the recipe.",

@@ -15,6 +15,7 @@ from labapp.record.events.registry import (
     describe,
     is_durable,
     payload_of,
+    payloads_of,
     registered,
     row_hash,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "describe",
     "is_durable",
     "payload_of",
+    "payloads_of",
     "registered",
     "row_hash",
 ]

@@ -519,6 +519,26 @@ def payload_of(event: Event) -> Payload:
         raise ValueError(f"event {event.seq} ({event.kind}): nested too deeply") from error
 
 
+def payloads_of(events: Sequence[Event]) -> list[Payload]:
+    """As `payload_of`, of many: those of a kind are checked in one call."""
+    places: dict[tuple[str, int], list[int]] = {}
+    for place, event in enumerate(events):
+        places.setdefault((event.kind, event.v), []).append(place)
+    payloads: list[Payload] = [None] * len(events)  # type: ignore[list-item] # filled below
+    for (name, version), some in places.items():
+        cls = _KINDS.get(name)
+        if cls is not None and version == cls.version and not loose(cls):
+            try:
+                checked = msgspec.convert([events[place].payload for place in some], list[cls])  # type: ignore[valid-type]
+            except (msgspec.ValidationError, RecursionError):
+                checked = [payload_of(events[place]) for place in some]  # says which, and why
+        else:
+            checked = [payload_of(events[place]) for place in some]
+        for place, payload in zip(some, checked, strict=True):
+            payloads[place] = payload
+    return payloads
+
+
 def _payload_of(event: Event) -> Payload:
     cls = _KINDS.get(event.kind) or known(event.kind)
     if cls is None:
@@ -602,10 +622,14 @@ KEPT = Meta(extra={"privacy": "kept"})
 person. The text of any other field is withheld."""
 WRITTEN = Meta(extra={"privacy": "written"})
 """Marks a field with what a person wrote."""
+IDENTIFYING = Meta(extra={"privacy": "identifying"})
+"""Marks a field with a text of the program's that leads to a person."""
 Word = Annotated[str, KEPT]
 """A text of the program's or the study's own, such as an id, a code or the name of an input."""
 Written = Annotated[str, WRITTEN]
 """A text that a person wrote."""
+Identifying = Annotated[str, IDENTIFYING]
+"""A text that leads to a person, such as a link with a participant's id in it."""
 
 _HOLDING = frozenset({list, tuple, dict})
 _WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
@@ -642,8 +666,9 @@ def kept(cls: type[Payload]) -> frozenset[str]:
 
 
 def written(cls: type[Payload]) -> frozenset[str]:
-    """The fields with what a person wrote."""
-    own = (name for name, hint in hints(cls).items() if _marked(hint, WRITTEN))
+    """The fields with what a person wrote, or that lead to a person."""
+    marks = (WRITTEN, IDENTIFYING)
+    own = (name for name, hint in hints(cls).items() if any(_marked(hint, m) for m in marks))
     return frozenset((*own, *cls.written))
 
 

@@ -56,6 +56,8 @@ MAKING = ".making-"
 session's first event."""
 
 BUNDLE_VERSION = 1
+FLAC_BUNDLE_VERSION = 2
+"""Of a bundle with sound as FLAC, which earlier versions of labapp would not find."""
 DATES_MOVED = "moved"
 """What a bundled session says of its dates where they are not the true ones."""
 

@@ -19,6 +19,7 @@ from labapp.base.reading.values import json_value
 from labapp.record.events import Event
 from labapp.record.journal import layout
 from labapp.record.journal.decisions import Decision, Move, Withdrawal, withdrawals
+from labapp.record.journal.flac import FLAC, FlacTree
 from labapp.record.journal.layout import FolderTree, Tree, ZipTree
 from labapp.record.journal.read import held, read_rows, readable
 from labapp.record.journal.record import Record, brief_kinds
@@ -185,6 +186,8 @@ def bundled_record(tree: Tree, source: str) -> Record:
         raise _not_ours(source, "names no session folder")
     from labapp.record.journal.arrow import rows_of
 
+    if facts["bundle_version"] == layout.FLAC_BUNDLE_VERSION:
+        tree = FlacTree(tree, f"{layout.AUDIO}/")
     content = tree.read(layout.JOURNAL_PARQUET, LARGEST_JOURNAL)
     rows = rows_of(content, f"{source}/{layout.JOURNAL_PARQUET}")
     left = str(facts.get("withdrawn", ""))
@@ -209,10 +212,13 @@ def session_facts(tree: Tree, source: str) -> dict[str, object]:
         version = facts["bundle_version"]
     except (ValueError, KeyError, TypeError) as error:
         raise _not_ours(source, f"is damaged ({error})") from error
-    if version != layout.BUNDLE_VERSION or "folder" not in facts:
+    sounds = {layout.BUNDLE_VERSION: None, layout.FLAC_BUNDLE_VERSION: FLAC}
+    if version not in sounds or "folder" not in facts:
         raise _not_ours(
-            source, f"has version {version}; this program reads {layout.BUNDLE_VERSION}"
+            source, f"has version {version}; this program reads {', '.join(map(str, sounds))}"
         )
+    if (sound := facts.get("sound_format")) != sounds[version]:
+        raise _not_ours(source, f"has version {version}, and its sound_format is {sound!r}")
     return dict(facts)
 
 

@@ -31,7 +31,7 @@ from labapp.record.events import (
     Payload,
     Source,
     UnstampedEvent,
-    payload_of,
+    payloads_of,
     row_hash,
 )
 from labapp.record.events.lifecycle import SessionPlanned
@@ -334,10 +334,13 @@ class MemoryJournal(Journal):
         self._seq = self._t_ns = 0
         self._text: tuple[int, str] = (-1, "")
 
+    def append(self, unstamped: UnstampedEvent, source: Source) -> Receipt:
+        event = self._stamp(unstamped, unstamped.payload.as_dict(), source)
+        self.events.append(event)
+        return Receipt(event, _AT_ONCE)
+
     def append_all(self, events: Sequence[UnstampedEvent], source: Source) -> list[Receipt]:
-        made = [self._stamp(each, each.payload.as_dict(), source) for each in events]
-        self.events += made
-        return [Receipt(event, _AT_ONCE) for event in made]
+        return [self.append(each, source) for each in events]
 
     def _utc(self) -> str:
         """The clock stands still during a command, so the text is reused."""
@@ -347,12 +350,13 @@ class MemoryJournal(Journal):
 
     def payloads(self) -> list[tuple[Event, Payload]]:
         """The events with their payloads, as they would be read from a file. Raises ValueError."""
-        events = []
-        for event in self.events:
-            if not _FLAT.issuperset(map(type, event.payload.values())):
-                event = event._replace(payload=json_value(payload_text(event.payload)))
-            events.append((event, payload_of(event)))
-        return events
+        events = [
+            event
+            if _FLAT.issuperset(map(type, event.payload.values()))
+            else event._replace(payload=json_value(payload_text(event.payload)))
+            for event in self.events
+        ]
+        return list(zip(events, payloads_of(events), strict=True))
 
     def close(self, timeout_s: float = COMMIT_TIMEOUT_S) -> None:
         """There is nothing to write."""

@@ -33,13 +33,14 @@ the same copy again to prove where it comes from.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from labapp.analysis.deviations import Trail, breaks_of, clock_words, stalled_words
 from labapp.analysis.rows import SessionRecords
@@ -57,6 +58,7 @@ from labapp.models.explanations import package as classifier_card
 from labapp.models.representations import card, package
 from labapp.models.training.files import read_bytes
 from labapp.record.audio.alignment import fit_segment
+from labapp.record.audio.recorded_sound import WavSamples
 from labapp.record.events import GENESIS, Event, Payload
 from labapp.record.events.lifecycle import (
     ClockChanged,
@@ -81,6 +83,7 @@ from labapp.record.events.registry import Pauses, payload_text
 from labapp.record.events.trials import QuestionnaireSubmitted, ResponseChanged
 from labapp.record.events.voice import AudioBlock, AudioGap, AudioStarted, SpeechSimulated
 from labapp.record.journal.arrow import parquet_bytes
+from labapp.record.journal.flac import FLAC, cannot_be_flac, flac_name, write_flac
 from labapp.record.journal.layout import (
     ANNOTATIONS,
     AUDIO,
@@ -88,6 +91,7 @@ from labapp.record.journal.layout import (
     CLOCK_FIT,
     DATES_MOVED,
     ENVIRONMENT,
+    FLAC_BUNDLE_VERSION,
     JOURNAL_PARQUET,
     MANIFEST,
     SESSION,
@@ -114,6 +118,13 @@ from labapp.study.instruments.asking import withheld
 from labapp.study.loading import decoded
 from labapp.study.plugins import registry
 from labapp.study.plugins.bids import SESSION_LABEL, Cells, Column, TaskRows, seconds
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_PIECE = 1 << 18
+"""Frames of sound that are encoded at once."""
 
 
 class Target(Protocol):
@@ -227,8 +238,11 @@ def add_sourcedata(
     # Only what the journal names (of the study its hash, which was compared before): nothing that
     # somebody put into the session's folder can slip out.
     named = kept_pictures(record) | (_sounds(record) if audio else set())
+    flac = audio and bundle.sound == FLAC
     for name in record.tree.names():
-        if name.startswith(f"{STUDY}/") or name in named:
+        if flac and name in _sounds(record):
+            _add_flac(bundle, place, record, name)
+        elif name.startswith(f"{STUDY}/") or name in named:
             with record.tree.open(name) as source:
                 bundle.add_stream(f"{place}/{name}", source)
     environment = record.environment
@@ -246,7 +260,7 @@ def add_sourcedata(
         with video_tree(record).open(placed.video.file) as source:
             bundle.add_stream(f"{place}/{ANNOTATIONS}/{name}", source)
     facts = {
-        "bundle_version": BUNDLE_VERSION,
+        "bundle_version": FLAC_BUNDLE_VERSION if flac else BUNDLE_VERSION,
         "folder": str(record.name),
         "study": record.study,
         "state": record.state,
@@ -256,6 +270,7 @@ def add_sourcedata(
         "deidentified": redacted,
         **({"dates": DATES_MOVED} if record.dates_moved else {}),
         "sound": audio,
+        **({"sound_format": FLAC} if flac else {}),
         "chain": "made at export" if redacted else "of the recording",
         "events": len(record.rows),
         "head": record.rows[-1].hash,
@@ -263,6 +278,51 @@ def add_sourcedata(
         "model_cards": add_model_cards(bundle, record),
     }
     bundle.add_text(f"{place}/{SESSION}", json_text(facts))
+
+
+def _add_flac(bundle: BundleFolder, place: str, record: Record, name: str) -> None:
+    """A sound file as FLAC. Half a sample at its end, which a crash can leave, is no sound; a file
+    without any sound stays as it is."""
+    stated = next(sound.nominal_rate for sound in record.audio if sound.file == name)
+    try:
+        samples = WavSamples(record.tree.open(name))
+    except OSError as error:
+        raise _not_as_flac(record, name, str(error)) from error
+    with closing(samples):
+        rate = samples.form.rate or stated  # 0: the header of a killed run was never written
+        if why := cannot_be_flac(rate):
+            raise _not_as_flac(record, name, why)
+        if rate != stated:
+            raise _not_as_flac(
+                record, name, f"its header says {rate} frames a second, and the journal {stated}"
+            )
+        if samples.size:
+            pieces = _pieces(record, name, samples)
+            bundle.add_written(
+                f"{place}/{flac_name(name)}", lambda target: write_flac(pieces, rate, target)
+            )
+            return
+    with record.tree.open(name) as source:
+        bundle.add_stream(f"{place}/{name}", source)
+
+
+def _pieces(record: Record, name: str, samples: WavSamples) -> Iterator[NDArray[np.int16]]:
+    """The sound of a file from its beginning to its end."""
+    for first in range(0, samples.size, _PIECE):
+        piece = samples[first : first + _PIECE]
+        if len(piece) < min(_PIECE, samples.size - first):
+            raise _not_as_flac(
+                record, name, f"it can be read up to frame {first + len(piece)} only"
+            )
+        yield piece
+
+
+def _not_as_flac(record: Record, name: str, why: str) -> BundleError:
+    return BundleError(
+        f"{name} of {record.name} cannot be written as FLAC: {why}.",
+        safe="No bundle was made; the session folder was not touched.",
+        todo="Check the session with `labapp sessions verify`, or export it with --sound wav.",
+    )
 
 
 def clock_fits(record: Record) -> list[dict[str, Any]]:

@@ -37,6 +37,7 @@ from labapp.base.report.page import count
 from labapp.coding.annotations.video_files import LIST
 from labapp.record.events import describe
 from labapp.record.events.trials import QuestionnaireSubmitted
+from labapp.record.journal.flac import FLAC
 from labapp.record.journal.layout import ANNOTATIONS, MANIFEST, SOURCEDATA, Tree
 from labapp.record.journal.opening import bundled_record, session_facts, session_prefixes
 from labapp.record.journal.read import payloads
@@ -97,7 +98,7 @@ def codebook(declared: Sequence[str] = ()) -> dict[str, Any]:
     }
 
 
-TABLE_FORMAT = 12
+TABLE_FORMAT = 13
 """Raised by one whenever these files come out otherwise, be it a word in a description."""
 README = "README"
 
@@ -110,6 +111,7 @@ class DerivedFiles:
     lines : the sessions so far, as sessions.tsv has them.
     reduced : whether one of them is de-identified.
     heard, shown : whether the bundle has sound of one of them, or a video.
+    flac : whether its sound is FLAC.
     withdrew : people who withdrew from the study, of whom nothing is in the bundle.
     titles : of the study, as the sessions have it.
     """
@@ -119,6 +121,7 @@ class DerivedFiles:
         self.reduced = False
         self.heard = False
         self.shown = False
+        self.flac = False
         self.withdrew = 0
         self.titles: list[str] = []
         self._bundle = bundle
@@ -175,6 +178,7 @@ class DerivedFiles:
             participants=len(by_participant(self.lines)),
             audio=audio,
             heard=self.heard,
+            flac=self.flac,
             deidentified=self.reduced,
             unshared=unshared,
             shown=self.shown,
@@ -255,6 +259,13 @@ _SOUND = """\
 the timeline of the events: `t = offset + frame / rate`, with the rate fitted to the clock of the
 computer, and the residual of that fit."""
 
+_SOUND_FLAC = """\
+`audio/*.flac` is the microphone, at the nominal rate of the device, in the lossless format FLAC;
+the journal and `audio/clock.json` name these files `audio/*.wav`, as they were recorded. The hashes
+in the journal are those of the decoded samples (16 bits, little-endian). `audio/clock.json` places
+the sound on the timeline of the events: `t = offset + frame / rate`, with the rate fitted to the
+clock of the computer, and the residual of that fit."""
+
 _VIDEO = """
 ## Video
 
@@ -294,15 +305,18 @@ def readme(
     heard: bool,
     deidentified: bool,
     version: str,
+    flac: bool = False,
     unshared: Sequence[str] = (),
     shown: bool = False,
     withdrew: int = 0,
 ) -> str:
-    """The text of the README. audio: whether sound was to be in the bundle; heard: whether any is;
-    version: of labapp; unshared: sessions whose sound may not be passed on; shown: whether
-    there is a video; withdrew: people of whom nothing is in the bundle."""
+    """The text of the README. audio: whether sound was to be in the bundle; heard: whether any is,
+    and flac, whether as FLAC; version: of labapp; unshared: sessions whose sound may not be passed
+    on; shown: whether there is a video; withdrew: people of whom nothing is in the bundle."""
     missing = "There is no sound in" if audio else "The sound was left out of"
-    sound = _SOUND if heard else f"{missing} this bundle."
+    sound = f"{missing} this bundle."
+    if heard:
+        sound = _SOUND_FLAC if flac else _SOUND
     if audio and unshared:
         sound += _UNSHARED.format(names=", ".join(unshared))
     privacy = _DEIDENTIFIED if deidentified else _IDENTIFIED
@@ -569,6 +583,7 @@ def check_rebuild(tree: Tree, facts: Mapping[str, Any]) -> tuple[int, list[str]]
             record, stated = bundled_record(below, place), session_facts(below, place)
             derived.add(record, instruments_of(record), audio=bool(stated.get("sound")))
             derived.shown |= record.tree.has(f"{ANNOTATIONS}/{LIST}")
+            derived.flac |= stated.get("sound_format") == FLAC
             if record.audio and not record.may("share_audio"):
                 unshared.append(place)
         derived.finish()

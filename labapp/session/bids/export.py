@@ -27,7 +27,8 @@ from labapp.coding.annotations.model import SessionAnnotations
 from labapp.coding.annotations.redacting import redacted_tree
 from labapp.coding.annotations.store import annotations_of, is_annotated
 from labapp.coding.annotations.video_files import PlacedVideo, videos_of, withheld_because
-from labapp.record.journal.layout import MANIFEST, SOURCEDATA, STUDY
+from labapp.record.journal.flac import FLAC, WAV
+from labapp.record.journal.layout import FLAC_BUNDLE_VERSION, MANIFEST, SOURCEDATA, STUDY
 from labapp.record.journal.opening import (
     brief_record,
     is_session,
@@ -94,6 +95,8 @@ class Exporter(ABC):
 
     name: ClassVar[str]
     """What it is called on the command line."""
+    sounds: ClassVar[tuple[str, ...]] = (WAV,)
+    """The formats that it can write sound in: what `BundleFolder.sound` can say."""
 
     @abstractmethod
     def write(
@@ -114,7 +117,10 @@ class Exporter(ABC):
 
 
 def _shipped() -> tuple[Exporter, ...]:
-    return (load("labapp.session.bids.export:BIDS_DATASET"),)
+    return (
+        load("labapp.session.bids.export:BIDS_DATASET"),
+        load("labapp.session.bids.psychds:PSYCH_DS"),
+    )
 
 
 EXPORTERS: Catalogue[Exporter] = Catalogue("labapp.exporters", "an exporter", Exporter, _shipped)
@@ -147,7 +153,8 @@ def export(
     audio: bool | None = None,
     withdrawn: bool = False,
     private: Path | None = None,
-    format: str = BIDS,  # noqa: A002 - the name of the option
+    format: str | Exporter = BIDS,  # noqa: A002 - the name of the option
+    sound: str = WAV,
     progress: Progress | None = None,
 ) -> Path:
     """Write a bundle of sessions (their folders, or a folder of these; or bundles to be reduced
@@ -159,7 +166,8 @@ def export(
     identifies. withdrawn: sessions too whose participants withdrew and let the data be kept, which
     are left out otherwise.
     private: the lab's private folder, the usual one where it is None; a de-identified copy keeps
-    there by how many days it moved the dates of each participant. format: see `exporters`.
+    there by how many days it moved the dates of each participant. format: see `exporter`, or one
+    itself. sound: the format of the sound files.
 
     The bundle is written beside its place and renamed at the end. Nothing in a session folder is
     touched; the export is noted in `exports.jsonl` beside it before it begins and when it is done.
@@ -172,17 +180,29 @@ def export(
     DataFolderError : others could read the private folder.
     RecordError : a session cannot be read.
     AnnotationError : its annotations cannot be read, or redacted sound has no place in time.
-    UsageError : nobody knows the format.
+    UsageError : nobody knows the format, or it has no such sound.
     """
-    how = exporter(format)
+    how = exporter(format) if isinstance(format, str) else format
+    if sound not in how.sounds:
+        raise UsageError(
+            f"The format {how.name} has no sound as {sound!r}.",
+            safe="No bundle was made.",
+            todo=f"Choose the sound from: {', '.join(how.sounds)}; or export to another format.",
+        )
     if zip and out.suffix != ".zip":
         out = out.with_name(out.name + ".zip")
     if not sessions:
         raise BundleError("No session was given to export.", todo="Name at least one session.")
     audio = not deidentify if audio is None else audio
+    if sound != WAV and not audio:
+        raise UsageError(
+            f"The sound was asked for as {sound!r}, and this export has no sound.",
+            safe="No bundle was made.",
+            todo="Leave --sound out, or ask for the sound (--with-audio beside --deidentify).",
+        )
     places_found = [place for path in sessions for place in places(path)]
     folders = [place for place in places_found if is_session(place)]
-    facts = {"deidentified": deidentify, "audio": audio, "format": format}
+    facts = {"deidentified": deidentify, "audio": audio, "format": how.name, "sound": sound}
     _clear(folders)  # before anything is refused: the killed export may have been whole
     refuse_existing(out)
     _refuse_together(places_found, withdrawn)
@@ -193,6 +213,7 @@ def export(
         if not (withdrawn and each.kept)
     }
     with placed(out, folders, facts, zipped=zip) as bundle, gc_paused():
+        bundle.sound = sound
         bundled = [place for place in places_found if place not in folders]
         bundle.withdrew = len(gone) + withdrawn_from(bundled)
         records = _records(places_found, withdrawn, progress)
@@ -252,7 +273,7 @@ def _write(
     except (LabappError, OSError):
         raise
     except Exception as error:
-        if how.name in EXPORTERS.shipped:
+        if type(how).__module__.startswith("labapp."):
             raise
         raise BundleError(
             f"The exporter {how.name!r} of an installed package failed: "
@@ -293,7 +314,7 @@ def _records(paths: Sequence[Path], withdrawn: bool, progress: Progress | None) 
             )
         _log.warning(
             "Left out: %s of %s who withdrew and let the data be kept: %s. Where your consent form "
-            "covers it, --withdrawn puts them in.",
+            "covers it, `labapp export --withdrawn` exports them, too.",
             count(len(left), "session"),
             count(people, "participant"),
             names,
@@ -373,6 +394,7 @@ class BidsDataset(Exporter):
     """Sessions as a BIDS dataset, with all that labapp needs to read them again."""
 
     name = BIDS
+    sounds = (WAV, FLAC)
 
     def write(
         self, sessions: Iterable[ExportedSession], folder: BundleFolder, *, audio: bool
@@ -386,6 +408,7 @@ class BidsDataset(Exporter):
                 derived.add(record, given.instruments, audio=given.sound)
                 add_sourcedata(folder, record, audio=given.sound, videos=given.videos)
                 derived.shown |= bool(given.videos)
+                derived.flac |= given.sound and folder.sound == FLAC
                 if given.unshared:
                     unshared.append(record.name.bids)
                 order.append(record.name.bids)
@@ -394,6 +417,7 @@ class BidsDataset(Exporter):
         folder.add_text(README, derived.readme(audio=audio, unshared=unshared))
         made_with = packages()
         facts = {
+            **({"bundle_version": FLAC_BUNDLE_VERSION} if derived.flac else {}),
             "labapp": __version__,
             **({} if derived.reduced else {"created": utc_text(datetime.now(UTC))}),
             "study": derived.study,

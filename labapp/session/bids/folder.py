@@ -14,7 +14,7 @@ import os
 import shutil
 import stat
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,6 +25,7 @@ from labapp.base import access, durable
 from labapp.base.errors import BundleError, ExportExists
 from labapp.base.reading.tables import AsItIs, escaped
 from labapp.base.reading.values import json_value
+from labapp.record.journal.flac import WAV
 from labapp.record.journal.layout import BUNDLE_VERSION, FolderTree, Tree, refuse_inside
 from labapp.session.exports import log_export
 from labapp.study.plugins.bids import Column
@@ -40,7 +41,8 @@ class BundleFolder:
     """A folder that is being filled, with the hash of every file in it.
 
     undated: the times of its files and folders must not tell when they were made. withdrew: how
-    many people withdrew from the study, of whom nothing is in it.
+    many people withdrew from the study, of whom nothing is in it. sound: the format that was asked
+    for; an `Exporter` that has no other than WAV need not look at it.
     """
 
     def __init__(self, root: Path) -> None:
@@ -48,13 +50,18 @@ class BundleFolder:
         self.files: dict[str, FileEntry] = {}
         self.undated = False
         self.withdrew = 0
+        self.sound = WAV
 
     def add_text(self, name: str, text: str) -> None:
         self.add_bytes(name, text.encode())
 
     def add_bytes(self, name: str, content: bytes) -> None:
+        self.add_written(name, lambda target: target.write(content))
+
+    def add_written(self, name: str, write: Callable[[IO[bytes]], object]) -> None:
+        """A file that `write` fills, at any place in it."""
         with self._create(name) as target:
-            target.write(content)
+            write(target)
         with (self.root / name).open("rb") as written:
             # Hashed as read back, so that the manifest describes what is on the disk.
             self.files[name] = hash_stream(written)

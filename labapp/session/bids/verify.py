@@ -555,7 +555,7 @@ def check_sound(
     except (OSError, KeyError):
         return ["missing"], []
     except RecordError as error:
-        return [error.what], []
+        return [*problems, error.what], []
     if not HEADER_BYTES <= size < LARGEST:
         return [f"it has {size} bytes, which no sound of ours has"], []
     for more, remarks in (_header(header, file, size), _end(file, size, running=record.running)):
@@ -636,8 +636,8 @@ def _end(file: AudioFile, size: int, *, running: bool) -> tuple[list[str], list[
     beyond = frames - file.frames
     seconds = f"{beyond / file.nominal_rate:.1f} s of sound"
     if file.stopped_at is not None and (half or frames != file.stopped_at):
-        closed = file.stopped_at * FRAME_BYTES + HEADER_BYTES
-        return [f"it has {size} bytes, and had {closed} when it was closed"], []
+        more = " and a half" if half else ""
+        return [f"it has {frames} frames{more}, and had {file.stopped_at} when it was closed"], []
     if running or (beyond <= 0 and not half):
         return [], []
     if beyond > TAIL_S * file.nominal_rate:
@@ -655,6 +655,7 @@ def check_manifest_facts(
     """The manifest's facts against each session.json; no session, no comparison."""
     wanted: dict[str, Any] = {"bundle_version": BUNDLE_VERSION}
     if sessions:
+        wanted["bundle_version"] = max(session["bundle_version"] for session in sessions)
         wanted["study"] = sessions[0].get("study")
         wanted["deidentified"] = any(session.get("deidentified") for session in sessions)
         if any(session.get("sound") for session in sessions):
@@ -694,11 +695,13 @@ def check_session_files(facts: Mapping[str, Any], record: Record) -> list[str]:
     own |= stated
     if facts.get("sound"):
         own |= {CLOCK_FIT, *(sound.file for sound in record.audio)}
-    lost = [f"{name}: missing" for name in sorted(stated - set(record.tree.names()))]
+    names = Counter(record.tree.names())
+    lost = [f"{name}: missing" for name in sorted(stated - names.keys())]
+    lost += [f"{name}: it is there twice, as WAV and as FLAC" for name in names if names[name] > 1]
     return lost + [
         f"{name}: the journal does not name it" if name.startswith(f"{AUDIO}/") else
         f"{name}: not part of a session"
-        for name in record.tree.names()
+        for name in names
         if name not in own and not name.startswith((f"{STUDY}/", f"{STIMULI}/"))
     ]  # fmt: skip
 

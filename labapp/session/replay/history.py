@@ -240,10 +240,9 @@ class History:
 
     def _folder(self, name: str) -> Path:
         """A folder of the record on the disk; of a bundle in an archive a copy."""
-        tree = self.record.tree
-        if isinstance(tree, FolderTree):
-            return tree.path / name
-        below = tree.below(name)
+        below = self.record.tree.below(name)
+        if isinstance(below, FolderTree):
+            return below.path
         if self._temporary is None:
             self._temporary = TemporaryDirectory(
                 prefix=leftovers.prefix("replay"), ignore_cleanup_errors=True

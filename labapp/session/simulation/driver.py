@@ -7,14 +7,12 @@ what is done in a session is the same with it and without.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from types import MappingProxyType
 from typing import Any
 
 from labapp.base.clock import NS
 from labapp.base.errors import LabappError, SessionError
-from labapp.models.representations.decoding import Decoder, Foresight, Likely
 from labapp.record.events import Source
 from labapp.record.events.commands import Command, ConfirmSkip, Next, Skip, SkipStage
 from labapp.record.events.lifecycle import ParticipantSimulated
@@ -121,8 +119,7 @@ class Driver:
     the driver itself says that a stimulus is painted, at the moment it is due. options: of a
     task by its name, such as the observer that `understanding` sees masked pictures with.
     language: the study's, in which dials are named. thinks_aloud: says what it thinks (see
-    `speech`); what it does is the same. decoders: by model; those that have `Foresight` are told
-    what will be looked at.
+    `speech`); what it does is the same.
     """
 
     def __init__(
@@ -139,7 +136,6 @@ class Driver:
         options: Options = NO_OPTIONS,
         language: str = "en",
         thinks_aloud: bool = False,
-        decoders: Mapping[str, Decoder] = MappingProxyType({}),
         on_stuck: Callable[[LabappError], None] = raised,
     ) -> None:
         self.runner = runner
@@ -160,7 +156,6 @@ class Driver:
         self.experience: dict[str, Experience] = {}
         self.memory: dict[tuple[str, ...], Any] = {}
         self.thinks_aloud = thinks_aloud
-        self._decoders = decoders
         self._voice = Voice(runner, self.seed, language) if thinks_aloud else None
         self._says = ParticipantSimulated(strategy, share, careless, asdict(self.person))
         self._actor: Actor[Any] | None = None
@@ -184,9 +179,13 @@ class Driver:
         """Sign what is asked for."""
         self._consent("Simulated Participant")
 
+    def lasts(self, seconds: float) -> float:
+        """How many seconds something takes that takes about so many."""
+        return seconds * (0.8 + (1.25 - 0.8) * self.rng.random())
+
     def later(self, seconds: float) -> None:
         """Act after about so many seconds."""
-        self.after(seconds * (0.8 + (1.25 - 0.8) * self.rng.random()))
+        self.after(self.lasts(seconds))
 
     def after(self, seconds: float) -> None:
         """Act after exactly so many seconds."""
@@ -208,12 +207,6 @@ class Driver:
         part = self.runner.part
         # A stimulus comes by itself, and is not waited for longer than it takes to be painted.
         self.later(0.0 if part is not None and part.timed else then_s)
-
-    def foresee(self, model: str, likely: Likely) -> None:
-        """Say which states of the dials will probably be looked at next."""
-        forward = getattr(self._decoders.get(model), "forward", None)
-        if isinstance(forward, Foresight):
-            forward.foresee(likely)
 
     def go_through(self, trial: TrialKey, steps: Iterator[Step]) -> None:
         """Take the next step of a trial; steps: all of them, where it is a new one."""

@@ -28,6 +28,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
+from threadpoolctl import ThreadpoolController
+
 from labapp import __version__
 from labapp.base import access, leftovers, resources
 from labapp.base.clock import Clock, FakeClock, utc_label, utc_text
@@ -41,7 +43,6 @@ from labapp.base.errors import (
 )
 from labapp.base.parallel.cluster import cluster
 from labapp.base.parallel.processes import cores, gc_paused, processes
-from labapp.models.representations.decoding import Decoder, Foresight
 from labapp.models.representations.package import tasks_of
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
@@ -168,8 +169,21 @@ class SimulatedSession:
 _HERE = threading.local()
 
 
+@cache
+def _blas() -> ThreadpoolController:
+    """The linear algebra that numpy has loaded."""
+    return ThreadpoolController()
+
+
 def run_job(job: SimulationJob) -> SimulatedSession:
     """Simulate it. Raises as `simulate`; nothing is left of a session that failed."""
+    # The matrices of a memory are small: several threads only wait for each other, and where each
+    # core has a session already, one that learns takes twice as long.
+    with _blas().limit(limits=1, user_api="blas"):
+        return _run(job)
+
+
+def _run(job: SimulationJob) -> SimulatedSession:
     decoders = _decoders(job.models)
     if job.keep == "nothing":
         with gc_paused():
@@ -590,7 +604,6 @@ def rehearse(
             runner,
             lambda name: runner.send(GiveConsent()),
             lambda: runner.start(opened),
-            dependencies.decoders,
             scheduler,
             lambda: runner.finished,
             strategy=strategy,
@@ -610,7 +623,6 @@ def _through(
     runner: Runner,
     consent: Callable[[str], None],
     begin: Callable[[], None],
-    decoders: Mapping[str, Decoder],
     scheduler: VirtualScheduler,
     until: Callable[[], bool],
     *,
@@ -634,7 +646,6 @@ def _through(
         options=options,
         language=planned.language,
         thinks_aloud=thinks_aloud,
-        decoders=decoders,
     )
     begin()
     driver.start()
@@ -707,7 +718,6 @@ def simulate(
             opened.runner,
             opened.give_consent,
             opened.begin,
-            dependencies.decoders,
             scheduler,
             lambda: until(opened),
             strategy=strategy,
@@ -815,10 +825,6 @@ class Decoders:
                     safe="No session was simulated with it.",
                     todo="Bring the same models to every machine that simulates.",
                 )
-        for model, decoder in fresh.decoders.items():
-            fresh.decoders[model] = replace(
-                decoder, forward=Foresight(decoder.forward, decoder.space.encode)
-            )
         self._warm = self._warm.with_others(fresh)
 
 

@@ -5,7 +5,7 @@ What a study file may say of the stages of any task: the base of every item unde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
@@ -53,6 +53,13 @@ class Item(Strict):
     def texts(self) -> tuple[str, ...]:
         """Names of the texts it shows, with `{language}` and variables in them."""
         return ()
+
+    fills_in: ClassVar[tuple[str, ...]] = ()
+    """Names in braces that it fills in in `filled_in`, besides the variables of the study."""
+
+    def filled_in(self) -> Mapping[str, str]:
+        """What it says, by key, in which variables in braces are filled in; texts aside."""
+        return {}
 
     def instruments(self) -> tuple[str, ...]:
         """Ids of the questionnaires it asks."""

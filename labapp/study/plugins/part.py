@@ -122,6 +122,9 @@ class PlannedPart(Kept):
     """Whether it is a text that belongs to the stage or the practice right behind it."""
     talks: ClassVar[bool] = False
     """Whether the participant is recorded talking with the moderator."""
+    leads_elsewhere: ClassVar[bool] = False
+    """Whether the participant leaves the window for it, such as for a browser: that the window has
+    no keyboard meanwhile is no deviation."""
     asks_model: ClassVar[bool] = False
     """Whether a model is asked about its pictures when it is planned, which can take a while."""
 

@@ -14,7 +14,6 @@ from labapp.record.events.commands import Command, Next
 from labapp.study.plugins.part import PlannedPart
 
 if TYPE_CHECKING:
-    from labapp.models.representations.decoding import Likely
     from labapp.session.runner import Runner
     from labapp.session.simulation.person import Experience, Pace, Person
 
@@ -78,6 +77,10 @@ class SimulatedParticipant(Protocol):
         """Send a command, and act again after some seconds (a little more or less)."""
         ...
 
+    def lasts(self, seconds: float) -> float:
+        """How many seconds something takes that takes about so many."""
+        ...
+
     def later(self, seconds: float) -> None:
         """Act again after some seconds (a little more or less)."""
         ...
@@ -102,11 +105,6 @@ class SimulatedParticipant(Protocol):
         -------
         Whether it was said: who still has much to say lets it be.
         """
-        ...
-
-    def foresee(self, model: str, likely: Likely) -> None:
-        """Say which states of a model's dials will probably be looked at next, so that they can be
-        decoded in one call. It need not be said, and changes nothing."""
         ...
 
     def go_through(self, trial: TrialKey, steps: Iterator[Step]) -> None:

@@ -16,7 +16,14 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from labapp.base.clock import NS
-from labapp.models.representations.decoding import Array, compare, decode_one
+from labapp.models.representations.decoding import (
+    Array,
+    Foresight,
+    Likely,
+    TargetDistance,
+    compare,
+    decode_one,
+)
 from labapp.models.representations.distance import reached
 from labapp.models.representations.space import LatentSpace
 from labapp.record.events import Event, Payload, UnstampedEvent
@@ -52,6 +59,9 @@ from labapp.tasks.reconstruction.events import (
 )
 from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialPart
 from labapp.tasks.reconstruction.snapshots import ActiveTime, SnapshotFold
+
+Dials = tuple[float, ...]
+"""A state of the dials."""
 
 NONE_YET = ActiveTime(0)
 """Active time before a question began."""
@@ -191,12 +201,11 @@ class ReconstructionTask(machine.StageMachine[StageState]):
 
     def next_deadline(self, state: StageState) -> int | None:
         return machine.next_deadline(
-            state, machine.limit_ns(self.part, state), self._offer_ns(state)
+            state, machine.limit_ns(self.part, state), self.offer_ns(state.trial)
         )
 
-    def _offer_ns(self, state: StageState) -> int | None:
+    def offer_ns(self, trial: Trial | None) -> int | None:
         """Working time at which skip is offered, if the participant does nothing until then."""
-        trial = state.trial
         if (
             self.part.skip != "after"
             or self.as_published  # there, time counts only when a snapshot closes a gap
@@ -298,6 +307,25 @@ class ReconstructionTask(machine.StageMachine[StageState]):
             seen = self._after(trial, payload, working)
             events += self._offer(seen, working)
         return events
+
+    def stride(
+        self, trial: Trial, move: MoveDial, seen: Callable[[Dials], TargetDistance], working: int
+    ) -> tuple[Trial, Sequence[UnstampedEvent]] | None:
+        """A movement whose picture is decoded at once: the question after it, and the events of
+        both, none where the dial stays where it is. None where more comes of it, which `decide`
+        says. seen: measures the picture of a state of the dials."""
+        moved = self._move(trial, move, working)
+        if not moved:
+            return trial, ()
+        trial = self._after(trial, moved[0].payload, working)
+        measured = seen(trial.z)
+        done = Decoded(
+            trial.z_seq, trial.z, measured.alignment, measured.error_sum, measured.error_mean
+        )
+        decoded = self._decoded(trial, done, working)
+        if len(moved) + len(decoded) > 2:
+            return None
+        return self._after(trial, decoded[0].payload, working), (*moved, *decoded)
 
     def _move(self, trial: Trial, move: MoveDial, working: int) -> Sequence[UnstampedEvent]:
         if not self._is_dial(move.dimension) or not isfinite(move.value):
@@ -406,22 +434,28 @@ class ReconstructionTask(machine.StageMachine[StageState]):
                 )
             case PictureDecoded():
                 measures = (payload.alignment, payload.error_sum, payload.error_mean)
-                seen = replace(
+                z_decoded, later = trial.z, trial.undecoded
+                if payload.z_seq == trial.z_seq:
+                    later = ()
+                else:  # a slow decoder, behind the hand
+                    z_decoded = dict(later).get(payload.z_seq, trial.z)
+                    later = tuple(move for move in later if move[0] > payload.z_seq)
+                fold, taken, active = trial.snapshots, None, trial.active
+                if fold is not None:
+                    fold, taken = fold.decoded(working, payload.z_seq, *measures)
+                if taken and self.as_published:
+                    active = active.seen(working)
+                return replace(
                     trial,
                     decoded_seq=payload.z_seq,
-                    z_decoded=dict(trial.undecoded).get(payload.z_seq, trial.z),
-                    undecoded=tuple(move for move in trial.undecoded if move[0] > payload.z_seq),
+                    z_decoded=z_decoded,
+                    undecoded=later,
                     alignment=payload.alignment,
                     error_sum=payload.error_sum,
                     error_mean=payload.error_mean,
+                    snapshots=fold,
+                    active=active,
                 )
-                if trial.snapshots is None:
-                    return seen
-                fold, taken = trial.snapshots.decoded(working, payload.z_seq, *measures)
-                seen = replace(seen, snapshots=fold)
-                if taken and self.as_published:
-                    return replace(seen, active=trial.active.seen(working))
-                return seen
             case DialSelected():
                 return replace(trial, selected=payload.dimension)
             case OverlayToggled():
@@ -497,6 +531,28 @@ class TrialPictures(PartPictures[ReconstructionPart]):
         self._session: Session | None = None
         self._requested_seq = -1
         self._of: tuple[int, int, int] | None = None
+        self._looks: Foresight | None = None
+
+    @property
+    def slow(self) -> bool:
+        """Whether a worker decodes them."""
+        return self.part.model in self.context.slow
+
+    def foresee(self, likely: Likely) -> None:
+        """Which states of the dials are likely to be looked at next: they are decoded in one
+        call."""
+        if self._looks is not None:
+            self._looks.foresee(likely)
+
+    def look(self, z: Dials) -> tuple[Array, TargetDistance]:
+        """What would be seen of a state of the dials, and how far that is from the target."""
+        assert self._looks is not None
+        return self._looks.look(z)
+
+    def show(self, own: Array, z_seq: int) -> None:
+        """Show what was looked at; z_seq: counts the changes of the dials until then."""
+        assert self.shown is not None
+        self.shown, self._requested_seq = Pictures(own, self.shown.target), z_seq
 
     def follow(self, session: Session) -> None:
         self._session = session
@@ -509,6 +565,7 @@ class TrialPictures(PartPictures[ReconstructionPart]):
         if key != self._of:
             own, target = decode_one(decoder, trial.z_shown), decode_one(decoder, trial.z_target)
             self.shown = Pictures(own, target)
+            self._looks = Foresight(decoder, self.part.distance, target)
             self._of = key
             self._requested_seq = trial.decoded_seq
         elif trial.solved and trial.z_seq != trial.decoded_seq:
@@ -536,17 +593,16 @@ class TrialPictures(PartPictures[ReconstructionPart]):
 
     def _decode(self, trial: Trial, target: Array) -> Command | None:
         """Decode the present dial state now, or ask the worker to."""
-        part = self.part
-        decoder = self.context.decoders[part.model]
+        looks = self._looks
+        assert looks is not None
         z, z_seq = trial.z, trial.z_seq
         self._requested_seq = z_seq
 
         def decode() -> tuple[Array, Decoded]:
-            own = decode_one(decoder, z)
-            m = compare(part.distance, own, target)
+            own, m = looks.look(z)
             return own, Decoded(z_seq, z, m.alignment, m.error_sum, m.error_mean)
 
-        if part.model not in self.context.slow:
+        if not self.slow:
             own, done = decode()
             self.shown = Pictures(own, target)
             return done

@@ -11,11 +11,12 @@ from collections.abc import Callable, Generator, Mapping
 from typing import NamedTuple, cast
 
 import numpy as np
+from msgspec.structs import replace
 
 from labapp.base.clock import NS
-from labapp.models.representations.decoding import Likely
+from labapp.models.representations.decoding import Likely, TargetDistance
 from labapp.models.representations.space import LatentSpace
-from labapp.record.events import Source
+from labapp.record.events import Source, UnstampedEvent
 from labapp.record.events.commands import Command, Next, Skip, SkipStage
 from labapp.session.runner import Runner
 from labapp.session.simulation.learning import LearningStrategy
@@ -51,7 +52,7 @@ from labapp.session.simulation.view import (
 from labapp.study.conditions import generator
 from labapp.study.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
 from labapp.tasks.reconstruction.events import EditLabel, MarkAlignment, MoveDial, MoveTutorialDial
-from labapp.tasks.reconstruction.machine import ReconstructionTask, Trial
+from labapp.tasks.reconstruction.machine import Dials, ReconstructionTask, Trial, TrialPictures
 from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialPart
 
 TURNS = 2
@@ -95,7 +96,6 @@ class Reconstructor(Actor[ReconstructionPart]):
                 careless=participant.careless,
                 language=participant.language,
                 say=participant.think_aloud if participant.thinks_aloud else None,
-                foresee=participant.foresee,
             )
         self._dials: Reconstructing = participant.memory[key]
 
@@ -105,25 +105,109 @@ class Reconstructor(Actor[ReconstructionPart]):
         here = (self.part.id, trial.number if trial else 0, trial.attempt if trial else 0)
         if self._decided_at != here:
             self._intended = None  # its trial is over: a limit of time or the moderator ended it
+        self._decided_at = here
         if self._intended is None:
-            act = self._dials.act(runner, self.part)
-            self._decided_at = here
-            self._intended = act.command
-            if act.typing_s is not None:
-                participant.after(act.typing_s)
-                return
-            before_s = self._takes(act.before)
-            if before_s > 0 or act.command is None:
-                participant.later(before_s or participant.pace.stride_s)
+            decided = self._dials.act(runner, self.part, Sight.of(runner))
+            if not self._is_ready(decided):
                 return
         command, self._intended = self._intended, None
-        assert command is not None
+        if isinstance(command, MoveDial):
+            command = self._turn_on(command)
         if isinstance(command, EditLabel):
             # No draw for it, here or above: all else takes as long as where nothing is named.
             runner.send(command, Source.SIMULATED)
             participant.after(0.0)
-            return
-        participant.send(command, participant.pace.stride_s)
+        elif command is not None:
+            participant.send(command, participant.pace.stride_s)
+
+    def _is_ready(self, decided: Act) -> bool:
+        """Whether what was decided is done at once; where not, it acts again when it is time."""
+        participant = self.participant
+        self._intended = decided.command
+        if decided.then is not None:
+            self._foresee(decided.then)
+        if decided.typing_s is not None:
+            participant.after(decided.typing_s)
+            return False
+        before_s = self._takes(decided.before)
+        if before_s > 0 or decided.command is None:
+            participant.later(before_s or participant.pace.stride_s)
+            return False
+        return True
+
+    def _foresee(self, likely: Likely) -> None:
+        """Let the pictures know what will probably be looked at. Not where time passes by itself:
+        there, each picture has its time."""
+        runner = self.participant.runner
+        if runner.quiet_until_ns is not None and isinstance(runner.part_pictures, TrialPictures):
+            runner.part_pictures.foresee(likely)
+
+    def _turn_on(self, command: MoveDial) -> Command | None:
+        """Turn a dial, and go on turning dials for as long as nothing comes of it but pictures.
+
+        All is as though each movement had been sent, in a third of the time. Returns what is left
+        to be sent now; None where it acts again when it is time.
+        """
+        participant, runner, part = self.participant, self.participant.runner, self.part
+        quiet_ns, pictures, state = runner.quiet_until_ns, runner.part_pictures, self.state
+        trial: Trial = state.trial
+        if quiet_ns is None or participant.thinks_aloud or not trial.running:
+            return command
+        assert isinstance(pictures, TrialPictures)
+        assert pictures.shown is not None
+        if pictures.slow or trial.z_seq > trial.decoded_seq:
+            return command
+        task = cast(ReconstructionTask, runner.machine.tasks[runner.state.index])
+        own, target = pictures.shown.own, pictures.shown.target
+        at_ns, paused_ns = runner.clock.now_ns(), state.pauses.total_ns
+        run: list[tuple[int, UnstampedEvent, Source]] = []
+        looked = own
+
+        def look(z: Dials) -> TargetDistance:
+            nonlocal looked
+            looked, measured = pictures.look(z)
+            return measured
+
+        def quiet(then_ns: int) -> bool:
+            offer_ns = task.offer_ns(trial)
+            return then_ns < quiet_ns and (offer_ns is None or then_ns - paused_ns < offer_ns)
+
+        def take() -> None:
+            if run:
+                pictures.show(own, trial.z_seq)
+            runner.take(run, replace(state, trial=trial), at_ns)
+
+        while (done := task.stride(trial, command, look, at_ns - paused_ns)) is not None:
+            trial, events = done
+            own = looked
+            run += [(at_ns, each, source) for each, source in zip(events, SOURCES, strict=False)]
+            then_ns = at_ns + round(participant.lasts(participant.pace.stride_s) * NS)
+            if not quiet(then_ns):
+                take()
+                participant.at(then_ns)
+                return None
+            at_ns = then_ns
+            decided = self._dials.act(runner, part, Sight(trial, own, target, at_ns - paused_ns))
+            if not isinstance(decided.command, MoveDial):
+                take()
+                if not self._is_ready(decided):
+                    return None
+                self._intended = None
+                return decided.command
+            command = decided.command
+            if decided.then is not None:
+                pictures.foresee(decided.then)
+            before_s = self._takes(decided.before)
+            if before_s > 0:
+                then_ns = at_ns + round(participant.lasts(before_s) * NS)
+                if not quiet(then_ns):
+                    take()
+                    self._intended = command
+                    participant.at(then_ns)
+                    return None
+                at_ns = then_ns
+        take()
+        return command
 
     def _takes(self, what: str) -> float:
         """Seconds before something is done: a stride of a drag goes on from the one before."""
@@ -153,13 +237,37 @@ STRIDE, TURN, THINK = "stride", "turn", "think"
 a dial's new place, or to decide."""
 
 
+SOURCES = (Source.SIMULATED, Source.SYSTEM)
+"""Who causes the events of a stride: the movement, and its picture."""
+
+
 class Act(NamedTuple):
     """A command, None to wait, and what the participant takes before it. typing_s: in its stead the
-    seconds of session time that it takes to type."""
+    seconds of session time that it takes to type; then: gives the states of the dials that are
+    likely to be seen."""
 
     command: Command | None
     before: str = STRIDE
     typing_s: float | None = None
+    then: Likely | None = None
+
+
+class Sight(NamedTuple):
+    """What is on the screen, at a working time."""
+
+    trial: Trial
+    own: Array
+    target: Array
+    working_ns: int
+
+    @classmethod
+    def of(cls, runner: Runner) -> Sight | None:
+        """What a session shows; None where there is no question, or no picture of it yet."""
+        trial: Trial | None = runner.state.part_state.trial
+        if trial is None or not (trial.running or trial.solved) or runner.pictures is None:
+            return None
+        working_ns = runner.state.pauses.working_ns(runner.clock.now_ns())
+        return cls(trial, runner.pictures.own, runner.pictures.target, working_ns)
 
 
 class Reconstructing:
@@ -179,8 +287,6 @@ class Reconstructing:
         In which it names dials.
     say
         Says a thought; None where it does not think aloud.
-    foresee
-        Told which states of the dials it is likely to look at next.
     """
 
     def __init__(
@@ -194,7 +300,6 @@ class Reconstructing:
         careless: bool = False,
         language: str = "en",
         say: Say | None = None,
-        foresee: Foresee = lambda model, likely: None,
     ) -> None:
         self._strategy_name = strategy
         self._person = person
@@ -208,7 +313,7 @@ class Reconstructing:
         self._solving: Generator[Move, View, object] | None = None
         self._moves = 0
         self._target: tuple[float, ...] = ()
-        self._aimed_at: tuple[Array | None, Array | None] = None, None
+        self._aimed_at: tuple[Array, Array] | None = None
         self._enough = 1.0
         self._judging = generator(*seed, "close enough")
         self._experience_by_stage = experience_by_stage
@@ -217,21 +322,19 @@ class Reconstructing:
         self._names: list[tuple[int, str]] = []
         self._last: Act | None = None
         self._say = say
-        self._foresee = foresee
         self._thoughts: ThinkingAloud | None = None
 
-    def act(self, runner: Runner, part: ReconstructionPart) -> Act:
-        task = cast(ReconstructionTask, runner.machine.tasks[runner.state.index])
-        trial = runner.state.part_state.trial
-        shown = trial is not None and (trial.running or trial.solved)
-        if not shown or runner.pictures is None:
+    def act(self, runner: Runner, part: ReconstructionPart, sight: Sight | None) -> Act:
+        if sight is None:
             return Act(None)
+        task = cast(ReconstructionTask, runner.machine.tasks[runner.state.index])
+        trial = sight.trial
         self._meet(part, task, trial)
         if self._last is not None:
             return self._name(runner) or self._last
         if trial.z_seq > trial.decoded_seq and not trial.solved:
             return Act(None)
-        view = self._view(runner, part, task, trial)
+        view = self._view(part, task, sight)
         if trial.solved:
             return self._leave(runner, part, trial, view, Next())
         stage = part.role == "stage"
@@ -262,10 +365,9 @@ class Reconstructing:
         assert self._strategy is not None
         if self._thoughts is not None:
             self._thoughts.moves(self._strategy, move)
-        self._foresee(part.model, move.then)
         other = move.dial != trial.selected
         before = THINK if other else TURN if move.pause else STRIDE
-        return Act(MoveDial(move.dial, move.value, DEVICE), before)
+        return Act(MoveDial(move.dial, move.value, DEVICE), before, then=move.then)
 
     def _meet(self, part: ReconstructionPart, task: ReconstructionTask, trial: Trial) -> None:
         """Forget the dials of the stage before, and the question before."""
@@ -348,16 +450,13 @@ class Reconstructing:
                 return Act(EditLabel(dial, text), typing_s=seconds)
         return None
 
-    def _view(
-        self, runner: Runner, part: ReconstructionPart, task: ReconstructionTask, trial: Trial
-    ) -> View:
-        own, target = runner.pictures.own, runner.pictures.target
+    def _view(self, part: ReconstructionPart, task: ReconstructionTask, sight: Sight) -> View:
+        trial, own, target, working_ns = sight
         if isinstance(self._strategy, LearningStrategy):  # others look at the number only
             own = on_screen(own, part.display, part.chart)
-            if self._aimed_at[0] is not target:
+            if self._aimed_at is None or self._aimed_at[0] is not target:
                 self._aimed_at = target, on_screen(target, part.display, part.chart)
             target = self._aimed_at[1]
-        working_ns = runner.state.pauses.working_ns(runner.clock.now_ns())
         return View(
             own,
             target,
@@ -387,7 +486,6 @@ TELLS = 0.25
 """How often somebody who takes another dial, or goes about it otherwise, says so (ours)."""
 
 
-Foresee = Callable[[str, Likely], None]
 Say = Callable[..., bool]
 """Says a thought: `labapp.study.plugins.simulated.SimulatedParticipant.think_aloud`."""
 

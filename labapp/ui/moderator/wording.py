@@ -197,6 +197,7 @@ PART_TITLES = {
     "Break": N_("part.break"),
     "Text": N_("part.text"),
     "Interview": N_("part.interview"),
+    "Survey": N_("part.survey"),
     "Debrief": N_("part.debrief"),
     "Method": N_("part.method"),
     "Warm-up": N_("part.warm_up"),

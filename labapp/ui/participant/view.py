@@ -83,10 +83,12 @@ class Moment:
 
 
 class Hand(NamedTuple):
-    """Who takes what the participant asks for: commands, and the consent when it is given."""
+    """Who takes what the participant asks for: commands, the consent when it is given, and a link
+    to open in a browser, which says whether one was started."""
 
     send: Callable[[Command], None]
     on_consent: OnConsent
+    open_link: Callable[[str], bool] = lambda link: False
 
 
 class Cover(NamedTuple):
@@ -286,6 +288,11 @@ class SessionView:
     def give_consent(self, name: str, drawing: str, uses: Mapping[str, bool]) -> bool:
         """Give the consent, see `OnConsent`; False where it could not be stored."""
         return self.hand is not None and self.hand.on_consent(name, drawing, uses) is not False
+
+    def open_link(self, link: str) -> bool:
+        """Open a link in a browser of this computer; False where none was started, as in a view
+        that is only read."""
+        return self.hand is not None and self.hand.open_link(link)
 
 
 def announced(

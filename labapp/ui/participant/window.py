@@ -24,9 +24,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QCloseEvent,
+    QDesktopServices,
     QHideEvent,
     QKeyEvent,
     QKeySequence,
@@ -84,10 +85,16 @@ WINDOWED = (1366, 768)
 MODERATOR_KEYS = "Ctrl+Shift+M"
 
 
+def open_in_browser(link: str) -> bool:
+    """Open a link in the browser of this computer; False where it has none."""
+    return QDesktopServices.openUrl(QUrl(link, QUrl.ParsingMode.StrictMode))
+
+
 class ParticipantWindow(Fitted, QWidget):
     """moderator_requested: the moderator's shortcut was pressed in this window.
 
-    on_consent: takes the consent when it is given (OpenSession.give_consent).
+    on_consent: takes the consent when it is given (OpenSession.give_consent); open_link: opens a
+    link in a browser, and says whether one was started.
     """
 
     moderator_requested = Signal()
@@ -99,11 +106,12 @@ class ParticipantWindow(Fitted, QWidget):
         words: Strings,
         presentation: Presentation,
         on_consent: OnConsent,
+        open_link: Callable[[str], bool] = open_in_browser,
     ) -> None:
         super().__init__()
         self._bridge = bridge
         self._runner = bridge.runner
-        hand = Hand(bridge.runner.send, on_consent)
+        hand = Hand(bridge.runner.send, on_consent, open_link)
         self.session = SessionView(
             bridge.runner, loaded, words, theme.LIGHT, presentation, bridge.images, hand
         )

@@ -26,7 +26,7 @@ from PySide6.QtCore import QObject, Signal
 
 from labapp.base import durable, leftovers
 from labapp.base.clock import NS
-from labapp.base.errors import LabappError, RecordError, UsageError
+from labapp.base.errors import LabappError, RecordError, TargetExists, UsageError
 from labapp.coding.annotations.model import SessionAnnotations, Unit, time_text
 from labapp.coding.annotations.redacting import note_handed_out, session_folders
 from labapp.record.journal.layout import ZipTree, refuse_inside
@@ -587,7 +587,7 @@ def write_still(
     refuse_inside(path)
     leftovers.clear_of(session_folders(record))
     if path.exists():
-        raise UsageError(
+        raise TargetExists(
             f"{path} exists already.", safe="It was not changed.", todo="Name another."
         )
     with History(record) as history:

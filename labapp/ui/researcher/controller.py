@@ -24,6 +24,7 @@ from labapp.base.reading.values import json_value
 from labapp.coding.annotations.codebook import Codebook, codebooks_of
 from labapp.coding.annotations.store import RaterProgress, SessionProgress
 from labapp.coding.transcription.models import ENGINES, WHICH, SpeechTools, model_at, speech_tools
+from labapp.record.journal.flac import FLAC
 from labapp.record.journal.sessions import SessionSummary
 from labapp.ui import mistakes
 from labapp.ui.language import N_, counted, in_words, number, tr, translate_message
@@ -157,6 +158,8 @@ class Researcher(QObject):
             options.append("--deidentify")
         if request.audio == request.deidentify:  # else it is what the command does by itself
             options.append("--with-audio" if request.audio else "--no-audio")
+        if request.flac and request.audio:
+            options += ["--sound", FLAC]
         if self._private:
             options += ["--private", str(self._private)]
         paths = [str(path) for path in request.sessions]

@@ -75,6 +75,7 @@ class ExportRequest:
     deidentify: bool
     audio: bool
     zipped: bool
+    flac: bool
 
 
 class ResearcherPage(QWidget):
@@ -105,6 +106,9 @@ class ResearcherPage(QWidget):
         self.export = Button(tr("exchange.export_ask"))
         self.deidentify = QCheckBox(tr("results.deidentified"))
         self.audio = QCheckBox(tr("results.with_sound"))
+        self.flac = QCheckBox(tr("results.sound_flac"))
+        self.flac.setToolTip(tr("results.sound_flac_hint"))
+        self.flac.setEnabled(False)
         self.deidentify.setChecked(True)
         self.zipped = QCheckBox(tr("results.as_one_file"))
         self.results = ResultsView()
@@ -129,6 +133,7 @@ class ResearcherPage(QWidget):
         self.beside.hide()
         # What identifies people is a choice of its own, and so is their voice.
         self.deidentify.toggled.connect(lambda on: self.audio.setChecked(False))
+        self.audio.toggled.connect(self.flac.setEnabled)
         for box in (self.deidentify, self.audio):
             box.toggled.connect(self._voices)
         self.study.activated.connect(lambda at: self.study_chosen.emit(self.study.itemData(at)))
@@ -150,7 +155,7 @@ class ResearcherPage(QWidget):
         head = bits.fill(QHBoxLayout(), (self.study, 1), self.count)
         bits.fill(card.body, head, (self.sessions, 1), self.about)
         boxes, buttons = (
-            (self.deidentify, self.audio, self.zipped),
+            (self.deidentify, self.audio, self.flac, self.zipped),
             (self.replay, self.verify, self.export),
         )
         card.body.addLayout(FlowLayout(theme.SPACE_M, 0, widgets=boxes))
@@ -271,7 +276,8 @@ class ResearcherPage(QWidget):
 
     def export_to(self, out: Path) -> None:
         """Ask for the chosen sessions as a bundle at `out`."""
-        how = (box.isChecked() for box in (self.deidentify, self.audio, self.zipped))
+        boxes = (self.deidentify, self.audio, self.zipped, self.flac)
+        how = (box.isChecked() for box in boxes)
         self.export_requested.emit(ExportRequest(tuple(self.chosen()), out, *how))
 
     def _keep(self) -> None:

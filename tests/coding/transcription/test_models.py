@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.base.errors import TranscriptionError
+from labapp.base.errors import TranscriptionError, UsageError
 from labapp.base.installation import install_command
 from labapp.coding.transcription import models
 from labapp.coding.transcription.models import (
@@ -52,7 +52,7 @@ def test_what_lies_at_a_path_chooses_the_engine(tmp_path: Path) -> None:
     assert model_at(tmp_path / "b", "vosk").engine.name == "vosk"
     with pytest.raises(TranscriptionError, match="is a model for vosk, and not for whisper"):
         model_at(tmp_path / "b", "whisper")
-    with pytest.raises(TranscriptionError, match="no engine 'kaldi'"):
+    with pytest.raises(UsageError, match="no engine 'kaldi'"):
         model_at(tmp_path / "b", "kaldi")
 
 

@@ -18,7 +18,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from labapp.base.errors import DatasetError, ModelError
-from labapp.cli import models
+from labapp.cli import own_models
 from labapp.cli.main import main
 from labapp.models.concepts import commands, imported, package
 from labapp.models.concepts.learner import ConceptModel
@@ -81,7 +81,7 @@ def test_its_table_of_answers_makes_a_stimulus_set(
     photo = manifest.photos[0]
     row = int(photo.id[1:])
     assert photo.prediction == f"k{ready.answers()[row, 0].argmax()}"
-    assert models.remove("own/sprites") == ["removed: own/sprites"]
+    assert own_models.remove("own/sprites") == ["removed: own/sprites"]
 
 
 def test_a_class_without_a_picture_has_no_curve(

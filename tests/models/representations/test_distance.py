@@ -64,7 +64,15 @@ def test_a_target_is_reached_a_thousandth_early() -> None:
 
 def test_squared_error_is_given_as_sum_and_as_mean() -> None:
     x, target = np.zeros((2, 2), np.float32), np.array([[1, 2], [0, 0]], np.float32)
-    assert distance.squared_error(x, target) == (5, 1.25)
+    totals, means = distance.squared_errors(np.stack([x, target]), target)
+    assert (totals.tolist(), means.tolist()) == ([5, 0], [1.25, 0])
+
+
+@pytest.mark.parametrize("name", [*distance.NAMES, "mse/0.2", "ssim/0.5"])
+@given(x=arrays(np.float32, (3, 6, 6), elements=st.floats(0, 1, width=32)), target=pixels)
+def test_many_pictures_are_as_far_away_as_each_alone(name: str, x: Array, target: Array) -> None:
+    d = distance.named(name)
+    assert d.many(x, target).tolist() == [d(picture, target) for picture in x]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from pydantic import TypeAdapter
 from typer.testing import CliRunner, Result
 
-from labapp.base.errors import LabappError, StimuliError, UsageError
+from labapp.base.errors import CheckFailed, LabappError, StimuliError, UsageError
 from labapp.cli.main import app
 from labapp.models.stimuli.manifest import Manifest
 from tests.helpers import stimuli
@@ -91,7 +91,7 @@ def test_faults_are_refused(tmp_path: Path) -> None:
     stimuli.edited(made, lambda m: m["photos"][0].update(truth="s19"))
     for command in ("check", "import"):
         error = refused(command, made.folder)
-        assert isinstance(error, StimuliError)
+        assert isinstance(error, StimuliError | CheckFailed)
         assert "photos[p00].truth: 's19' is not among the options" in error.what
 
 

@@ -32,6 +32,7 @@ from labapp.record.events import (
 )
 from labapp.record.events.registry import (
     Hertz,
+    Identifying,
     Word,
     Written,
     hints,
@@ -192,6 +193,19 @@ def test_what_cannot_be_read_is_told() -> None:
     ):
         with pytest.raises(ValueError, match=said):
             payload_of(stored(payload, **changes))
+
+
+def test_many_payloads_are_those_of_each_event_and_a_wrong_one_is_named() -> None:
+    note, paused = registered()["note.added"], registered()["session.paused"]
+    events = [
+        stored(note("a", 5)),  # type: ignore[call-arg]
+        stored(paused("rest")),  # type: ignore[call-arg]
+        stored(note("b", 6)),  # type: ignore[call-arg]
+    ]
+    assert registry.payloads_of(events) == [payload_of(event) for event in events]
+    wrong = events[2]._replace(seq=9, payload={"text": 5, "typing_began_ns": 6})
+    with pytest.raises(ValueError, match=r"event 9 \(note\.added\)"):
+        registry.payloads_of([*events, wrong])
 
 
 WRONG: dict[Any, tuple[Any, ...]] = {
@@ -355,11 +369,12 @@ def test_a_field_says_its_unit_its_bounds_and_its_privacy() -> None:
         rate: Hertz
         names: tuple[Word, ...] | None
         said: Written
+        link: Identifying
         other: str
 
     known = hints(Heard)
     assert kept(Heard) == {"names"}
-    assert written(Heard) == {"said"}
+    assert written(Heard) == {"said", "link"}
     assert remarks(known["rate"]) == "from 1, to 1000000, unit Hz"
     assert remarks(known["names"]) == "privacy kept"
     assert remarks(known["other"]) == ""

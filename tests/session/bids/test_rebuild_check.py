@@ -42,6 +42,7 @@ FORMATS = {
     10: "42ca5f5d7f340c5b",
     11: "6b48808db40bbdd2",
     12: "42808365dcb8eae4",
+    13: "9f0842af3e97ef87",
 }
 """What each format of the tables comes to, see `test_a_changed_table_has_a_new_format`."""
 

@@ -10,7 +10,7 @@ import pytest
 from labapp.analysis.analyze import analyze
 from labapp.analysis.declared import RECORD, Registration
 from labapp.analysis.sections import registration_section
-from labapp.base.errors import ExportExists, UsageError
+from labapp.base.errors import ExportExists, RefusedError, UsageError
 from labapp.base.report.page import joined
 from labapp.models.representations.card import installed_sha256
 from labapp.session.planning.preregistration import preregister
@@ -106,7 +106,7 @@ def test_later_changes_are_told_one_by_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"[1]", b'{"format": 2}', b'{"format": 1}', b"\xff"])
 def test_what_is_no_registration_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / RECORD).write_bytes(content)
-    with pytest.raises(UsageError, match="cannot be read as a registration"):
+    with pytest.raises(RefusedError, match="cannot be read as a registration"):
         Registration.read(tmp_path)
 
 

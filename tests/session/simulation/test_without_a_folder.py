@@ -19,6 +19,7 @@ from labapp.record.events.lifecycle import NoteAdded
 from labapp.record.journal.write import MemoryJournal
 from labapp.session import opening
 from labapp.session.planning.thresholds import fold
+from labapp.session.runner import Runner
 from labapp.session.simulation.driver import Driver
 from labapp.session.simulation.names import ORACLE
 from labapp.session.simulation.simulation_job import SimulationJob, run_job
@@ -66,6 +67,39 @@ def test_events_and_rows_are_those_of_a_recorded_session(
     assert (quick.name, quick.included) == (slow.name, slow.included)
     assert quick.path is None
     assert slow.path is not None
+
+
+@pytest.mark.parametrize(
+    ("study", "cells", "strategy", "careless"),
+    [
+        ("quickstart", (), "partial", False),
+        ("synthetic-crowd", ("reconstruction-sinelines",), "random", False),
+        ("synthetic-crowd", ("reconstruction-dsprites",), "understanding", True),
+        ("calibration", (), ORACLE, False),
+    ],
+)
+def test_movements_are_the_same_whether_one_by_one_or_many_on_end(
+    study: str,
+    cells: tuple[str, ...],
+    strategy: str,
+    careless: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job = replace(first(load(study), strategy), careless=careless, drawn=cells, fold=all_of_it)
+    taken: list[int] = []
+    take = Runner.take
+
+    def noted(runner: Runner, run: Sequence[Any], part_state: Any, until_ns: int) -> None:
+        taken.append(len(run))
+        take(runner, run, part_state, until_ns)
+
+    monkeypatch.setattr(Runner, "take", noted)
+    on_end = run_job(job).folded
+    assert max(taken) > 10, "several movements, each of them with its picture"
+    taken.clear()
+    monkeypatch.setattr(Runner, "quiet_until_ns", None)
+    assert run_job(job).folded == on_end
+    assert not taken
 
 
 def test_nothing_is_written_where_only_numbers_are_wanted(

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import Progress
 
-from labapp.base.errors import StimuliError, UsageError
+from labapp.base.errors import UsageError
+from labapp.base.progress import lines
 from labapp.models.explanations.building import black_box, sets
 from labapp.models.explanations.building.black_box import BlackBox
 from labapp.models.explanations.building.pixel_score_sets import build_scored
@@ -221,19 +223,9 @@ def _done(
     folder = library.own_folder() / name if out is None else out
     if out is None:
         library.refuse_shipped(name)
-    if folder.exists():
-        raise StimuliError(
-            f"{folder} exists; nothing is overwritten.", todo="Name a folder that does not exist."
-        )
+    library.refuse_existing(folder)
     start = time.perf_counter()
-    with Progress(console=Console(stderr=True)) as bar:
-        jobs = {}
-
-        def show_progress(what: str, done: int, of: int) -> None:
-            if what not in jobs:
-                jobs[what] = bar.add_task(what)
-            bar.update(jobs[what], completed=done, total=of)
-
+    with _shown_progress() as show_progress:
         built = make(show_progress)
     sets.write(built, folder)
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
@@ -245,6 +237,25 @@ def _done(
         time.perf_counter() - start,
         peak_memory_mb(),
     )
+
+
+@contextmanager
+def _shown_progress() -> Iterator[sets.Progress]:
+    """A bar for each job; in a file or a pipe a line every ten seconds."""
+    console = Console(stderr=True)
+    if not console.is_interactive:
+        with lines() as tell:
+            yield lambda what, done, of: tell(done / of if of else None, what)
+        return
+    with Progress(console=console) as bar:
+        jobs = {}
+
+        def show_progress(what: str, done: int, of: int) -> None:
+            if what not in jobs:
+                jobs[what] = bar.add_task(what)
+            bar.update(jobs[what], completed=done, total=of)
+
+        yield show_progress
 
 
 def peak_memory_mb() -> float | None:

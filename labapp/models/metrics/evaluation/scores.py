@@ -33,6 +33,7 @@ from labapp.base import access
 from labapp.base.console import marked, shown
 from labapp.base.errors import MetricError, UsageError
 from labapp.base.mistakes import missing_extra
+from labapp.base.progress import lines
 from labapp.base.reading import arrays, files, tables
 from labapp.base.reading.tables import TableError, TextTable, write_csv
 from labapp.models.datasets.split import Float64, Int64
@@ -421,9 +422,13 @@ def show_progress(console: Console | None = None) -> Iterator[Say]:
     bar and the time left.
 
     By default on standard error, because standard output is for the table or the JSON value. The
-    line disappears at the end, and nothing is written if the output is no terminal.
+    line disappears at the end. In a file or a pipe, there is a line every ten seconds instead.
     """
     console = Console(stderr=True) if console is None else console
+    if not console.is_interactive:
+        with lines() as tell:
+            yield lambda name, share: tell(share, f"computing {METRICS[name].label}")
+        return
     bar = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -432,7 +437,6 @@ def show_progress(console: Console | None = None) -> Iterator[Say]:
         TimeRemainingColumn(),
         console=console,
         transient=True,
-        disable=not console.is_terminal,
     )
     task = bar.add_task("", total=None, share="")
 

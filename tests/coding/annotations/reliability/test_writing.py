@@ -238,7 +238,7 @@ def test_a_second_rater_is_compared_on_what_was_drawn(
         (("STUDY", "--out", "OUT", "--grid", "0.5ms"), "--grid 0.5ms"),
         (("STUDY", "--out", "OUT", "--grid", "0s"), "--grid 0s"),
         (("STUDY", "--out", "OUT", "--measure", "alpha"), "--measure: only with --table"),
-        (("STUDY", "--table", "x.csv"), "STUDY: not beside --table"),
+        (("STUDY", "--table", "STUDY"), "STUDY: not beside --table"),
         (("STUDY", "--out", "OUT", "--repeat", "anna"), "two names of one person's codings"),
         (("STUDY", "--out", "OUT", "--repeat", "anna=eve"), "eve has no marks here"),
         (("STUDY", "STUDY", "--out", "OUT"), "is given twice"),

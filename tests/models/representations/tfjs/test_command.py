@@ -54,14 +54,14 @@ def test_without_an_output_folder_it_joins_the_users_models(source: Path, tmp_pa
     assert f"model: {folder}" in done.stdout
     assert (folder / "model.yaml").is_file()
     again = run(tmp_path, "vae", "--id", "sinelines/theirs")
-    assert again.returncode == 1
+    assert again.returncode == 3
     assert "never overwritten" in again.stderr
 
 
 def test_a_refusal_is_a_message_and_not_a_traceback(source: Path, tmp_path: Path) -> None:
     (source / "decoder_web/group1-shard1of1.pb").unlink()
     done = run(tmp_path, "vae", "--out", "made")
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (3, "")
     assert "lacks group1-shard1of1.pb" in done.stderr
     assert "Nothing was written." in done.stderr
     assert "Traceback" not in done.stderr
