@@ -125,6 +125,10 @@ COMMANDS = {
             "consent, resume."
         ),
     ),
+    "participants": (
+        "participants.participants_app",
+        "Answers of participants from elsewhere: merge.",
+    ),
     "code": (
         "coding.code_app",
         (

@@ -267,6 +267,7 @@ def add_sourcedata(
         **({"withdrawn": record.withdrawn} if record.withdrawn else {}),
         **({"decision": record.decision.to_json()} if record.decision else {}),
         **({"move": record.move.to_json()} if record.move else {}),
+        **({"merged": [each.to_json() for each in record.merged]} if record.merged else {}),
         "deidentified": redacted,
         **({"dates": DATES_MOVED} if record.dates_moved else {}),
         "sound": audio,
@@ -891,5 +892,7 @@ AGREED_LIST = f"""\
 * of what was said about a session after its end: units, codes and values are kept, and texts only
   where a person has read them against the sound; remarks on codes and reasons of what was settled
   are dropped, and raters are numbered. Codebooks keep their codes and lose examples, explanations
-  and comments, unless one declares `identifying: no`."""
+  and comments, unless one declares `identifying: no`;
+* dropped: answers of the lab's own survey tool that were merged, with the link that leads there,
+  but for the columns of which the lab says that they may be shared."""
 """The rule for people, in the README of the bundle."""
