@@ -118,9 +118,9 @@ def mi(
 
     codes : real numbers, shape (n, C). A code that takes one value only shares 0 nats.
     factors : real numbers, shape (n, K), none of them constant.
-    bins, binning : see `binning.discretise`.
+    bins, binning : see `discretise`.
     seed : taken so that all metrics are called alike; nothing is drawn.
-    as_published : every factor is binned, as in `mig.mig`.
+    as_published : every factor is binned, as in `mig`.
     """
     mutual = mutual_information(
         codes, factors, bins=bins, binning=binning, label_factors=not as_published
@@ -164,7 +164,7 @@ def mutual_information(
     `inputs.check_inputs`; fewer than 2 bins, or an unknown binning.
 
     bins : how many bins a column is cut into, at least 2.
-    binning : see `binning.discretise`.
+    binning : see `discretise`.
     label_factors : a factor with at most `bins` distinct values is taken as it is, each value a
         class of its own; False bins such a factor too.
     """
@@ -222,7 +222,7 @@ def mig(
     codes : real numbers, shape (n, C). With one code the runner-up knows nothing: 0 nats. A code
         that takes one value only shares 0 nats with every factor.
     factors : real numbers, shape (n, K), none of them constant.
-    bins, binning : see `binning.discretise`.
+    bins, binning : see `discretise`.
     seed : taken so that all metrics are called alike; nothing is drawn.
     as_published : as in papers 000 and 001, whose released code counts in one two-dimensional
         histogram of 20 x 20 equal widths: every factor is binned, also one with few values. That
@@ -237,7 +237,7 @@ def mig(
 
     Raises
     ------
-    MetricError : see `information.mutual_information`; a constant factor has no entropy to divide
+    MetricError : see `mutual_information`; a constant factor has no entropy to divide
         by and is refused.
     """
     mutual = mutual_information(
@@ -276,14 +276,14 @@ def dcimig(
 
     A factor that no code knows best costs its share of the entropy. Redundant codes, and entangled
     codes beside disentangled ones, cost nothing: only the best code of each factor counts. Mutual
-    information, bins and their faults are those of `mig.mig`; the paper states no bins.
+    information, bins and their faults are those of `mig`; the paper states no bins.
 
     Parameters
     ----------
     codes : real numbers, shape (n, C). A code that takes one value only knows no factor.
     factors : real numbers, shape (n, K), none of them constant. Of a single factor, a code's next
         best is nothing, 0 nats.
-    bins, binning : see `binning.discretise`.
+    bins, binning : see `discretise`.
     seed : taken so that all metrics are called alike; nothing is drawn.
     as_published : taken so that all metrics are called alike; the authors released no code, and
         this is the paper's definition either way.
@@ -303,7 +303,7 @@ def dcimig(
 
     Raises
     ------
-    MetricError : see `information.mutual_information`.
+    MetricError : see `mutual_information`.
     """
     mutual = mutual_information(codes, factors, bins=bins, binning=binning)
     credit = assign_credit(mutual.matrix, mutual.factor_entropies)
@@ -377,14 +377,14 @@ def modularity(
     does so too, and a code of noise, whose shares are all alike, comes near it. Unused codes
     therefore lower the score. Copies of a code count as often as they occur.
 
-    Mutual information, bins and their faults are those of `mig.mig`.
+    Mutual information, bins and their faults are those of `mig`.
 
     Parameters
     ----------
     codes : real numbers, shape (n, C).
     factors : real numbers, shape (n, K), none of them constant. Of a single factor, every code that
         shares anything scores 1: it tells of nothing else.
-    bins, binning : see `binning.discretise`.
+    bins, binning : see `discretise`.
     seed : taken so that all metrics are called alike; nothing is drawn.
     as_published : taken so that all metrics are called alike. The released code (of Locatello et
         al., 2019) parts from this only in what has no meaning: a factor of more than `bins` values
@@ -397,7 +397,7 @@ def modularity(
 
     Raises
     ------
-    MetricError : see `information.mutual_information`.
+    MetricError : see `mutual_information`.
     """
     mutual = mutual_information(codes, factors, bins=bins, binning=binning)
     per_code = modularities(mutual.matrix)
