@@ -25,7 +25,7 @@ from labapp.base.errors import SetupError
 from labapp.base.report.page import Translation, speaking
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.session.withdrawal import decide_by_hand, withdraw
-from tests.analysis.test_exclusion import ruled
+from tests.analysis.test_inclusion import ruled
 from tests.helpers.journals import golden_session
 from tests.tasks.reconstruction_report.labels import cohort as named
 

@@ -105,6 +105,7 @@ def test_the_place_for_enlarging_shows_what_is_pointed_at_and_rests_again(show):
     assert enlarger.enlarging is None
     assert enlarger.view.image is other
     assert enlarger.caption.text() == "Photo"
+    assert enlarger.caption.property("role") == "secondary"
     assert enlarger.size() == size
 
 

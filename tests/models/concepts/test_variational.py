@@ -36,6 +36,14 @@ def test_dimensions_below_the_middle_of_the_divergences_are_shared() -> None:
     assert learners.shared(other, closer).tolist() == [[False, True, True]]
 
 
+def test_a_sample_lies_at_the_mean_and_as_far_off_as_the_deviation_says() -> None:
+    noise = np.random.default_rng(1).standard_normal((1, 3), dtype=np.float32)
+    sample = learners.drawn_from(FIRST, np.random.default_rng(1))
+    assert torch.allclose(
+        sample, FIRST[0] + torch.from_numpy(noise) * torch.tensor([1.0, 1.0, 2.0])
+    )
+
+
 def test_gvae_takes_the_means_of_means_and_of_variances() -> None:
     first, second = learners.averaged(FIRST, SECOND, "gvae")
     assert torch.allclose(first[0], torch.tensor([[0.0, 1.1, -1.0]]))

@@ -18,6 +18,7 @@ from labapp.models.metrics.ois import (
     initial,
     logits_by_knots,
     logits_of,
+    one_thread,
     predictability,
     train,
 )
@@ -33,6 +34,13 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+def test_it_runs_on_one_thread_and_gives_the_others_back() -> None:
+    torch.set_num_threads(2)
+    with one_thread():
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == 2
 
 
 def one_by_one(weights: HelperWeights, i: int, j: int) -> nn.Sequential:
