@@ -101,6 +101,7 @@ _ALL = (
         "Whether factors can be read off all codes",
         "higher",
         "Ridgeway and Mozer (2018)",
+        where="labapp.models.metrics.sap:explicitness",
     ),
     Metric(
         "betavae",
