@@ -114,8 +114,8 @@ class _Column:
 def _laid_out(tables: Tables, *, wide: bool) -> Data:
     people = tables.participants.set_index(KEYS)
     stages = tables.stages.set_index([*KEYS, "stage"])
-    of_people = [*_columns_of("participants", people), *_answers(tables, None)]
-    of_stages = [*_columns_of("stages", stages), *_answers(tables, "stage")]
+    of_people = [*_columns_of(tables, "participants", people), *_answers(tables, None)]
+    of_stages = [*_columns_of(tables, "stages", stages), *_answers(tables, "stage")]
     if not wide:
         index: pd.Index[Any] = stages.index.append(_without_stages(people, stages))
         keys = cast("pd.MultiIndex", index).droplevel(["stage"])
@@ -156,15 +156,24 @@ def _without_stages(people: pd.DataFrame, stages: pd.DataFrame) -> pd.MultiIndex
     return pd.MultiIndex.from_tuples(left, names=[*KEYS, "stage"])
 
 
-def _columns_of(table: str, frame: pd.DataFrame) -> Iterator[_Column]:
+def _columns_of(tables: Tables, table: str, frame: pd.DataFrame) -> Iterator[_Column]:
     """What a table says of each of its rows; of people what could be mistaken for that of a stage
     has a name of its own."""
     other = {"participants": "stages", "stages": ""}[table]
     taken = {column.name for column in table_columns()[other]} if other else set()
+    merged = {column.name: column for column in tables.merged}
     for name in frame.columns:
         if name not in LEFT_OUT:
             own = f"session_{name}" if name in taken else name
-            yield _Column(own, _label(table, name), f"{table}.{name}", frame[name])
+            known = merged.get(name) if table == "participants" else None
+            values = known.values if known is not None and known.kind != "text" else {}
+            yield _Column(
+                own,
+                _label(table, name) if known is None else known.meaning,
+                f"{table}.{name}",
+                frame[name],
+                {float(number): text for number, text in values.items() if _is_number(number)},
+            )
 
 
 def _label(table: str, name: str) -> str:

@@ -37,6 +37,7 @@ from labapp.analysis.inclusion import (
     failed_rules,
     fold_inclusion_status,
 )
+from labapp.analysis.merged import columns_of, with_merged
 from labapp.analysis.questionnaires import (
     FAILED,
     AnswerRecord,
@@ -66,7 +67,6 @@ from labapp.analysis.task_records import (
 from labapp.base.clock import NS
 from labapp.base.errors import SessionError
 from labapp.record.events import Event, Payload, Source
-from labapp.record.events.event import Pauses, WorkingTime
 from labapp.record.events.lifecycle import (
     KeyboardGiven,
     PointerMoved,
@@ -75,8 +75,9 @@ from labapp.record.events.lifecycle import (
     SkipTakenBack,
     WindowFocus,
 )
-from labapp.record.events.registry import frequent_kinds
+from labapp.record.events.registry import Pauses, WorkingTime, frequent_kinds
 from labapp.record.journal.decisions import Decision
+from labapp.record.journal.merged import Merged
 from labapp.study.consent import USES
 from labapp.study.design import Missing
 from labapp.study.instruments import Instrument
@@ -198,6 +199,7 @@ class SessionRecords:
     study_title: str | None = None
     coding: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     codes_completed: tuple[str, ...] = ()
+    merged: tuple[Merged, ...] = ()
 
     @classmethod
     def of(
@@ -211,10 +213,12 @@ class SessionRecords:
         instruments: Mapping[str, Instrument] | None = None,
         study_title: str | None = None,
         speech: SessionSpeech | None = None,
+        merged: tuple[Merged, ...] = (),
     ) -> SessionRecords:
         """Fold all events of one session; withdrawn: see `fold_inclusion_status`; decision: by
         hand; instruments: its copies of the questionnaires, by id, for their words; study_title:
-        as its copy of the study file has it; speech: what was said and how it was coded.
+        as its copy of the study file has it; speech: what was said and how it was coded; merged:
+        answers of other tools.
 
         Raises RecordError when its plan cannot be read, when something happened in a part that its
         task does not know, or when nobody says whose coding counts; SessionError for a kind of part
@@ -257,6 +261,7 @@ class SessionRecords:
             study_title,
             coding,
             () if speech is None else speech.completed_codes,
+            merged,
         )
         failed = records.failed_rules()
         status = records.inclusion_status.failing(failed).decided(decision)
@@ -295,7 +300,8 @@ class SessionRecords:
     @property
     def columns(self) -> Mapping[str, Columns]:
         """The columns of every table, those of the factors among them."""
-        return with_declared(table_columns(), [self.factors.declared])
+        own = with_declared(table_columns(), [self.factors.declared])
+        return with_merged(own, columns_of(self.merged)) if self.merged else own
 
     @property
     def traced(self) -> list[Traced]:
@@ -445,6 +451,8 @@ class SessionRecords:
             row[DECLARED.name] = self.factors.declared
         for task in self.tasks:
             row |= task.participant_row()
+        for each in self.merged:
+            row |= each.answers
         return row
 
 

@@ -17,6 +17,7 @@ from labapp.analysis.folding.folded import (
     pieces,
     snapshots_piece,
 )
+from labapp.analysis.merged import origins
 from labapp.analysis.participation import TableSession
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.snapshots import Part, SnapshotFile, Who
@@ -24,6 +25,7 @@ from labapp.base.errors import RecordError
 from labapp.base.naming import natural
 from labapp.base.report.page import count
 from labapp.models.representations.card import installed_sha256
+from labapp.record.journal.merged import Merged
 from labapp.record.journal.opening import (
     SessionPlace,
     places,
@@ -87,7 +89,9 @@ def read_sessions(
                 studies[place.path.resolve().parent] = who[0]
             if who in chosen and _better(chosen[who], folded, notes) is not folded:
                 continue
-            read[who] = Read(who, folded.tables, file.add(folded.snapshots), folded.cards)
+            read[who] = Read(
+                who, folded.tables, file.add(folded.snapshots), folded.cards, folded.merged
+            )
             chosen[who] = replace(folded, tables={}, snapshots=b"")
     names = ", ".join(each.name for each in left)
     if left and not read:
@@ -111,6 +115,7 @@ def read_sessions(
         if session.running
     ]
     notes += [remark for session in chosen.values() for remark in session.remarks]
+    notes += origins(each for session in chosen.values() for each in session.merged)
     notes += _other_cards(chosen.values())
     return list(read.values()), file, notes, gone
 
@@ -183,18 +188,19 @@ def _tell_left_out(others: list[str], any_read: bool, pilot: bool, notes: list[s
 @dataclass(frozen=True, slots=True)
 class Read:
     """A session that was read: its pieces by table, the part of the file with its snapshots, and by
-    model the hash of its card."""
+    model the hash of its card; merged: answers of other tools."""
 
     who: Who
     tables: Mapping[str, bytes]
     snapshots: Part
     cards: Mapping[str, str] = field(default_factory=dict)
+    merged: tuple[Merged, ...] = ()
 
     @classmethod
     def of(cls, session: SessionRecords, file: SnapshotFile) -> Read:
         study, participant, label = session.who.values()
         snapshots = file.add(snapshots_piece(session.who, session.traced))
-        return cls((study, participant, label), pieces(session), snapshots)
+        return cls((study, participant, label), pieces(session), snapshots, merged=session.merged)
 
 
 def _better(known: Folded, other: Folded, notes: list[str]) -> Folded:

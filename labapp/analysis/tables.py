@@ -17,6 +17,7 @@ from labapp.analysis.columns import brought_tables, table_columns
 from labapp.analysis.declared import DECLARED, with_declared
 from labapp.analysis.folding.folded import NAME as SNAPSHOTS
 from labapp.analysis.folding.folded import frame, together, unpacked
+from labapp.analysis.merged import columns_of, with_merged
 from labapp.analysis.participation import TableSession, counted_people, out_of_order
 from labapp.analysis.questionnaires import TABLES as QUESTIONNAIRES
 from labapp.analysis.rows import SessionRecords
@@ -24,6 +25,7 @@ from labapp.analysis.snapshots import ReadWhenAsked, SnapshotFile, Snapshots, Wh
 from labapp.analysis.sources import Progress, Read, read_sessions
 from labapp.analysis.task_records import Columns, Row
 from labapp.base.naming import natural
+from labapp.record.journal.merged import MergedColumn
 
 _DTYPES: dict[Kind, str] = {
     "text": "string",
@@ -65,6 +67,7 @@ class Tables:
     remarks: what the reader should know about the sources (a session given twice).
     cards: by session (study, participant and session) the hashes of its models' cards, by id.
     withdrawn: sessions of people who withdrew, which are in no table.
+    merged: the columns of participants that hold answers of other tools.
     `labapp.analysis.columns` has the meaning and unit of every column.
     """
 
@@ -95,6 +98,7 @@ class Tables:
     more: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     cards: Mapping[Who, Mapping[str, str]] = field(default_factory=dict)
     withdrawn: tuple[TableSession, ...] = ()
+    merged: tuple[MergedColumn, ...] = ()
 
     @classmethod
     def of(
@@ -104,6 +108,7 @@ class Tables:
         remarks: tuple[str, ...] = (),
         cards: Mapping[Who, Mapping[str, str]] = NO_CARDS,
         withdrawn: tuple[TableSession, ...] = (),
+        merged: tuple[MergedColumn, ...] = (),
     ) -> Tables:
         """From frames by their names."""
         named = {field.name for field in fields(cls)}
@@ -113,6 +118,7 @@ class Tables:
             remarks=remarks,
             cards=cards,
             withdrawn=withdrawn,
+            merged=merged,
             more={name: frame for name, frame in frames.items() if name not in named},
         )
 
@@ -125,7 +131,7 @@ class Tables:
         """The columns of every table, those of the factors of the studies among them."""
         sessions = self.participants
         texts = sessions[DECLARED.name].dropna().unique() if DECLARED.name in sessions else ()
-        return with_declared(table_columns(), map(str, texts))
+        return with_merged(with_declared(table_columns(), map(str, texts)), self.merged)
 
     def _frame(self, name: str) -> pd.DataFrame:
         made: pd.DataFrame = self.more[name] if name in self.more else getattr(self, name)
@@ -136,7 +142,7 @@ class Tables:
         own = {name: frame[frame["study"].isin(studies)] for name, frame in self.small().items()}
         snapshots = self._snapshots(lambda who: who[0] in studies)
         left = tuple(each for each in self.withdrawn if each.study in studies)
-        return Tables.of(own, snapshots, self.remarks, self.cards, left)
+        return Tables.of(own, snapshots, self.remarks, self.cards, left, self.merged)
 
     def included(self) -> Tables:
         """The rows of the sessions that count; all of the sessions, of deviations, of
@@ -147,7 +153,7 @@ class Tables:
         for name in frames.keys() - _OF_ALL - _distinct_tables().keys():
             frames[name] = _only(frames[name], who.__contains__)
         kept = self._snapshots(who.__contains__)
-        return Tables.of(frames, kept, self.remarks, self.cards, self.withdrawn)
+        return Tables.of(frames, kept, self.remarks, self.cards, self.withdrawn, self.merged)
 
     def snapshots_of(self, study: str, participant: str, session: str) -> pd.DataFrame:
         """The snapshots of one session, without unpacking those of the others."""
@@ -235,7 +241,8 @@ def _tables(
     ordered = sorted(sessions, key=lambda session: tuple(map(natural, session.who)))
     made = {}
     distinct = _distinct_tables()
-    every = with_declared(table_columns(), map(_declared_text, ordered))
+    merged = columns_of(each for session in ordered for each in session.merged)
+    every = with_merged(with_declared(table_columns(), map(_declared_text, ordered)), merged)
     for name, columns in every.items():
         if name == SNAPSHOTS:
             continue
@@ -263,7 +270,7 @@ def _tables(
         made["participants"] = people.assign(
             n_deviations=people["n_deviations"] + pd.array([who in late for who in keys], "Int64")
         )
-    return Tables.of(made, snapshots, tuple(notes), cards, tuple(withdrawn))
+    return Tables.of(made, snapshots, tuple(notes), cards, tuple(withdrawn), merged)
 
 
 def _declared_text(session: Read) -> str:

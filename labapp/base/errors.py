@@ -22,6 +22,7 @@ LabappError                  what happened, what is safe, what to do next (exit 
 │   │   ├── RaterRefused     nobody who codes can have that name (exit status 2)
 │   │   ├── AnnotationsBusy  another window holds the file (exit status 1)
 │   │   └── ExchangeError    a file of another tool cannot be read, written or brought in
+│   ├── MergeError           a file of answers of another tool cannot be merged into a study
 │   ├── VideoError           a video cannot be read, placed or kept
 │   │   └── VideoNotFound    ... because the session has none of that name
 │   └── BundleError          an export is refused or a bundle is not whole
@@ -287,6 +288,10 @@ class SpeechModelNotFound(NotFoundError, TranscriptionError):
 
 
 class NoConsent(TranscriptionError):
+    pass
+
+
+class MergeError(RefusedError):
     pass
 
 

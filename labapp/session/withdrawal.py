@@ -66,7 +66,15 @@ from labapp.record.journal.decisions import (
     withdrawals,
 )
 from labapp.record.journal.decisions import comment_lines as lines_of
-from labapp.record.journal.layout import AUDIO, COMMENTS, DECISIONS, LEAVING, WITHDRAWN, FolderName
+from labapp.record.journal.layout import (
+    AUDIO,
+    COMMENTS,
+    DECISIONS,
+    LEAVING,
+    MERGED,
+    WITHDRAWN,
+    FolderName,
+)
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.read import payloads, plausible, read_rows
 from labapp.record.journal.sessions import SessionSummary, export_problems, exports_of, summary
@@ -79,6 +87,9 @@ from labapp.study.people import Visits, people
 from labapp.study.schema import PILOT as PILOT_LABEL
 
 _log = logging.getLogger(__name__)
+
+OF_SESSIONS = (COMMENTS, DECISIONS, MERGED)
+"""The logs beside sessions whose lines go with a session: where it is moved to, or away."""
 
 
 @dataclass(frozen=True)
@@ -265,8 +276,8 @@ def _withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRe
     if not left.kept:
         annotated = forget_annotations(folder)
         for path in (folder, twin_of(study) / folder.name):  # also what a broken-off move left
-            forget_comments(path)
-            forget_comments(path, DECISIONS)
+            for log in OF_SESSIONS:
+                forget_comments(path, log)
         if not others_of(study, left.participant, left.folder):
             runner.forget(private_root, consented, left.participant)
         _remove(leaving)
@@ -548,7 +559,7 @@ def _carry(folder: Path, goal: Path) -> None:
             todo="Close what has files of it open, see that both folders are on one disk and that "
             "you may write there, and move it again: that goes on where it stopped.",
         ) from error
-    for log in (COMMENTS, DECISIONS):
+    for log in OF_SESSIONS:
         forget_comments(folder, log)
 
 
@@ -579,9 +590,9 @@ def _refuse_taken(folder: Path, goal: Path, planned: SessionPlanned) -> None:
 
 
 def _take_along(folder: Path, goal: Path) -> None:
-    """Remarks and decisions of a session, added where it goes; those that are there already, from a
+    """What the logs say of a session, added where it goes; those that are there already, from a
     move that was broken off, are not added again."""
-    for log in (COMMENTS, DECISIONS):
+    for log in OF_SESSIONS:
         try:
             own, there = _lines(folder.parent, log), _lines(goal.parent, log)
         except OSError as error:

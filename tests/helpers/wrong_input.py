@@ -50,6 +50,7 @@ COMMANDS = {
     "sessions withdraw": "{session} --keep --yes",
     "sessions consent": "{session} --out {new.pdf}",
     "sessions resume": "{session} --audio off --windowed",
+    "participants merge": "{answers} --by pid --study {records}",
     "code segment": "{session}",
     "code speakers": "{session} --by anna --map {map}",
     "code check": "{codebook}",
@@ -150,7 +151,7 @@ class Inputs:
         for kind, suffix in {
             "codes": "npy", "factors": "npy", "speech": "bin", "ratings": "csv", "map": "csv",
             "codebook": "yaml", "pack": "zip", "eaf": "eaf", "qdc": "qdc", "video": "mp4",
-            "recipe": "yaml", "onnx": "onnx", "description": "yaml",
+            "recipe": "yaml", "onnx": "onnx", "description": "yaml", "answers": "csv",
         }.items():  # fmt: skip
             self.damaged[kind] = self._file(suffix)
         for kind, card in {

@@ -32,9 +32,9 @@ from labapp.base.clock import NS
 from labapp.base.errors import RecordError
 from labapp.base.messages import Message
 from labapp.base.parallel.cluster import cluster
-from labapp.base.parallel.long_work import gc_paused
-from labapp.base.parallel.processes import cores, processes
+from labapp.base.parallel.processes import cores, gc_paused, processes
 from labapp.record.events.lifecycle import DecoderWarmed
+from labapp.record.journal.merged import Merged
 from labapp.record.journal.opening import SessionPlace
 from labapp.record.journal.read import Row, check_chain, readable
 from labapp.record.journal.record import Record
@@ -51,7 +51,7 @@ class Folded:
     who: study, participant and session label; place: where it was read; source: that in words;
     events: rows of its journal; tables: a piece by table (see `pieces`), empty where it has no row;
     snapshots: theirs, packed; cards: by model the hash of its card at the session; remarks: what
-    was found of its annotations that the reader should know.
+    was found of its annotations that the reader should know; merged: answers of other tools.
     """
 
     who: tuple[str, str, str]
@@ -65,6 +65,7 @@ class Folded:
     snapshots: bytes
     cards: Mapping[str, str]
     remarks: tuple[str, ...] = ()
+    merged: tuple[Merged, ...] = ()
 
     @property
     def fullness(self) -> tuple[int, bool]:
@@ -132,6 +133,7 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded | LeftOut:
         instruments=instruments_of(record),
         study_title=title_of(record),
         speech=speech,
+        merged=record.merged,
     )
     cards = {
         payload.model: payload.card_sha256
@@ -152,6 +154,7 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded | LeftOut:
         snapshots_piece(who, session.traced),
         cards,
         remarks,
+        session.merged,
     )
 
 

@@ -32,10 +32,18 @@ from labapp.base.clock import utc_text
 from labapp.base.errors import RecordError
 from labapp.base.reading import files
 from labapp.base.reading.values import json_value
-from labapp.record.journal.layout import ANNOTATIONS, COMMENTS, DECISIONS, EXPORTS, PACK, WITHDRAWN
+from labapp.record.journal.layout import (
+    ANNOTATIONS,
+    COMMENTS,
+    DECISIONS,
+    EXPORTS,
+    MERGED,
+    PACK,
+    WITHDRAWN,
+)
 
 ANCHOR = "anchor.jsonl"
-LOGS = (DECISIONS, COMMENTS, EXPORTS, WITHDRAWN)
+LOGS = (DECISIONS, COMMENTS, EXPORTS, MERGED, WITHDRAWN)
 """Files of lines beside a study's sessions that are not annotations."""
 PREV = "prev"
 """Key of a line: the hash of all bytes above it."""

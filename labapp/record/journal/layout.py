@@ -39,6 +39,8 @@ WITHDRAWN = "withdrawn.jsonl"
 """The withdrawn sessions of a study, beside its session folders."""
 COMMENTS = "comments.jsonl"
 """What was remarked on the sessions of a study after their end, beside their folders."""
+MERGED = "merged.jsonl"
+"""Answers that another tool asked and that were merged into a study, beside its session folders."""
 ANNOTATIONS = "annotations"
 """What was said about the sessions of a study after their end, a folder a session and lists beside
 them; in a bundle, the folder of a session's annotations within its own."""

@@ -6,7 +6,7 @@ Sessions and bundles as text and plain values, for the command line.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from labapp.record.journal import layout
 from labapp.record.journal.decisions import Decision, Move, Withdrawal, withdrawals
 from labapp.record.journal.flac import FLAC, FlacTree
 from labapp.record.journal.layout import FolderTree, Tree, ZipTree
+from labapp.record.journal.merged import Merged
 from labapp.record.journal.read import held, read_rows, readable
 from labapp.record.journal.record import Record, brief_kinds
 from labapp.record.journal.sessions import SessionSummary, sessions_in
@@ -200,9 +201,18 @@ def bundled_record(tree: Tree, source: str) -> Record:
         bundled_withdrawal=left,
         bundled_decision=Decision.of(facts.get("decision")),
         bundled_move=Move.of(facts.get("move")),
+        bundled_merged=_merged(facts, source),
         deidentified=bool(facts.get("deidentified")),
         dates_moved=facts.get("dates") == layout.DATES_MOVED,
     )
+
+
+def _merged(facts: Mapping[str, object], source: str) -> tuple[Merged, ...]:
+    entries = facts.get("merged", [])
+    try:
+        return tuple(map(Merged.of, entries if isinstance(entries, list) else [entries]))
+    except ValueError as error:
+        raise _not_ours(source, f"is damaged (merged: {error})") from error
 
 
 def session_facts(tree: Tree, source: str) -> dict[str, object]:

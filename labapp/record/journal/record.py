@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from labapp.base.errors import RecordError
 from labapp.base.reading.values import json_value
 from labapp.record.events import Event, Payload, lifecycle
-from labapp.record.events.event import KINDS, Pauses
 from labapp.record.events.lifecycle import Agreement, BlindingSet, SessionPlanned, SessionReopened
-from labapp.record.events.registry import kinds_of
+from labapp.record.events.registry import KINDS, Pauses, kinds_of
 from labapp.record.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted, AudioStopped
 from labapp.record.journal.decisions import Decision, Move, decisions, moves, withdrawal_of
 from labapp.record.journal.layout import ENVIRONMENT, STUDY, FolderName, Tree
+from labapp.record.journal.merged import Merged, of_session
 from labapp.record.journal.read import Row, payloads, plausible
 
 if TYPE_CHECKING:
@@ -35,8 +35,9 @@ class Record:
     journal; state: complete, ended_early, interrupted (no orderly end), or running (held by a
     process right now); bundled_withdrawal: what a bundle says of a withdrawal (see `withdrawn`);
     bundled_decision: of a decision by hand (see `decision`); bundled_move: of a move between the
-    study and its pilots (see `move`); deidentified, dates_moved: whether it is a
-    de-identified copy, and its dates are not the true ones.
+    study and its pilots (see `move`); bundled_merged: of answers of other tools (see `merged`);
+    deidentified, dates_moved: whether it is a de-identified copy, and its dates are not the true
+    ones.
     """
 
     kind: Literal["session", "bundle"]
@@ -48,6 +49,7 @@ class Record:
     bundled_withdrawal: str = ""
     bundled_decision: Decision | None = None
     bundled_move: Move | None = None
+    bundled_merged: tuple[Merged, ...] = ()
     deidentified: bool = False
     dates_moved: bool = False
 
@@ -101,6 +103,18 @@ class Record:
         else:
             move = self.bundled_move
         return Move(move.pilot, "") if move is not None and self.redacted else move
+
+    @property
+    def merged(self) -> tuple[Merged, ...]:
+        """The answers of other tools that were merged; of a de-identified copy those that may be
+        shared. Raises RecordError."""
+        merged = self.bundled_merged
+        if self.kind == "session":
+            merged = of_session(Path(self.source))
+        if not self.redacted:
+            return merged
+        reduced = (each.deidentified() for each in merged)
+        return tuple(each for each in reduced if each.columns)
 
     @property
     def pilot(self) -> bool:

@@ -54,13 +54,12 @@ from labapp.coding.annotations.video_files import (
     bundled_list,
     video_tree,
 )
-from labapp.models.explanations import card as classifier_card
+from labapp.models.explanations import package as classifier_card
 from labapp.models.representations import card, package
 from labapp.models.training.files import read_bytes
 from labapp.record.audio.alignment import fit_segment
 from labapp.record.audio.recorded_sound import WavSamples
 from labapp.record.events import GENESIS, Event, Payload
-from labapp.record.events.event import Pauses, payload_text
 from labapp.record.events.lifecycle import (
     ClockChanged,
     DecoderWarmed,
@@ -80,6 +79,7 @@ from labapp.record.events.lifecycle import (
     SessionResumed,
     StimuliStored,
 )
+from labapp.record.events.registry import Pauses, payload_text
 from labapp.record.events.trials import QuestionnaireSubmitted, ResponseChanged
 from labapp.record.events.voice import AudioBlock, AudioGap, AudioStarted, SpeechSimulated
 from labapp.record.journal.arrow import parquet_bytes
@@ -267,6 +267,7 @@ def add_sourcedata(
         **({"withdrawn": record.withdrawn} if record.withdrawn else {}),
         **({"decision": record.decision.to_json()} if record.decision else {}),
         **({"move": record.move.to_json()} if record.move else {}),
+        **({"merged": [each.to_json() for each in record.merged]} if record.merged else {}),
         "deidentified": redacted,
         **({"dates": DATES_MOVED} if record.dates_moved else {}),
         "sound": audio,
@@ -891,5 +892,7 @@ AGREED_LIST = f"""\
 * of what was said about a session after its end: units, codes and values are kept, and texts only
   where a person has read them against the sound; remarks on codes and reasons of what was settled
   are dropped, and raters are numbered. Codebooks keep their codes and lose examples, explanations
-  and comments, unless one declares `identifying: no`."""
+  and comments, unless one declares `identifying: no`;
+* dropped: answers of the lab's own survey tool that were merged, with the link that leads there,
+  but for the columns of which the lab says that they may be shared."""
 """The rule for people, in the README of the bundle."""

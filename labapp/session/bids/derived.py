@@ -39,6 +39,7 @@ from labapp.record.events import describe
 from labapp.record.events.trials import QuestionnaireSubmitted
 from labapp.record.journal.flac import FLAC
 from labapp.record.journal.layout import ANNOTATIONS, MANIFEST, SOURCEDATA, Tree
+from labapp.record.journal.merged import Merged
 from labapp.record.journal.opening import bundled_record, session_facts, session_prefixes
 from labapp.record.journal.read import payloads
 from labapp.record.journal.record import Record
@@ -98,7 +99,7 @@ def codebook(declared: Sequence[str] = ()) -> dict[str, Any]:
     }
 
 
-TABLE_FORMAT = 13
+TABLE_FORMAT = 14
 """Raised by one whenever these files come out otherwise, be it a word in a description."""
 README = "README"
 
@@ -450,6 +451,14 @@ class Phenotypes:
                 name = into.name(wanted, asked.session, asked.place, asked.turn, None)
                 row[name] = ";".join(payload.not_asked)
                 into.columns[name] = Column(name, words)
+        for merged in record.merged:
+            into = self._found.setdefault(f"merged_{merged.survey}", _InstrumentAnswers())
+            into.tool = into.tool or _merged_tool(merged)
+            row = into.rows.setdefault(f"sub-{record.participant}", {})
+            for asked_there in merged.columns:
+                name = f"ses_{record.session}_{asked_there.name}"
+                row[name] = merged.answers[asked_there.name]
+                into.columns[name] = Column(name, asked_there.meaning, levels=asked_there.values)
 
     def finished(self) -> Iterator[Phenotype]:
         """A table an instrument, by their ids."""
@@ -463,6 +472,14 @@ class Phenotypes:
                 # Nothing here says who answered which; journal and table of answers do.
                 tool = {**tool, "Version": sorted(own.versions)}
             yield Phenotype(instrument, Table(columns, rows), tool)
+
+
+def _merged_tool(merged: Merged) -> dict[str, Any]:
+    origin = {"File": merged.file, "SHA256": merged.sha256, "Merged": merged.utc}
+    return {
+        "Description": f"Answers that another tool asked, merged as {merged.survey}.",
+        **({} if not merged.file else origin),
+    }
 
 
 def _tool(payload: QuestionnaireSubmitted, known: Instrument | None) -> dict[str, Any]:

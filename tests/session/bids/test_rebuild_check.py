@@ -43,6 +43,7 @@ FORMATS = {
     11: "6b48808db40bbdd2",
     12: "42808365dcb8eae4",
     13: "9f0842af3e97ef87",
+    14: "6e6e9625c5ae483e",
 }
 """What each format of the tables comes to, see `test_a_changed_table_has_a_new_format`."""
 
