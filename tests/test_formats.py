@@ -61,9 +61,11 @@ def test_the_version_of_labapp_has_one_source() -> None:
 
 def test_descriptions_for_the_package_index_link_to_no_file() -> None:
     """The index has none of them."""
-    texts = [(ROOT / "scripts" / "wheels" / "about.md").read_text("utf-8")]
-    for file in ROOT.glob("scripts/wheels/*/pyproject.toml"):
-        texts.append(tomllib.loads(file.read_text("utf-8"))["project"]["readme"]["text"])
+    projects = ROOT.glob("scripts/wheels/*/pyproject.toml")
+    texts = [
+        (ROOT / "scripts" / "wheels" / "about.md").read_text("utf-8"),
+        *(tomllib.loads(file.read_text("utf-8"))["project"]["readme"]["text"] for file in projects),
+    ]
     assert len(texts) == 3
     for text in texts:
         assert not re.findall(r"\]\((?!https?://)", text)
