@@ -57,7 +57,7 @@ class MergedColumn:
     @property
     def is_numeric(self) -> bool:
         """Whether its answers are numbers, which `values` can name."""
-        return self.kind != "text"
+        return _TYPES[self.kind] is not str
 
 
 @dataclass(frozen=True, slots=True)
