@@ -158,7 +158,7 @@ def analyze(
 
 def _beside(tables: Tables, workers: int | None) -> AbstractContextManager[Executor]:
     """Who writes the large table while the report is made. Where it is worth it, another process: a
-    thread of this one makes the report wait, though Arrow and duckdb need little of Python."""
+    thread of this one makes the report wait, though Arrow needs little of Python."""
     snapshots = recorded(tables)
     if workers == 1 or not isinstance(snapshots, Snapshots) or not snapshots.many:
         return ThreadPoolExecutor(1)

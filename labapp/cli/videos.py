@@ -75,7 +75,7 @@ def videos_add(
     """Add a video of a session's participant, made by any camera.
 
     It is placed on the session's clock by the sound that is in both. Only where the participant
-    agreed to a video. Needs the extra labapp[video].
+    agreed to a video. Needs the extra video (labapp extras add video).
 
     Example: labapp videos add sub-P01_ses-1_20260102T030405Z camera.mp4
     """

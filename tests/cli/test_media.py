@@ -186,7 +186,7 @@ def test_the_doctor_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(decoding, "find_spec", lambda name: None)
     (check,) = _video()
     assert check.level == "note"
-    assert 'python -m pip install "labapp[video]"' in check.todo
+    assert "labapp extras add video" in check.todo
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ FUNCTIONS = frozenset(
         "open", "io.open", "os.open", "json.load", "json.loads", "orjson.loads", "yaml.compose",
         "yaml.load", "yaml.safe_load", "np.load", "np.fromfile", "np.memmap", "np.loadtxt",
         "np.genfromtxt", "pd.read_csv", "pd.read_parquet", "pq.read_table", "pq.ParquetFile",
-        "sqlite3.connect", "duckdb.connect", "duckdb.read_csv", "zipfile.ZipFile", "tarfile.open",
+        "sqlite3.connect", "zipfile.ZipFile", "tarfile.open",
         "gzip.open", "wave.open", "soundfile.read", "soundfile.SoundFile", "safetensors.safe_open",
         "Image.open", "images.open", "QPixmap", "h5py.File", "torch.load", "pickle.load",
         "shutil.unpack_archive", "csv.reader", "csv.DictReader", "msgspec.json.Decoder",
@@ -68,7 +68,6 @@ ALLOWED = {
         "Image.open": "of an open file, its size alone"
     },
     "labapp/analysis/retention.py": {"json.loads": "of cells that were made in memory"},
-    "labapp/analysis/writing_snapshots.py": {"duckdb.connect": "in memory"},
     "labapp/analysis/snapshots.py": {"pq.ParquetFile": OWN},
     "labapp/coding/annotations/packs.py": {"zipfile.ZipFile": "writes"},
     "labapp/record/audio/pyramid.py": {"wave.open": MEASURED},

@@ -56,7 +56,7 @@ def test_what_can_write_down_speech_is_told_with_what_to_get(
     (check,) = doctor._speech()
     assert (check.name, check.level, check.ok) == ("speech", "note", True)
     assert check.found == f"no engine; no model in {tmp_path}"
-    assert 'python -m pip install "labapp[whispercpp]"' in check.todo
+    assert "labapp extras add whispercpp" in check.todo
     assert "ggml-small.bin of ggerganov/whisper.cpp" in check.todo
     assert "German needs one without" in check.todo
     (tmp_path / "ggml-tiny.bin").write_bytes(struct.pack("<4sI", b"lmgg", 51865))

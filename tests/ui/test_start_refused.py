@@ -166,7 +166,7 @@ def test_lsl_that_is_required_and_not_installed_is_refused_with_what_to_get(
     with pytest.raises(LslError, match="pylsl is not installed") as said:
         open_new("quickstart", "P01", "1", replace(options, lsl=True))
     assert said.value.safe == "No session was started."
-    assert 'pip install "labapp[lsl]"' in said.value.todo
+    assert "labapp extras add lsl" in said.value.todo
     assert not (tmp_path / "data" / "quickstart").exists()
 
 
