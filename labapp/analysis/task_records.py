@@ -27,9 +27,9 @@ from labapp.base import discovery
 from labapp.base.clock import NS
 from labapp.base.errors import RecordError, SetupError
 from labapp.record.events import Event, Payload
-from labapp.record.events.event import KINDS as PAUSES
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PartEnded, PartRestarted, PartSkipped, PartStarted
+from labapp.record.events.registry import KINDS as PAUSES
+from labapp.record.events.registry import Pauses
 from labapp.record.events.trials import TrialEnded
 from labapp.study.design import Missing
 from labapp.study.instruments import Instrument
@@ -42,10 +42,10 @@ from labapp.study.plugins.part import (
     stages_of,
     with_trials,
 )
-from labapp.study.plugins.task_type import TaskType
+from labapp.study.plugins.registry import TaskType
 
 if TYPE_CHECKING:
-    from labapp.study.plugins.task_type import TaskType
+    from labapp.study.plugins.registry import TaskType
 
 
 Row = dict[str, Any]

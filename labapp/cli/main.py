@@ -25,7 +25,7 @@ from labapp.base.errors import (
     NotFoundError,
     UsageError,
 )
-from labapp.base.parallel.long_work import stoppable
+from labapp.base.parallel.processes import stoppable
 from labapp.base.resources import pilot_root
 from labapp.cli import completion
 from labapp.cli.options import (
@@ -498,9 +498,9 @@ def analyze(
 
     Example: labapp analyze bundle --out results --format xlsx --format sav
     """
+    from labapp.analysis.analyze import MISSING
     from labapp.analysis.analyze import analyze as write_analysis
     from labapp.analysis.data_files import FORMATS
-    from labapp.analysis.language import MISSING
     from labapp.base.report.page import look_of
 
     one_place(workers, dask)

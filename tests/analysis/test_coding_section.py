@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from labapp.analysis import coding_figures
-from labapp.analysis.analyze import analyze
+from labapp.analysis.analyze import MISSING, analyze
 from labapp.analysis.coding_figures import coding_plates
 from labapp.analysis.coding_section import (
     LEAST,
@@ -26,7 +26,6 @@ from labapp.analysis.coding_section import (
     uncoded,
     wilson,
 )
-from labapp.analysis.language import MISSING
 from labapp.analysis.tables import Tables, frames, load
 from labapp.session.simulation.simulation_job import simulate_study
 from tests.helpers.nightly import EVERYTHING

@@ -23,7 +23,8 @@ from matplotlib.patches import Rectangle
 from scipy import optimize
 from statsmodels.stats.anova import AnovaRM
 
-from labapp.analysis import language, load, task_report
+from labapp.analysis import analyze as language
+from labapp.analysis import load, task_report
 from labapp.analysis.analyze import analyze, report, write
 from labapp.analysis.declared import declared_of
 from labapp.analysis.design.contents import REPORT, SCRIPT

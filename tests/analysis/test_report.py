@@ -19,7 +19,6 @@ from matplotlib.figure import Figure
 import labapp
 from labapp.analysis import load
 from labapp.analysis.analyze import DEFINITIONS, FIGURES, REPORT, analyze, file_names, report
-from labapp.analysis.by_task import by_model
 from labapp.analysis.deviations import MEANINGS
 from labapp.analysis.retention import printed_of, recruitment
 from labapp.analysis.rows import SessionRecords
@@ -28,6 +27,7 @@ from labapp.analysis.tables import Tables, tables_of
 from labapp.analysis.task_report import (
     Findings,
     ReportedStudy,
+    by_model,
     has_report,
     questionnaire_name,
     reports,

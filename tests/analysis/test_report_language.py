@@ -13,7 +13,8 @@ from typing import cast
 import pandas as pd
 import pytest
 
-from labapp.analysis import Tables, language
+from labapp.analysis import Tables
+from labapp.analysis import analyze as language
 from labapp.analysis.analyze import analyze, report
 from labapp.analysis.participation import flow_figures
 from labapp.analysis.tables import load

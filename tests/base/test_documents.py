@@ -21,7 +21,7 @@ from labapp.base.naming import OWN, WINDOWS, reserved
 from labapp.base.reading.values import json_value
 from labapp.models.representations.card import ModelCard
 from labapp.models.representations.recipe import Recipe
-from labapp.models.representations.tfjs.importing import _checked
+from labapp.models.representations.tfjs import _checked
 from labapp.models.stimuli.manifest import Manifest
 from labapp.study import loading, planner
 from labapp.study.schema import Participants, StudyId

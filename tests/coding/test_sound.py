@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from labapp.base.clock import NS
 from labapp.base.errors import LabappError, TargetExists, UsageError
+from labapp.coding.annotations.model import time_ns, time_text
 from labapp.coding.annotations.redacting import handed_out, redact
 from labapp.coding.sound import SessionSound, write_clip
-from labapp.coding.times import time_ns, time_text
 from labapp.record.audio import recorded_sound
 from labapp.record.audio.capture import HEADER_BYTES, wav_header
 from labapp.record.journal.opening import open_record

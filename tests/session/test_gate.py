@@ -19,7 +19,7 @@ from labapp.record.journal.read import read_rows
 from labapp.session import environment
 from labapp.session.environment import _listed, _mounted, kind_of, network_drive
 from labapp.session.gate import gate, look_at
-from labapp.session.models import WarmDecoders, load_warm
+from labapp.session.pictures import WarmDecoders, load_warm
 from labapp.session.planning.plan import plan
 from labapp.session.simulation.simulation_job import checked
 from labapp.study import loading

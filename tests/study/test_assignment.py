@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from benchmarks.balance import measured
 from labapp.base.errors import StudyFull
 from labapp.study.allocation import Slot, Slots, cell_name, in_order, rows_of
-from labapp.study.assignment import balanced_rows, counterbalanced, generator, shuffled
+from labapp.study.conditions import balanced_rows, counterbalanced, generator, shuffled
 from labapp.study.design import Design, Order
 from tests.helpers.nightly import EVERYTHING
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import labapp.analysis
 from labapp.base import resources
 from labapp.record.events.commands import Back, Begin, Command, Next, SkipStage
-from labapp.record.events.event import Event, Pauses, Source
+from labapp.record.events.registry import Event, Pauses, Source
 from labapp.record.journal.opening import iter_records, open_record
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from labapp.analysis.inclusion import RULES
 from labapp.base.clock import NS
 from labapp.record.events import Event, Payload, Source, UnstampedEvent
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
@@ -32,6 +31,7 @@ from labapp.record.events.lifecycle import (
     SessionPaused,
     SessionResumed,
 )
+from labapp.record.events.registry import Pauses
 from labapp.record.events.voice import (
     AudioDeviceBack,
     AudioDeviceLost,

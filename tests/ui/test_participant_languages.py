@@ -20,7 +20,7 @@ from labapp.tasks.reconstruction.plan import TutorialPart
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.tasks.single_dimension.events import Choose, Rate
 from labapp.tasks.single_dimension.plan import ExamplePart
-from labapp.tasks.single_dimension.screen.questions import SingleDimensionScreen
+from labapp.tasks.single_dimension.screen import SingleDimensionScreen
 from labapp.ui.strings import Strings, strings_of
 from tests.helpers.languages import MARKED, mark, translated, write_marked
 from tests.helpers.packages import ring_model

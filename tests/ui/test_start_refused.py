@@ -23,7 +23,8 @@ from labapp.base.errors import (
 from labapp.base.resources import assets
 from labapp.record.audio import devices
 from labapp.record.journal.read import read_rows
-from labapp.session import folder, models
+from labapp.session import folder
+from labapp.session import pictures as models
 from labapp.session.folder import SessionFolder
 from labapp.study.loading import load
 from labapp.ui.controller import SessionController

@@ -22,20 +22,20 @@ from labapp.base.errors import Fault, SetupError, StimuliError, StudyFull, Targe
 from labapp.cli.main import app
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
-from labapp.models.stimuli.masking import Masking
+from labapp.models.stimuli.masked_pictures import Masking
 from labapp.record.events.commands import Next, SkipStage
 from labapp.session.condition_assignment import preview
 from labapp.session.overview import next_free
 from labapp.session.simulation.simulation_job import Course
 from labapp.study.loading import WORDS, load
 from labapp.study.words import shown
-from labapp.ui import fitting, language, picture_warmer, starting, theme
+from labapp.ui import fitting, language, starting, theme
 from labapp.ui import home as home_module
+from labapp.ui import session_lists as picture_warmer
 from labapp.ui.home import HomeController
 from labapp.ui.moderator.checklist import StudyChoice
 from labapp.ui.moderator.home import STUDY, HomeWindow
 from labapp.ui.moderator.study_page import NewStudy, StudyMaking
-from labapp.ui.picture_warmer import PictureWarmer
 from labapp.ui.preview import (
     Place,
     Preview,
@@ -46,6 +46,7 @@ from labapp.ui.preview import (
     write_pictures,
 )
 from labapp.ui.qtapp import make_app
+from labapp.ui.session_lists import PictureWarmer
 from labapp.ui.starting import RunOptions, open_new
 from labapp.ui.strings import Strings
 from tests.helpers.drawn import drawn_study, ended, interrupted

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from labapp.models.datasets.birds.dataset import SISTERS
+from labapp.models.datasets.birds import SISTERS
 from labapp.models.datasets.split import CHUNK, Float32, Int64
 
 UInt8 = NDArray[np.uint8]

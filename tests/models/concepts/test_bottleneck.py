@@ -14,15 +14,15 @@ from torch import Tensor, nn
 from torch.func import jacrev, vmap
 from torch.nn import functional
 
-from labapp.models.concepts import explained
-from labapp.models.concepts.explained import (
+from labapp.models.concepts import learners as explained
+from labapp.models.concepts.learner import Batch, ConceptModel, Setup, TrainingRows
+from labapp.models.concepts.learners import (
     Directions,
     Discovered,
     Explained,
     Relevances,
     logits_of,
 )
-from labapp.models.concepts.learner import Batch, ConceptModel, Setup, TrainingRows
 from labapp.models.concepts.recipe import SIZES, Ccd, Senn
 from labapp.models.concepts.training import Interventions, intervene, interventions, probabilities
 from labapp.models.metrics.roc import class_accuracy, class_auc

@@ -120,7 +120,7 @@ def test_painting_does_not_eat_references_to_none() -> None:
 def test_qt_is_loaded_by_painting_alone_and_no_application_is_made() -> None:
     code = (
         "import sys\n"
-        "from labapp.models.datasets.birds.dataset import birds\n"
+        "from labapp.models.datasets.birds import birds\n"
         "rows = birds(seed=1).train; rows.bird(3)\n"
         "assert 'PySide6' not in sys.modules\n"
         "import numpy as np; rows.instances(np.arange(2)); rows.factors(np.arange(2))\n"

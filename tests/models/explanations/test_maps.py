@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional
 
 from labapp.base.errors import ModelError
-from labapp.models.datasets.birds.dataset import BirdRows
+from labapp.models.datasets.birds import BirdRows
 from labapp.models.explanations import bagnet as bags
 from labapp.models.explanations import patches
 from labapp.models.explanations.classifier import Classifier

@@ -16,7 +16,7 @@ from labapp.base import resources
 from labapp.base.errors import ModelError, UsageError
 from labapp.cli.main import app
 from labapp.models import catalog as models_catalog
-from labapp.models.datasets.birds.dataset import (
+from labapp.models.datasets.birds import (
     GENERA,
     SITES,
     BirdRows,
@@ -26,11 +26,12 @@ from labapp.models.datasets.birds.dataset import (
     mark_places,
     part_map,
 )
-from labapp.models.explanations import card as cards
 from labapp.models.explanations import data as recipes
-from labapp.models.explanations import evaluation, package, training
-from labapp.models.explanations.card import VISIBLE
+from labapp.models.explanations import evaluation, package
+from labapp.models.explanations import package as cards
+from labapp.models.explanations.classifier import train
 from labapp.models.explanations.data import ClassifierRecipe, Schedule
+from labapp.models.explanations.package import VISIBLE
 from labapp.models.explanations.photos import Photos, load_photos
 from labapp.models.training.loop import Progress
 from tests.models.explanations.conftest import TINY
@@ -42,7 +43,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("models")
     recipe = root / "tiny.yaml"
     recipe.write_text(TINY.format(name="resnet"), encoding="utf-8")
-    training.train(recipe, out=root)
+    train(recipe, out=root)
     return root
 
 
@@ -77,10 +78,10 @@ def test_a_run_that_was_killed_makes_the_same_package(
 
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        training.train(recipe_of("resnet"), out=out, progress=kill, checkpoint_s=0)
+        train(recipe_of("resnet"), out=out, progress=kill, checkpoint_s=0)
     assert (out / ".training" / "birds" / "resnet" / "checkpoint.safetensors").is_file()
     seen: list[int] = []
-    training.train(recipe_of("resnet"), out=out, progress=lambda one: seen.append(one.step))
+    train(recipe_of("resnet"), out=out, progress=lambda one: seen.append(one.step))
     assert seen == [4, 5, 6]
     weights = Path("birds", "resnet", cards.WEIGHTS)
     assert (out / weights).read_bytes() == (trained / weights).read_bytes()
@@ -179,7 +180,7 @@ def test_a_package_under_another_id_is_refused(root: Path) -> None:
 
 def test_a_package_is_never_overwritten(root: Path, recipe_of: Callable[..., Path]) -> None:
     with pytest.raises(ModelError, match="never overwritten"):
-        training.train(recipe_of("resnet"), out=root)
+        train(recipe_of("resnet"), out=root)
 
 
 SHIPPED = sorted((resources.models() / "recipes").glob("birds-*.yaml"))

@@ -9,10 +9,12 @@ import pytest
 
 from labapp.base import resources
 from labapp.base.errors import ModelError
-from labapp.models.datasets.birds.dataset import SPECIES
-from labapp.models.explanations import card as cards
-from labapp.models.explanations import data, package
-from labapp.models.explanations.card import (
+from labapp.models.datasets.birds import SPECIES
+from labapp.models.explanations import data, package, protopnet, prototree
+from labapp.models.explanations import package as cards
+from labapp.models.explanations.classifier import Classifier
+from labapp.models.explanations.evaluation import hits
+from labapp.models.explanations.package import (
     HUNDRED,
     BagnetChecks,
     ClassTest,
@@ -21,12 +23,8 @@ from labapp.models.explanations.card import (
     ProtopnetChecks,
     PrototreeChecks,
 )
-from labapp.models.explanations.classifier import Classifier
-from labapp.models.explanations.evaluation import hits
 from labapp.models.explanations.photos import load_photos
-from labapp.models.explanations.protopnet import training as protopnet
-from labapp.models.explanations.protopnet.training import MAXIMUM
-from labapp.models.explanations.prototree import training as prototree
+from labapp.models.explanations.protopnet import MAXIMUM
 from tests.helpers.sample import sample
 
 THERE = ("birds/bagnet", "birds/protopnet", "birds/prototree", "birds/resnet", "faces/cnn")

@@ -12,13 +12,13 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
 from labapp.base.errors import MetricError
-from labapp.models.datasets.birds.dataset import SPECIES, FieldMark, marks_of
+from labapp.models.datasets.birds import SPECIES, FieldMark, marks_of
 from labapp.models.datasets.concepts.rows import hand_made
 from labapp.models.datasets.split import Float64
-from labapp.models.metrics.alignment import align, alignment_accuracy, greedy
 from labapp.models.metrics.evaluation.scores import correlations
 from labapp.models.metrics.information import Binning, discretise
 from labapp.models.metrics.inputs import halves, z_scores
+from labapp.models.metrics.ois import align, alignment_accuracy, greedy
 from labapp.models.metrics.roc import class_auc, roc_auc
 from tests.helpers.sample import examples, sample
 from tests.models.metrics.made import BINNINGS, array, seeds

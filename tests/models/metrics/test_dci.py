@@ -18,10 +18,18 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from labapp.base.errors import MetricError
-from labapp.models.metrics import regressors
-from labapp.models.metrics.dci import concentration, dci, disentanglement
-from labapp.models.metrics.dcimig import dcimig
-from labapp.models.metrics.regressors import REGRESSORS, lasso, r2, random_forest, standardise
+from labapp.models.metrics import dci as regressors
+from labapp.models.metrics.dci import (
+    REGRESSORS,
+    concentration,
+    dci,
+    disentanglement,
+    lasso,
+    r2,
+    random_forest,
+    standardise,
+)
+from labapp.models.metrics.information import dcimig
 from tests.helpers.sample import examples
 from tests.models.metrics.brief import by_day, few_depths_of_forests, few_trees_of_dci
 from tests.models.metrics.made import Float64, array, seeds

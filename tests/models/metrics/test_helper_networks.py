@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from labapp.base.errors import MetricError
-from labapp.models.metrics.concepts import concepts, divide_rows
-from labapp.models.metrics.helper_networks import (
+from labapp.models.metrics.inputs import concepts, divide_rows
+from labapp.models.metrics.ois import (
     HelperWeights,
     initial,
     logits_by_knots,

@@ -13,10 +13,19 @@ from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
 from labapp.models.datasets import sinelines
-from labapp.models.metrics.dcimig import assign_credit, dcimig
-from labapp.models.metrics.information import Binning, discretise, labels, mi, mutual_information
-from labapp.models.metrics.mig import gaps, mig
-from labapp.models.metrics.modularity import modularities, modularity
+from labapp.models.metrics.information import (
+    Binning,
+    assign_credit,
+    dcimig,
+    discretise,
+    gaps,
+    labels,
+    mi,
+    mig,
+    modularities,
+    modularity,
+    mutual_information,
+)
 from tests.helpers.sample import examples
 from tests.models.metrics.made import BINNINGS, Float64, array, mixed, seeds
 

@@ -9,15 +9,15 @@ from torch import nn
 
 from labapp.base.errors import MetricError
 from labapp.models.datasets.concepts.rows import hand_made
-from labapp.models.metrics.alignment import align
-from labapp.models.metrics.helper_networks import (
+from labapp.models.metrics.ois import (
     MAPS,
     MapWeights,
+    align,
     initial_maps,
     logits_of_maps,
+    ois,
     train,
 )
-from labapp.models.metrics.ois import ois
 from tests.helpers.sample import sample
 from tests.models.metrics.made import Float64, array
 

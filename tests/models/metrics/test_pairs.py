@@ -16,12 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model import LogisticRegression
 
 from labapp.base.errors import MetricError
-from labapp.models.metrics.betavae import betavae
-from labapp.models.metrics.factorvae import factorvae
 from labapp.models.metrics.sampling import (
     CheckedSampler,
     Neighbours,
     RowSampler,
+    betavae,
+    factorvae,
     fixed_factors,
     instance_source,
 )

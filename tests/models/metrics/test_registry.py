@@ -20,24 +20,29 @@ from labapp.base import resources
 from labapp.base.errors import MetricError
 from labapp.models.datasets import sinelines
 from labapp.models.datasets.split import Float64
-from labapp.models.metrics.concepts import MOST_CLASSES, concepts, divide_rows
 from labapp.models.metrics.dci import dci
-from labapp.models.metrics.dcimig import dcimig
-from labapp.models.metrics.explicitness import explicitness
-from labapp.models.metrics.information import Binning, mi, mutual_information
+from labapp.models.metrics.information import (
+    Binning,
+    dcimig,
+    mi,
+    mig,
+    modularity,
+    mutual_information,
+)
 from labapp.models.metrics.inputs import (
+    MOST_CLASSES,
     Score,
     check_count,
     check_inputs,
     check_rows,
     check_seed,
     check_vectors,
+    concepts,
+    divide_rows,
     generator,
 )
-from labapp.models.metrics.mig import mig
-from labapp.models.metrics.modularity import modularity
 from labapp.models.metrics.registry import METRICS, Metric
-from labapp.models.metrics.sap import sap
+from labapp.models.metrics.sap import explicitness, sap
 from tests.helpers.sample import examples, sample
 from tests.models.metrics.brief import few_epochs_of_nis, few_trees_of_dci, few_trees_of_r4
 from tests.models.metrics.made import BINNINGS, array, mixed, seeds

@@ -19,8 +19,9 @@ from PIL import Image
 
 from labapp.base.errors import StimuliError
 from labapp.base.resources import assets
-from labapp.models.datasets.birds.dataset import BirdRows
-from labapp.models.stimuli import importing, library, masking, pictures, sources
+from labapp.models.datasets.birds import BirdRows
+from labapp.models.stimuli import importing, library, pictures, sources
+from labapp.models.stimuli import masked_pictures as masking
 from labapp.models.stimuli.check import check, reference_pairs, reserved
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import ColourMap, Concept, Manifest, Photo

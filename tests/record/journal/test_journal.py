@@ -17,9 +17,8 @@ from labapp.analysis.folding.folded import fold
 from labapp.base.clock import FakeClock
 from labapp.base.errors import JournalError, LabappError, RecordError
 from labapp.record.events import GENESIS, Event, Payload, Source, UnstampedEvent, payload_of
-from labapp.record.events.event import payload_text
 from labapp.record.events.lifecycle import NoteAdded, SessionPlanned, SessionReopened, SkipRequested
-from labapp.record.events.registry import frequent_kinds, loose, registered
+from labapp.record.events.registry import frequent_kinds, loose, payload_text, registered
 from labapp.record.journal.layout import COLUMNS, JOURNAL, LOCK, FolderTree, Tree, ZipTree
 from labapp.record.journal.opening import SessionPlace, describe
 from labapp.record.journal.read import (

@@ -32,7 +32,7 @@ from labapp.study.loading import files_digest
 from labapp.study.plugins import registry
 from labapp.study.plugins.bids import Column, CourseRow, TaskFiles
 from labapp.study.plugins.part import PlannedPart, TrialsPart
-from labapp.study.plugins.task_type import TaskType
+from labapp.study.plugins.registry import TaskType
 from tests.analysis.sessions import paired
 from tests.helpers.journals import SessionBuilder
 

@@ -10,6 +10,7 @@ import pytest
 
 from labapp.analysis.calibration import Separation, Suggestion
 from labapp.session.planning import figures, phrases
+from labapp.session.planning.plan import completions, lengths, quantile, waiting
 from labapp.session.planning.thresholds import (
     BEST,
     TRIES,
@@ -18,7 +19,6 @@ from labapp.session.planning.thresholds import (
     recommended,
     thresholds,
 )
-from labapp.session.planning.waiting import completions, lengths, quantile, waiting
 from tests.session.planning.people import MODELS, cohort, people, question, session, stage
 
 FAR = np.linspace(0.0, 0.4, 100)

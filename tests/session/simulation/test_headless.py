@@ -50,7 +50,7 @@ from labapp.session.simulation.simulation_job import (
 from labapp.session.simulation.strategies import STRATEGIES
 from labapp.study.allocation import rule_of
 from labapp.study.loading import LoadedStudy, load
-from labapp.study.plugins.task_type import TaskType
+from labapp.study.plugins.registry import TaskType
 from labapp.tasks.pages.task import TASK
 from labapp.tasks.reconstruction import simulated
 from tests.helpers.drawn import drawn_study

@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score, classification_report, log_loss
 from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
 
 from labapp.analysis.bootstrap import NORMAL
-from labapp.models.stimuli.masking import sizes
+from labapp.models.stimuli.masked_pictures import sizes
 from labapp.tasks.unmasking.report import contents
 from labapp.tasks.unmasking.report import contents as of_mixed
 from labapp.tasks.unmasking.report import fits as of_fits

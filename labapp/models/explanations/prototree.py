@@ -36,11 +36,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from labapp.base.errors import ModelError
-from labapp.models.datasets.birds.dataset import SPECIES, BirdRows, Birds
+from labapp.models.datasets.birds import SPECIES, BirdRows, Birds
 from labapp.models.datasets.split import Float32, Float64, Int64
 from labapp.models.explanations import evaluation, patches
 from labapp.models.explanations.backbones import CHANNELS, PooledClassifier, ResidualBackbone, begin
-from labapp.models.explanations.card import PrototreeChecks, TreeAccuracy
 from labapp.models.explanations.classifier import (
     Classifier,
     Phase,
@@ -50,6 +49,7 @@ from labapp.models.explanations.classifier import (
     one_off_phase,
 )
 from labapp.models.explanations.data import ClassifierRecipe, Prototree
+from labapp.models.explanations.package import PrototreeChecks, TreeAccuracy
 from labapp.models.explanations.patches import (
     CHUNK,
     PrototypeNetwork,

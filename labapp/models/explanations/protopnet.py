@@ -36,11 +36,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from labapp.models.datasets.birds.dataset import SPECIES, BirdRows, Birds
+from labapp.models.datasets.birds import SPECIES, BirdRows, Birds
 from labapp.models.datasets.split import Float32, Float64, Int64
 from labapp.models.explanations import evaluation, patches
 from labapp.models.explanations.backbones import CHANNELS, PooledClassifier, ResidualBackbone, begin
-from labapp.models.explanations.card import ProtopnetChecks
 from labapp.models.explanations.classifier import (
     Classifier,
     Phase,
@@ -51,6 +50,7 @@ from labapp.models.explanations.classifier import (
     scores,
 )
 from labapp.models.explanations.data import ClassifierRecipe, Protopnet
+from labapp.models.explanations.package import ProtopnetChecks
 from labapp.models.explanations.patches import (
     PrototypeNetwork,
     around_peaks,

@@ -1,5 +1,6 @@
 """The single-dimension screen: the question on the left, what its dial does on the right; and the
-tutorial, whose last page shows the pictures of one dial."""
+tutorial, whose last page shows the pictures of one dial.
+"""
 
 from __future__ import annotations
 
