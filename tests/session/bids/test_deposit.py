@@ -24,8 +24,8 @@ from tests.helpers.golden import golden_builder
 from tests.helpers.journals import SessionBuilder, golden_session
 from tests.helpers.psychds import issues
 from tests.helpers.trees import snapshot
+from tests.session.bids.test_deidentified import SAID
 from tests.session.bids.test_export import renamed
-from tests.session.bids.test_redaction import SAID
 
 METADATA = Metadata.of(
     "cc-by-4.0",
