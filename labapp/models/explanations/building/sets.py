@@ -47,7 +47,6 @@ from labapp.models.datasets.faces.dataset import SIZE as FACE_PX
 from labapp.models.datasets.split import CHUNK, Float32, Int64
 from labapp.models.explanations import package
 from labapp.models.explanations.card import VISIBLE
-from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.data import METHODS, SCORINGS, FolderData, ids_of
 from labapp.models.explanations.photos import PictureRows, UInt8, as_bytes
 from labapp.models.stimuli import importing
