@@ -1,6 +1,6 @@
 # `make demo` and `make test` are all a new user needs; both set up what is missing first.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test nightly docs pictures check-tasks torture fuzz format clean
+.PHONY: help setup demo run test nightly docs package lock pictures check-tasks torture fuzz format clean
 
 help:
 	@echo "make demo   set up, then a whole session with a simulated participant, export and report"
@@ -9,6 +9,8 @@ help:
 	@echo "            SINCE=main: only the tests affected by what differs from main"
 	@echo "make nightly  the tests that make test leaves out (tests/nightly.yaml), mutants, torture and fuzz: hours"
 	@echo "make docs   set up, then the documentation as pages: build/docs/index.html; make pictures draws its windows anew"
+	@echo "make package  a folder with a Python of its own, as an archive and a .deb, in dist (Linux); some minutes"
+	@echo "make lock   the lock files in locks/, from pyproject.toml and constraints.txt"
 	@echo "make torture  every study resumed after every kind of event; 200 sessions killed; hours"
 	@echo "make check-tasks  the kit that tasks are checked with, 200 random courses of each; EXAMPLES=200"
 	@echo "make fuzz   set up, then hostile inputs to every reader, SECONDS=60 each"
@@ -37,6 +39,14 @@ nightly:
 docs:
 	@scripts/setup.sh test
 	@scripts/docs.sh
+
+# scripts/bare_root.sh tries it on a bare system.
+package:
+	@scripts/setup.sh test
+	@.venv/bin/python -m scripts.package
+
+lock:
+	@.venv/bin/python scripts/lock.py
 
 pictures:
 	@scripts/setup.sh test

@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from labapp.study.allocation import DrawnCells, Rule, Slot, Slots, in_order
-from labapp.study.assignment import counterbalanced, generator
-from labapp.study.conditions import Cells
+from labapp.study.conditions import Cells, counterbalanced, generator
 from labapp.study.design import Design
 
 STUDY = "benchmark"

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from labapp.models.datasets.birds.dataset import birds
+from labapp.models.datasets.birds import birds
 from labapp.models.datasets.split import Int64
 
 SIZES = (96, 384, 512)

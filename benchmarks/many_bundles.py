@@ -62,7 +62,7 @@ def shorter(folder: Path) -> Path:
 def journal(rows: Sequence[Any], label: str, factor: float) -> Iterator[tuple[Any, ...]]:
     """The rows of a session as those of participant `label`, with errors times `factor`."""
     from labapp.record.events import GENESIS, row_hash
-    from labapp.record.events.event import payload_text
+    from labapp.record.events.registry import payload_text
 
     head = GENESIS
     for row in rows:

@@ -25,9 +25,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
-from labapp.models.metrics.helper_networks import BATCH, EPOCHS, HIDDEN
 from labapp.models.metrics.nis import nis
-from labapp.models.metrics.ois import ois
+from labapp.models.metrics.ois import BATCH, EPOCHS, HIDDEN, ois
 
 SIZES = ((5, 3_000), (20, 10_000))
 

@@ -112,7 +112,7 @@ def participant(
     from labapp.models.representations.package import load_package
     from labapp.record.audio.devices import Device
     from labapp.record.audio.recorder import Recorder
-    from labapp.record.lsl.streams import SessionStreams
+    from labapp.record.lsl import SessionStreams
     from labapp.session.opening import SessionDependencies, create
     from labapp.study.loading import load
     from labapp.ui.participant.view import Bridge, QtScheduler

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from labapp.base import resources
 from labapp.models.concepts import card as concept_cards
 from labapp.models.concepts import package as concept_models
-from labapp.models.explanations import card as classifier_cards
+from labapp.models.explanations import package as classifier_cards
 from labapp.models.explanations import package as classifiers
-from labapp.models.explanations.card import BirdTest, ClassifierCard, ClassTest, CnnChecks
+from labapp.models.explanations.package import BirdTest, ClassifierCard, ClassTest, CnnChecks
 from labapp.models.metrics.registry import METRICS
 from labapp.models.representations import card as cards
 from labapp.models.representations import package

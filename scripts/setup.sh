@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes everything that `make demo`, `make test` and `make run` need: missing system libraries, a
-# virtual environment, and the pinned packages of constraints.txt. Does nothing when all is there.
+# virtual environment, and the packages of locks/, each with its hash. Does nothing when all is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -135,7 +135,7 @@ if [ "$want" = test ] && [ "$torch" = no ]; then
   exit 2
 fi
 # The place counts too: programs in a virtual environment name their interpreter by its full path.
-fresh=$({ pwd; echo "$torch"; cat pyproject.toml constraints.txt scripts/setup.sh; } | cksum)
+fresh=$({ pwd; echo "$torch"; cat pyproject.toml constraints.txt locks/*.txt scripts/setup.sh; } | cksum)
 place="$venv/.labapp-place"
 if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$fresh" ] || ! "$venv/bin/python" -c '' 2>/dev/null; then
   say "Setting up Python packages in $venv (a few minutes the first time) ..."
@@ -144,18 +144,17 @@ if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$fresh" ] || ! "$venv/bin/python
   fi
   pwd >"$place"
   pip=("$venv/bin/python" -m pip --disable-pip-version-check --quiet)
-  extra=""
   if [ "$torch" = yes ]; then
-    # Alone and first: the rest of the extra depends on the pinned build.
-    "${pip[@]}" install --constraint constraints.txt torch==2.13.0
-    extra="[torch]"
+    # By version alone: its builds for processors and for graphics cards are different files.
+    "${pip[@]}" install --constraint constraints.txt torch==2.13.0 captum
   else
     say "Without torch, which is 3 GB here: this computer has no NVIDIA graphics card that can be seen."
     say "Sessions, replay and analysis need none of it. For training, explanations, concept learners and"
     say "metrics that fit networks: TORCH=yes make setup"
   fi
-  [ "$want" = test ] && extra="[dev]"
-  "${pip[@]}" install --constraint constraints.txt --editable ".$extra" babel
+  # Each file is refused unless it has the hash of the lock file, which names everything that is needed.
+  "${pip[@]}" install --no-deps --require-hashes --requirement "locks/$want.txt"
+  "${pip[@]}" install --no-deps --constraint constraints.txt --editable .
   printf '%s' "$fresh" >"$stamp"
 fi
 

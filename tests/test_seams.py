@@ -25,8 +25,8 @@ from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PartPictures
 from labapp.study.plugins.questions import Question, QuestionsState
+from labapp.study.plugins.registry import TaskType
 from labapp.study.plugins.simulated import Actor
-from labapp.study.plugins.task_type import TaskType
 from tests.helpers.nightly import EVERYTHING
 
 PACKAGE = Path(__file__).resolve().parents[1] / "labapp"
@@ -56,7 +56,7 @@ SPLIT_AT_A_STROKE = {
     "models/representations/importing/importing.py": "the same; and a data set where none is "
     "given, once, for the card of an import",
     "models/representations/importing/convert.py": "files of an archive of torch",
-    "models/representations/tfjs/importing.py": "names of weights",
+    "models/representations/tfjs.py": "names of weights",
     "study/loading.py": "files of assets",
     "ui/language.py": "ids as folders of a path, all of them, which are hidden",
     "ui/replay/coding_window.py": "the last folder of an id is hidden like the id",
@@ -74,10 +74,10 @@ EVERYDAY = frozenset(
 asked for its part, task, kind, item or questionnaire."""
 ASKED = frozenset({"part", "task", "kind", "part_kind", "instrument", "item", "dataset", "label"})
 NAMED = {
-    "models/concepts/explained.py": "the name of a loss",
+    "models/concepts/learners.py": "the name of a loss",
     "analysis/item_sections.py": "the form of an answer: options that were chosen, words",
     "models/representations/distance.py": "distances by their names, which are those of data sets",
-    "models/representations/tfjs/importing.py": "the three data sets of the published files",
+    "models/representations/tfjs.py": "the three data sets of the published files",
     "study/instruments/items.py": "circles in which a scale is drawn, and no data set",
     "study/plan.py": "an older plan tells whom a questionnaire asks about by its name",
     "models/representations/recipe.py": "what the published studies fix for each data set",
@@ -92,7 +92,7 @@ GOES_ON = re.compile(r"[\"']\s*[rfb]*[\"']")
 TOLD = {
     "session/bids/folder.py": "names of entities, as BIDS has them",
     "cli/stimuli.py": "what the stimulus sets are called that can be built",
-    "models/concepts/explained.py": "the name of a loss",
+    "models/concepts/learners.py": "the name of a loss",
     "base/discovery.py": "the table of what is shipped",
     "models/explanations/building/sets.py": "what the stimulus sets are called that can be built",
     "ui/moderator/wording.py": "titles of parts, to be translated",

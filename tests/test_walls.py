@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "labapp"
 HEAVY = (
     "torch", "PySide6", "pandas", "matplotlib", "scipy", "sounddevice", "pyarrow", "pyqtgraph",
-    "sklearn", "PIL", "duckdb", "dask", "distributed", "statsmodels", "importlib.metadata",
+    "sklearn", "PIL", "dask", "distributed", "statsmodels", "importlib.metadata",
     "jinja2",
 )  # fmt: skip
 

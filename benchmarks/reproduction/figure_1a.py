@@ -17,7 +17,7 @@ from benchmarks.reproduction.results import Results
 from benchmarks.reproduction.verdicts import Claim
 from labapp.base.figure_style import STYLE
 from labapp.base.report import kit
-from labapp.models.datasets.birds.dataset import (
+from labapp.models.datasets.birds import (
     GENERA,
     SPECIES,
     STATES,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from benchmarks.reproduction.printing import Table
 from labapp.models.datasets.concepts.rows import hand_made
-from labapp.models.metrics.concepts import Coordinates
+from labapp.models.metrics.inputs import Coordinates
 from labapp.models.metrics.ois import ois
 
 Float64 = NDArray[np.float64]

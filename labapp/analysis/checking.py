@@ -11,7 +11,7 @@ from labapp.analysis.column import ends_of
 from labapp.analysis.columns import outcome_columns
 from labapp.base.documents import Path_, dotted
 from labapp.base.errors import StudyError
-from labapp.models.stimuli.masking import recorded_outputs
+from labapp.models.stimuli.masked_pictures import recorded_outputs
 from labapp.study.loading import LoadedStudy
 from labapp.study.measures import Called, meanings, resolve, scores, unread
 from labapp.study.overview import Checked, check_all

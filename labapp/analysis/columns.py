@@ -367,6 +367,31 @@ def brought_tables() -> tuple[TaskTables, ...]:
     return tuple(records.tables for records in classes if records is not None)
 
 
+_ROW_IS = {
+    "trials": "an attempt at a question",
+    "stages": "a stage of a participant",
+    "answers": "an answer to an item of a questionnaire",
+    "scores": "a score of a questionnaire",
+    "items": "an item of a questionnaire, as it is worded",
+    "scales": "an item of a score that is a mean or a sum",
+    "participants": "a session",
+    "deviations": "something that did not go as planned",
+    "notes": "a note, flag or prompt of the moderator",
+    "utterances": "a unit of speech",
+    "codes_all": "a code that a rater gave",
+    "codes": "a code of the final coding",
+    "coded": "a code of the final coding, with what the participant did",
+    "pointer": "a stretch of the path of the pointer",
+    "snapshots": "a change of a picture in a question",
+}
+
+
+def row_meanings() -> dict[str, str]:
+    """What a row of each table is, in words; tables of packages that do not say it are left out."""
+    own = {name: words for tables in brought_tables() for name, words in tables.row_is.items()}
+    return _ROW_IS | own
+
+
 NO_OUTCOMES = ("scores", "snapshots", "pointer", "deviations", "notes", "items", "scales")
 """Tables whose columns are no outcomes: scores are named by themselves."""
 

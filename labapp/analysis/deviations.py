@@ -15,7 +15,6 @@ from typing import Any
 from labapp.base.clock import NS
 from labapp.base.errors import RecordError
 from labapp.record.events import Event, Payload, Source
-from labapp.record.events.event import Pauses, WorkingTime
 from labapp.record.events.lifecycle import (
     Agreement,
     AlarmCleared,
@@ -49,7 +48,7 @@ from labapp.record.events.lifecycle import (
     SkipTakenBack,
     WindowFocus,
 )
-from labapp.record.events.registry import frequent_kinds
+from labapp.record.events.registry import Pauses, WorkingTime, frequent_kinds
 from labapp.record.events.trials import TargetShown
 from labapp.record.events.voice import (
     AudioBlock,

@@ -16,11 +16,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from labapp.analysis.by_task import wide
 from labapp.analysis.questionnaires import FAILED, PASSED
 from labapp.analysis.reliability import Reliability
 from labapp.analysis.tables import Tables
-from labapp.analysis.task_report import TaskReport, questionnaire_name, reports
+from labapp.analysis.task_report import TaskReport, questionnaire_name, reports, wide
 from labapp.base.reading.values import json_value
 from labapp.base.report.listing import NONE, limited, records, spread
 from labapp.base.report.page import (

@@ -25,15 +25,15 @@ from labapp.base import resources
 from labapp.base.clock import NS
 from labapp.base.errors import StudyError
 from labapp.record.events import Event, Payload
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PartStarted
+from labapp.record.events.registry import Pauses
 from labapp.record.events.trials import QuestionnaireSubmitted, ResponseChanged
 from labapp.record.journal.layout import STUDY
 from labapp.record.journal.record import Record
 from labapp.study.conditions import listed as listed_values
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.asking import cells_of, form_of, kind_of
-from labapp.study.instruments.scoring import Score, as_answered, declared
+from labapp.study.instruments.instrument import Score, as_answered, declared
 from labapp.study.plugins.part import Questionnaire
 
 PASSED, FAILED = "passed", "failed"

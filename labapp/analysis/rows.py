@@ -67,7 +67,6 @@ from labapp.analysis.task_records import (
 from labapp.base.clock import NS
 from labapp.base.errors import SessionError
 from labapp.record.events import Event, Payload, Source
-from labapp.record.events.event import Pauses, WorkingTime
 from labapp.record.events.lifecycle import (
     KeyboardGiven,
     PointerMoved,
@@ -76,7 +75,7 @@ from labapp.record.events.lifecycle import (
     SkipTakenBack,
     WindowFocus,
 )
-from labapp.record.events.registry import frequent_kinds
+from labapp.record.events.registry import Pauses, WorkingTime, frequent_kinds
 from labapp.record.journal.decisions import Decision
 from labapp.record.journal.merged import Merged
 from labapp.study.consent import USES

@@ -18,7 +18,6 @@ from typing import Any
 import pandas as pd
 
 from labapp import __version__
-from labapp.analysis.by_task import without_sections
 from labapp.analysis.coding_section import coding_section
 from labapp.analysis.declared import Registration, declared_of, factor_column, read_declared
 from labapp.analysis.design.analyses import StudyAnalyses
@@ -39,6 +38,7 @@ from labapp.analysis.task_report import (
     questionnaire_name,
     reports,
     study_title,
+    without_sections,
 )
 from labapp.base.naming import natural
 from labapp.base.report.listing import NONE, SHOWN_ROWS, limited, records

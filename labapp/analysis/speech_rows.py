@@ -28,7 +28,7 @@ from labapp.coding.annotations.simulated import shipped_codebooks
 from labapp.coding.annotations.store import annotations_of, codebooks_in
 from labapp.coding.annotations.texts import is_redacted, may_be_quoted
 from labapp.record.events import Event, Payload
-from labapp.record.events.event import WorkingTime
+from labapp.record.events.registry import WorkingTime
 from labapp.record.events.trials import Comparison, DialTurned
 from labapp.record.events.voice import AudioBlock, AudioGap, AudioStarted
 from labapp.record.journal.record import Record

@@ -27,9 +27,9 @@ from labapp.base import discovery
 from labapp.base.clock import NS
 from labapp.base.errors import RecordError, SetupError
 from labapp.record.events import Event, Payload
-from labapp.record.events.event import KINDS as PAUSES
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PartEnded, PartRestarted, PartSkipped, PartStarted
+from labapp.record.events.registry import KINDS as PAUSES
+from labapp.record.events.registry import Pauses
 from labapp.record.events.trials import TrialEnded
 from labapp.study.design import Missing
 from labapp.study.instruments import Instrument
@@ -42,10 +42,10 @@ from labapp.study.plugins.part import (
     stages_of,
     with_trials,
 )
-from labapp.study.plugins.task_type import TaskType
+from labapp.study.plugins.registry import TaskType
 
 if TYPE_CHECKING:
-    from labapp.study.plugins.task_type import TaskType
+    from labapp.study.plugins.registry import TaskType
 
 
 Row = dict[str, Any]
@@ -186,6 +186,7 @@ class TaskTables:
     own : by name, the columns of tables of its own. Columns of `labapp.analysis.column.FILLED` in
         them are filled in for every task alike.
     rows : by name of a table of its own, what its rows are about, from the task's records.
+    row_is : by name of a table of its own, what a row is, in words: `an attempt at a photo`.
     added : by table, and there by the shared column behind which they stand, columns that it adds.
     shared : by table the cells that it gives to shared columns, by their names: each a getter or a
         path, as in `labapp.analysis.column.Column`.
@@ -204,6 +205,7 @@ class TaskTables:
     distinct: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
     outcomes: Mapping[str, str] = field(default_factory=dict)
+    row_is: Mapping[str, str] = field(default_factory=dict)
 
     def columns(self, table: str) -> Columns:
         """The columns that it adds to a shared table."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from labapp.analysis.columns import SNAPSHOTS
@@ -14,9 +14,6 @@ from labapp.analysis.folding.folded import NUMBERS, SCHEMA
 from labapp.analysis.snapshots import GROUP, Snapshots
 from labapp.analysis.tables import typed
 from labapp.base.reading.tables import MARK, STARTS
-
-LIMITS: dict[str, str | bool | int | float | list[str]] = {"memory_limit": "512MB", "threads": 1}
-"""What duckdb may use; two threads take twice the processor time and as long."""
 
 
 def write_snapshots(given: Snapshots | pd.DataFrame, csv: Path, parquet: Path) -> None:
@@ -27,40 +24,62 @@ def write_snapshots(given: Snapshots | pd.DataFrame, csv: Path, parquet: Path) -
         if isinstance(given, Snapshots)
         else [pa.Table.from_pandas(given, SCHEMA, preserve_index=False)]
     )
-    with parquet.open("xb") as file, pq.ParquetWriter(file, _WRITTEN) as writer:
+    with (
+        parquet.open("xb") as file,
+        csv.open("xb") as lines,
+        pq.ParquetWriter(file, _WRITTEN) as writer,
+    ):
+        lines.write(f"{','.join(SCHEMA.names)}\n".encode())
         for table in tables:
             writer.write_table(table.cast(_WRITTEN), row_group_size=GROUP)
-    with csv.open("xb"):
-        pass  # so that it is ours: COPY writes over what is there
-    try:
-        with duckdb.connect(config=LIMITS) as connection:
-            # In a process that another one started duckdb takes itself to be asked by a person.
-            connection.execute("SET enable_progress_bar = false")
-            connection.execute(_COPY, {"parquet": str(parquet), "csv": str(csv)})
-    except duckdb.Error as error:
-        raise OSError(f"{csv.name} cannot be written ({error})") from error
+            for batch in table.to_batches(max_chunksize=LINES):
+                lines.write(as_text(batch))
 
 
+LINES = 20_000
+"""Rows that are made text together."""
 _WRITTEN = pa.Schema.from_pandas(typed([{"z": [0.0]}], SNAPSHOTS), preserve_index=False)
 """The types that pandas would write, and what it notes about them for its own reading."""
-# Doubles and lists of them as text are what Python writes, to the digit: a test holds duckdb to it.
-_STARTS = ", ".join(f"chr({ord(start)})" for start in STARTS)
+_TEXT = pa.string()
 
 
-def _selected(field: pa.Field) -> str:
-    """A column as the CSV has it: text escaped as `labapp.base.reading.tables` does it."""
-    name = str(field.name)
-    if field.type == NUMBERS:
-        return f"{name}::VARCHAR AS {name}"
-    if not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
-        return name
-    mark = f"chr({ord(MARK)})"
-    first = f"left(ltrim({name}, {mark}), 1)"
-    return f"CASE WHEN {first} IN ({_STARTS}) THEN {mark} || {name} ELSE {name} END AS {name}"
+def as_text(batch: pa.RecordBatch) -> bytes:
+    """Rows as the CSV has them: numbers as Python writes them, text escaped as
+    `labapp.base.reading.tables` does it."""
+    cells = [_cells(column) for column in batch.columns]
+    rows = pc.binary_join_element_wise(*cells, ",", null_handling="replace", null_replacement="")
+    whole = pc.binary_join(pa.ListArray.from_arrays([0, len(rows)], rows), "\n")
+    return f"{whole[0].as_py()}\n".encode() if len(rows) else b""
 
 
-_SELECTED = ", ".join(map(_selected, SCHEMA))
-_COPY = (
-    f"COPY (SELECT {_SELECTED} FROM read_parquet($parquet)) TO $csv "
-    "(FORMAT csv, HEADER, DELIMITER ',')"
-)
+def _cells(column: pa.Array) -> pa.Array:
+    if column.type == NUMBERS:
+        joined = pc.binary_join(
+            pa.ListArray.from_arrays(column.offsets, _numbers(column.values)), ", "
+        )
+        return _quoted(pc.binary_join_element_wise("[", joined, "]", ""))
+    if pa.types.is_floating(column.type):
+        return _numbers(column)
+    text = column.cast(_TEXT)
+    if pa.types.is_integer(column.type):
+        return text
+    first = pc.utf8_slice_codeunits(pc.utf8_ltrim(text, MARK), 0, 1)
+    active = pc.is_in(first, value_set=pa.array(list(STARTS), _TEXT))
+    return _quoted(pc.if_else(active, pc.binary_join_element_wise(MARK, text, ""), text))
+
+
+def _quoted(text: pa.Array) -> pa.Array:
+    """Text in quotation marks where it holds what separates cells or lines."""
+    special = pc.match_substring_regex(text, r'[",\r\n]')
+    if not pc.any(special).as_py():
+        return text
+    inside = pc.replace_substring(text, '"', '""')
+    return pc.if_else(special, pc.binary_join_element_wise('"', inside, '"', ""), text)
+
+
+def _numbers(column: pa.Array) -> pa.Array:
+    """Each different number is written by Python once. They differ by their bits: 0.0 and -0.0 are
+    equal to Arrow."""
+    distinct = column.view(pa.int64()).dictionary_encode()
+    numbers = distinct.dictionary.view(column.type).to_pylist()
+    return pa.array(map(repr, numbers), _TEXT).take(distinct.indices)

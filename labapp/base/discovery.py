@@ -29,7 +29,7 @@ CATALOGUES = {
     "labapp.explanations": "labapp.models.explanations.data:METHODS",
     "labapp.instruments": "labapp.study.instruments.instrument:QUESTIONNAIRES",
     "labapp.items": "labapp.study.instruments.asking:ITEM_KINDS",
-    "labapp.scores": "labapp.study.instruments.scoring:RULES",
+    "labapp.scores": "labapp.study.instruments.instrument:RULES",
 }
 """The groups of entry points, each with the `Catalogue` of its things."""
 GROUPS = tuple(CATALOGUES)

@@ -26,7 +26,7 @@ EXTRAS: Mapping[str, str] = {
 
 
 def module_command(module: str, *arguments: str) -> list[str]:
-    """The command that runs a module of labapp in a process of its own."""
+    """The command that runs a module, of labapp or of another package, in a process of its own."""
     # -P: a random.py in the folder that somebody works in is not the one that torch needs.
     return [sys.executable, "-P", "-m", module, *arguments]
 
@@ -59,9 +59,29 @@ def require(package: str) -> None:
         raise ModuleNotFoundError(f"No module named {package!r}", name=package)
 
 
+def package_folder() -> Path | None:
+    """The folder of a package with an interpreter of its own (`make package`) that this runs from;
+    None where it runs from a checkout or a wheel."""
+    folder = Path(sys.prefix).parent
+    return folder if (folder / "package.json").is_file() else None
+
+
+def start_command() -> str:
+    """What a person types to start this installation of labapp."""
+    programs = (
+        Path(sys.prefix).parent / "labapp" if package_folder() else None,
+        Path(sys.executable).with_name("labapp"),
+        Path(sys.executable).with_name("labapp.exe"),
+    )
+    for program in filter(None, programs):
+        if program.is_file():
+            return shlex.quote(str(program))
+    return f"{shlex.quote(sys.executable)} -m labapp"
+
+
 def install_command(extra: str) -> str:
     """What a person types to add an extra to this installation."""
-    return pip_command(f'"labapp[{extra}]"')
+    return f"{start_command()} extras add {extra}"
 
 
 def pip_command(package: str) -> str:

@@ -520,7 +520,7 @@ def code_quotes(
     from labapp.analysis.quotes import choose_quotes, kind_of
     from labapp.analysis.tables import load
     from labapp.base import leftovers
-    from labapp.base.parallel.long_work import stoppable
+    from labapp.base.parallel.processes import stoppable
     from labapp.cli.sessions import pixels
 
     paths = [study_path(name, data, sessions=True) for name in studies]
@@ -599,9 +599,8 @@ def code_open(
 
     Example: labapp code open sub-P01_ses-1_20260102T030405Z --rater anna
     """
-    from labapp.coding.annotations.model import BLINDINGS, ROUNDS
+    from labapp.coding.annotations.model import BLINDINGS, ROUNDS, time_ns
     from labapp.coding.annotations.packs import is_pack, session_to_code
-    from labapp.coding.times import time_ns
     from labapp.ui.qtapp import make_app
     from labapp.ui.replay.coding_state import CodingRequest
 

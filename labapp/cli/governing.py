@@ -254,8 +254,8 @@ def code_redact(
 
     Example: labapp code redact sub-P01_ses-1_20260102T030405Z 12:34.5 12:36 --by anna
     """
+    from labapp.coding.annotations.model import time_ns
     from labapp.coding.annotations.redacting import redact
-    from labapp.coding.times import time_ns
 
     report = redact(session_path(session, data), time_ns(begin), time_ns(end), by, replacement)
     for line in report.lines():

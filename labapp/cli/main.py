@@ -25,7 +25,7 @@ from labapp.base.errors import (
     NotFoundError,
     UsageError,
 )
-from labapp.base.parallel.long_work import stoppable
+from labapp.base.parallel.processes import stoppable
 from labapp.base.resources import pilot_root
 from labapp.cli import completion
 from labapp.cli.options import (
@@ -149,6 +149,10 @@ COMMANDS = {
     "stimuli": (
         "stimuli.stimuli_app",
         "Stimulus sets: list, check, import, schema, build, explain, sheet, masks.",
+    ),
+    "extras": (
+        "extras.extras_app",
+        "Extras of this installation: list, add, download.",
     ),
     "plugins": (
         "plugins.plugins_app",
@@ -494,9 +498,9 @@ def analyze(
 
     Example: labapp analyze bundle --out results --format xlsx --format sav
     """
+    from labapp.analysis.analyze import MISSING
     from labapp.analysis.analyze import analyze as write_analysis
     from labapp.analysis.data_files import FORMATS
-    from labapp.analysis.language import MISSING
     from labapp.base.report.page import look_of
 
     one_place(workers, dask)
@@ -631,6 +635,14 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
         "No plan was written. What was simulated is kept, except with --keep.",
         "Give the same command again: it goes on from there.",
     ),
+    "extras add": (
+        "What was installed before is unchanged.",
+        "Give the same command again.",
+    ),
+    "extras download": (
+        "Wheels that were downloaded are in the folder.",
+        "Give the same command again.",
+    ),
     "transcribe": (
         "What was written down is stored.",
         "Give the same command again: it goes on from there.",
@@ -711,7 +723,7 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
             *("code check", "code schema", "code diff", "code history", "code verify"),
             *("code status", "videos list", "models list", "models bench", "concepts list"),
             *("concepts show", "concepts intervene", "stimuli list", "stimuli check"),
-            *("stimuli schema", "plugins list"),
+            *("stimuli schema", "plugins list", "extras list"),
         ),
         _READS,
     ),

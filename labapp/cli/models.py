@@ -306,7 +306,7 @@ def models_import_tfjs(
     Example: labapp models import-tfjs models/mnist/ae5 --out my-models/mnist/published-ae5
     """
     from labapp.models.representations import card as cards
-    from labapp.models.representations.tfjs.importing import import_package
+    from labapp.models.representations.tfjs import import_package
 
     folder = import_package(source, out, model_id)
     card = cards.read(folder)

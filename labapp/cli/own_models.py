@@ -10,7 +10,7 @@ from labapp.base import durable, resources
 from labapp.base.errors import LabappError, ModelError, NotFoundError, UsageError
 from labapp.base.reading.values import steering_in
 from labapp.models.concepts import card as concept_cards
-from labapp.models.explanations import card as classifier_cards
+from labapp.models.explanations import package as classifier_cards
 from labapp.models.representations import card as cards
 from labapp.models.representations import package
 from labapp.models.representations.recipe import ID_PATTERN

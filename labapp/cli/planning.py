@@ -10,7 +10,7 @@ import typer
 
 from labapp.base.console import say, say_json
 from labapp.base.errors import UsageError
-from labapp.base.parallel.long_work import stoppable
+from labapp.base.parallel.processes import stoppable
 from labapp.cli.options import (
     Dask,
     Data,

@@ -312,7 +312,7 @@ def replay(
 
     Example: labapp replay sub-P01_ses-1_20260102T030405Z --at 12:34.5
     """
-    from labapp.coding.times import time_ns
+    from labapp.coding.annotations.model import time_ns
 
     if clip is not None:
         _clip(session_path(session, data), clip, out)
@@ -341,8 +341,8 @@ def replay(
 
 
 def _clip(path: Path, times: tuple[str, str], out: Path | None) -> None:
+    from labapp.coding.annotations.model import time_ns
     from labapp.coding.sound import write_clip
-    from labapp.coding.times import time_ns
     from labapp.record.journal.opening import open_record
 
     if out is None:
@@ -354,7 +354,7 @@ def _clip(path: Path, times: tuple[str, str], out: Path | None) -> None:
 def _shown(path: Path, t_ns: int | None, dark: bool | None) -> int:
     """Show the window until it is closed."""
     from labapp.base.errors import SetupError
-    from labapp.base.parallel.long_work import gc_paused
+    from labapp.base.parallel.processes import gc_paused
     from labapp.ui.qtapp import choose, make_app
 
     make_app()

@@ -22,7 +22,7 @@ from labapp.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from labapp.models.stimuli.masking import Masking
+    from labapp.models.stimuli.masked_pictures import Masking
 
 stimuli_app = typer.Typer(
     help="Stimulus sets: list, check, import, schema, build, explain, sheet, masks. "
@@ -349,11 +349,11 @@ def _masking(
     """Raises UsageError where these are no percentages or do not ascend, or a fill or sign is not
     allowed."""
     from labapp.base.errors import UsageError
-    from labapp.models.stimuli import masking
+    from labapp.models.stimuli import masked_pictures
 
     if listed is not None:
         try:
-            percents = masking.ascending([float(percent) for percent in listed.split(",")])
+            percents = masked_pictures.ascending([float(percent) for percent in listed.split(",")])
         except ValueError as error:
             raise UsageError(
                 f"Found --masks {listed}.",
@@ -367,16 +367,18 @@ def _masking(
         )
     else:
         try:
-            percents = masking.sizes(smallest, largest, count)
+            percents = masked_pictures.sizes(smallest, largest, count)
         except ValueError as error:
             raise UsageError(f"{error}.", todo="Ask for fewer masks, or a wider range.") from error
-    if fill not in masking.FILLS or sign not in masking.SIGNS:
+    if fill not in masked_pictures.FILLS or sign not in masked_pictures.SIGNS:
         raise UsageError(
             f"Found --fill {fill} --sign {sign}.",
-            todo=f"Fill is one of {', '.join(masking.FILLS)}; sign is one of "
-            f"{', '.join(masking.SIGNS)}.",
+            todo=f"Fill is one of {', '.join(masked_pictures.FILLS)}; sign is one of "
+            f"{', '.join(masked_pictures.SIGNS)}.",
         )
-    return masking.Masking(percents, masking.FILLS[fill], masking.SIGNS[sign])
+    return masked_pictures.Masking(
+        percents, masked_pictures.FILLS[fill], masked_pictures.SIGNS[sign]
+    )
 
 
 def _warn(warnings: list[str]) -> None:

@@ -13,7 +13,7 @@ import typer
 
 from labapp.base.console import say, say_json, say_line
 from labapp.base.errors import INTERRUPTED, LabappError, NoConsent, TranscriptionError, UsageError
-from labapp.base.parallel.long_work import stoppable
+from labapp.base.parallel.processes import stoppable
 from labapp.cli.options import (
     Data,
     Json,
@@ -75,7 +75,7 @@ def videos_add(
     """Add a video of a session's participant, made by any camera.
 
     It is placed on the session's clock by the sound that is in both. Only where the participant
-    agreed to a video. Needs the extra labapp[video].
+    agreed to a video. Needs the extra video (labapp extras add video).
 
     Example: labapp videos add sub-P01_ses-1_20260102T030405Z camera.mp4
     """
@@ -209,7 +209,7 @@ def clock_warning(placed: PlacedVideo, session: str) -> str:
 
 
 def _line(placed: PlacedVideo) -> str:
-    from labapp.coding.times import time_text
+    from labapp.coding.annotations.model import time_text
 
     video, alignment = placed.video, placed.alignment
     begins, ends = (time_text(round(t_ns, -8)) for t_ns in placed.stretch_ns)  # tenths of a second

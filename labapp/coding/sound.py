@@ -22,9 +22,9 @@ from labapp.base import durable, leftovers
 from labapp.base.clock import NS
 from labapp.base.errors import AudioError, LabappError, TargetExists, UsageError
 from labapp.base.reading.files import MIB
+from labapp.coding.annotations.model import time_text
 from labapp.coding.annotations.redacting import CLIP, note_handed_out, session_folders
 from labapp.coding.annotations.store import annotations_of
-from labapp.coding.times import time_text
 from labapp.record.audio import recorded_sound
 from labapp.record.audio.capture import WavWriter
 from labapp.record.audio.pyramid import BASE, Pyramid, pyramid_of

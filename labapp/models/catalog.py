@@ -15,8 +15,8 @@ from labapp.models.concepts import card as concept_cards
 from labapp.models.concepts import package as concept_catalogue
 from labapp.models.concepts import recipe as concept_recipes
 from labapp.models.concepts.recipe import ConceptRecipe
-from labapp.models.explanations import card as classifier_cards
 from labapp.models.explanations import data as classifier_recipes
+from labapp.models.explanations import package as classifier_cards
 from labapp.models.representations import card as cards
 from labapp.models.representations import package, python_backend, recipe
 
@@ -167,7 +167,7 @@ def train(
         with progress_bar(name, console) as show_progress:
             return training.train(path, out=out, device=device, progress=show_progress, **given)
     _refuse_device(device, "Classifiers")
-    from labapp.models.explanations import training as classifiers
+    from labapp.models.explanations import classifier as classifiers
 
     name = classifier_recipes.read(path).id
     with progress_bar(name, console) as show_progress:

@@ -16,7 +16,7 @@ from pathlib import Path
 from labapp.analysis.checking import check_study
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
-from labapp.models.stimuli.masking import Masking, recorded_outputs
+from labapp.models.stimuli.masked_pictures import Masking, recorded_outputs
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import Checked, in_order
 from labapp.study.plan import Plan

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from labapp.base.clock import NS
 from labapp.record.events import Event, Payload, UnstampedEvent, commands, payload_of
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import (
     Agreement,
     BlindingSet,
@@ -42,13 +41,14 @@ from labapp.record.events.lifecycle import (
     SkipTakenBack,
 )
 from labapp.record.events.look import Look
+from labapp.record.events.registry import Pauses
 from labapp.study import inclusion
 from labapp.study.inclusion import Achieved, Incentive, Inclusion, Tally
 from labapp.study.plugins import registry
 from labapp.study.plugins.item import EarlyDebrief
 from labapp.study.plugins.machine import PartMachine, State
 from labapp.study.plugins.part import PlannedPart, stages_of
-from labapp.study.plugins.task_type import Words
+from labapp.study.plugins.registry import Words
 
 TrialKey = tuple[str | None, int | None, int | None]
 """Part, trial and attempt."""

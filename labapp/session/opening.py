@@ -49,7 +49,7 @@ from labapp.session import (
     environment,
     folder,
     gate,
-    models,
+    pictures,
     private,
     resuming,
     stimuli,
@@ -70,7 +70,7 @@ from labapp.study.stimulus_stages import PredictMasked
 if TYPE_CHECKING:
     from labapp.record.audio.devices import Device
     from labapp.record.audio.recorder import Recorder
-    from labapp.record.lsl.streams import SessionStreams
+    from labapp.record.lsl import SessionStreams
 
 
 MakeStreams = Callable[[str, Clock, Callable[[Payload], None]], "SessionStreams"]
@@ -427,7 +427,7 @@ def _create(
         session,
         space_of=lambda m: dependencies.decoders[m].space,
         prior_of=lambda m: dependencies.decoders[m].from_prior,
-        tasks_of=lambda m: models.tasks_of_loaded(m, dependencies.decoders[m]),
+        tasks_of=lambda m: pictures.tasks_of_loaded(m, dependencies.decoders[m]),
         stimuli_of=stimuli_of,
         predict_masked=dependencies.predict_masked,
         drawn=drawn,

@@ -61,11 +61,11 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PartPictures
-from labapp.study.plugins.task_type import MachineContext
+from labapp.study.plugins.registry import MachineContext
 
 if TYPE_CHECKING:
     from labapp.record.audio.recorder import Recorder
-    from labapp.record.lsl.streams import SessionStreams
+    from labapp.record.lsl import SessionStreams
 
 PATIENCE_S = 0.05
 """How long a command blocks for its commit; longer waits go through the event loop."""

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from labapp.base.errors import StudyFull
 from labapp.study import conditions
-from labapp.study.assignment import balanced_rows, generator, shuffled
-from labapp.study.conditions import Cells, Scope
+from labapp.study.conditions import Cells, Scope, balanced_rows, generator, shuffled
 from labapp.study.design import MODEL, SESSION, Design, Level, Order
 from labapp.study.flow import unroll
 from labapp.study.plugins.item import Item

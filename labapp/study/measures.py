@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from labapp.base.documents import dotted
 from labapp.base.errors import StudyError
 from labapp.study.flow import items_of
-from labapp.study.instruments.scoring import declared
+from labapp.study.instruments.instrument import declared
 
 if TYPE_CHECKING:
     from labapp.base.documents import Path_

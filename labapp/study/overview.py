@@ -20,8 +20,8 @@ from labapp.models.stimuli import library
 from labapp.models.stimuli.importing import read_checked
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
-from labapp.models.stimuli.masking import Masking, recorded_outputs
-from labapp.record.lsl import streams as lsl
+from labapp.models.stimuli.masked_pictures import Masking, recorded_outputs
+from labapp.record import lsl
 from labapp.study import checks, loading, planner, words
 from labapp.study.allocation import sessions_of, variants
 from labapp.study.checks import uneven

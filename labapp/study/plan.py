@@ -19,7 +19,7 @@ from labapp.base.documents import Strict
 from labapp.record.events.lifecycle import SessionPlanned
 from labapp.study.conditions import Value
 from labapp.study.instruments.asking import ITEM_KINDS
-from labapp.study.instruments.scoring import OLD_NAMES, RULES, declared, once_a_stage
+from labapp.study.instruments.instrument import OLD_NAMES, RULES, declared, once_a_stage
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart, Questionnaire
 
@@ -100,15 +100,16 @@ class QuestionnairePart(PlannedPart):
     ----------
     items : ids in the order they are asked where it is not the listed one, or where some are asked
         once a stage; empty for as listed.
-    scoring : what the instrument declares of its scores (`labapp.study.instruments.scoring.Score`),
-        so that a journal can be scored without it; in an older journal a name.
+    scoring : what the instrument declares of its scores
+        (`labapp.study.instruments.instrument.Score`), so that a journal can be scored without it;
+        in an older journal a name.
     per_stage : items that are asked once for each stage, with the stage's number behind `_` in
         `items`.
     drops_skipped : whether items of a stage that was skipped are left out; older plans asked them.
     about_person : whether it asks who the participant is.
     kinds : by item the kinds that packages bring (`labapp.study.instruments.asking`), so that the
         answers can be read without the instrument.
-    rules : by score the rules that packages bring (`labapp.study.instruments.scoring`).
+    rules : by score the rules that packages bring (`labapp.study.instruments.instrument`).
     variables : of the study's design or assignment, those on which it depends what is asked.
     checks : its attention checks, by item the cells of the answers that pass them.
     above : a text above the questions, with what stands in it in braces in `values`, or in what the

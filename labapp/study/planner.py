@@ -14,20 +14,20 @@ from labapp.base.errors import LabappError, LabelRefused, StudyError
 from labapp.base.naming import LABEL, reserved
 from labapp.models.representations.package import tasks_of
 from labapp.models.stimuli import library
-from labapp.models.stimuli.masking import recorded_outputs
-from labapp.study import allocation, assignment, conditions
+from labapp.models.stimuli.masked_pictures import recorded_outputs
+from labapp.study import allocation, conditions
 from labapp.study.conditions import Scope
 from labapp.study.design import MODEL
 from labapp.study.flow import unroll
 from labapp.study.inclusion import Incentive
 from labapp.study.instruments.asking import ITEM_KINDS
-from labapp.study.instruments.scoring import RULES
+from labapp.study.instruments.instrument import RULES
 from labapp.study.loading import LoadedStudy, decoded, in_language
 from labapp.study.plan import BreakPart, Brought, PagesPart, Plan, QuestionnairePart
 from labapp.study.plugins import registry
 from labapp.study.plugins.item import Item, TaskStages
 from labapp.study.plugins.part import PlannedPart
-from labapp.study.plugins.task_type import Values
+from labapp.study.plugins.registry import Values
 from labapp.study.representations import PriorOf, Representations, SpaceOf, TasksOf
 from labapp.study.stimulus_stages import PredictMasked, StimuliOf
 
@@ -365,7 +365,7 @@ class Planner:
             )
         items = file.item_ids(self.stages_in_all)
         if file.order == "shuffled":
-            items = assignment.shuffled(
+            items = conditions.shuffled(
                 items, self.seed, self.study.id, self.participant, "items", instrument
             )
         as_listed = items == tuple(item.id for item in file.items)

@@ -10,7 +10,7 @@ from labapp.base.errors import StudyError
 from labapp.models.representations.card import CARD
 from labapp.models.representations.recipe import InTasks, Task
 from labapp.models.representations.space import BaseSampling, Chart, Display, LatentSpace, prior_of
-from labapp.study import assignment, conditions
+from labapp.study import conditions
 from labapp.study.conditions import Scope
 from labapp.study.plugins.part import PlannedPart, TrialsPart
 from labapp.study.stages import MODEL_ID, RepresentationStages
@@ -171,9 +171,9 @@ def stage_models(stages: RepresentationStages, scope: Scope, planner: Planner) -
     if planner.study.design is not None:
         models = planner.in_order(models)
     elif stages.order == "counterbalanced":
-        models = assignment.counterbalanced(models, seed, study, planner.number)
+        models = conditions.counterbalanced(models, seed, study, planner.number)
     elif stages.order == "random":
-        models = assignment.shuffled(
+        models = conditions.shuffled(
             models, seed, study, planner.participant, "order", planner.stage
         )
     planner.choices.setdefault("models", []).extend(models)

@@ -10,7 +10,7 @@ from labapp.base.errors import StudyError
 from labapp.models.stimuli.check import inner_faults
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Kind, Logits, Photo
-from labapp.models.stimuli.masking import Masking
+from labapp.models.stimuli.masked_pictures import Masking
 from labapp.study import conditions
 from labapp.study.conditions import Scope
 from labapp.study.flow import placed_items

@@ -29,7 +29,7 @@ from labapp.session.bids.tasks import event_columns
 from labapp.session.bids.verify import verify
 from labapp.study.plugins import registry
 from labapp.study.plugins.bids import TaskFiles
-from labapp.study.plugins.task_type import TaskType
+from labapp.study.plugins.registry import TaskType
 from labapp.testing.rehearsal import Change, Notes, Rehearsal, columns_of
 
 HOW = ("device", "_ns")

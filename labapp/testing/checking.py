@@ -42,7 +42,7 @@ from labapp.study.inclusion import Achieved
 from labapp.study.loading import LoadedStudy
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
-from labapp.study.plugins.task_type import TaskType
+from labapp.study.plugins.registry import TaskType
 from labapp.study.stimulus_stages import PredictMasked, StimuliOf
 from labapp.testing.rehearsal import Change, Fault, Notes, Rehearsal, seen
 
@@ -159,7 +159,7 @@ def _run(
         clock = f" ({did.clock})" if did.clock else ""
         raise Fault(
             f"The same participant is given another plan at another time{clock}: let `plan` draw "
-            "by `generator` or `shuffled` of labapp.study.assignment with `planner.seed` and "
+            "by `generator` or `shuffled` of labapp.study.conditions with `planner.seed` and "
             "`planner.participant`, and with nothing else."
         )
     parts = [part for planned in plans for part in plan.parts_of(planned)]
@@ -251,7 +251,7 @@ def described(task_type: Any) -> Iterator[str]:
     if not isinstance(task_type, TaskType):
         yield (
             f"The entry point names {type(task_type).__name__}: let it name an instance of a class "
-            "that derives from labapp.study.plugins.task_type.TaskType."
+            "that derives from labapp.study.plugins.registry.TaskType."
         )
         return
     others = [known for known in registry.task_types() if known is not task_type]

@@ -36,21 +36,21 @@ from labapp.record.events.commands import (
     StandStill,
     StayHere,
 )
-from labapp.record.events.event import payload_text
 from labapp.record.events.lifecycle import PartEnded, SegmentStarted, SessionPlanned
+from labapp.record.events.registry import payload_text
 from labapp.record.events.trials import TrialEnded
 from labapp.record.journal.write import MemoryJournal
 from labapp.session.machine import SessionMachine
 from labapp.session.runner import Runner, VirtualScheduler, machine_of
 from labapp.session.simulation.driver import Driver
 from labapp.session.simulation.person import FAST
-from labapp.study.assignment import generator
+from labapp.study.conditions import generator
 from labapp.study.loading import LoadedStudy
 from labapp.study.plugins import registry
 from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.questions import ANSWERED
-from labapp.study.plugins.task_type import TaskType
+from labapp.study.plugins.registry import TaskType
 
 UTC = "2026-01-02T03:04:05.000000Z"
 MOST_EVENTS = 5_000
@@ -427,7 +427,7 @@ class Seen:
     def called(self, frame: FrameType, event: str, function: Any) -> None:
         """For `sys.setprofile`."""
         if event == "call" and frame.f_code is generator.__code__:
-            self.draw = "labapp.study.assignment.generator"
+            self.draw = "labapp.study.conditions.generator"
         if event != "c_call":
             return
         name = getattr(function, "__name__", "")
@@ -494,7 +494,7 @@ def watched(machine: PartMachine[Any], part: str, notes: Notes) -> PartMachine[A
         if list(cls.decide(self, state, command, now_ns)) != list(events) and not did.clock:
             notes.add(
                 f"`decide` answers {name} in {part!r} otherwise when it is asked again: draw from "
-                "`labapp.study.assignment.generator` with the session's seed, made anew each time."
+                "`labapp.study.conditions.generator` with the session's seed, made anew each time."
             )
         same = not events and idle[1] == command and idle[2] is state
         idle = (idle[0] + 1 if same else 0, command, state)

@@ -33,7 +33,7 @@ from labapp.session.simulation.driver import Driver
 from labapp.session.simulation.person import FAST
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
-from labapp.study.plugins.task_type import TaskType
+from labapp.study.plugins.registry import TaskType
 from labapp.testing.answers import check_leaving
 from labapp.testing.rehearsal import Notes
 from labapp.ui.participant.screen import Screen, centre, make_screen, screen_class

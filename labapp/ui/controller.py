@@ -23,8 +23,8 @@ from labapp.record.audio.devices import Device, MicrophoneFinder
 from labapp.record.audio.pyramid import envelope
 from labapp.record.events import Source
 from labapp.record.events.commands import MovePointer, Pause, Resume
-from labapp.record.events.event import WorkingTime
 from labapp.record.events.lifecycle import AlarmRaised, PointerMoved
+from labapp.record.events.registry import WorkingTime
 from labapp.record.journal.decisions import is_pilot
 from labapp.session.machine import TrialKey
 from labapp.session.opening import OpenSession

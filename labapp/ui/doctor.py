@@ -143,9 +143,9 @@ def _microphone() -> list[Check]:
 
 
 def _lsl() -> list[Check]:
-    from labapp.record.lsl import streams
+    from labapp.record import lsl
 
-    if (problem := streams.problem()) is not None:
+    if (problem := lsl.problem()) is not None:
         todo = f"Only for studies that send their events to other devices. {problem.todo}"
         return [Check("lsl", "note", problem.what, todo)]
     return [Check("lsl", "pass", "events can be sent to other devices")]

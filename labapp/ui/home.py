@@ -36,7 +36,7 @@ from labapp.record.audio.devices import Device
 from labapp.session import condition_assignment, folder, private
 from labapp.session.environment import network_drive
 from labapp.session.gate import look_at, predict_masked
-from labapp.session.models import WarmDecoders, load_warm
+from labapp.session.pictures import WarmDecoders, load_warm
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
 from labapp.study.loading import LoadedStudy
@@ -52,11 +52,10 @@ from labapp.ui.moderator.bits import Described
 from labapp.ui.moderator.checklist import GROUPS, Microphone, Row, StartRequest, Warm, about, lasts
 from labapp.ui.moderator.home import HomeView, HomeWindow
 from labapp.ui.moderator.study_page import NewStudy, StudyPage, facts_of
-from labapp.ui.picture_warmer import PictureWarmer, SheetMaker
 from labapp.ui.qtapp import the_app
 from labapp.ui.remembered import NO_MICROPHONE
 from labapp.ui.researcher.job import Ended, Job
-from labapp.ui.session_lists import SessionLists, StudyShelf
+from labapp.ui.session_lists import PictureWarmer, SessionLists, SheetMaker, StudyShelf
 from labapp.ui.starting import SHOWING, RunOptions, open_again, open_new
 
 if TYPE_CHECKING:

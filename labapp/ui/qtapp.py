@@ -22,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from labapp.base import leftovers
+from labapp.base import leftovers, resources
 from labapp.base.errors import SetupError
 from labapp.base.installation import code_command
 from labapp.ui import language
@@ -42,6 +42,7 @@ def make_app() -> QApplication:
     try:
         read_no_sources()
         from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
+        from PySide6.QtGui import QIcon
         from PySide6.QtWidgets import QApplication
     except ImportError as error:
         raise SetupError(
@@ -63,6 +64,9 @@ def make_app() -> QApplication:
         app.installTranslator(words)
     app.setApplicationName("labapp")
     app.setApplicationDisplayName("labapp")
+    if DESKTOP_ENTRY.is_file():  # else portals of the desktop warn about a name they do not know
+        app.setDesktopFileName(DESKTOP_ENTRY.stem)
+    app.setWindowIcon(QIcon(str(icon_file())))
     app.setQuitOnLastWindowClosed(False)
     app.setStyle("Fusion")
     return app
@@ -103,6 +107,13 @@ def unsettle_memory() -> None:
     gc.unfreeze()
 
 
+def icon_file() -> Path:
+    """The icon of labapp's windows."""
+    return resources.assets() / "icon.svg"
+
+
+DESKTOP_ENTRY = Path("/usr/share/applications/labapp.desktop")
+"""Where the Debian package puts the name and the icon for the desktop."""
 PROBE_TIMEOUT_S = 15.0
 ANSWERED = "LABAPP_DISPLAY_ANSWERED"
 _PROBE = (

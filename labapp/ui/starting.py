@@ -32,7 +32,7 @@ from labapp.base.errors import (
     NoMicrophone,
     UsageError,
 )
-from labapp.base.parallel.long_work import gc_paused
+from labapp.base.parallel.processes import gc_paused
 from labapp.record.journal.layout import LEAVING
 from labapp.session.simulation.names import ORACLE
 from labapp.ui import mistakes
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from labapp.record.audio.devices import Device
     from labapp.record.audio.recorder import Recorder
     from labapp.session.folder import SessionFolder
-    from labapp.session.models import WarmDecoders
     from labapp.session.opening import (
         EmitBody,
         MakeRecorder,
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
         OpenSession,
         SessionDependencies,
     )
+    from labapp.session.pictures import WarmDecoders
     from labapp.study.loading import LoadedStudy
     from labapp.ui.home import HomeController
 
@@ -132,7 +132,7 @@ def session_dependencies(
 def _ready(models: Sequence[str], warm: WarmDecoders | None) -> WarmDecoders:
     """Decoders that are warm already, and those of the models that were not, or whose files are
     others by now."""
-    from labapp.session.models import WarmDecoders, load_warm
+    from labapp.session.pictures import WarmDecoders, load_warm
 
     known = (warm or WarmDecoders({}, [])).unchanged()
     return known.with_others(load_warm([model for model in models if model not in known.decoders]))
@@ -196,8 +196,8 @@ def _streams(loaded: LoadedStudy, options: RunOptions) -> tuple[MakeStreams | No
         )
     if options.lsl is False or (wanted == "off" and not options.lsl):
         return None, "", False
-    from labapp.record.lsl import streams
-    from labapp.record.lsl.streams import SessionStreams
+    from labapp.record import lsl as streams
+    from labapp.record.lsl import SessionStreams
 
     required |= options.lsl is True
     try:

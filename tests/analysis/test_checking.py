@@ -1,14 +1,23 @@
-"""Outcomes that nothing measures are told when a study is checked, not in its report."""
+"""What nothing measures is told when a study is checked; the report lists what differs from a
+registration."""
 
 from __future__ import annotations
 
+from copy import deepcopy
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from labapp.analysis.checking import check_study
+from labapp.analysis.declared import Registration
+from labapp.analysis.design.sections import sections
+from labapp.analysis.sections import _sample_as_registered, registration_section
 from labapp.base import resources
-from tests.analysis.test_exclusion import STUDY, ruled
+from labapp.base.report.page import joined
+from tests.analysis.design.studies import study
+from tests.analysis.design.test_analyses import DESIGN, declared
+from tests.analysis.test_inclusion import STUDY, ruled
 
 PLAN = """\
 analysis:
@@ -124,3 +133,111 @@ def test_shipped_studies_name_what_is_measured(path: Path) -> None:
     from labapp.study import loading
 
     assert not list(unknown_outcomes(loading.load(path)))
+
+
+def told(registered: dict[str, object], utc: str = "2025-12-01T00:00:00Z") -> str:
+    tables, results = declared()
+    registration = Registration("own", 1, "", utc, 0, registered)
+    return str(joined(registration_section([registration], "own", tables.participants, results)))
+
+
+def test_nothing_differs_where_nothing_does() -> None:
+    assert "Nothing differs" in told(DESIGN)
+
+
+def test_changes_and_what_was_not_registered_are_listed() -> None:
+    before = deepcopy(DESIGN)
+    before["analysis"]["outcomes"] = {"primary": ["response_time_s"]}  # type: ignore[index]
+    before["analysis"]["contrasts"].pop()  # type: ignore[index]
+    text = told(before)
+    assert "analysis.outcomes.primary" in text
+    assert "outcome completion_rate" in text
+    assert "contrast hint" in text
+    assert "outcome response_time_s" not in text
+
+
+def test_sessions_that_began_before_are_counted() -> None:
+    assert "5 sessions began before" in told(DESIGN, "2026-01-06T00:00:00Z")
+    assert "began before" not in told(DESIGN)
+
+
+def test_simulated_sessions_began_at_no_time() -> None:
+    people = declared()[0].participants.assign(simulated=True)
+    registration = Registration("own", 1, "", "2026-01-06T00:00:00Z", 0, DESIGN)
+    text = str(joined(registration_section([registration], "own", people, None)))
+    assert "Registered on" in text
+    assert "began before" not in text
+
+
+def test_the_report_of_another_study_says_nothing_of_it() -> None:
+    people = declared()[0].participants
+    registration = Registration("another", 1, "", "2025-12-01T00:00:00Z", 0, {})
+    assert not list(registration_section([registration], "own", people, None))
+
+
+def test_each_hypothesis_has_its_result() -> None:
+    _, results = declared()
+    text = str(joined(sections(results)))
+    against, _ = results.analyses[0].select("contrast")
+    assert against.p_corrected is not None
+    assert ("not supported" in text) == (against.p_corrected >= 0.05)
+    assert "Hypotheses." in text
+
+
+def test_decisions_by_hand_other_files_and_cells_that_are_not_full_are_listed() -> None:
+    tables = study({**DESIGN, "design": {**DESIGN["design"], "per_cell": 100}})  # type: ignore[dict-item]
+    people = tables.participants
+    first = people.index[0]
+    people = people.assign(decided_by_hand=None, study_sha256="a" * 64)
+    people.loc[first, ["decided_by_hand", "included", "excluded_because"]] = (
+        "excluded",
+        False,
+        "by_hand",
+    )
+    people.loc[first, "study_sha256"] = "b" * 64
+    registered = {**DESIGN, "design": {**DESIGN["design"], "per_cell": 100}}  # type: ignore[dict-item]
+    registration = Registration("own", 1, "a" * 64, "2025-12-01T00:00:00Z", 0, registered)
+    text = str(joined(registration_section([registration], "own", people, None)))
+    assert f"{people.loc[first, 'participant']}, session" in text
+    assert "excluded by hand" in text
+    assert f"1 session of {len(people)} ran with other files" in text
+    assert "6 analysed where 100 were registered (hint: without)" in text
+    assert "5 analysed where 100 were registered (hint: with)" in text
+    assert "Nothing differs" not in text
+
+
+def test_cells_are_counted_by_their_factors_in_whatever_order_these_stand() -> None:
+    """A journal does not keep the order of factors, and levels may be numbers."""
+    design = {"between": {"zoom": [1, 2], "hint": ["with", "without"]}, "per_cell": 2}
+    cells = [(1, "with"), (1, "without"), (2, "with"), (2, "with")]
+    people = pd.DataFrame(
+        {
+            "participant": [f"P{at // 2}" for at in range(8)],
+            "factor_hint": [hint for _, hint in cells for _ in (1, 2)],
+            "factor_zoom": [str(zoom) for zoom, _ in cells for _ in (1, 2)],
+            "included": [True] * 7 + [False],
+        }
+    )
+    registration = Registration("own", 1, "", "2025-12-01T00:00:00Z", 0, {"design": design})
+    assert list(_sample_as_registered(registration, people)) == [
+        "1 analysed where 2 were registered (hint: with, zoom: 1)",
+        "1 analysed where 2 were registered (hint: without, zoom: 1)",
+        "0 analysed where 2 were registered (hint: without, zoom: 2)",
+    ]
+    people.loc[0, "participant"] = "P9"
+    told = list(_sample_as_registered(registration, people))
+    assert told[0] == "1 analysed where 2 were registered (hint: without, zoom: 1)"
+
+
+def test_the_sample_is_told_whatever_the_versions_of_a_study_declare() -> None:
+    tables = study(DESIGN)
+    people = tables.participants
+    people.loc[people.index[0], "declared"] = "{}"
+    registered = {"design": {**DESIGN["design"], "per_cell": 6}}  # type: ignore[dict-item]
+    registration = Registration("own", 1, "", "2025-12-01T00:00:00Z", 0, registered)
+    assert list(_sample_as_registered(registration, people)) == []
+    registered = {"design": {"within": ["model"], "per_cell": 6}}
+    registration = Registration("own", 1, "", "2025-12-01T00:00:00Z", 0, registered)
+    assert list(_sample_as_registered(registration, people)) == [
+        "12 analysed where 6 were registered"
+    ]

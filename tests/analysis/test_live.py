@@ -13,8 +13,8 @@ from labapp.base.clock import NS
 from labapp.models.representations.space import LatentSpace
 from labapp.record.events import Source, UnstampedEvent, payload_of
 from labapp.record.events.commands import Begin, Command, Next, Tick
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import SegmentStarted, SessionPaused, SessionResumed
+from labapp.record.events.registry import Pauses
 from labapp.tasks.reconstruction.events import (
     Decoded,
     EditLabel,

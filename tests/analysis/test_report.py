@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,33 +12,56 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+import labapp
 from labapp.analysis import load
 from labapp.analysis.analyze import DEFINITIONS, FIGURES, REPORT, analyze, file_names, report
 from labapp.analysis.deviations import MEANINGS
-from labapp.analysis.tables import Tables
-from labapp.analysis.task_report import Findings
+from labapp.analysis.retention import printed_of, recruitment
+from labapp.analysis.rows import SessionRecords
+from labapp.analysis.sections import methods, quality, sessions
+from labapp.analysis.tables import Tables, tables_of
+from labapp.analysis.task_report import (
+    Findings,
+    ReportedStudy,
+    by_model,
+    has_report,
+    questionnaire_name,
+    reports,
+    study_title,
+)
 from labapp.base.errors import ExportExists
 from labapp.base.naming import natural
 from labapp.base.report import kit
 from labapp.base.report.listing import SHOWN_ROWS
 from labapp.base.report.page import clock, decimal
+from labapp.papers.interactive_reconstruction import results as paper
 from labapp.record.events import Source
 from labapp.record.events.lifecycle import (
     CloseRequested,
     InclusionDecided,
     PartEnded,
     PartStarted,
+    SegmentStarted,
     SessionCompleted,
     SessionPaused,
+    SessionResumed,
 )
+from labapp.study.plugins import registry
 from labapp.tasks.reconstruction.events import DialMoved, LabelEdited
-from labapp.tasks.reconstruction.report.contents import NAMES, SHOWN_SESSIONS
+from labapp.tasks.reconstruction.report.contents import (
+    CALIBRATION_METRICS,
+    METRICS,
+    NAMES,
+    SHOWN_SESSIONS,
+)
 from tests.analysis.design.studies import study as own_study
-from tests.analysis.sessions import begin_trial, builder, end_trial, move, stage_row
+from tests.analysis.sessions import begin_trial, builder, end_trial, move, paired, stage_row
 from tests.helpers.journals import SessionBuilder, golden_session
+from tests.helpers.nightly import EVERYTHING
 from tests.helpers.pages import problems
 
 MADE = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
@@ -407,3 +431,283 @@ def test_a_papers_tests_are_defined_where_a_study_follows_it(
     assert {"Completion rate", "Analyses by the design"} <= defined
     assert ("Models compared" in defined) == tests
     assert not {"Difficulty (after the quiz)", "Calibration", "Names of dials"} & defined
+
+
+PACKAGE = Path(labapp.__file__).parent
+
+
+def test_no_task_is_named_by_what_makes_the_report() -> None:
+    names = {task for report in reports() for task in report.tasks}
+    names |= {known.name for known in registry.task_types() if has_report(known)}
+    assert len(names) > 8
+    for path in (
+        *(PACKAGE / "analysis").rglob("*.py"),
+        *(PACKAGE / "base" / "report").rglob("*.py"),
+    ):
+        source = path.read_text("utf-8")
+        if not any(name in source for name in names):
+            continue
+        texts = {
+            node.value
+            for node in ast.walk(ast.parse(source))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        assert not texts & names, path
+
+
+def test_what_reports_bring_has_names_of_its_own() -> None:
+    for brought in ("tables", "definitions", "files", "activities"):
+        names = [name for report in reports() for name in getattr(report, brought)]
+        assert len(names) == len(set(names)), brought
+
+
+def test_every_task_of_the_tables_with_sections_says_what_participants_did() -> None:
+    known = {task for report in reports() for task in report.activities}
+    told = {task for report in reports() for task in report.tasks}
+    assert told - known <= {"warm-up"}, "a warm-up is no stage"
+
+
+@pytest.mark.parametrize(
+    ("models", "axes"),
+    [
+        (("dsprites/ae", "dsprites/vae"), {"": 2}),
+        (("dsprites/ae", "sinelines/ae", "dsprites/vae"), {"dsprites": 2, "sinelines": 1}),
+    ],
+)
+def test_errors_have_an_axis_a_data_set(models: tuple[str, ...], axes: dict[str, int]) -> None:
+    stages = pd.DataFrame(
+        [
+            {"participant": f"P{n}", "session": "1", "model": model}
+            | {metric.column: 1.0 + n / 7 for metric in METRICS}
+            for n in range(3)
+            for model in models
+        ]
+    )
+    page = str(by_model(stages, "calibration", CALIBRATION_METRICS))
+    assert page.count(">Error AUC, sum<") == page.count(">Error AUC, mean<") == len(axes)
+    assert page.count(">Response time<") == 1
+    for dataset in filter(None, axes):
+        assert page.count(f">{dataset}<") == 2, "below both of its panels"
+    errors, others = 2, len(CALIBRATION_METRICS) - 2
+    labels = errors * sum(axes.values()) + others * len(models)
+    if EVERYTHING:
+        assert page.count("n\N{THIN SPACE}=\N{THIN SPACE}3<") == labels
+    else:  # not drawn, an axis that shares its labels with another has them, too
+        assert page.count("n\N{THIN SPACE}=\N{THIN SPACE}3<") >= labels
+    assert "data set has an axis of its own" in page
+    asked = [metric for metric in METRICS if not metric.by_dataset]
+    assert "Error AUC" not in str(by_model(stages, "calibration", asked))
+
+
+def test_the_title_is_that_of_the_latest_version() -> None:
+    rows = [
+        ("own", 1, "Old", "a"),
+        ("own", 2, "New", "b"),
+        ("own", 3, None, "c"),
+        ("b", 9, "B", ""),
+    ]
+    people = pd.DataFrame(rows, columns=["study", "study_version", "study_title", "started_utc"])
+    assert study_title(people, "own") == "New"
+    assert study_title(people[people["study_title"].isna()], "own") == "own"
+
+
+def test_a_questionnaire_goes_by_its_id_and_title() -> None:
+    rows = [("trust", 1, "Old"), ("trust", 2, "How much do you trust it?"), ("felt", 1, None)]
+    items = pd.DataFrame(rows, columns=["instrument", "instrument_version", "title"])
+    assert questionnaire_name(items, "trust") == "trust: How much do you trust it?"
+    assert questionnaire_name(items, "felt") == "felt"
+
+
+def segment(number: int) -> SegmentStarted:
+    return SegmentStarted(number, "2026-01-02T03:04:05Z", "boot", "0.1.0", "0" * 64)
+
+
+def session(participant: str, *failed: str, gap: bool = False) -> SessionRecords:
+    """One stage without a question; failed: rules of inclusion that were not met."""
+    builder = SessionBuilder(participant=participant)
+    builder.plan([stage_row(trials=7)])
+    builder.at(0, segment(1))
+    builder.at(1, PartStarted(0), stage="stage-1")
+    if gap:
+        builder.at(40, replace(segment(2), gap_from_ns=30_000_000_000))
+        builder.at(41, SessionResumed("resumed"))
+    builder.at(61, PartEnded(0, "completed"), stage="stage-1")
+    builder.at(62, SessionCompleted())
+    builder.at(62, InclusionDecided(not failed, failed, {}))
+    return SessionRecords.of(paired(builder), participant)
+
+
+def both() -> Tables:
+    return tables_of([session("P01"), session("P02", "min_solved", gap=True)])
+
+
+def paragraph(tables: Tables, study: str) -> str:
+    """The paragraph on one study."""
+    about = ReportedStudy(study, "s1", tables, tables.included())
+    return methods(about, Findings.find(about.counted))
+
+
+def test_the_paragraph_says_who_did_what_and_with_what() -> None:
+    said = paragraph(both(), "golden")
+    assert "2 participants took part in 2 sessions; 1 count." in said
+    assert "Under “Who counts” stands why the others do not." in said
+    assert (
+        "Participants reconstructed target pictures by turning dials (7 questions a stage; "
+        "mnist8k/ss2)" in said
+    )
+    assert "Sessions were held on 2026-01-02 (UTC)." in said
+    assert "took 1:02 (min:s) of working time in the median" in said
+    assert "No voice was recorded." in said
+    assert "simulated" not in said
+    assert "Recorded with labapp 0.1.0." in said
+    assert "statsmodels" in said
+
+
+def test_quality_counts_sessions_and_adds_up_seconds() -> None:
+    said = str(quality(both().participants))
+    cells = {
+        name: re.findall(r'<td class="n">([^<]*)</td>', row)
+        for name, row in re.findall(r'<th scope="row">([^<]*)</th>(.*?)</tr>', said)
+    }
+    assert cells["Completed"] == ["2", ""]
+    assert cells["Sound recorded"] == ["0", ""]
+    interrupted = cells["Interrupted (the program stopped) and resumed"]
+    assert interrupted[0] == "1"
+    assert interrupted[1].startswith("1 time, ")
+
+
+def test_a_moved_date_is_not_told_as_the_day_of_a_session() -> None:
+    tables = both()
+    began = tables.participants["started_utc"]
+    copy = replace(
+        tables,
+        participants=tables.participants.assign(
+            started_utc=[began[0], "1907-05-06T07:08:09Z"], deidentified=[False, True]
+        ),
+    )
+    said = paragraph(copy, "golden")
+    assert "Sessions were held on 2026-01-02 (UTC)." in said
+    assert "Of 1 session the day is not known" in said
+    assert "1907" not in said
+    assert "date moved, 07:08" in sessions(copy.participants)
+    assert "1907" not in sessions(copy.participants)
+
+
+EXEMPLARS, TRAVERSALS = "single-dimension-exemplars", "single-dimension-traversals"
+
+CROWD = {"paper": "000", "study": "synthetic-crowd", "run": "crowd"}
+
+
+def recruited(number: int, replicates: dict[str, str] | None = None) -> SessionRecords:
+    made = SessionBuilder(participant=f"P{number:02d}", study="mine")
+    made.plan([stage_row()], **({} if replicates is None else {"replicates": replicates}))
+    made.at(0, SegmentStarted(1, "2026-01-02T03:04:05Z", "boot", "0.1.0", "0" * 64))
+    made.at(1, PartStarted(0), stage="stage-1")
+    made.at(61, PartEnded(0, "completed"), stage="stage-1")
+    made.at(62, SessionCompleted())
+    made.at(62, InclusionDecided(True, (), {}))
+    return SessionRecords.of(paired(made), f"P{number:02d}")
+
+
+def tables(replicates: dict[str, str] | None = CROWD, **changes: Any) -> Tables:
+    """Eight sessions: four with exemplars, of whom all count, and four with traversals, of whom two
+    do; 5, 10 … 40 minutes and $6 each."""
+    made = tables_of([recruited(number, replicates) for number in range(1, 9)])
+    people = made.participants.assign(
+        tasks=[EXEMPLARS] * 4 + [TRAVERSALS] * 4,
+        included=[True] * 4 + [True, True, False, False],
+        duration_s=[300.0 * n for n in range(1, 9)],
+        payment_total=6.0,
+        payment_currency="$",
+        models="a/b, a/c",
+        **changes,
+    )
+    return replace(made, participants=people)
+
+
+def said(of: Tables) -> str:
+    return Page("".join(recruitment(of))).text
+
+
+def test_retention_stands_beside_the_papers_by_visualisation() -> None:
+    text = said(tables())
+    assert f"{EXEMPLARS} 4 4 100 91" in text
+    assert f"{TRAVERSALS} 4 2 50 71" in text
+
+
+def test_durations_and_pay_an_hour_are_numpys_and_stand_beside_the_papers() -> None:
+    text = said(tables())
+    minutes = [5.0, 10.0, 15.0, 20.0]
+    for value in (np.mean(minutes), np.percentile(minutes, 80), np.percentile(minutes, 95)):
+        assert f"{value:.1f} (${60 * 6 / value:.2f} an hour)" in text
+    assert "13 min, $27 an hour" in text
+
+
+def test_nothing_of_the_paper_stands_beside_a_study_that_repeats_none() -> None:
+    """By what the study file says, not by its id."""
+    own = tables(None)
+    own = replace(own, participants=own.participants.assign(study="synthetic-crowd"))
+    assert printed_of(own.participants)[1] == ()
+    text = said(own)
+    assert "$27" not in text
+    assert "91" not in text
+    assert f"{TRAVERSALS} 4 2 50" in text
+
+
+def test_who_took_part_is_told_in_percent_beside_the_paper_and_not_of_deidentified() -> None:
+    made = tables()
+    people = made.participants
+    answers = pd.DataFrame(
+        [
+            {
+                "participant": row["participant"],
+                "session": row["session"],
+                "instrument": "about-you",
+                "about_person": True,
+                "item": "education",
+                "submitted": True,
+                "value_text": ("high_school", "bachelor", "master", "master")[number % 4],
+            }
+            for number, row in enumerate(people.to_dict("records"))
+        ]
+    )
+    shown = replace(made, answers=answers)
+    # Six count; the fifth and the sixth say high_school and bachelor.
+    assert "education: bachelor or master 4 6 67 79" in said(shown)
+    hidden = people.assign(deidentified=[False] * 3 + [True] * 5)
+    assert "education: bachelor or master 2 3 67 79" in said(replace(shown, participants=hidden))
+    nobody = people.assign(deidentified=True)
+    assert "education" not in said(replace(shown, participants=nobody))
+
+
+def test_where_the_paper_contradicts_itself_it_is_told() -> None:
+    assert "105 would have been enough" in said(tables())
+    rates = {row.task: row.value for row in paper.recruitment("synthetic-crowd")
+             if (row.quantity, row.measure) == ("retention", "share")}  # fmt: skip
+    needed = 30 / (rates[EXEMPLARS] or 1) + 30 / (rates[TRAVERSALS] or 1) + 30
+    assert needed == pytest.approx(105, abs=0.5)
+
+
+def test_pay_an_hour_follows_from_pay_and_duration_as_printed() -> None:
+    """5.2.2: $6 and $3.75, rounded down."""
+    for study, amount in (("synthetic-crowd", 6.0), ("mnist-crowd", 3.75)):
+        printed = {
+            (row.task, row.measure, row.quantity): row.value or 0.0
+            for row in paper.recruitment(study)
+            if row.quantity in ("duration", "pay_per_hour")
+        }
+        hours = {key[:2]: value for key, value in printed.items() if key[2] == "pay_per_hour"}
+        assert hours
+        for (task, measure), pay in hours.items():
+            exact = 60 * amount / printed[task, measure, "duration"]
+            assert abs(pay - exact) < 1, (task, measure)
+
+
+def test_the_methods_text_says_what_is_repeated_and_that_it_was_run_otherwise() -> None:
+    text = paragraph(tables(), "mine")
+    assert "It repeats the study synthetic-crowd of paper 000." in text
+    assert "That was a crowd study: people took part on their own, over the internet. Here" in text
+    assert "repeats" not in paragraph(tables(None), "mine")
+    if EVERYTHING:
+        lab = {"paper": "000", "study": "mnist-think-aloud", "run": "lab"}
+        assert "crowd" not in paragraph(tables(lab), "mine")

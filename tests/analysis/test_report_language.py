@@ -13,7 +13,8 @@ from typing import cast
 import pandas as pd
 import pytest
 
-from labapp.analysis import Tables, language
+from labapp.analysis import Tables
+from labapp.analysis import analyze as language
 from labapp.analysis.analyze import analyze, report
 from labapp.analysis.participation import flow_figures
 from labapp.analysis.tables import load
@@ -24,7 +25,7 @@ from labapp.base.errors import SetupError
 from labapp.base.report.page import Translation, speaking
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.session.withdrawal import decide_by_hand, withdraw
-from tests.analysis.test_exclusion import ruled
+from tests.analysis.test_inclusion import ruled
 from tests.helpers.journals import golden_session
 from tests.tasks.reconstruction_report.labels import cohort as named
 

@@ -37,7 +37,7 @@ from labapp.session.bids.verify import verify
 from labapp.study.loading import files_digest
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart, TrialsPart
-from labapp.study.plugins.task_type import TaskType
+from labapp.study.plugins.registry import TaskType
 from labapp.tasks.concept_repair.events import AnswerPicked
 from labapp.tasks.reconstruction.events import DialMoved, LabelEdited, OverlayToggled
 from labapp.tasks.reconstruction.records import ReconstructionRecords

@@ -1,28 +1,44 @@
-"""What commands print steers no terminal, and what goes wrong unexpectedly is told in words."""
+"""What commands print and say: no terminal is steered, and sentences keep their code and values."""
 
 from __future__ import annotations
 
 import ast
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
 from pathlib import Path
+from string import Formatter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.base import console
+from labapp.base import console, messages
 from labapp.base.console import say_json, shown
+from labapp.base.errors import ProgramError, SetupError
+from labapp.base.installation import (
+    EXTRAS,
+    child_environment,
+    code_command,
+    install_command,
+    module_command,
+    script_command,
+)
+from labapp.base.messages import Message, coded, decoded, form
+from labapp.base.mistakes import told
 from labapp.cli import main as cli
+from tests.helpers.nightly import EVERYTHING
 
 ROOT = Path(__file__).resolve().parents[2]
+
 PRINTING = {
     "labapp/base/console.py": "the one place",
     "labapp/ui/starting.py": "a line that is written over, of numbers alone",
 }
+
 """Modules that print by themselves, and why."""
 
 
@@ -111,3 +127,129 @@ def test_a_hostile_argument_is_shown_as_a_picture() -> None:
     )
     assert done.returncode == 2, done
     assert "\x1b" not in done.stderr
+
+
+IDS = {key if isinstance(key, str) else key[0] for key in messages.catalogue("en").texts()}
+
+CODES = sorted(key.removeprefix("message.") for key in IDS if key.startswith("message."))
+
+VALUES = st.one_of(st.text(), st.integers(-(10**6), 10**6), st.floats(-1e6, 1e6))
+
+
+def names(form: str) -> list[str]:
+    return [name for _, name, *_ in Formatter().parse(form) if name]
+
+
+@given(data=st.data())
+def test_a_message_comes_back_from_what_is_stored(data: st.DataObject) -> None:
+    code = data.draw(st.sampled_from(CODES))
+    n = data.draw(st.integers(-(10**6), 10**6))
+    values = {name: data.draw(VALUES) for name in names(form(code, {"n": n}))}
+    message = Message(code, **values | ({"n": n} if "n" in values else {}))
+    outer = Message("microphone_lost", reason=message)
+    for each in (message, outer):
+        back = decoded(str(each), json.loads(json.dumps(coded(each))))
+        assert isinstance(back, Message)
+        assert (back, back.code, back.values) == (each, each.code, each.values)
+        again = pickle.loads(pickle.dumps(each))
+        assert (again, again.values) == (each, each.values)
+
+
+NAMES = st.sampled_from(["code", "values", "x"])
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: (
+        st.lists(inner) | st.dictionaries(st.sampled_from(["code", "values", "x"]), inner)
+    ),
+)
+
+
+@settings(max_examples=100 if EVERYTHING else 12)
+@given(text=st.text(), stored=JSON)
+def test_whatever_is_stored_the_text_stays(text: str, stored: object) -> None:
+    assert decoded(text, stored) == text
+
+
+def test_other_words_or_values_are_not_taken() -> None:
+    stored = coded(Message("disk_free", size=2.5, unit="GB"))
+    for text, other in (
+        ("3 GB free", stored),
+        ("2.5 GB free", stored | {"code": "disk_full"}),
+        ("2.5 GB free", {"code": "disk_free", "values": {"size": 2.5}}),
+        ("2.5 GB free", {}),
+    ):
+        assert not isinstance(decoded(text, other), Message)
+    assert coded("2.5 GB free") == {}
+
+
+def test_a_message_about_a_number_has_its_plural() -> None:
+    assert [Message("project_cases", n=n) for n in (0, 1, 2)] == ["0 cases", "1 case", "2 cases"]
+    stored = json.loads(json.dumps(coded(Message("project_cases", n=1))))
+    assert decoded("1 case", stored) == Message("project_cases", n=1)
+    assert not isinstance(decoded("1 case", stored | {"values": {"n": 2}}), Message)
+
+
+INSTALLATION_ROOT = Path(__file__).parents[2]
+
+
+def test_a_module_of_ours_runs_from_anywhere(tmp_path: Path) -> None:
+    """Also where somebody works in a folder with a module that Python itself needs."""
+    (tmp_path / "random.py").write_text("raise SystemExit('the wrong one')", "utf-8")
+    (tmp_path / "labapp.py").write_text("raise SystemExit('the wrong one')", "utf-8")
+    for command in (
+        module_command("labapp", "--version"),
+        code_command("import labapp, random; print(labapp.__version__)"),
+    ):
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=child_environment(),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.strip()
+
+
+def test_a_script_runs_with_packages_or_without(tmp_path: Path) -> None:
+    script = tmp_path / "try.py"
+    script.write_text("import numpy", "utf-8")
+    assert subprocess.run(script_command(script, packages=True), check=False).returncode == 0
+    done = subprocess.run(script_command(script), capture_output=True, text=True, check=False)
+    assert "No module named 'numpy'" in done.stderr
+
+
+def test_the_environment_of_a_process_has_what_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/mine")
+    environment = child_environment(ANSWER="42")
+    assert environment["PYTHONPATH"].split(":") == [str(INSTALLATION_ROOT), "/mine"]
+    assert environment["ANSWER"] == "42"
+
+
+def test_nothing_else_starts_the_interpreter() -> None:
+    """A program that a packager made has its own; one place knows it."""
+    users = [
+        str(path.relative_to(INSTALLATION_ROOT))
+        for path in (INSTALLATION_ROOT / "labapp").rglob("*.py")
+        if "sys.executable" in path.read_text("utf-8")
+    ]
+    assert users == ["labapp/base/installation.py"]
+
+
+@pytest.mark.parametrize("package", sorted(EXTRAS))
+def test_a_missing_extra_is_said_with_what_installs_it(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ModuleNotFoundError) as failed:
+        __import__(package)
+    error = told(failed.value)
+    assert isinstance(error, SetupError)
+    assert package in error.what
+    assert install_command(EXTRAS[package]) in error.todo
+    assert error.todo.endswith(f"labapp extras add {EXTRAS[package]}")
+
+
+def test_another_missing_module_is_a_mistake() -> None:
+    assert isinstance(told(ModuleNotFoundError("No module", name="labapp.nowhere")), ProgramError)

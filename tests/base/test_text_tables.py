@@ -78,7 +78,7 @@ def test_quotation_marks_in_a_table_of_a_bundle_come_back(text: str) -> None:
     assert [original(cell) for cell in read["more"]] == ["first", text]
 
 
-def test_duckdb_escapes_as_python_does(tmp_path: Path) -> None:
+def test_the_large_table_is_escaped_as_the_others_are(tmp_path: Path) -> None:
     text_columns = [field.name for field in SCHEMA if "string" in str(field.type)]
     texts = [*ACTIVE, *PLAIN, "\ttab", "\rreturn", "", "'", "''"]
     rows = []

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from labapp.models.metrics.mig import mig
+from labapp.models.metrics.information import mig
 from labapp.models.metrics.registry import METRICS
 from tests.helpers.commands import Run
 from tests.helpers.rough_fits import brief_nis as brief_nis

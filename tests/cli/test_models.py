@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from labapp.base import resources
-from labapp.models.metrics import regressors
+from labapp.models.metrics import dci
 from labapp.models.metrics.evaluation.scores import without_labels
 from labapp.models.representations import card as cards
 from labapp.models.representations.package import load_package
@@ -81,8 +81,8 @@ def test_evaluate_says_what_to_do_where_a_card_flatters(
     models: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not EVERYTHING:  # which numbers it gets is not the point
-        few = partial(regressors.GradientBoostingRegressor, n_estimators=10)
-        monkeypatch.setattr(regressors, "GradientBoostingRegressor", few)
+        few = partial(dci.GradientBoostingRegressor, n_estimators=10)
+        monkeypatch.setattr(dci, "GradientBoostingRegressor", few)
     card = copied(tmp_path / "own", "sinelines/lab") / "model.yaml"
     whole = card.read_text(encoding="utf-8")
     few = whole.replace("count: 50000, held_out: 5000", "count: 150, held_out: 20")

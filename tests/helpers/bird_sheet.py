@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QImage
 
-from labapp.models.datasets.birds.dataset import SPECIES, bird, picture
+from labapp.models.datasets.birds import SPECIES, bird, picture
 
 KEPT = Path(__file__).parents[1] / "models" / "datasets" / "birds-reference.png"
 SIZE = 96

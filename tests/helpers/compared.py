@@ -17,7 +17,7 @@ from labapp.papers.interactive_reconstruction.results import (
     stars,
 )
 from labapp.tasks.reconstruction.report.contents import METRICS
-from labapp.tasks.single_dimension.report.contents import SINGLE_METRICS
+from labapp.tasks.single_dimension.report import SINGLE_METRICS
 
 RECONSTRUCTION = "reconstruction"
 EXEMPLARS = "single-dimension-exemplars"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from labapp.models.datasets.faces.dataset import CLASSES, SIZE, face, picture
+from labapp.models.datasets.faces import CLASSES, SIZE, face, picture
 
 KEPT = Path(__file__).parents[1] / "models" / "datasets" / "faces-reference.png"
 COLUMNS, ROWS = 8, 4

@@ -25,8 +25,8 @@ import soundfile
 
 from labapp.base.clock import NS, utc_label, utc_text
 from labapp.record.events import GENESIS, Event, Payload, Source, UnstampedEvent, row_hash
-from labapp.record.events.event import payload_text
 from labapp.record.events.lifecycle import SegmentStarted, SessionPlanned
+from labapp.record.events.registry import payload_text
 from labapp.record.events.voice import AudioBlock
 from labapp.record.journal.layout import (
     AUDIO,

@@ -12,7 +12,7 @@ import numpy as np
 
 from labapp.analysis.columns import table_columns
 from labapp.analysis.tables import Tables, frames
-from labapp.models.stimuli.masking import sizes
+from labapp.models.stimuli.masked_pictures import sizes
 from labapp.tasks.unmasking.report.contents import groups_of
 from labapp.tasks.unmasking.report.curves import Cells
 from labapp.tasks.unmasking.report.results import Group

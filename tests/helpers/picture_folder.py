@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from labapp.models.datasets.faces.dataset import CLASSES, face, picture
+from labapp.models.datasets.faces import CLASSES, face, picture
 
 
 def make(root: Path, persons: int = 12, each: int = 2, kind: str = "png") -> Path:

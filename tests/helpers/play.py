@@ -10,13 +10,12 @@ from typing import Any
 from labapp.models.representations.space import Continuous, Discrete, LatentSpace
 from labapp.record.events import Event, Payload, UnstampedEvent, payload_of
 from labapp.record.events.commands import Begin, Command, Tick
-from labapp.record.events.event import payload_text
 from labapp.record.events.lifecycle import SegmentStarted
+from labapp.record.events.registry import payload_text
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.study.instruments import Instrument
 from labapp.study.plan import PagesPart, QuestionnairePart
-from labapp.study.plugins.machine import PartMachine
-from labapp.study.plugins.pages import TextMachine
+from labapp.study.plugins.machine import PartMachine, TextMachine
 from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.consent.machine import ConsentPart, ConsentTask
 from labapp.tasks.questionnaire.machine import QuestionnaireTask

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from labapp.base.clock import NS
 from labapp.record.audio.capture import wav_header
-from labapp.record.events.event import Source
 from labapp.record.events.lifecycle import PartStarted, SegmentEnded, SessionCompleted
+from labapp.record.events.registry import Source
 from labapp.record.events.voice import AudioBlock, AudioGap, AudioStarted, AudioStopped
 from labapp.tasks.consent.events import ConsentGiven
 from tests.helpers.journals import SessionBuilder, golden_plan

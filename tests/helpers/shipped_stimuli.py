@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from labapp.models.datasets.birds.dataset import SISTERS, deciding_visibility
+from labapp.models.datasets.birds import SISTERS, deciding_visibility
 from labapp.models.explanations.building.sets import Spec
 from labapp.models.stimuli.manifest import Manifest, Photo
 from labapp.models.stimuli.pictures import bird_of

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from labapp.models.datasets.birds.dataset import SPECIES, guide, name_of
-from labapp.models.stimuli import library, masking, pictures, score_files
+from labapp.models.datasets.birds import SPECIES, guide, name_of
+from labapp.models.stimuli import library, masked_pictures, pictures, score_files
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Manifest
 
@@ -272,7 +272,7 @@ def _scores(folder: Path, name: str) -> Json:
                 ],
             }
             for method in photo["scores"]
-            for percent in masking.sizes()
+            for percent in masked_pictures.sizes()
         ]
         photos.append(photo)
     return _frame(

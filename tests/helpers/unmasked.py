@@ -15,7 +15,7 @@ import pandas as pd
 
 from labapp.analysis.inference import FRIEDMAN, Values, outcome
 from labapp.models.stimuli.manifest import Confusion
-from labapp.models.stimuli.masking import sizes
+from labapp.models.stimuli.masked_pictures import sizes
 from labapp.tasks.unmasking.report.results import (
     AGREED,
     CORRECT,

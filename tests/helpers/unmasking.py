@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from labapp.models.stimuli import masking
+from labapp.models.stimuli import masked_pictures
 from labapp.models.stimuli.library import StimulusSet
 from labapp.record.events.commands import Begin, Next
 from labapp.session.machine import SessionMachine
@@ -141,7 +141,7 @@ def sequence(number: int, percents: tuple[float, ...]) -> PlannedSequence:
         masks=tuple(
             PlannedMask(
                 percent=percent,
-                pixels=masking.pixels(percent, 576),
+                pixels=masked_pictures.pixels(percent, 576),
                 picture=f"masked:tiny-scores:{image}:{method}:mean:signed:{percent:g}",
                 logits=(0.5, -0.5),
             )

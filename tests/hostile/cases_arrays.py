@@ -14,8 +14,7 @@ from typing import Any
 
 from labapp.models.datasets.folder import pixels
 from labapp.models.metrics.evaluation import scores
-from labapp.models.representations import card
-from labapp.models.representations.tfjs import importing
+from labapp.models.representations import card, tfjs
 from labapp.models.stimuli import library, pictures
 from labapp.models.stimuli.score_files import decode_scores
 from labapp.models.training import files
@@ -133,14 +132,14 @@ def _(tmp: Path) -> Any:
 def _(tmp: Path) -> Any:
     weights = [{"name": "a", "shape": [1], "dtype": "float32"}]
     groups = [{"paths": ["x" * 5000], "weights": weights}]
-    (tmp / importing.MANIFEST).write_text(json.dumps(groups))
-    return importing.read(tmp)
+    (tmp / tfjs.MANIFEST).write_text(json.dumps(groups))
+    return tfjs.read(tmp)
 
 
 @case("tfjs: a deep manifest", "not as TensorFlow.js")
 def _(tmp: Path) -> Any:
-    (tmp / importing.MANIFEST).write_text("[" * DEEP)
-    return importing.read(tmp)
+    (tmp / tfjs.MANIFEST).write_text("[" * DEEP)
+    return tfjs.read(tmp)
 
 
 @case("stimuli: a deep manifest", "levels deep")

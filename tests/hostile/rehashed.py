@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from labapp.record.events import GENESIS, registered
-from labapp.record.events.event import payload_text
+from labapp.record.events.registry import payload_text
 from labapp.record.journal.layout import (
     COLUMNS,
     ENVIRONMENT,

@@ -30,8 +30,7 @@ from labapp.coding.exchange import qdpx_in
 from labapp.models.datasets.folder import pixels
 from labapp.models.explanations import data as classifiers
 from labapp.models.metrics.evaluation import scores
-from labapp.models.representations import card, recipe
-from labapp.models.representations.tfjs import importing
+from labapp.models.representations import card, recipe, tfjs
 from labapp.models.stimuli import sources
 from labapp.models.stimuli.pictures import native
 from labapp.models.stimuli.score_files import decode_scores
@@ -150,8 +149,8 @@ TFJS += b'"dtype": "float32", "quantization": null}]}]'
 
 @target("tfjs", TFJS)
 def _(data: bytes) -> None:
-    with placed(importing.MANIFEST, data) as path:
-        importing.read(path.parent)
+    with placed(tfjs.MANIFEST, data) as path:
+        tfjs.read(path.parent)
 
 
 target("stimuli", *sorted((ASSETS / "stimuli").glob("*/manifest.json"))[:2])(

@@ -16,7 +16,7 @@ FUNCTIONS = frozenset(
         "open", "io.open", "os.open", "json.load", "json.loads", "orjson.loads", "yaml.compose",
         "yaml.load", "yaml.safe_load", "np.load", "np.fromfile", "np.memmap", "np.loadtxt",
         "np.genfromtxt", "pd.read_csv", "pd.read_parquet", "pq.read_table", "pq.ParquetFile",
-        "sqlite3.connect", "duckdb.connect", "duckdb.read_csv", "zipfile.ZipFile", "tarfile.open",
+        "sqlite3.connect", "zipfile.ZipFile", "tarfile.open",
         "gzip.open", "wave.open", "soundfile.read", "soundfile.SoundFile", "safetensors.safe_open",
         "Image.open", "images.open", "QPixmap", "h5py.File", "torch.load", "pickle.load",
         "shutil.unpack_archive", "csv.reader", "csv.DictReader", "msgspec.json.Decoder",
@@ -68,11 +68,10 @@ ALLOWED = {
         "Image.open": "of an open file, its size alone"
     },
     "labapp/analysis/retention.py": {"json.loads": "of cells that were made in memory"},
-    "labapp/analysis/writing_snapshots.py": {"duckdb.connect": "in memory"},
     "labapp/analysis/snapshots.py": {"pq.ParquetFile": OWN},
     "labapp/coding/annotations/packs.py": {"zipfile.ZipFile": "writes"},
     "labapp/record/audio/pyramid.py": {"wave.open": MEASURED},
-    "labapp/record/audio/output.py": {"json.loads": "between two processes of ours"},
+    "labapp/record/audio/player.py": {"json.loads": "between two processes of ours"},
     "labapp/record/audio/process.py": {"json.loads": "between two processes of ours"},
     "labapp/record/audio/recorded_sound.py": {"path.open": "writes what was looked at"},
     "labapp/record/audio/devices.py": {"json.loads": "the answer of PulseAudio"},
@@ -133,15 +132,18 @@ ALLOWED = {
     "labapp/session/private.py": {"sqlite3.connect": OWN},
     "labapp/session/runner.py": {"sqlite3.connect": OWN},
     "labapp/session/simulation/simulation_job.py": {"tarfile.open": "between processes of ours"},
-    "labapp/models/stimuli/masking.py": {
+    "labapp/models/stimuli/masked_pictures.py": {
         "json.loads": "comes with the program",
         "(assets() / 'colour_maps.json').read_text": "comes with the program",
     },
     "labapp/models/stimuli/gallery.py": {"path.read_bytes": "the program's own modules"},
-    "labapp/study/instruments/scoring.py": {"path.read_bytes": "comes with the program"},
+    "labapp/study/instruments/instrument.py": {"path.read_bytes": "comes with the program"},
     "labapp/coding/transcription/child.py": {"json.loads": "between two processes of ours"},
     "labapp/coding/transcription/session.py": {"json.loads": "between two processes of ours"},
-    "labapp/ui/consent_pdf.py": {"os.open": "makes the form"},
+    "labapp/ui/consent_pdf.py": {
+        "json.loads": "of strokes that were just drawn",
+        "os.open": "makes the form",
+    },
     "labapp/ui/doctor.py": {"json.loads": "between processes of ours"},
     "labapp/testing/rehearsal.py": {"json.loads": "of an event that was made in memory"},
     "labapp/ui/participant/window.py": {"QPixmap": "an empty one, to draw on"},
@@ -151,7 +153,6 @@ ALLOWED = {
         "csv.DictReader": MEASURED,
     },
     "labapp/ui/widgets/dial.py": {"QPixmap": "of a picture in memory"},
-    "labapp/ui/widgets/signature.py": {"json.loads": "of strokes that were just drawn"},
 }
 """By module: each call, and why it may be made there."""
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from labapp.record.events import Event
 from labapp.record.events.commands import Pause, Resume
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import (
     SegmentStarted,
     SessionPaused,
     SessionResumed,
     WindowFocus,
 )
+from labapp.record.events.registry import Pauses
 from labapp.tasks.reconstruction.events import MoveDial, SelectDial
 from tests.helpers.play import NS, Play, stage_machine
 

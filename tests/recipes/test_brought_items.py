@@ -18,7 +18,7 @@ from labapp.session.bids.verify import verify
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.asking import ITEM_KINDS
-from labapp.study.instruments.scoring import RULES
+from labapp.study.instruments.instrument import RULES
 from tests.helpers.installed import on_path, without, write_package
 from tests.helpers.recipes import Recipe
 from tests.ui.conftest import _nothing_left, open_room, open_window
@@ -95,7 +95,7 @@ def test_without_the_package_everything_says_what_is_missing(grid: Path, tmp_pat
 
 MEDIAN = """
 from statistics import median
-from labapp.study.instruments.scoring import ScoringRule
+from labapp.study.instruments.instrument import ScoringRule
 RULE = ScoringRule(
     "median",
     lambda score, given: {expression},

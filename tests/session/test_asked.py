@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import labapp.analysis
-from labapp.analysis import language
+from labapp.analysis import analyze
 from labapp.analysis.item_sections import attention, questionnaires
 from labapp.base.report.page import speaking
 from labapp.record.events import Source
@@ -111,7 +111,7 @@ def test_the_report_counts_checks_also_of_whoever_is_not_included(session: Path)
     told = "".join(map(str, attention(tables.answers)))
     cells = re.findall(r"<t[dh][^>]*>([^<]*)</t[dh]>", told)
     assert cells[-6:] == ["use", "attention", "0", "1", "1", "1"]
-    german, _ = language.chosen(tables, "de")
+    german, _ = analyze.chosen(tables, "de")
     assert german is not None
     with speaking(german):
         assert "Aufmerksamkeitsprüfungen" in "".join(map(str, attention(tables.answers)))

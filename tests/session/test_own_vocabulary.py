@@ -11,8 +11,8 @@ import pytest
 
 from labapp.record.events import Event, Payload, UnstampedEvent, registry
 from labapp.record.events.commands import AskToLeave, Begin, Command, Pause, Tick
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import SegmentStarted
+from labapp.record.events.registry import Pauses
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.part import PlannedPart

@@ -14,8 +14,8 @@ from labapp.record.audio.capture import WavWriter
 from labapp.record.audio.recorder import Recorder
 from labapp.record.events import Source
 from labapp.record.events.commands import EndSession, Resume
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import DecoderWarmed
+from labapp.record.events.registry import Pauses
 from labapp.record.events.voice import AudioBlock, AudioStarted
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.read import check_journal

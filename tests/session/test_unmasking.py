@@ -17,7 +17,7 @@ from labapp.base.clock import FakeClock
 from labapp.base.errors import StimuliError
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
-from labapp.models.stimuli.masking import Masking
+from labapp.models.stimuli.masked_pictures import Masking
 from labapp.record.events import Event, Source, payload_of
 from labapp.record.events.commands import Next, Pause, Resume
 from labapp.record.events.lifecycle import InclusionDecided, StimuliStored

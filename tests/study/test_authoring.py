@@ -1,31 +1,40 @@
-"""A study of one's own is made of any other one, and can be run as it is."""
+"""Studies of one's own: made of others, completed by editors, and noticed."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import jsonschema
 import pytest
 import yaml
+from jsonschema.protocols import Validator
+from pydantic import BaseModel
 from typer.testing import CliRunner
 
 from labapp.analysis import load
 from labapp.analysis.analyze import report
+from labapp.base import resources
+from labapp.base.descriptions import keys, summary
+from labapp.base.documents import models_in
 from labapp.base.errors import LabappError, StudyError, TargetExists, UsageError
 from labapp.cli.main import app
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import loading
-from labapp.study.authoring import new_study, texts_to_read
+from labapp.study.authoring import DOCUMENTS, as_text, new_study, schema_of, texts_to_read
 from labapp.study.examining import UNTRANSLATED
 from labapp.study.overview import check, check_all, notices
+from labapp.study.plan import Plan
 from labapp.study.plugins.texts import pages as pages_of
 from labapp.study.words import lacking
 from labapp.ui.strings import strings_of
+from tests.study.test_refusals import GOOD, refused, write
 
 SHIPPED = [path.stem for path in loading.shipped()]
 
@@ -235,3 +244,188 @@ def test_a_text_that_is_nowhere_is_asked_for_in_the_studys_language(tmp_path: Pa
     path.write_text(path.read_text("utf-8").replace(last, added), "utf-8")
     told = [str(error) for error in check_all(path).errors]
     assert ["texts/fr/new.md" in text and "texts/en" not in text for text in told] == [True], told
+
+
+FILES = {
+    "study": "studies/*.yaml",
+    "instrument": "instruments/*.yaml",
+    "stimuli": "stimuli/*/manifest.json",
+    "codebook": "codebooks/*.yaml",
+}
+
+CASES = [
+    pytest.param(document, path, id=f"{document}-{path.parent.name}-{path.stem}")
+    for document, pattern in FILES.items()
+    for path in sorted(resources.assets().glob(pattern))
+]
+
+
+def value_of(text: str) -> object:
+    """As an editor's language server has it: all keys are texts, and `on` is a word."""
+    text = re.sub(r"\bon: ", '"on": ', text)
+    return json.loads(json.dumps(yaml.load(text, yaml.CSafeLoader)))
+
+
+def every_model() -> Iterator[type[BaseModel]]:
+    """Every model of what a lab writes, each once."""
+    waiting, seen = list(DOCUMENTS.values()), set()
+    while waiting:
+        model = waiting.pop()
+        if model not in seen:
+            seen.add(model)
+            yield model
+            for field in model.model_fields.values():
+                waiting += models_in(field.annotation, field.metadata)
+
+
+@cache
+def validator_of(document: str) -> Validator:
+    schema = schema_of(document)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+@pytest.mark.parametrize(("document", "path"), CASES)
+def test_what_is_shipped_fits_its_schema(document: str, path: Path) -> None:
+    validator_of(document).validate(value_of(path.read_text("utf-8")))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_the_shipped_file_is_what_the_models_say(document: str) -> None:
+    file = resources.assets() / "schemas" / f"{document}.json"
+    command = {
+        "study": "studies schema",
+        "instrument": "studies schema --instrument",
+        "stimuli": "stimuli schema",
+        "codebook": "code schema",
+    }[document]
+    written = file.relative_to(resources.assets().parent)
+    assert file.read_text("utf-8") == as_text(document), f"labapp {command} > {written}"
+
+
+def test_every_key_is_described() -> None:
+    models = list(every_model())
+    assert len(models) > 40
+    lacking = [
+        f"{model.__name__}.{key}"
+        for model in models
+        for key, description in keys(model).items()
+        if not description.strip()
+    ]
+    assert not lacking
+    assert not [model.__name__ for model in models if not summary(model)]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_an_editor_sees_the_description_of_every_key(document: str) -> None:
+    schema = schema_of(document)
+    objects = [schema, *schema["$defs"].values()]
+    lacking = [
+        f"{value.get('title')}.{key}"
+        for value in objects
+        for key, told in value.get("properties", {}).items()
+        if not told.get("description")
+    ]
+    assert not lacking
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        ("title: My study", "titel: My study"),
+        ("trials: 3", "trials: many"),
+        ("task: reconstruction", "task: guessing"),
+        ("[seq]", "seq"),
+        ("version: 1", "version: 1\ndesign: {order: wiliams}"),
+    ],
+)
+def test_an_editor_underlines_what_the_program_refuses(mistake: tuple[str, str]) -> None:
+    study = validator_of("study")
+    study.validate(value_of(GOOD))
+    with pytest.raises(jsonschema.ValidationError):
+        study.validate(value_of(GOOD.replace(*mistake)))
+
+
+def test_a_contrast_names_its_factors_beside_its_name() -> None:
+    contrast = '{name: a, model: {sinelines/gt: 1, sinelines/ae: "-1/1"}}'
+    study = GOOD.replace("version: 1", f"version: 1\nanalysis: {{contrasts: [{contrast}]}}")
+    validator_of("study").validate(value_of(study))
+
+
+@pytest.mark.parametrize("path", loading.installed(), ids=lambda path: path.stem)
+def test_every_shipped_study_has_the_title_that_it_has_when_it_is_loaded(path: Path) -> None:
+    assert loading.title_of(path) == loading.load(path).study.title
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("flow: [{title: inner}]\nsettings: {title: also}\ntitle: 'Mine: 2'\n", "Mine: 2"),
+        ("id: title\nversion: 1\n", ""),
+        ("title: Mine\nflow: [\n", "Mine"),
+        ("title: [1, 2]\n", ""),
+        ("- title: Mine\n", ""),
+        ("\t: ]", ""),
+        ("", ""),
+    ],
+)
+def test_it_is_the_title_of_the_file_itself(tmp_path: Path, text: str, title: str) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    assert loading.title_of(path) == title
+    assert loading.title_of(tmp_path / "none.yaml") == ""
+
+
+def told(study: str | Path) -> list[str]:
+    return notices(check(study))
+
+
+def test_a_name_that_nothing_fills_in_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thanks.md").write_text("Thanks.\n\n{nmae}, twice {nmae}!", "utf-8")
+    said = refused(tmp_path, GOOD.replace("texts/{language}/debrief.md", "thanks.md"))
+    assert "thanks.md, line 3, {nmae}: nothing is filled in for it in the part 'debrief'" in said
+
+
+@pytest.mark.parametrize(("solved", "nobody"), [(3, False), (6, False), (7, True)])
+def test_more_to_be_solved_than_is_asked_is_refused(
+    tmp_path: Path, solved: int, nobody: bool
+) -> None:
+    text = GOOD.replace("version: 1", f"version: 1\ninclusion: {{min_solved: {solved}}}")
+    if not nobody:
+        assert told(write(tmp_path, text)) == []
+        return
+    said = refused(tmp_path, text)
+    assert f"line 4, inclusion.min_solved: nobody would count: it is {solved}" in said
+
+
+@pytest.mark.parametrize(("study", "notice"), [("mnist-crowd", False), ("mnist-crwod", True)])
+def test_a_published_study_that_is_not_known_is_told(
+    tmp_path: Path, study: str, notice: bool
+) -> None:
+    repeated = f'version: 1\nreplicates: {{paper: "000", study: {study}, run: crowd}}'
+    lines = told(write(tmp_path, GOOD.replace("version: 1", repeated)))
+    assert [f"nothing is known here of {study} (000)" in line for line in lines] == (
+        [True] if notice else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("stages", "rules"),
+    [
+        ("models: [sinelines/gt, sinelines/vae]", []),
+        ("models: [sinelines/gt, mnist8k/ae5]", ["sinelines: sinelines/gt", ": mnist8k/ae5"]),
+        ("models: [sinelines/gt, mnist8k/ae5], distance: mse", []),
+    ],
+)
+def test_models_whose_questions_are_solved_by_different_rules_are_told(
+    tmp_path: Path, stages: str, rules: list[str]
+) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(
+        "id: own\ntitle: Own\nversion: 1\nunnamed_texts: shipped\nflow:\n"
+        f"- stages: {{task: reconstruction, {stages}, trials: 1, target_alignment: 0.9}}\n"
+    )
+    plans: list[Plan] = []
+    told = [line for line in notices(check(path, plans=plans), plans) if "different rules" in line]
+    assert len(told) == bool(rules)
+    assert [rule in line for line in told for rule in rules] == [True] * len(rules)

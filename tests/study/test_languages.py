@@ -10,7 +10,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from labapp.analysis.language import FILE as REPORT  # the English of both is in the code
+from labapp.analysis.analyze import FILE as REPORT  # the English of both is in the code
 from labapp.base import resources
 from labapp.base.errors import StudyError
 from labapp.cli.main import app

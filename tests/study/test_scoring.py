@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from labapp.analysis.questionnaires import AnswerRecord, fold_scores
 from labapp.analysis.task_records import Parts
 from labapp.study.instruments import Instrument, Rating
-from labapp.study.instruments.scoring import OLD_NAMES, Score, as_answered, declared, of_name
+from labapp.study.instruments.instrument import OLD_NAMES, Score, as_answered, declared, of_name
 from tests.helpers.nightly import EVERYTHING
 from tests.helpers.questionnaires import TLX_PAIRS, TLX_SUBSCALES
 from tests.study.test_instruments import made, shipped

@@ -19,7 +19,7 @@ from labapp.base.errors import StudyError
 from labapp.models.stimuli import library, score_files
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
-from labapp.models.stimuli.masking import MaskedRef, Masking, recorded_outputs
+from labapp.models.stimuli.masked_pictures import MaskedRef, Masking, recorded_outputs
 from labapp.study import overview, planner
 from labapp.study.loading import LoadedStudy, load
 from labapp.study.overview import check_all

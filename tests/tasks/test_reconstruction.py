@@ -1,4 +1,4 @@
-"""The reconstruction stage, question by question."""
+"""The reconstruction stage and calibration, question by question."""
 
 from __future__ import annotations
 
@@ -7,21 +7,26 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from labapp.base.clock import FakeClock
 from labapp.models.representations.decoding import TargetDistance, compare, decode_one
-from labapp.record.events.commands import Begin, Next, Pause, Resume
+from labapp.models.representations.space import sinelines
+from labapp.record.events.commands import Begin, Next, Pause, Resume, Skip
 from labapp.tasks.reconstruction import machine
 from labapp.tasks.reconstruction.events import (
     Decoded,
     EditLabel,
+    MarkAlignment,
     MoveDial,
     Presented,
     SelectDial,
     ToggleOverlay,
 )
-from labapp.tasks.reconstruction.machine import MOST_REDRAWN, Trial
-from tests.helpers.play import NS, Play, stage_machine
+from labapp.tasks.reconstruction.machine import MOST_REDRAWN, Mark, Trial, draw_pair
+from labapp.tasks.reconstruction.planner import CIRCLES_PAIRS
+from tests.helpers.play import NS, SPACE, Play, stage_machine, stage_part
 from tests.helpers.rooms import decoder_of, make_runner, skip_to
 from tests.helpers.skips import skip_question, skip_stage
 from tests.session.sessions import virtual
@@ -243,3 +248,182 @@ def test_movements_are_put_on_the_step_and_within_the_limits() -> None:
     moved = len(play.events)
     play.send(MoveDial(1, -0.9999, "mouse"))
     assert len(play.events) == moved, "no change, no event"
+
+
+def calibration(alignment: float = 0.2, **changes: object) -> Play:
+    machine = stage_machine(marks=True, **changes)
+    return Play(machine, alignment=lambda trial: alignment).start()
+
+
+def test_a_perfect_alignment_neither_ends_nor_locks() -> None:
+    play = calibration(1.0)
+    assert play.trial is not None
+    assert play.trial.running
+    assert not play.trial.aligned_at_start
+    assert play.send(MoveDial(1, 0.5, "mouse"))
+    assert play.trial.running
+    assert "trial.solved" not in play.kinds()
+
+
+def test_a_mark_holds_the_alignment_of_the_picture_on_the_screen() -> None:
+    play = calibration(0.25)
+    play.send(MarkAlignment("far"))
+    assert play.events[-1].payload == {"mark": "far", "z_seq": 0, "alignment": 0.25}
+    play.alignment = lambda trial: 0.75
+    play.send(MoveDial(1, 0.5, "mouse"))
+    play.auto = False
+    play.send(MoveDial(1, 0.6, "mouse"))  # its picture is not there yet
+    play.send(MarkAlignment("close"))
+    assert play.events[-1].payload == {"mark": "close", "z_seq": 1, "alignment": 0.75}
+    assert play.trial is not None
+    assert play.trial.marks == (Mark("far", 0.25), Mark("close", 0.75))
+
+
+def test_a_question_is_left_once_both_were_marked() -> None:
+    play = calibration()
+    assert not play.send(Next())
+    play.send(MarkAlignment("close"))
+    assert play.trial is not None
+    assert play.trial.unmarked == ("far",)
+    assert not play.send(Next())
+    play.send(MarkAlignment("far"))
+    play.send(Next())
+    ended = [event for event in play.events if event.kind == "trial.ended"]
+    assert [event.payload["outcome"] for event in ended] == ["marked"]
+    assert play.trial.number == 2
+    assert play.trial.unmarked == ("far", "close")
+
+
+def test_a_mark_is_made_of_a_shown_question_of_a_calibration_only() -> None:
+    play = Play(stage_machine()).start()
+    assert not play.send(MarkAlignment("far"))
+    play = calibration()
+    assert not play.send(MarkAlignment("near"))
+    play.send(Pause("a question"))
+    assert not play.send(MarkAlignment("far"))
+    unseen = Play(stage_machine(marks=True), auto=False).start()
+    assert not unseen.send(MarkAlignment("far"))
+
+
+def test_marking_counts_as_activity() -> None:
+    play = calibration(inactivity_s=3.0)
+    play.wait(2.0)
+    play.send(MarkAlignment("far"))
+    assert play.trial is not None
+    assert play.trial.active.total_ns == 2 * NS
+    assert play.trial.active.last_ns == play.working_ns()
+
+
+def test_skip_is_as_the_study_says() -> None:
+    play = calibration(skip="always")
+    skip_question(play)
+    assert play.stage.outcomes == ("skipped",)
+    assert not calibration(skip="never").send(Skip())
+
+
+@pytest.mark.parametrize(
+    ("marks", "outcome"), [((), "stage_skipped"), (("far", "close"), "marked")]
+)
+def test_what_was_marked_counts_when_the_stage_is_cut_off(
+    marks: tuple[str, ...], outcome: str
+) -> None:
+    play = calibration()
+    for mark in marks:
+        play.send(MarkAlignment(mark))
+    skip_stage(play)
+    ended = next(event for event in play.events if event.kind == "trial.ended")
+    assert ended.payload["outcome"] == outcome
+
+
+COMMANDS = st.lists(
+    st.one_of(
+        st.sampled_from([MarkAlignment("far"), MarkAlignment("close"), Next(), Skip()]),
+        st.builds(MoveDial, st.integers(0, 2), st.floats(-1, 2), st.just("mouse")),
+    ),
+    max_size=40,
+)
+
+
+@given(COMMANDS, st.floats(0, 1))
+def test_only_next_after_both_marks_or_skip_ends_a_question(
+    commands: list[object], alignment: float
+) -> None:
+    """And every mark on record has the alignment that was last on the screen."""
+    play = calibration(alignment, skip="always")
+    for command in commands:
+        before = play.trial
+        play.send(command)  # type: ignore[arg-type]
+        if before is None or play.trial is None or play.trial.number == before.number:
+            continue
+        assert isinstance(command, Skip) or (isinstance(command, Next) and not before.unmarked)
+    shown: dict[tuple[int | None, int], float] = {}
+    for event in play.events:
+        if event.kind == "trial.started":
+            shown[event.trial, 0] = event.payload["alignment"]
+        if event.kind == "picture.decoded":
+            shown[event.trial, event.payload["z_seq"]] = event.payload["alignment"]
+        if event.kind == "alignment.marked":
+            at = (event.trial, event.payload["z_seq"])
+            assert event.payload["alignment"] == shown[at]
+            assert at == list(shown)[-1]
+
+
+@given(
+    st.sampled_from(["held_out", "shuffled_pass", "uniform"]),
+    st.integers(0, 2**63 - 1),
+    st.sampled_from(["P01", "P02"]),
+    st.integers(1, 40),
+)
+def test_a_pair_depends_on_its_question_alone_and_lies_on_the_dials(
+    sampling: str, seed: int, participant: str, trial: int
+) -> None:
+    part = stage_part(sampling=sampling)
+    pair = draw_pair(part, SPACE, SAMPLE, seed, participant, trial)
+    assert pair == draw_pair(part, SPACE, SAMPLE.copy(), seed, participant, trial)
+    for z in pair:
+        assert z == SPACE.snap(z)
+    others = [
+        draw_pair(part, SPACE, SAMPLE, seed, participant, trial + 1),
+        draw_pair(part, SPACE, SAMPLE, seed ^ 1, participant, trial),
+        draw_pair(part, SPACE, SAMPLE, seed, participant + "x", trial),
+        draw_pair(
+            stage_part("stage-9", sampling=sampling), SPACE, SAMPLE, seed, participant, trial
+        ),
+    ]
+    assert any(pair != other for other in others)
+
+
+def test_a_shuffled_pass_uses_each_of_250_rows_once() -> None:
+    rows = np.column_stack([np.zeros(300), np.arange(300) / 150 - 1, np.zeros(300)])
+    part = stage_part(sampling="shuffled_pass", trials=125)
+    pairs = [draw_pair(part, SPACE, rows.astype(np.float32), 5, "P01", n + 1) for n in range(125)]
+    seen = [z[1] for pair in pairs for z in pair]
+    expected = [SPACE.dimensions[1].snap(float(np.float32(v))) for v in rows[:250, 1]]
+    assert sorted(seen) == sorted(expected)
+    assert seen != sorted(seen)
+    assert draw_pair(part, SPACE, rows.astype(np.float32), 5, "P01", 126) == pairs[0]
+
+
+def test_practice_pairs_are_the_published_ones() -> None:
+    pairs = (((2.0, 0.0, 0.0), (1.0, 0.6, 0.3)),)
+    part = stage_part(sampling="fixed", pairs=pairs, trials=1)
+    assert draw_pair(part, SPACE, None, 1, "P01", 1) == pairs[0]
+    assert CIRCLES_PAIRS[0] == ((0.0, 0.0), (0.6, 0.3))
+
+
+def test_the_prior_of_sinelines_has_its_moments() -> None:
+    rng = np.random.default_rng(0)
+    z = np.array([sinelines(rng) for _ in range(20_000)])
+    assert z.mean(axis=0) == pytest.approx([0, 0, 1, 1, np.pi], abs=0.05)
+    assert z.std(axis=0) == pytest.approx(
+        [1 / np.sqrt(3), 1, 1, 1, 2 * np.pi / np.sqrt(12)], abs=0.05
+    )
+    assert np.abs(z[:, 0]).max() <= 1
+    assert z[:, 2:].min() >= 0
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    with pytest.raises(ValueError, match="no held-out sample"):
+        draw_pair(stage_part(sampling="held_out"), SPACE, None, 1, "P01", 1)
+    with pytest.raises(ValueError, match="no prior"):
+        draw_pair(stage_part(sampling="prior"), SPACE, None, 1, "P01", 1)

@@ -14,14 +14,13 @@ from PySide6.QtWidgets import QLabel
 
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Command, SkipStage
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PartEnded
-from labapp.record.events.registry import kind
+from labapp.record.events.registry import Pauses, kind
 from labapp.study.plugins.item import Item
 from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.part import PlannedPart
+from labapp.study.plugins.registry import TaskType
 from labapp.study.plugins.simulated import Actor
-from labapp.study.plugins.task_type import TaskType
 from labapp.ui.participant.screen import Screen
 
 

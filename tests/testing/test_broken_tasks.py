@@ -62,10 +62,10 @@ BROKEN: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
         (
             APPLIES,
             APPLIES
-            + "                from labapp.study.assignment import generator\n"
+            + "                from labapp.study.conditions import generator\n"
             + "                generator(1, 'apply').random()\n",
         ),
-        ("`apply` draws (labapp.study.assignment.generator)", "draw in `decide`"),
+        ("`apply` draws (labapp.study.conditions.generator)", "draw in `decide`"),
     ),
     "numpy draws in apply": (
         (
@@ -298,7 +298,7 @@ def test_a_profiler_that_runs_sees_no_fault(tmp_path: Path, study: Path) -> None
 
 def test_what_is_no_task_and_what_nobody_installed(study: Path) -> None:
     (sentence,) = problems_of(3, study)  # type: ignore[arg-type]
-    assert "derives from labapp.study.plugins.task_type.TaskType" in sentence
+    assert "derives from labapp.study.plugins.registry.TaskType" in sentence
     other = type(registry.task_types()[0])()
     (sentence,) = problems_of(other, study)
     assert "labapp does not know the task: no entry point" in sentence

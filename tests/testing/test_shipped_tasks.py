@@ -16,7 +16,7 @@ from labapp.session.gate import predict_masked
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, plan
 from labapp.study.plugins import registry
-from labapp.study.plugins.task_type import TaskType
+from labapp.study.plugins.registry import TaskType
 from labapp.testing import check_task
 from labapp.testing.checking import Models, _planned
 from labapp.testing.rehearsal import Notes, Rehearsal

@@ -26,7 +26,7 @@ from pathlib import Path
 from labapp.base.errors import LabappError
 from labapp.record.journal.read import read_rows
 from labapp.session import condition_assignment
-from labapp.session.models import WarmDecoders
+from labapp.session.pictures import WarmDecoders
 from labapp.session.simulation.simulation_job import Decoders
 from labapp.study.loading import load
 from labapp.ui import controller as _imported_once

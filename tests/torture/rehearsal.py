@@ -36,8 +36,8 @@ from labapp.record.journal.layout import JOURNAL, LOCK
 from labapp.record.journal.read import read_rows
 from labapp.record.journal.write import Receipt
 from labapp.session import condition_assignment
-from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
+from labapp.session.pictures import WarmDecoders
 from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.fitting import check_fits
 from labapp.session.simulation.names import ORACLE

@@ -28,8 +28,8 @@ from labapp.record.events.commands import (
 )
 from labapp.record.journal.read import read_rows
 from labapp.session.bids.verify import verify
-from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
+from labapp.session.pictures import WarmDecoders
 from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.person import Pace
 from labapp.study.plan import BreakPart

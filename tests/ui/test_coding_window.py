@@ -283,6 +283,9 @@ def test_units_are_frozen_by_key_once_it_is_said_who_speaks(
     keys(coding, "Return")
     assert not coding.coding.files.frozen
     keys(coding, "Ctrl+Shift+F")
+    QTest.mouseClick(coding.desk.field.no, Qt.MouseButton.LeftButton)
+    assert coding.desk.field.isHidden()
+    keys(coding, "Ctrl+Shift+F")
     QTest.mouseClick(coding.desk.field.yes, Qt.MouseButton.LeftButton)
     assert coding.coding.files.frozen
     assert coding.coding.files.segmentation.speakers_said

@@ -21,8 +21,8 @@ from labapp.record.events.commands import Resume
 from labapp.record.events.lifecycle import DecoderWarmed
 from labapp.record.journal.sessions import SessionIndex, list_sessions
 from labapp.session.folder import SessionFolder
-from labapp.session.models import WarmDecoders
 from labapp.session.opening import OpenSession
+from labapp.session.pictures import WarmDecoders
 from labapp.tasks.reconstruction.plan import TutorialPart
 from labapp.ui import controller, home, starting
 from labapp.ui.home import HomeController

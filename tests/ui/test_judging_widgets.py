@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QCursor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from labapp.models.stimuli import masking
+from labapp.models.stimuli import masked_pictures
 from labapp.tasks.judging.screen.description import HeatmapBar
 from labapp.ui import theme
 from labapp.ui.widgets.photo_view import Enlarger, PhotoView, cut_out, image_of
@@ -105,6 +105,7 @@ def test_the_place_for_enlarging_shows_what_is_pointed_at_and_rests_again(show):
     assert enlarger.enlarging is None
     assert enlarger.view.image is other
     assert enlarger.caption.text() == "Photo"
+    assert enlarger.caption.property("role") == "secondary"
     assert enlarger.size() == size
 
 
@@ -237,7 +238,9 @@ def test_tabs_say_how_much_is_rated(show):
 
 @pytest.mark.parametrize("middle", ["", "neither"])
 def test_the_colour_bar_names_its_ends(show, middle: str):
-    bar = HeatmapBar(masking.table("rdbu_r"), P, "against", "for", middle=middle, remark="same")
+    bar = HeatmapBar(
+        masked_pictures.table("rdbu_r"), P, "against", "for", middle=middle, remark="same"
+    )
     show(bar)
     said = bar.accessibleName()
     assert said == ("against – neither – for. same" if middle else "against – for. same")

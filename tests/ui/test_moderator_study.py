@@ -17,11 +17,11 @@ from labapp.models.representations.sheets import traversals
 from labapp.models.stimuli import library
 from labapp.study.loading import load
 from labapp.study.planner import realise
-from labapp.ui import picture_warmer, theme
+from labapp.ui import session_lists, theme
 from labapp.ui.home import HomeController, PreviewProcess
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.study_page import TraversalView, facts_of
-from labapp.ui.picture_warmer import SheetMaker
+from labapp.ui.session_lists import SheetMaker
 from tests.helpers.judging_studies import write_judging_study
 from tests.helpers.packages import ring_model
 from tests.helpers.studies import write_study
@@ -199,7 +199,7 @@ def test_sheets_come_as_decoders_do_made_once_and_in_a_thread(
         makers.append(threading.current_thread().name)
         return traversals(decoder)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(picture_warmer, "traversals", watched)
+    monkeypatch.setattr(session_lists, "traversals", watched)
     home.view.tabs[2].click()  # before any decoder is warm
     cards = home.view.study.cards
     assert list(cards) == QUICKSTART

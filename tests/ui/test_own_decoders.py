@@ -15,7 +15,7 @@ from labapp.models.representations.recipe import Task
 from labapp.record.events.commands import Next
 from labapp.tasks.reconstruction.events import MoveDial
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
-from labapp.tasks.single_dimension.screen.questions import SingleDimensionScreen
+from labapp.tasks.single_dimension.screen import SingleDimensionScreen
 from labapp.ui.moderator.mirror import ScreenMirror
 from labapp.ui.widgets.dial import SeriesView
 from labapp.ui.widgets.segments import ImageView

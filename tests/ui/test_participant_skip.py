@@ -1,8 +1,9 @@
-"""A question that was skipped waits under a cover, and whoever is asked whether to leave stands
-still; by mouse and by keyboard, in the real window."""
+"""Skipped questions, restarted stages, and what the hand did just before."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,12 +13,25 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp.base.clock import FakeClock
 from labapp.record.events import Source
-from labapp.record.events.commands import Pause, Resume, SkipStage, Tick
+from labapp.record.events.commands import Command, EndSession, Pause, Resume, SkipStage, Tick
+from labapp.session import opening
 from labapp.session.machine import TAKE_BACK_NS
-from tests.helpers.rooms import skip_to
+from labapp.session.resuming import read_verified_events
+from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
+from labapp.ui.participant.screen import Screen
+from labapp.ui.participant.view import Bridge, QtScheduler
+from labapp.ui.participant.window import ParticipantWindow
+from labapp.ui.strings import strings_of
+from tests.helpers.questionnaires import questionnaire_study
+from tests.helpers.rooms import Room, skip_to
+from tests.helpers.skips import skip_question, skip_stage
 from tests.helpers.studies import ring_decoder, write_study
+from tests.session.sessions import surroundings, trial_of
+from tests.session.test_breaks import at
+from tests.session.test_resume import drop
 
 LEFT = Qt.MouseButton.LeftButton
+
 KEY = Qt.Key
 
 
@@ -210,3 +224,209 @@ def test_a_pause_puts_an_end_to_the_question_whether_to_leave(opens, qapp) -> No
     assert not window.leave.isVisible()
     assert window.stack.isEnabled()
     assert not room.runner.state.pauses.held
+
+
+STAGES = """id: renamed
+title: Two stages whose dials can be renamed
+version: 1
+unnamed_texts: shipped
+flow:
+  - stages:
+      task: reconstruction
+      models: [sinelines/gt, sinelines/vae]
+      trials: 2
+      labels: editable
+      time_limit_min: 0.02
+"""
+
+
+@pytest.fixture
+def commented(open_room, open_window, tmp_path, qapp):
+    """A room and its window on the first of two questionnaires with the same field to write in."""
+    room = open_room(study=questionnaire_study(tmp_path / "study", ["comments", "comments"]))
+    window = open_window(room)
+    qapp.processEvents()
+    return room, window
+
+
+@pytest.fixture
+def by() -> str:
+    """What ends the stage, where a test says nothing else."""
+    return "moderator"
+
+
+@pytest.fixture
+def renamed(open_room, open_window, tmp_path, qapp, by: str):
+    """A room and its window on the first of two stages, while a name is being written. No limit of
+    time is near where another one than the limit ends the stage."""
+    study = tmp_path / "study.yaml"
+    study.write_text(STAGES if by == "time limit" else STAGES.replace("0.02", "2"))
+    room = open_room(study=study)
+    window = open_window(room)
+    skip_to(room, "stage-1")
+    qapp.processEvents()
+    window.screen_shown.dials.rows[1].name.edit()
+    QTest.keyClicks(focus_participant_unsent(), "phase")
+    return room, window
+
+
+def focus_participant_unsent() -> QWidget:
+    widget = QApplication.focusWidget()
+    assert widget is not None
+    return widget
+
+
+def stored(room: Room, *kinds: str) -> list[tuple[str, str | None]]:
+    """Kinds and stages of these events, in order."""
+    room.session.close("test over")
+    rows = read_verified_events(Path(room.session.folder.path))
+    return [(row.kind, row.part_id) for row in rows if row.kind in kinds]
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        (Pause("a knock at the door"), "session.paused"),
+        (SkipStage(), "skip.requested"),
+        (EndSession("taken ill"), "session.ended"),
+    ],
+)
+def test_what_is_being_written_is_stored_before_the_screen_goes(
+    commented, qapp, command: Command, kind: str
+) -> None:
+    room, window = commented
+    QTest.keyClicks(focus_participant_unsent(), "wait")
+    assert room.count("response.changed") == 0
+    room.runner.send(command, Source.MODERATOR)
+    qapp.processEvents()
+    QTest.qWait(50)
+    assert room.last("response.changed")["value"] == "wait"
+    window.close_for_good()
+    rows = stored(room, "response.changed", kind)
+    assert [row[0] for row in rows] == ["response.changed", kind]
+    assert rows[0][1] == room.runner.machine.parts[0].id
+
+
+def test_a_text_goes_on_after_a_pause(commented, qapp) -> None:
+    room, window = commented
+    QTest.keyClicks(focus_participant_unsent(), "wait")
+    room.runner.send(Pause("a test"), Source.MODERATOR)
+    qapp.processEvents()
+    room.runner.send(Resume("a test"), Source.MODERATOR)
+    qapp.processEvents()
+    field = window.screen_shown.items[0].field
+    field.edit.setFocus()
+    QTest.keyClicks(field.edit, "!")
+    window.screen_shown.right()
+    assert room.last("questionnaire.submitted")["answers"] == {"comments": "wait!"}
+    assert room.count("response.changed") == 2
+
+
+def test_a_window_that_is_taken_down_gives_what_was_written(commented) -> None:
+    room, window = commented
+    QTest.keyClicks(focus_participant_unsent(), "so far")
+    window.close_for_good()
+    assert room.last("response.changed")["value"] == "so far"
+    room.runner.send(Pause("nobody is asked now"), Source.MODERATOR)
+    assert room.count("session.paused") == 1
+
+
+def test_a_field_that_goes_writes_nothing_into_the_next_part(commented, qapp) -> None:
+    room, window = commented
+    old = window.screen_shown
+    skip_stage(room.runner, Source.MODERATOR)
+    QTest.keyClicks(old.items[0].field.edit, "too late")
+    old.items[0].field.keep()
+    qapp.processEvents()
+    assert room.count("response.changed") == 0
+    assert room.runner.state.part_state.answers == {}
+
+
+def test_a_described_option_is_stored_too(open_room, open_window, tmp_path, qapp) -> None:
+    room = open_room(study=questionnaire_study(tmp_path / "study", ["demographics"]))
+    window = open_window(room)
+    view = next(view for view in window.screen_shown.items if getattr(view, "field", None))
+    own = next(i for i, option in enumerate(view.choice.options) if option.describe)
+    QTest.mouseClick(view.group.options[own], Qt.MouseButton.LeftButton)
+    qapp.processEvents()
+    assert focus_participant_unsent() is view.field.edit
+    QTest.keyClicks(focus_participant_unsent(), "mine")
+    skip_stage(room.runner, Source.MODERATOR)
+    chosen = view.choice.options[own].id
+    assert room.last("response.changed")["value"] == {"chosen": (chosen,), "described": "mine"}
+
+
+@pytest.mark.parametrize("by", ["moderator", "time limit"])
+def test_a_name_that_is_being_written_stays_with_its_stage(renamed, qapp, qtbot, by: str) -> None:
+    room, _ = renamed
+    if by == "moderator":
+        skip_stage(room.runner, Source.MODERATOR)
+    else:
+        qtbot.waitUntil(lambda: room.runner.part.id == "stage-2-intro")
+    qapp.processEvents()
+    assert room.runner.part.id == "stage-2-intro"
+    assert room.last("label.edited") == {"dimension": 1, "text": "phase"}
+    skip_to(room, "stage-2")
+    qapp.processEvents()
+    assert not any(room.runner.state.part_state.labels)
+    rows = stored(room, "label.edited", "part.ended")
+    at = rows.index(("label.edited", "stage-1"))
+    assert rows[at + 1] == ("part.ended", "stage-1")
+    assert [kind for kind, _ in rows].count("label.edited") == 1
+
+
+def test_a_name_is_kept_once_over_a_pause(renamed, qapp) -> None:
+    room, window = renamed
+    room.runner.send(Pause("a knock at the door"), Source.MODERATOR)
+    qapp.processEvents()
+    room.runner.send(Resume("it was nothing"), Source.MODERATOR)
+    qapp.processEvents()
+    assert window.screen_shown.dials.rows[1].name.text == "phase"
+    assert room.count("label.edited") == 1
+
+
+def test_the_first_question_of_the_new_attempt_is_shown(qapp, tmp_path: Path) -> None:
+    killed = at(tmp_path, "restart_stage", "stage-1")
+    skip_question(killed.runner)
+    around = surroundings(tmp_path, make_scheduler=QtScheduler)
+    session = opening.resume(drop(killed), lambda loaded, models: around)
+    runner = session.runner
+    bridge = Bridge(runner)
+    loaded = session.loaded
+    window = ParticipantWindow(
+        bridge, loaded, strings_of(loaded), loaded.study.presentation, session.give_consent
+    )
+    try:
+        session.begin()
+        window.open_on()
+        qapp.processEvents()
+        assert window.covered, "everybody waits for the person who resumes"
+        runner.send(Resume("on"), Source.MODERATOR)
+        qapp.processEvents()
+        assert not window.covered
+        screen = window.screen_shown
+        assert isinstance(screen, ReconstructionScreen)
+        assert screen.head().question == "Question 1 of 3"
+        trial = trial_of(session)
+        assert (trial.number, trial.attempt) == (1, 2)
+        shown = [row.control.shown for row in screen.dials.rows]
+        assert shown == list(trial.z_start)
+        assert trial.started_ns is not None
+    finally:
+        window.close_for_good()
+        window.deleteLater()
+        session.close("test over")
+        bridge.deleteLater()
+        runner.scheduler.deleteLater()
+
+
+def test_a_screen_keeps_its_state_when_the_session_goes_on(qtbot: Any) -> None:
+    """It is laid out again, in the console's mirror too, before the next one takes its place."""
+    session: Any = SimpleNamespace(part="first", part_state="its state")
+    screen = Screen(session, session.part)
+    qtbot.addWidget(screen)
+    assert screen.state == "its state"
+    session.part_state = "its next state"
+    assert screen.state == "its next state"
+    session.part, session.part_state = "second", "another's state"
+    assert screen.state == "its next state"

@@ -1,17 +1,48 @@
-"""The clock of the replay, on a player whose time is moved by hand."""
+"""The replay's clock, keys, processes and view of time."""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from labapp.base import resources
 from labapp.base.clock import NS
+from labapp.base.errors import SetupError
 from labapp.coding.annotations.model import Unit
-from labapp.ui.replay.controller import REPEAT_SPEED, ReplayController, shown_time
+from labapp.record.journal.sessions import SessionSummary
+from labapp.ui.moderator.home import PALETTE
+from labapp.ui.replay import timeline_rows as drawing
+from labapp.ui.replay import transport
+from labapp.ui.replay.controller import (
+    REPEAT_SPEED,
+    ReplayController,
+    no_collection,
+    shown_time,
+)
+from labapp.ui.replay.timeline_rows import LEAST_SPAN_NS, TICK_PX, TimeScale
+from labapp.ui.replay.transport import ACTIONS, SECTIONS, parse_stroke, read_keys, stroke_of
+from labapp.ui.researcher.job import ReplayProcesses
+from labapp.ui.researcher.page import ResearcherPage
+from tests.helpers.journals import golden_session
+from tests.helpers.timelines import MIN, MemoryPeaks, made_units
+from tests.ui.test_sessions_page import line
 
 END_NS = 100 * NS
+
+
+def test_nothing_is_collected_while_a_replay_opens() -> None:
+    with no_collection():
+        assert not gc.isenabled()
+    assert gc.isenabled()
 
 
 class HandClock:
@@ -283,3 +314,245 @@ def test_scrubbing_pauses_and_is_heard_where_the_pointer_is(
 def test_times_are_written_as_people_write_them() -> None:
     assert shown_time(754_500_000_000) == "12:34.5"
     assert shown_time(3_723_000_000_000, 0) == "1:02:03"
+
+
+KEY, HELD = Qt.Key, Qt.KeyboardModifier
+
+NONE = HELD.NoModifier
+
+
+def own(text: str) -> Path:
+    """Write the user's own keys."""
+    path = resources.settings_root() / transport.FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_every_action_has_a_key_that_nothing_else_has() -> None:
+    shipped = read_keys()
+    assert shipped.problem is None
+    for section in SECTIONS:
+        assert set(shipped.strokes[section]) == set(ACTIONS[section])
+    for section in ("replay", "code"):
+        for action, strokes in shipped.strokes[section].items():
+            assert strokes, action
+            for stroke in strokes:
+                assert not stroke.belongs_to_codes
+                assert shipped.action(stroke, coding=section == "code") == action
+
+
+def test_no_shipped_key_is_one_of_the_numeric_pad_or_a_function_key_alone() -> None:
+    for strokes in read_keys().strokes["replay"].values():
+        plain = [s for s in strokes if not KEY.Key_F1 <= s.key <= KEY.Key_F35]
+        assert plain
+        assert not any(s.modifiers & HELD.KeypadModifier.value for s in strokes)
+
+
+@pytest.mark.parametrize(
+    ("key", "held", "text", "action"),
+    [
+        (KEY.Key_Space, NONE, " ", "play"),
+        (KEY.Key_Space, HELD.ShiftModifier, " ", "play_from_here"),
+        (KEY.Key_Less, HELD.ShiftModifier, "<", "back_a_little"),
+        (KEY.Key_Semicolon, HELD.ShiftModifier, ";", "back_a_little"),
+        (KEY.Key_Question, HELD.ShiftModifier, "?", "keys"),
+        (KEY.Key_1, HELD.ControlModifier | HELD.ShiftModifier, "1", "usual_speed"),
+        (KEY.Key_Plus, NONE, "+", "faster"),
+        (KEY.Key_Plus, HELD.KeypadModifier, "+", "faster"),
+        (KEY.Key_Enter, HELD.KeypadModifier, "\r", "repeat_unit"),
+        (KEY.Key_Equal, HELD.ShiftModifier, "=", "faster"),
+        (KEY.Key_R, HELD.ControlModifier | HELD.ShiftModifier, "\x12", "repeat_slowly"),
+    ],
+)
+def test_a_sign_is_meant_wherever_it_lies(
+    key: Qt.Key, held: Qt.KeyboardModifier, text: str, action: str
+) -> None:
+    assert read_keys().action(stroke_of(key, held, text)) == action
+
+
+def test_alt_gr_makes_a_sign() -> None:
+    both = HELD.ControlModifier | HELD.AltModifier
+    assert stroke_of(KEY.Key_BracketLeft, both, "[") == parse_stroke("[")
+
+
+def test_while_a_text_is_typed_only_keys_that_write_nothing_hold() -> None:
+    shipped = read_keys()
+    for text in ("Space", ",", "?", "Left", "Ctrl+Left", "Return", "Home"):
+        assert shipped.action(parse_stroke(text), typing=True) is None, text
+    for text in ("Ctrl+R", "Ctrl+Space", "Escape", "Alt+N"):
+        assert shipped.action(parse_stroke(text), typing=True) is not None, text
+
+
+def test_an_own_file_changes_what_it_names() -> None:
+    own("replay:\n  play: [Ctrl+P]\n")
+    changed = read_keys()
+    assert changed.problem is None
+    assert changed.action(parse_stroke("Ctrl+P")) == "play"
+    assert changed.action(parse_stroke("Space")) is None
+    assert changed.action(parse_stroke(",")) == "back"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "why"),
+    [
+        ("replay:\n  plai: [Space]\n", 2, "unknown action 'plai' (did you mean 'play'?)"),
+        ("repaly: {}\n", 1, "unknown section 'repaly' (did you mean 'replay'?)"),
+        ("replay:\n  loop: [Ctrl+G]\n", 2, "Ctrl+G is also the key of replay.go_to"),
+        ("replay:\n  play: [Space]\n  loop: [Space]\n", 3, "Space is also the key of replay.play"),
+        ("replay:\n  play: [Spaec]\n", 2, "found 'Spaec'; allowed: a key such as Space"),
+        ("replay:\n  play: ['Shift+,']\n", 2, "the sign itself that Shift makes"),
+        ("replay:\n  play: [p]\n", 2, "which belongs to codes"),
+        ("replay:\n  play: ['7']\n", 2, "which belongs to codes"),
+        ("replay:\n  play: Space\n", 2, "a list of keys"),
+        ("replay:\n  play: [1]\n", 2, "a list of keys"),
+        ("replay: [Space]\n", 1, "allowed: action: [keys]"),
+        ("replay:\n  play: [Space\n", 2, "YAML"),
+        ("- play\n", 0, "expected 'key: value' lines"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_line_and_reason(text: str, line: int, why: str) -> None:
+    path = own(text)
+    read = read_keys()
+    assert read.action(parse_stroke("Space")) == "play"  # the usual keys hold
+    assert isinstance(read.problem, SetupError)
+    assert str(path) in read.problem.what
+    assert why in read.problem.what
+    if line:
+        assert f"line {line}" in read.problem.what
+
+
+def test_a_file_that_cannot_be_read_is_told() -> None:
+    (resources.settings_root() / transport.FILE).mkdir(parents=True)
+    assert read_keys().problem is not None
+
+
+@given(st.text(max_size=12))
+def test_no_text_is_worse_than_refused(text: str) -> None:
+    try:
+        stroke = parse_stroke(text)
+    except ValueError:
+        return
+    assert isinstance(stroke.text(), str)
+
+
+@pytest.fixture
+def replays(qtbot: QtBot) -> Iterator[ReplayProcesses]:
+    made = ReplayProcesses()
+    yield made
+    made.stop()
+    made.deleteLater()
+
+
+def test_a_session_that_cannot_be_replayed_is_told(
+    replays: ReplayProcesses, tmp_path: Path, qtbot: QtBot
+) -> None:
+    session = golden_session(tmp_path)
+    (session / "journal.sqlite").write_bytes(b"no journal")
+    with qtbot.waitSignal(replays.failed, timeout=60_000) as told:
+        replays.open(session)
+    (error,) = told.args
+    assert session.name in error.what
+    assert error.todo
+    assert replays.running == ()
+
+
+def test_a_session_is_opened_once_and_closed_when_a_session_begins(
+    replays: ReplayProcesses, tmp_path: Path, qtbot: QtBot
+) -> None:
+    session = golden_session(tmp_path)
+    with qtbot.assertNotEmitted(replays.failed):
+        replays.open(session)
+        replays.open(session)
+        assert replays.running == (session,)
+        qtbot.wait(50)
+        replays.stop()
+    assert replays.running == ()
+
+
+def test_a_row_of_the_results_is_replayed(qtbot: QtBot) -> None:
+    page = ResearcherPage(PALETTE)
+    qtbot.addWidget(page)
+    lines: list[SessionSummary] = [line("P1", 1), line("P2", 2, withdrawn="keep")]
+    page.set_sessions(lines, {}, "2 sessions")
+    assert not page.replay.isEnabled()
+    page.sessions.selectRow(0)
+    chosen = page.sessions.selected()
+    assert chosen is not None
+    assert page.replay.isEnabled() == (not chosen.withdrawn)
+    for row in range(2):
+        page.sessions.selectRow(row)
+        chosen = page.sessions.selected()
+        assert chosen is not None
+        if chosen.withdrawn:
+            with qtbot.assertNotEmitted(page.replay_requested):
+                page.sessions.opened.emit(chosen)
+        else:
+            with qtbot.waitSignal(page.replay_requested) as asked:
+                page.sessions.opened.emit(chosen)
+            assert asked.args == [chosen.path]
+
+
+END = 20 * MIN
+
+REPLAY_TIME_DRAWING_UNITS = made_units(END)
+
+
+def test_a_moved_view_asks_for_new_columns_of_sound_only() -> None:
+    peaks = MemoryPeaks(END, REPLAY_TIME_DRAWING_UNITS)
+    columns = drawing.WaveColumns(peaks)
+    columns.between(1000, 800, 1e7)
+    asked = peaks.asked
+    low, high = columns.between(1007, 800, 1e7)
+    assert peaks.asked - asked == 7
+    fresh_low, fresh_high = drawing.WaveColumns(peaks).between(1007, 800, 1e7)
+    np.testing.assert_array_equal(low, fresh_low)
+    np.testing.assert_array_equal(high, fresh_high)
+    low, _ = columns.between(990, 800, 1e7)
+    np.testing.assert_array_equal(low, drawing.WaveColumns(peaks).between(990, 800, 1e7)[0])
+
+
+def test_a_curve_stays_until_it_changes_and_breaks_off() -> None:
+    scale = TimeScale()
+    scale.set_session(0, 10 * NS)
+    scale.resize(0, 10)
+    times = np.array([NS, 3 * NS, 3 * NS + 1, 6 * NS], dtype=np.int64)
+    values = np.array([0.2, 0.9, 0.5, np.nan], dtype=np.float32)
+    low, high = drawing.step_columns(scale, times, values, 10)
+    np.testing.assert_allclose(low[[1, 2, 3, 5]], [0.2, 0.2, 0.2, 0.5])
+    np.testing.assert_allclose(high[[1, 2, 3, 5]], [0.2, 0.2, 0.9, 0.5], rtol=1e-6)
+    assert np.isnan(low[[0, 7, 9]]).all()
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["zoom", "pan", "show"]), st.floats(-3, 3), st.floats(0, 1)),
+        max_size=30,
+    )
+)
+def test_no_move_leaves_the_session(moves: list[tuple[str, float, float]]) -> None:
+    scale = TimeScale()
+    scale.set_session(7, END)
+    scale.resize(100, 900)
+    for move, amount, share in moves:
+        if move == "zoom":
+            scale.zoom(2.0**amount, 100 + 900 * share)
+        elif move == "pan":
+            scale.pan(1000 * amount)
+        else:
+            scale.show(share * END, share * END + abs(amount) * MIN)
+        assert scale.left_ns >= 7
+        assert scale.right_ns <= END + 1
+        assert scale.span_ns >= LEAST_SPAN_NS
+        places = [scale.x(t_ns) for t_ns, _ in scale.ticks()]
+        assert all(b - a >= TICK_PX - 1e-6 for a, b in pairwise(places))
+
+
+def test_labels_of_times_tell_ticks_apart() -> None:
+    scale = TimeScale()
+    scale.set_session(0, END)
+    for span in (NS // 2, 3 * NS, 40 * NS, 7 * MIN, END):
+        scale.resize(0, 1000)
+        scale.show(MIN, MIN + span)
+        words = [word for _, word in scale.ticks()]
+        assert len(words) == len(set(words)) > 1

@@ -233,7 +233,7 @@ def test_without_the_extra_it_is_said_what_to_get(
 ) -> None:
     monkeypatch.setattr(decoding, "find_spec", lambda name: None)
     window = opened(10.0)
-    assert "labapp[video]" in window.video.view.text  # type: ignore[union-attr]
+    assert "labapp extras add video" in window.video.view.text  # type: ignore[union-attr]
 
 
 def test_a_damaged_list_is_told_and_the_session_is_shown(session: Path, opened: Open) -> None:

@@ -26,7 +26,7 @@ from labapp.session.simulation.simulation_job import simulate
 from labapp.study.loading import load as load_study
 from labapp.tasks.judging.report.contents import findings
 from labapp.tasks.reconstruction.report.contents import METRICS
-from labapp.tasks.single_dimension.report.contents import SINGLE_METRICS
+from labapp.tasks.single_dimension.report import SINGLE_METRICS
 from labapp.tasks.unmasking.report.contents import rows as unmasked_rows
 from labapp.ui import theme
 from labapp.ui.language import speak, tr

@@ -1,12 +1,16 @@
-"""What cannot be begun is refused before anybody waits for it, and the message says what to do."""
+"""What cannot be begun is refused before anybody waits for it, and strange folders stop nothing."""
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from labapp.base.errors import (
     DataFolderError,
@@ -19,10 +23,54 @@ from labapp.base.errors import (
 from labapp.base.resources import assets
 from labapp.record.audio import devices
 from labapp.record.journal.read import read_rows
-from labapp.session import folder, models
-from labapp.ui.starting import MB, RunOptions, open_new
+from labapp.session import folder
+from labapp.session import pictures as models
+from labapp.session.folder import SessionFolder
+from labapp.study.loading import load
+from labapp.ui.controller import SessionController
+from labapp.ui.home import HomeController
+from labapp.ui.starting import MB, RunOptions, open_again, open_new, session_dependencies
 from tests.helpers.beside import put_beside
+from tests.hostile import rehashed
 from tests.session.sessions import begin_session
+
+
+@pytest.fixture
+def data(no_microphone: None, tmp_path: Path) -> Path:
+    """A session beside folders with strange names, links that go round, pipes, and damaged logs."""
+
+    session = rehashed.write(
+        tmp_path / "data", rehashed.rows_of(rehashed.GOLDEN / "journals" / "second.jsonl")
+    )
+    study = session.parent
+    for name in (
+        b"sub-P02_ses-1_99999999T999999Z",
+        b"sub-\xff_ses-1_20260102T030405Z",
+        b"\x1b[2J\n",
+    ):
+        for place in (study, tmp_path / "data"):
+            os.mkdir(os.fsencode(place) + b"/" + name)  # noqa: PTH102
+    (study / "round").symlink_to("round")
+    os.mkfifo(tmp_path / "data" / "pipe")
+    os.mkfifo(study / "exports.jsonl")
+    (tmp_path / "data" / "quickstart").mkdir()
+    (tmp_path / "data" / "quickstart" / "withdrawn.jsonl").write_text("[" * 100_000 + "\n")
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def home(open_home: Callable[..., HomeController], data: Path) -> HomeController:
+    return open_home(data)
+
+
+def test_the_others_are_listed_and_the_damage_is_told(home: HomeController, qtbot: QtBot) -> None:
+    def lines() -> dict[str, str]:
+        return {line.participant: line.state for line in home.lists._listing.sessions}
+
+    qtbot.waitUntil(lambda: lines() == {"P01": "complete", "P02": "damaged"}, timeout=30_000)
+    home.choose_study("quickstart")
+    assert not home.view.error.isHidden()
+    assert "not who" in home.view.error.title.text()
 
 
 @pytest.fixture
@@ -45,6 +93,15 @@ def test_a_disk_without_room_is_refused(
     assert "No session was started" in said.value.safe
     assert "Make room" in said.value.todo
     assert not (tmp_path / "data" / "quickstart").exists()
+
+
+@pytest.mark.parametrize(("speed", "late"), [(1.0, True), (2.0, False)])
+def test_a_microphone_can_come_late_only_where_time_is_real(
+    options: RunOptions, speed: float, late: bool
+) -> None:
+    chosen = replace(options, audio=None, speed=speed)
+    found = session_dependencies((), load(assets() / "studies" / "quickstart.yaml"), chosen)
+    assert (found.make_late is not None) == late
 
 
 def test_a_translation_that_lacks_words_is_refused_before_there_is_a_session(
@@ -110,7 +167,7 @@ def test_lsl_that_is_required_and_not_installed_is_refused_with_what_to_get(
     with pytest.raises(LslError, match="pylsl is not installed") as said:
         open_new("quickstart", "P01", "1", replace(options, lsl=True))
     assert said.value.safe == "No session was started."
-    assert 'pip install "labapp[lsl]"' in said.value.todo
+    assert "labapp extras add lsl" in said.value.todo
     assert not (tmp_path / "data" / "quickstart").exists()
 
 
@@ -144,3 +201,40 @@ def with_lsl(tmp_path: Path, wanted: str) -> str:
     file = put_beside(tmp_path) / "quickstart.yaml"
     file.write_text(study.replace("{audio: optional", f"{{lsl: {wanted}, audio: optional"))
     return str(file)
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A copy of the quick start whose words are those of a version without `finish`."""
+    made = tmp_path / "study" / "quickstart.yaml"
+    for name, content in load("quickstart").files.items():
+        (made.parent / name).parent.mkdir(parents=True, exist_ok=True)
+        (made.parent / name).write_bytes(content)
+    words = made.parent / "texts" / "en" / "participant.yaml"
+    words.write_text(words.read_text().replace("finish: Finish\n", ""))
+    own = 'words: ["texts/{language}/participant.yaml"]'
+    made.write_text(made.read_text().replace("version: 1\n", f"version: 1\n{own}\n", 1))
+    return made
+
+
+def test_a_session_begun_with_fewer_words_goes_on(
+    tmp_path: Path, study: Path, qapp: QApplication
+) -> None:
+    options = RunOptions(data=tmp_path / "data", private=tmp_path / "private", audio="off")
+    with pytest.raises(StudyError, match="lacks the words for finish"):
+        open_new(str(study), "P01", "1", options)
+
+    begun = begin_session(tmp_path, study=study)
+    begun.close("the program was closed")
+    copied = SessionFolder(begun.folder.path).study / "texts" / "en" / "participant.yaml"
+    before = copied.read_bytes()
+
+    again = open_again(begun.folder.path, options)
+    controller = SessionController(again, options)
+    try:
+        assert controller.participant.session.words("finish") == "Finish"
+    finally:
+        controller._end()
+    assert copied.read_bytes() == before
+    assert b"finish:" not in before
+    assert b"finish:" in (assets() / "texts" / "en" / "participant.yaml").read_bytes()

@@ -1,13 +1,16 @@
-"""Words that a recogniser writes while a window has the session open: nobody loses any."""
+"""Words that are recognised while a window is open, and what is said of the recording."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from labapp.base.clock import NS
@@ -17,11 +20,28 @@ from labapp.coding.annotations.segmenting import segment_session
 from labapp.coding.annotations.store import annotations_of, history_of, open_texts
 from labapp.coding.annotations.texts import PUT
 from labapp.coding.transcription.session import HeardWord, transcribe_session
+from labapp.record.events.commands import EndSession, GiveConsent, Pause
+from labapp.record.events.voice import (
+    AudioDeviceBack,
+    AudioDeviceLost,
+    AudioOff,
+    AudioStarted,
+    AudioState,
+    AudioStopped,
+    SoundNow,
+    SoundState,
+)
 from labapp.record.journal.opening import open_record
+from labapp.study import loading
+from labapp.ui.participant.view import Moment
+from labapp.ui.participant.window import WindowPicture
+from labapp.ui.preview import opened_preview
 from labapp.ui.replay.coding import Coding, open_coding
 from labapp.ui.replay.coding_state import CodingRequest
+from labapp.ui.widgets.markdown import MarkdownView
 from tests.helpers.coded_session import add_codebook
 from tests.helpers.recorded_sounds import RATE, Take, sounding_session
+from tests.helpers.rooms import SilentRecorder, skip_to
 from tests.helpers.tone_words import ToneRecogniser, speech
 from tests.ui.coding_desk import Desk, do, notices
 from tests.ui.coding_desk import open_desk as open_desk
@@ -192,3 +212,133 @@ def test_a_session_is_written_down_by_one_at_a_time(spoken: Path) -> None:
             heard(spoken, ToneRecogniser())
 
     heard(spoken, Watched(second))
+
+
+CLAIMS = ("recording", "interview_recorded", "interview_stop", "break_recorded")
+
+"""Words that say that sound is recorded now."""
+
+STARTED = AudioStarted("a.wav", "Mic", "ALSA", 48000, 1, "PCM_16")
+
+
+def texts(widget: QWidget) -> Iterator[str]:
+    for label in widget.findChildren(QLabel):
+        if label.isVisibleTo(widget):
+            yield label.text()
+    for view in widget.findChildren(MarkdownView):
+        if view.isVisibleTo(widget):
+            yield view.toPlainText()
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("study", ["dsprites-demo", "synthetic-think-aloud"])
+def test_no_screen_claims_a_recording_that_is_none(
+    qapp: QApplication, study: str, language: str
+) -> None:
+    with opened_preview(loading.load(study, language), None, None) as opened:
+        words = opened.window.session.words
+        claims = {words(key) for key in CLAIMS}
+        for moment in opened.course.places.values():
+            view = opened.view_of(moment)
+            assert isinstance(view.source, Moment)
+            for sound in get_args(SoundNow):
+                state = replace(view.source.state, previewed=False)
+                shown = replace(view, source=replace(view.source, state=state, sound=sound))
+                picture = WindowPicture(shown)
+                picture.follow_at_once()
+                said = set(texts(picture.window))
+                top = words("recording") in said
+                assert top == (sound == "on")
+                if sound != "on":
+                    assert not claims & said
+                if sound == "waiting":
+                    consents = shown.part is not None and shown.part.consents
+                    assert (words("recording_waits") in said) == consents
+                picture.close()
+
+
+def test_the_state_follows_the_recorder() -> None:
+    state = SoundState()
+    for payload, now in (
+        (STARTED, "on"),
+        (AudioState("silent", 0), "on"),
+        (AudioState("zeros", 0), "lost"),
+        (AudioState("heard", 0), "on"),
+        (AudioDeviceLost("Mic", "gone"), "lost"),
+        (AudioDeviceBack("Mic"), "on"),
+        (AudioStarted("b.wav", "Mic", "ALSA", 44100, 1, "PCM_16"), "on"),
+        (AudioStopped("a.wav", 1, 0), "on"),
+        (AudioStopped("b.wav", 1, 0), "stopped"),
+        (AudioState("heard", 0), "stopped"),
+        (AudioOff("none"), "off"),
+        (STARTED, "on"),
+    ):
+        state = state.apply(payload)
+        assert state.now == now, payload
+
+
+def test_the_participant_and_the_mirror_read_the_same(open_room, open_window, qapp) -> None:
+    room = open_room("quickstart", make_recorder=SilentRecorder)
+    window = open_window(room)
+    words = window.session.words
+    mirror = WindowPicture(window.session.only_read())
+
+    def both() -> str:
+        qapp.processEvents()
+        mirror.follow()
+        assert mirror.top._recording.text() == window.top._recording.text()
+        return window.top._recording.text()
+
+    assert both() == words("recording_waits")
+    room.session.give_consent("Ada")
+    room.runner.emit(STARTED)
+    assert both() == words("recording")
+    room.runner.emit(AudioDeviceLost("Mic", "unplugged"))
+    assert both() == words("recording_lost")
+    room.runner.emit(AudioDeviceBack("Mic"))
+    room.runner.send(Pause("break"))
+    assert both() == words("recording")
+    assert words("break_recorded") in " ".join(texts(window.cover))
+    mirror.close()
+
+
+def test_a_debriefing_is_shown_at_an_early_end(open_room, open_window, qapp) -> None:
+    room = open_room("quickstart")
+    window = open_window(room)
+    room.session.give_consent("Ada")
+    skip_to(room, "stage-1")
+    room.runner.send(EndSession("tired"))
+    qapp.processEvents()
+    debrief = window.session.pages("texts/{language}/debrief.md", {})[0].splitlines()[0]
+    assert debrief.removeprefix("# ") in window.cover.more.toPlainText()
+    assert window.cover.more.isVisible()
+
+
+@pytest.mark.parametrize(("begun", "debrief"), [(False, True), (True, False)])
+def test_and_not_before_a_task_nor_where_the_moderator_says_so(
+    open_room, open_window, qapp, begun: bool, debrief: bool
+) -> None:
+    room = open_room("quickstart")
+    window = open_window(room)
+    if begun:
+        room.session.give_consent("Ada")
+        skip_to(room, "stage-1")
+    room.runner.send(EndSession("tired", debrief=debrief))
+    qapp.processEvents()
+    assert not window.cover.more.isVisible()
+
+
+def test_a_study_may_show_it_always_or_never(open_room, open_window, qapp, tmp_path: Path) -> None:
+    for early, shown in (("always", True), ("never", False)):
+        path = tmp_path / f"{early}.yaml"
+        path.write_text(
+            f"id: {early}\ntitle: Early\nversion: 1\nflow:\n  - consent: shipped:consent\n"
+            f"  - questionnaire: shipped:seq\n  - {{debrief: shipped:debrief, early: {early}}}\n"
+        )
+        room = open_room(path)
+        window = open_window(room)
+        if early == "never":
+            room.runner.send(GiveConsent(None))
+        room.runner.send(EndSession("tired"))
+        qapp.processEvents()
+        assert window.cover.more.isVisible() == shown

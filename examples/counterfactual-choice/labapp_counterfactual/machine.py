@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from labapp.models.representations.space import Discrete, LatentSpace
 from labapp.record.events import Payload
 from labapp.record.events.commands import Command, HandIn
-from labapp.record.events.event import Pauses
-from labapp.study.assignment import attempt_at, draw_state, generator
+from labapp.record.events.registry import Pauses
+from labapp.study.conditions import attempt_at, draw_state, generator
 from labapp.study.plugins.questions import QuestionsMachine
 from labapp_counterfactual.commands import (
     ChooseCandidate,

@@ -6,7 +6,7 @@ from typing import Literal
 
 from labapp.base.errors import StudyError
 from labapp.models.representations.space import BaseSampling, Display
-from labapp.study.assignment import in_rounds
+from labapp.study.conditions import in_rounds
 from labapp.study.planner import Planner
 from labapp.study.plugins.part import RepresentationPart
 from labapp.study.representations import stage_fields

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from labapp.record.events.commands import HandIn, Next
 from labapp.session.simulation.percept import Eye
 from labapp.session.simulation.view import on_screen
-from labapp.study.assignment import generator
+from labapp.study.conditions import generator
 from labapp.study.plugins.simulated import DEVICE, Answerer, Step
 from labapp_counterfactual.commands import ChooseCandidate, RateConfidence
 from labapp_counterfactual.pictures import Choice

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 from labapp.session.simulation.names import TURNS_DIALS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
+from labapp.study.plugins.machine import limit_words
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PictureContext
+from labapp.study.plugins.registry import MachineContext, TaskType
 from labapp.study.plugins.simulated import Actor, SimulatedParticipant
-from labapp.study.plugins.stage import limit_words
-from labapp.study.plugins.task_type import MachineContext, TaskType
 from labapp.study.representations import stages_of_models
 from labapp_counterfactual.events import CounterfactualAnswered
 from labapp_counterfactual.machine import CounterfactualMachine

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from labapp.analysis.by_task import _PLACE as PLACE
 from labapp.analysis.column import range_unit
 from labapp.analysis.columns import outcome_columns, table_columns
 from labapp.analysis.declared import Declaration, factor_column
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
 from labapp.analysis.tables import Tables
+from labapp.analysis.task_report import _PLACE as PLACE
 from labapp.study.conditions import RESERVED
 from labapp.study.design import MODEL, SESSION, SKIPPED, SOLVED, Missing
 from labapp.study.measures import Called, meanings, several

@@ -32,8 +32,7 @@ from labapp.base.clock import NS
 from labapp.base.errors import RecordError
 from labapp.base.messages import Message
 from labapp.base.parallel.cluster import cluster
-from labapp.base.parallel.long_work import gc_paused
-from labapp.base.parallel.processes import cores, processes
+from labapp.base.parallel.processes import cores, gc_paused, processes
 from labapp.record.events.lifecycle import DecoderWarmed
 from labapp.record.journal.merged import Merged
 from labapp.record.journal.opening import SessionPlace

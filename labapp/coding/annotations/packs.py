@@ -83,13 +83,13 @@ from labapp.coding.annotations.texts import joined
 from labapp.record.audio.capture import FRAME_BYTES, wav_header
 from labapp.record.audio.recorded_sound import RecordedSound
 from labapp.record.events import Payload, UnstampedEvent
-from labapp.record.events.event import Source
 from labapp.record.events.lifecycle import (
     SegmentEnded,
     SegmentStarted,
     SessionCompleted,
     SessionPlanned,
 )
+from labapp.record.events.registry import Source
 from labapp.record.events.voice import AudioBlock, AudioStarted, AudioStopped
 from labapp.record.journal.layout import AUDIO, JOURNAL, FolderTree, Tree, ZipTree, refuse_inside
 from labapp.record.journal.layout import PACK as FILE

@@ -20,7 +20,14 @@ from labapp.coding.annotations.codebook import Codebook, Tier
 from labapp.coding.annotations.final import overlap as share_time
 from labapp.coding.annotations.ledger import IMPORTED, WHY, new_id
 from labapp.coding.annotations.marks import MarksFile
-from labapp.coding.annotations.model import Blinding, Mark, Round, SessionAnnotations, check_rater
+from labapp.coding.annotations.model import (
+    Blinding,
+    Mark,
+    Round,
+    SessionAnnotations,
+    check_rater,
+    time_text,
+)
 from labapp.coding.annotations.store import (
     annotations_of,
     codebooks_in,
@@ -39,7 +46,6 @@ from labapp.coding.exchange.incoming import Incoming, Translation, map_row, reso
 from labapp.coding.exchange.model import Annotation, Arrival, Format, Sheet, digest, digest_of_mark
 from labapp.coding.exchange.plan import Before, Pairs, Plan, Ruler, Step, UnitsIn, apply, quoted
 from labapp.coding.sound import SessionSound
-from labapp.coding.times import time_text
 from labapp.record.journal.record import Record
 
 

@@ -19,13 +19,12 @@ from labapp.base.messages import Message
 from labapp.base.reading import files
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations.codebook import PATTERNS, Code, Codebook
-from labapp.coding.annotations.model import SPEAKERS
+from labapp.coding.annotations.model import SPEAKERS, time_text
 from labapp.coding.exchange import captions, eaf, model, qdpx, qdpx_in, refi, tables, textgrid
 from labapp.coding.exchange.files import LARGEST, table_rows, unreadable, write_new
 from labapp.coding.exchange.gathering import FileClock
 from labapp.coding.exchange.model import Annotation, Arrival, Format, Utterance, ordered
 from labapp.coding.exchange.refi import id_of
-from labapp.coding.times import time_text
 
 MAP_COLUMNS = ("tier", "code", "to_tier", "to_code")
 SESSION_TIME = "session"

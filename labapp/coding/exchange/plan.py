@@ -22,7 +22,7 @@ from labapp.base.reading.values import Budget
 from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.ledger import new_id
 from labapp.coding.annotations.marks import MarksFile
-from labapp.coding.annotations.model import Mark, Round, SessionAnnotations, Text, Unit
+from labapp.coding.annotations.model import Mark, Round, SessionAnnotations, Text, Unit, time_text
 from labapp.coding.annotations.texts import TextsFile, corrected, is_redacted
 from labapp.coding.annotations.units import UnitsFile
 from labapp.coding.exchange.gathering import FileClock
@@ -38,7 +38,6 @@ from labapp.coding.exchange.model import (
     digest,
     digest_of_unit,
 )
-from labapp.coding.times import time_text
 
 What = Literal[
     "mark added", "mark moved", "mark recoded", "mark changed", "mark removed", "mark cut",

@@ -10,10 +10,16 @@ from typing import Any, cast
 from labapp.base.clock import NS
 from labapp.base.errors import AnnotationError
 from labapp.base.reading import files
-from labapp.coding.annotations.model import MODERATOR, SPEAKERS, SessionAnnotations, Speaker, Unit
+from labapp.coding.annotations.model import (
+    MODERATOR,
+    SPEAKERS,
+    SessionAnnotations,
+    Speaker,
+    Unit,
+    time_ns,
+)
 from labapp.coding.annotations.store import PROMPT, QUESTION, annotations_of, open_units
 from labapp.coding.exchange.files import table_rows
-from labapp.coding.times import time_ns
 from labapp.record.journal.opening import open_record
 
 LARGEST = 5_000_000

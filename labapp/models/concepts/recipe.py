@@ -295,7 +295,7 @@ class BottleneckSettings(Settings):
         released code has this layer and calls it as in evaluation, so that it never acted there.
     """
 
-    learner: ClassVar[str] = "labapp.models.concepts.whitening:Bottleneck"
+    learner: ClassVar[str] = "labapp.models.concepts.learners:Bottleneck"
 
     alpha: Weight = 10.0
     encoder: tuple[Width, ...] = (128, 64)
@@ -329,7 +329,7 @@ class Cw(Settings):
         "each-channel" for those where each channel that it is turned to wins, as released.
     """
 
-    learner: ClassVar[str] = "labapp.models.concepts.whitening:Whitened"
+    learner: ClassVar[str] = "labapp.models.concepts.learners:Whitened"
 
     name: Literal["cw"]
     batch: int = Field(default=128, ge=2, le=4096)
@@ -347,7 +347,7 @@ class Ccd(Settings):
     dropout : share of the encoder's units that are left out as published, after its convolutions.
     """
 
-    learner: ClassVar[str] = "labapp.models.concepts.explained:Discovered"
+    learner: ClassVar[str] = "labapp.models.concepts.learners:Discovered"
 
     name: Literal["ccd"]
     directions: Width | None = None
@@ -372,7 +372,7 @@ class Senn(Settings):
         decoder's error.
     """
 
-    learner: ClassVar[str] = "labapp.models.concepts.explained:Explained"
+    learner: ClassVar[str] = "labapp.models.concepts.learners:Explained"
 
     name: Literal["senn"]
     units: Width | None = None
@@ -395,7 +395,7 @@ class VaeSettings(Settings):
     units : numbers of the code; as many as there are concepts where it is None.
     """
 
-    learner: ClassVar[str] = "labapp.models.concepts.explained:Variational"
+    learner: ClassVar[str] = "labapp.models.concepts.learners:Variational"
 
     beta: Weight = 1.0
     units: Width | None = None

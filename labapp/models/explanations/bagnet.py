@@ -13,11 +13,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from labapp.models.datasets.birds.dataset import SPECIES, Birds
+from labapp.models.datasets.birds import SPECIES, Birds
 from labapp.models.datasets.split import Float32
 from labapp.models.explanations import evaluation
 from labapp.models.explanations.backbones import BagBackbone, PooledClassifier, begin, normalised
-from labapp.models.explanations.card import BagnetChecks
 from labapp.models.explanations.classifier import (
     Classifier,
     Phase,
@@ -25,6 +24,7 @@ from labapp.models.explanations.classifier import (
     network_of,
 )
 from labapp.models.explanations.data import Bagnet, ClassifierRecipe
+from labapp.models.explanations.package import BagnetChecks
 from labapp.models.explanations.photos import UInt8, as_input, load_photos
 
 CHUNK = 50

@@ -13,6 +13,8 @@ step come from (seed, number of the step). Its whole state is in the network's p
 buffers and in the optimisers. So a run that is killed goes on from its last checkpoint and ends
 with the same weights as a run that was never interrupted; anything else that a phase finds out must
 be stored in buffers.
+
+Trains a classifier from its recipe into a package, on the CPU; a killed run can be resumed.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
+from importlib import import_module, metadata
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -31,10 +33,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim import Optimizer
 
+from labapp.base import resources
 from labapp.base.errors import ModelError
+from labapp.models.datasets.folder import Folder
 from labapp.models.datasets.split import Float32, Int64
-from labapp.models.explanations.card import ClassifierCard
-from labapp.models.explanations.data import METHODS, Checks, ClassifierRecipe
+from labapp.models.explanations import data as recipes
+from labapp.models.explanations import evaluation, package
+from labapp.models.explanations.data import METHODS, Checks, ClassifierRecipe, FolderData
+from labapp.models.explanations.package import ClassifierCard, TrainingRecord
 from labapp.models.explanations.photos import (
     SHIFT,
     Batches,
@@ -43,6 +49,8 @@ from labapp.models.explanations.photos import (
     as_input,
     load_photos,
 )
+from labapp.models.representations.torch_backend import weights_of
+from labapp.models.training import loop
 from labapp.models.training.loop import (
     Losses,
     Progress,
@@ -51,6 +59,7 @@ from labapp.models.training.loop import (
     StepResult,
     one_cycle,
     run_steps,
+    versions,
 )
 
 CHUNK = 100
@@ -295,3 +304,83 @@ def adamw(network: nn.Module, peak: float, weight_decay: float) -> torch.optim.A
         {"params": free},
     ]
     return torch.optim.AdamW(groups, lr=peak, weight_decay=0.0, fused=True)
+
+
+def train(
+    recipe_path: Path,
+    *,
+    out: Path | None = None,
+    data_folder: Path | None = None,
+    resume: bool = True,
+    progress: Callable[[Progress], None] | None = None,
+    threads: int = 1,
+    checkpoint_s: float = CHECKPOINT_S,
+) -> Path:
+    """Train the recipe's classifier, measure it and write its package.
+
+    Parameters
+    ----------
+    data_folder : of a lab's own pictures, instead of the one that the recipe names.
+    checkpoint_s : seconds between two checkpoints.
+
+    The other parameters, the result and the errors are those of `representations.training.train`,
+    on the CPU.
+    """
+    recipe = recipes.read(recipe_path)
+    out = resources.user_models() if out is None else out
+    folder = out / recipe.id
+    package.refuse_existing(folder)
+    torch.set_num_threads(threads)
+    state = out / ".training" / recipe.id
+    if not resume:
+        loop.clear(state)
+
+    if data_folder is None and isinstance(recipe.data, FolderData):
+        data_folder = recipe_path.parent / recipe.data.folder
+    data = recipe.data.load(data_folder)
+    recipe = recipe.of(data)
+    method = approach(recipe.method.name)
+    network = method.network(recipe)
+    phases = method.phases(recipe, network, data)
+    seconds = fit(
+        network,
+        phases,
+        seed=recipe.seed,
+        provenance=Provenance(recipe.digest, "cpu", threads),
+        state=state,
+        progress=progress,
+        checkpoint_s=checkpoint_s,
+    )
+    made = TrainingRecord(
+        recipe_sha256=recipe.digest,
+        phases={phase.name: phase.steps for phase in phases},
+        seconds=round(seconds, 3),
+        threads=threads,
+        versions={**versions(), "captum": metadata.version("captum")},
+    )
+    package.write(folder, card_of(recipe, made, network, method, data), weights_of(network))
+    loop.clear(state)
+    return folder
+
+
+def card_of(
+    recipe: ClassifierRecipe,
+    made: TrainingRecord,
+    network: nn.Module,
+    method: Approach[Any],
+    data: DataParts,
+) -> ClassifierCard:
+    """The card, all of it measured; the hash of the weights is set when they are written."""
+    validation, test = load_photos(data.validation), load_photos(data.test)
+    right = scores(network, validation.pictures).argmax(1) == validation.labels
+    predicted = scores(network, test.pictures).argmax(1)
+    return ClassifierCard(
+        card=1,
+        recipe=recipe,
+        training=made,
+        parts=data.counts if isinstance(data, Folder) else None,
+        validation_accuracy=round(float(right.mean()), 4),
+        test=evaluation.test_result(test, predicted, recipe.data.names),
+        checks=method.checks(recipe, network, data),
+        weights_sha256="0" * 64,
+    )

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from labapp.models.datasets.faces.dataset import CLASSES, FaceRows
+from labapp.models.datasets.faces import CLASSES, FaceRows
 from labapp.models.explanations.backbones import begin
-from labapp.models.explanations.card import CnnChecks, Cue
 from labapp.models.explanations.classifier import Phase, classification_phase, scores
 from labapp.models.explanations.cnn_scores import CHANNELS, KERNELS
 from labapp.models.explanations.data import ClassifierRecipe, Cnn
+from labapp.models.explanations.package import CnnChecks, Cue
 from labapp.models.explanations.photos import DataParts, Photos, PictureRows, load_photos
 
 SHIFTED = 24

@@ -23,8 +23,8 @@ from labapp.base.discovery import Catalogue, load
 from labapp.base.documents import OpenUnion, one_of
 from labapp.base.errors import DatasetError, ModelError
 from labapp.base.naming import NotReserved
-from labapp.models.datasets.birds.dataset import OCCLUSION, SIZE, SPECIES, Birds, birds, name_of
-from labapp.models.datasets.faces.dataset import CLASSES, Faces, faces
+from labapp.models.datasets.birds import OCCLUSION, SIZE, SPECIES, Birds, birds, name_of
+from labapp.models.datasets.faces import CLASSES, Faces, faces
 from labapp.models.datasets.folder import Folder, Shares
 from labapp.models.datasets.folder import read as read_folder
 from labapp.models.datasets.split import Int64
@@ -354,7 +354,7 @@ _ALL = (
         "resnet",
         Resnet,
         f"{HERE}.resnet",
-        f"{HERE}.card:GradcamChecks",
+        f"{HERE}.package:GradcamChecks",
         sets=f"{HERE}.building.sets:GRADCAM",
         explainer=f"{HERE}.building.heatmaps:by_gradcam",
     ),
@@ -362,27 +362,27 @@ _ALL = (
         "bagnet",
         Bagnet,
         f"{HERE}.bagnet",
-        f"{HERE}.card:BagnetChecks",
+        f"{HERE}.package:BagnetChecks",
         sets=f"{HERE}.building.sets:BAGNET",
         explainer=f"{HERE}.building.heatmaps:by_bagnet",
     ),
     ExplanationMethod(
         "protopnet",
         Protopnet,
-        f"{HERE}.protopnet.training",
-        f"{HERE}.card:ProtopnetChecks",
+        f"{HERE}.protopnet",
+        f"{HERE}.package:ProtopnetChecks",
         sets=f"{HERE}.building.sets:PROTOPNET",
         explainer=f"{HERE}.building.prototypes:by_prototypes",
     ),
     ExplanationMethod(
         "prototree",
         Prototree,
-        f"{HERE}.prototree.training",
-        f"{HERE}.card:PrototreeChecks",
+        f"{HERE}.prototree",
+        f"{HERE}.package:PrototreeChecks",
         sets=f"{HERE}.building.sets:PROTOTREE",
         explainer="labapp.models.explanations.building.prototypes:by_paths",
     ),
-    ExplanationMethod("cnn", Cnn, f"{HERE}.cnn", f"{HERE}.card:CnnChecks", birds=False),
+    ExplanationMethod("cnn", Cnn, f"{HERE}.cnn", f"{HERE}.package:CnnChecks", birds=False),
     # As paper 004, figure 1, calls them.
     ExplanationMethod("gradient", scores=f"{HERE}.pixel_scores:gradient", label="Gradient"),
     ExplanationMethod(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from labapp.models.datasets.birds.dataset import (
+from labapp.models.datasets.birds import (
     GENERA,
     SISTERS,
     SPECIES,
@@ -25,7 +25,7 @@ from labapp.models.datasets.birds.dataset import (
 )
 from labapp.models.datasets.split import Float32, Float64, Int64
 from labapp.models.explanations import package
-from labapp.models.explanations.card import (
+from labapp.models.explanations.package import (
     HUNDRED,
     VISIBLE,
     BirdTest,

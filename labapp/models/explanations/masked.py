@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from labapp.base.errors import StimuliError
 from labapp.models.datasets.painter import average_blocks
-from labapp.models.explanations import card as cards
 from labapp.models.explanations import cnn_scores, package
-from labapp.models.explanations.card import CARD, WEIGHTS, ClassifierCard
+from labapp.models.explanations import package as cards
 from labapp.models.explanations.data import ids_of
+from labapp.models.explanations.package import CARD, WEIGHTS, ClassifierCard
 from labapp.models.stimuli import masked_pictures
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
-from labapp.models.stimuli.masking import MaskedRef, Masking, recorded_outputs
+from labapp.models.stimuli.masked_pictures import MaskedRef, Masking, recorded_outputs
 from labapp.models.training import files
 
 UInt8 = NDArray[np.uint8]

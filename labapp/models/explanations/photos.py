@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.models.datasets.birds.dataset import SISTERS
+from labapp.models.datasets.birds import SISTERS
 from labapp.models.datasets.split import CHUNK, Float32, Int64
 
 if TYPE_CHECKING:

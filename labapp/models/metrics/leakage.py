@@ -24,11 +24,20 @@ from sklearn.feature_selection import mutual_info_classif, mutual_info_regressio
 from sklearn.metrics import mutual_info_score
 
 from labapp.models.datasets.split import Float64, Int64
-from labapp.models.metrics.alignment import align as aligned
-from labapp.models.metrics.alignment import check_enough
-from labapp.models.metrics.concepts import Concepts, concepts, task
 from labapp.models.metrics.information import BINS, discretise
-from labapp.models.metrics.inputs import JSON, Score, check_count, check_inputs, check_seed, refusal
+from labapp.models.metrics.inputs import (
+    JSON,
+    Concepts,
+    Score,
+    check_count,
+    check_inputs,
+    check_seed,
+    concepts,
+    refusal,
+    task,
+)
+from labapp.models.metrics.ois import align as aligned
+from labapp.models.metrics.ois import check_enough
 
 _refuse = partial(refusal, "Leakage cannot be computed")
 

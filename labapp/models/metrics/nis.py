@@ -20,11 +20,15 @@ from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
 from labapp.models.datasets.split import Float64
-from labapp.models.metrics.concepts import Concepts, RowDivision, concepts, divide_rows, join_rows
 from labapp.models.metrics.inputs import (
+    Concepts,
+    RowDivision,
     Score,
     check_count,
+    concepts,
+    divide_rows,
     generator,
+    join_rows,
     join_vectors,
     outputs_of,
     refusal,

@@ -22,24 +22,29 @@ from torch import Tensor
 
 from labapp.base.errors import MetricError
 from labapp.models.datasets.split import Float64
-from labapp.models.metrics.concepts import (
+from labapp.models.metrics.inputs import (
+    JSON,
+    SEEDS,
     Concepts,
     Coordinates,
     RowDivision,
+    Score,
+    check_count,
     concepts,
     divide_rows,
+    generator,
     in_coordinates,
     join_rows,
+    join_vectors,
     task,
 )
-from labapp.models.metrics.helper_networks import (
+from labapp.models.metrics.ois import (
     EPSILON,
     RATE,
     check_size,
     cross_entropy,
     one_thread,
 )
-from labapp.models.metrics.inputs import JSON, SEEDS, Score, check_count, generator, join_vectors
 from labapp.models.metrics.roc import class_accuracy, class_auc
 
 HIDDEN = 64

@@ -17,8 +17,8 @@ from sklearn.model_selection import train_test_split
 
 from labapp.base.parallel.processes import cores
 from labapp.models.datasets.split import Float64, Int64
+from labapp.models.metrics.dci import r2, standardise
 from labapp.models.metrics.inputs import Score, check_count, check_inputs, check_rows, generator
-from labapp.models.metrics.regressors import r2, standardise
 
 Division = tuple[Int64, Int64]
 """Numbers of training and of test rows."""

@@ -71,7 +71,14 @@ _ALL = (
         "Ross et al. (2021), Figure 2",
         where="labapp.models.metrics.information:mi",
     ),
-    Metric("mig", "MIG", "Mutual information gap", "higher", "Chen et al. (2018)"),
+    Metric(
+        "mig",
+        "MIG",
+        "Mutual information gap",
+        "higher",
+        "Chen et al. (2018)",
+        where="labapp.models.metrics.information:mig",
+    ),
     Metric("sap", "SAP", "Separated attribute predictability", "higher", "Kumar et al. (2018)"),
     Metric(
         "dci",
@@ -86,6 +93,7 @@ _ALL = (
         "Whether codes tell of one factor each",
         "higher",
         "Ridgeway and Mozer (2018)",
+        where="labapp.models.metrics.information:modularity",
     ),
     Metric(
         "explicitness",
@@ -93,6 +101,7 @@ _ALL = (
         "Whether factors can be read off all codes",
         "higher",
         "Ridgeway and Mozer (2018)",
+        where="labapp.models.metrics.sap:explicitness",
     ),
     Metric(
         "betavae",
@@ -100,6 +109,7 @@ _ALL = (
         "Whether a fixed factor shows in differences of codes",
         "higher",
         "Higgins et al. (2017)",
+        where="labapp.models.metrics.sampling:betavae",
     ),
     Metric(
         "factorvae",
@@ -107,6 +117,7 @@ _ALL = (
         "Whether a fixed factor shows in the steadiest code",
         "higher",
         "Kim and Mnih (2018)",
+        where="labapp.models.metrics.sampling:factorvae",
     ),
     Metric(
         "r4",
@@ -122,6 +133,7 @@ _ALL = (
         "Gaps of mutual information, code by code",
         "higher",
         "Sepliarskaia et al. (2019), 4.1",
+        where="labapp.models.metrics.information:dcimig",
     ),
     Metric(
         "ois",
@@ -191,7 +203,7 @@ _ALL = (
         "How well the best single code tells each concept",
         "higher",
         "Yeh et al. (2020)",
-        where="labapp.models.metrics.alignment:alignment_accuracy",
+        where="labapp.models.metrics.ois:alignment_accuracy",
         vectors=True,
         concepts=True,
     ),

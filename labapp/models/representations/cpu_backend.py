@@ -1,24 +1,166 @@
 """Trained decoders on the CPU, computed by ONNX Runtime: without torch, whose import takes a second
 and 200 MiB.
 
-Batch normalisation is folded into the layer before it (`folding`). The graph of what remains is
+Batch normalisation is folded into the layer before it. The graph of what remains is
 written here, in the format of ONNX (onnx.proto, version 8 of its intermediate representation); it
 is a kilobyte, and the weights are handed over beside it. One z and many at once give the same bits.
+
+A decoder as a list of linear layers, with batch normalisation folded into them.
+
+At inference a normalisation is itself linear: with s = gamma / sqrt(variance + eps),
+
+    gamma (W x + b - mean) / sqrt(variance + eps) + beta  =  s (W x) + s (b - mean) + beta
+
+so that each layer of the network comes down to act(scale * W x + shift). This is algebra, not an
+approximation: only the rounding of float32 differs.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labapp.base.errors import ModelError
-from labapp.models.datasets.split import Float32
-from labapp.models.representations import folding, onnx_backend
+from labapp.models.datasets.split import Float32, Float64
+from labapp.models.representations import onnx_backend, recipe
 from labapp.models.representations.decoders import Forward
-from labapp.models.representations.recipe import Architecture, TrainedNetwork
+from labapp.models.representations.recipe import (
+    Architecture,
+    Deconvolution,
+    Dense,
+    Normalisation,
+    Parts,
+    Rectifier,
+    TrainedNetwork,
+    Unfold,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layer:
+    """act(scale * W x + shift).
+
+    Attributes
+    ----------
+    weight : W, float32: (out, in) of a dense layer, (in, out, k, k) of a deconvolution.
+    shift : (out,), float64.
+    scale : (out,), float64; None stands for ones.
+    slope : of the leaky ReLU behind it, 0 for a ReLU, None for no activation.
+    unfold : (channels, height, width) that a dense layer's output becomes, else None.
+    stride, padding : of a deconvolution.
+    """
+
+    weight: Float32
+    shift: Float64
+    scale: Float64 | None = None
+    slope: float | None = None
+    unfold: tuple[int, int, int] | None = None
+    stride: int = 1
+    padding: int = 0
+
+    @property
+    def dense(self) -> bool:
+        return self.weight.ndim == 2
+
+    def scaled(self) -> Float32:
+        """scale * W, float32."""
+        if self.scale is None:
+            return self.weight
+        scale = self.scale.astype(np.float32)
+        return self.weight * (scale[:, None] if self.dense else scale[None, :, None, None])
+
+    def channels_last(self) -> Layer:
+        """The layer with its output in the order (height, width, channels), where it unfolds."""
+        if self.unfold is None:
+            return self
+        order = np.arange(len(self.weight)).reshape(self.unfold).transpose(1, 2, 0).ravel()
+        return replace(
+            self,
+            weight=self.weight[order],
+            shift=self.shift[order],
+            scale=None if self.scale is None else self.scale[order],
+        )
+
+
+def named(parts: Parts) -> Iterator[tuple[str, recipe.Layer]]:
+    """The layers of all parts in the order in which they run, with their names."""
+    for part, made_of in parts.items():
+        for place, layer in enumerate(made_of):
+            yield f"{part}.{place}", layer
+
+
+def shapes(parts: Parts) -> dict[str, tuple[int, ...]]:
+    """The weights and statistics that a network of these parts has, by name."""
+    result: dict[str, tuple[int, ...]] = {}
+    for name, layer in named(parts):
+        match layer:
+            case Dense(into, out, bias):
+                result[f"{name}.weight"] = (out, into)
+            case Deconvolution(into, out, bias, size):
+                result[f"{name}.weight"] = (into, out, size, size)
+            case Normalisation(out):
+                vectors = ("weight", "running_mean", "running_var")
+                result |= {f"{name}.{vector}": (out,) for vector in vectors}
+                bias = True
+            case _:
+                continue
+        if bias:
+            result[f"{name}.bias"] = (out,)
+    return result
+
+
+def fold(
+    network: Iterable[tuple[str, recipe.Layer]], weights: Mapping[str, Float32]
+) -> list[Layer] | None:
+    """The layers of a network, each with its name, in the order in which they run.
+
+    None when one stands at a place that this folding does not know.
+    """
+    folded: list[Layer] = []
+    for name, layer in network:
+        own = {
+            key.removeprefix(f"{name}."): values
+            for key, values in weights.items()
+            if key.rpartition(".")[0] == name
+        }
+        last = folded[-1] if folded else None
+        match layer:
+            case Dense():
+                folded.append(Layer(own["weight"], _shift(own, layer.out)))
+                continue
+            case Deconvolution():
+                weight, shift = own["weight"], _shift(own, layer.out)
+                folded.append(Layer(weight, shift, stride=layer.stride, padding=layer.padding))
+                continue
+            case Unfold() if last is not None and last.dense:
+                last = replace(last, unfold=layer.shape)
+            # Behind an activation, nothing but the shape can be folded in.
+            case Normalisation() if last is not None and last.slope is None:
+                last = _normalised(layer, own, last)
+            case Rectifier() if last is not None and last.slope is None:
+                last = replace(last, slope=layer.slope)
+            case _:
+                return None
+        folded[-1] = last
+    return folded
+
+
+def _shift(own: Mapping[str, Float32], out: int) -> Float64:
+    return own["bias"].astype(np.float64) if "bias" in own else np.zeros(out)
+
+
+def _normalised(layer: Normalisation, own: Mapping[str, Float32], last: Layer) -> Layer:
+    gamma, beta, mean, variance = (
+        own[name].astype(np.float64) for name in ("weight", "bias", "running_mean", "running_var")
+    )
+    scale = gamma / np.sqrt(variance + layer.eps)
+    before = 1.0 if last.scale is None else last.scale
+    return replace(last, scale=scale * before, shift=scale * (last.shift - mean) + beta)
+
 
 IR_VERSION = 8
 OPERATORS = 13
@@ -53,8 +195,8 @@ def build(
     if not isinstance(source, TrainedNetwork) or source.parts is None:
         return None
     parts = source.parts(width)
-    check_weights(architecture, folding.shapes(parts), weights)
-    layers = folding.fold(folding.named(parts), weights)
+    check_weights(architecture, shapes(parts), weights)
+    layers = fold(named(parts), weights)
     if layers is None:
         return None
     run = graph_of(layers, width, sigmoid=source.likelihood == "bernoulli", threads=threads)
@@ -67,7 +209,7 @@ def build(
 
 
 def graph_of(
-    layers: Sequence[folding.Layer], width: int, *, sigmoid: bool, threads: int
+    layers: Sequence[Layer], width: int, *, sigmoid: bool, threads: int
 ) -> onnx_backend.Run:
     """Folded layers as a function of float32 z of shape (n, width)."""
     import onnxruntime

@@ -120,14 +120,14 @@ def likelihood_of(card: ModelCard) -> Likelihood:
 
 
 def _disentanglement(codes: Float32, data: Split, published: PublishedScores) -> Disentanglement:
-    from labapp.models.metrics import mig
+    from labapp.models.metrics import information
 
     rows = measured_rows(data.held)
     factors = data.held.factors(rows)
     result = codes[rows].astype(np.float64)
     return Disentanglement(
         instances=len(rows),
-        mig=round(mig.mig(result, factors).score, 6),
+        mig=round(information.mig(result, factors).score, 6),
         mig_published=published.mig,
         dci=_dci(result, factors, exchanged=False),
         dci_exchanged=_dci(result, factors, exchanged=True),

@@ -7,8 +7,8 @@ adds an architecture by an entry point of the group `labapp.decoders` that names
 
 The layers of decoders in words, without torch.
 
-`networks` makes modules of them to be trained, and `folding` what is computed at a decode. A layer
-has the name of its weights from the part that it is in and its place there: `dense.3.weight`.
+`networks` makes modules of them to be trained, and `cpu_backend` what is computed at a decode. A
+layer has the name of its weights from the part that it is in and its place there: `dense.3.weight`.
 
 The data that a model learns from, and what is held out, as recipes and cards state them.
 

@@ -17,9 +17,9 @@ from labapp.base import leftovers, resources
 from labapp.base.errors import StimuliError
 from labapp.base.reading import files as reading
 from labapp.models import datasets
-from labapp.models.stimuli import masked_pictures, masking, pictures
+from labapp.models.stimuli import masked_pictures, pictures
 from labapp.models.stimuli.library import StimulusSet
-from labapp.models.stimuli.masking import MaskedRef
+from labapp.models.stimuli.masked_pictures import MaskedRef
 from labapp.models.stimuli.pictures import UInt8
 from labapp.record.events.lifecycle import StimuliStored
 
@@ -68,7 +68,7 @@ def keep(
 
 def _ending(ref: str) -> str:
     """Ending of the file that a picture is stored in."""
-    if masking.is_masked(ref):
+    if masked_pictures.is_masked(ref):
         return ".png"
     return ".jpg" if pictures.is_bird(ref) else Path(ref).suffix.lower()
 
@@ -77,7 +77,7 @@ def _content(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes
     """Number of the set that has a picture, and its bytes."""
     if pictures.is_bird(ref):
         return 0, _bird_bytes(ref)
-    if masking.is_masked(ref):
+    if masked_pictures.is_masked(ref):
         try:
             wanted = MaskedRef.of(ref)
         except ValueError as error:

@@ -9,8 +9,8 @@ classes of a photo (GradCAM, BagNet); `prototypes`, rows that compare a region o
 part of a training photo (ProtoPNet); `path`, such rows as the steps of a decision tree (ProtoTree).
 And one that shows parts of the photo itself (paper 004, section 3.4): `scores`, a number for every
 pixel and method, by which pixels are ranked and the photo is masked
-(`labapp.models.stimuli.masking`). And one of a model that believes in concepts and can be corrected
-in them: `interventions`, what it answers to a photo in every state of its concepts
+(`labapp.models.stimuli.masked_pictures`). And one of a model that believes in concepts and can be
+corrected in them: `interventions`, what it answers to a photo in every state of its concepts
 (`labapp.models.stimuli.interventions`).
 """
 

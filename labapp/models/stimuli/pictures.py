@@ -21,7 +21,7 @@ from labapp.base.reading import files
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from labapp.models.datasets.birds.dataset import Bird
+    from labapp.models.datasets.birds import Bird
 
 UInt8 = NDArray[np.uint8]
 
@@ -45,7 +45,7 @@ def bird_ref(seed: int, part: str, species: int, number: int) -> str:
 
 def bird_of(ref: str) -> Bird:
     """What a painted picture is made of. Raises StimuliError where there is no such bird."""
-    from labapp.models.datasets.birds.dataset import bird
+    from labapp.models.datasets.birds import bird
     from labapp.models.datasets.split import PARTS
 
     try:
@@ -67,7 +67,7 @@ def bird_size(ref: str) -> int:
 
 def paint_bird(ref: str, size: int | None = None) -> UInt8:
     """A bird's picture, by default as large as it is shown: uint8, shape (size, size, 3)."""
-    from labapp.models.datasets.birds.dataset import picture
+    from labapp.models.datasets.birds import picture
 
     drawn = picture(bird_of(ref), bird_size(ref) if size is None else size)
     return np.ascontiguousarray(

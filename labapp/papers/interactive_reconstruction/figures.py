@@ -23,10 +23,10 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, StrMethodFormatter
 
-from labapp.analysis.by_task import CHANGE, SUMMED, unit
 from labapp.analysis.columns import Metric
 from labapp.analysis.inference import SMALLEST, Values
 from labapp.analysis.statistic import Statistic
+from labapp.analysis.task_report import CHANGE, SUMMED, unit
 from labapp.base.figure_style import (
     ACCENT,
     INK,
@@ -61,7 +61,7 @@ from labapp.papers.interactive_reconstruction.sections import (
 from labapp.study.design import SKIPPED, SOLVED
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
 from labapp.tasks.reconstruction.report.contents import METRICS
-from labapp.tasks.single_dimension.report.contents import SINGLE_METRICS
+from labapp.tasks.single_dimension.report import SINGLE_METRICS
 
 RATED = tuple(metric for metric in SCORE_METRICS if metric.column != "post_quiz_difficulty")
 """The difficulty after the quiz is in the tables only, as in the paper: the first model is easily

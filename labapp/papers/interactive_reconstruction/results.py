@@ -57,7 +57,7 @@ from labapp.study.design import Missing
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
 from labapp.tasks.reconstruction.report.contents import METRICS
 from labapp.tasks.reconstruction.report.labels.sheet import NAME, PAPER
-from labapp.tasks.single_dimension.report.contents import SINGLE_METRICS
+from labapp.tasks.single_dimension.report import SINGLE_METRICS
 
 VALUES, VARIANCE, PAIRS, CHECKS, MIXED = "1", "2", "3", "4", "5"
 """Items of the table of statistics."""

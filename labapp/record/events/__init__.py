@@ -6,14 +6,18 @@ registry of kinds knows it all the same, those of other packages too.
 This package imports no other part of labapp: journals must stay readable whatever else changes.
 """
 
-from labapp.record.events.event import GENESIS, Event, Source, UnstampedEvent, row_hash
 from labapp.record.events.registry import (
+    GENESIS,
+    Event,
     Payload,
+    Source,
+    UnstampedEvent,
     describe,
     is_durable,
     payload_of,
     payloads_of,
     registered,
+    row_hash,
 )
 
 __all__ = [

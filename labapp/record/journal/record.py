@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from labapp.base.errors import RecordError
 from labapp.base.reading.values import json_value
 from labapp.record.events import Event, Payload, lifecycle
-from labapp.record.events.event import KINDS, Pauses
 from labapp.record.events.lifecycle import Agreement, BlindingSet, SessionPlanned, SessionReopened
-from labapp.record.events.registry import kinds_of
+from labapp.record.events.registry import KINDS, Pauses, kinds_of
 from labapp.record.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted, AudioStopped
 from labapp.record.journal.decisions import Decision, Move, decisions, moves, withdrawal_of
 from labapp.record.journal.layout import ENVIRONMENT, STUDY, FolderName, Tree

@@ -34,9 +34,8 @@ from labapp.record.events import (
     payloads_of,
     row_hash,
 )
-from labapp.record.events.event import payload_text
 from labapp.record.events.lifecycle import SessionPlanned
-from labapp.record.events.registry import problem
+from labapp.record.events.registry import payload_text, problem
 from labapp.record.journal.layout import COLUMNS, SCHEMA, SCHEMA_VERSION
 from labapp.record.journal.read import LONGEST
 

@@ -54,13 +54,12 @@ from labapp.coding.annotations.video_files import (
     bundled_list,
     video_tree,
 )
-from labapp.models.explanations import card as classifier_card
+from labapp.models.explanations import package as classifier_card
 from labapp.models.representations import card, package
 from labapp.models.training.files import read_bytes
 from labapp.record.audio.alignment import fit_segment
 from labapp.record.audio.recorded_sound import WavSamples
 from labapp.record.events import GENESIS, Event, Payload
-from labapp.record.events.event import Pauses, payload_text
 from labapp.record.events.lifecycle import (
     ClockChanged,
     DecoderWarmed,
@@ -80,6 +79,7 @@ from labapp.record.events.lifecycle import (
     SessionResumed,
     StimuliStored,
 )
+from labapp.record.events.registry import Pauses, payload_text
 from labapp.record.events.trials import QuestionnaireSubmitted, ResponseChanged
 from labapp.record.events.voice import AudioBlock, AudioGap, AudioStarted, SpeechSimulated
 from labapp.record.journal.arrow import parquet_bytes

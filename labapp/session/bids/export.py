@@ -19,7 +19,7 @@ from labapp.base.clock import utc_text
 from labapp.base.discovery import Catalogue, load
 from labapp.base.errors import BundleError, LabappError, UsageError
 from labapp.base.messages import Message
-from labapp.base.parallel.long_work import gc_paused
+from labapp.base.parallel.processes import gc_paused
 from labapp.base.report.page import count
 from labapp.base.resources import private_root
 from labapp.coding.annotations.bundling import leaving_annotations

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from labapp import __version__
+from labapp.analysis.columns import row_meanings
 from labapp.analysis.declared import DECLARED
 from labapp.analysis.inclusion import rule_words
 from labapp.base.report.page import count
@@ -336,8 +337,10 @@ def readme(made: Contents, title: str, description: str, *, more: str = "", soun
     """The README. more: further sections; sound: what there is of sound."""
     tasks = [f"* {name}. {text}" for name, text in made.tasks.items()]
     tasks += [f"* Questionnaire `{name}`: {title}" for name, title in made.questionnaires.items()]
+    meanings = row_meanings()
     files = [
-        f"| `{data_file(made.study, name)}.csv` | {name} | {rows} | {len(columns)} |"
+        f"| `{data_file(made.study, name)}.csv` | {meanings.get(name, name)} | {rows} | "
+        f"{len(columns)} |"
         for name, (columns, rows) in made.written.items()
     ]
     return _README.format(
@@ -348,7 +351,9 @@ def readme(made: Contents, title: str, description: str, *, more: str = "", soun
         dictionary=DICTIONARY,
         description=DESCRIPTION,
         schema=SCHEMA_VERSION,
-        files="\n".join(["| file | table | rows | columns |", "| --- | --- | --- | --- |", *files]),
+        files="\n".join(
+            ["| file | a row is | rows | columns |", "| --- | --- | --- | --- |", *files]
+        ),
         sound=sound or "Sound and videos are not part of this dataset.",
         privacy=_DEIDENTIFIED if made.reduced else _IDENTIFIED,
         more=f"\n{more}\n" if more else "",

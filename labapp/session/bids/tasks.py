@@ -37,8 +37,8 @@ from labapp.analysis.task_records import records_class
 from labapp.base.errors import BundleError, SessionError
 from labapp.base.naming import natural
 from labapp.record.events import Event, Payload
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PartEnded, PartRestarted, PartStarted
+from labapp.record.events.registry import Pauses
 from labapp.record.events.trials import TrialEnded
 from labapp.record.journal.read import payloads
 from labapp.record.journal.record import Record

@@ -24,13 +24,13 @@ from typing import IO, Any, Literal
 
 from labapp.analysis.task_records import Parts, walk
 from labapp.base.errors import AnnotationError, BundleError, RecordError, SessionError
-from labapp.base.parallel.long_work import gc_paused
+from labapp.base.parallel.processes import gc_paused
 from labapp.base.reading import files
 from labapp.coding.annotations.redacting import Ranges, silent_frames
 from labapp.coding.annotations.store import annotations_of, annotations_tree, is_annotated
 from labapp.coding.annotations.verifying import verify_annotations
 from labapp.coding.annotations.video_files import video_problems
-from labapp.models.explanations import card as classifier_card
+from labapp.models.explanations import package as classifier_card
 from labapp.models.representations import card
 from labapp.record.audio.capture import FRAME_BYTES, HEADER_BYTES, wav_header
 from labapp.record.audio.recorded_sound import fits, method

@@ -14,10 +14,9 @@ from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 from labapp.base.figure_style import ACCENT, INK, SECONDARY, STYLE
 from labapp.base.report import kit
 from labapp.base.report.drawing import ReportFigure
-from labapp.session.planning.plan import Plan
+from labapp.session.planning.plan import Plan, Waiting
 from labapp.session.planning.power import GOALS, SIZES, GroupPower, TestPower
 from labapp.session.planning.thresholds import Threshold
-from labapp.session.planning.waiting import Waiting
 
 COLUMNS = 4
 LEGEND_LETTERS, LEGEND_KEY = 110, 8

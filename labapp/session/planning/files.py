@@ -15,11 +15,10 @@ from labapp.base import access
 from labapp.base.errors import DataFolderError, ExportExists
 from labapp.base.reading.tables import write_csv
 from labapp.session.planning.declared_contrasts import ContrastPower
-from labapp.session.planning.plan import Plan
+from labapp.session.planning.plan import Plan, quantile
 from labapp.session.planning.power import GOALS, SIZES, normal_power
 from labapp.session.planning.slopes import REPLICATIONS
 from labapp.session.planning.thresholds import BEST, TRIES, UNDERSTANDS
-from labapp.session.planning.waiting import quantile
 from labapp.study.loading import LoadedStudy
 
 PAGE = "plan.html"

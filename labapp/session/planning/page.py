@@ -25,7 +25,8 @@ from labapp.base.report.page import (
     two_lines,
 )
 from labapp.base.report.page import page as whole_page
-from labapp.session.planning import phrases, thresholds, waiting
+from labapp.session.planning import phrases, thresholds
+from labapp.session.planning import plan as waiting
 from labapp.session.planning.plan import Plan
 from labapp.session.planning.power import GOALS, LEVEL, SIZES, GroupPower, normal_power
 from labapp.session.planning.slopes import SlopePower

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from labapp.analysis.bootstrap import NORMAL
 from labapp.base.report.page import clock, count, decimal
-from labapp.session.planning.plan import Plan
+from labapp.session.planning.plan import Length, Plan, Waiting
 from labapp.session.planning.power import LEVEL, SIZES, Need, PlannedGroup, TestPower
 from labapp.session.planning.slopes import LEAST_SPREAD, REPLICATIONS, SlopePower
 from labapp.session.planning.thresholds import HARDLY, STUMBLES, TRIES, UNDERSTANDS, Threshold
-from labapp.session.planning.waiting import Length, Waiting
 
 NONE = "–"
 RESTS_ON = (

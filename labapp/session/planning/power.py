@@ -652,7 +652,7 @@ def _other_pools(pool: Pool, people: People, levels: Sequence[float], seed: int)
 
 def scenarios(people: People, powers: Sequence[GroupPower], seed: int) -> list[Scenario]:
     """The mixture as it is, all strategies alike, more of each strategy, and each alone."""
-    from labapp.session.planning.waiting import completions
+    from labapp.session.planning.plan import completions
 
     usual = dict(people.shares)
     cases = {"as assumed": usual}

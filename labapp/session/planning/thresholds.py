@@ -44,7 +44,7 @@ from labapp.session.simulation.at_scale import in_order, wanted_models
 from labapp.session.simulation.simulation_job import SimulationJob, Workers
 from labapp.study import planner
 from labapp.study.allocation import rule_of, variants
-from labapp.study.assignment import draw_state, generator
+from labapp.study.conditions import draw_state, generator
 from labapp.study.loading import LoadedStudy
 from labapp.study.plugins.part import Target
 from labapp.study.representations import PriorOf, SpaceOf

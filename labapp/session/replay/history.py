@@ -45,7 +45,7 @@ from labapp.record.journal.layout import STIMULI, STUDY, FolderTree, study_files
 from labapp.record.journal.read import Row, payloads
 from labapp.record.journal.record import Record
 from labapp.session.machine import SessionMachine, SessionState
-from labapp.session.models import card_path
+from labapp.session.pictures import card_path
 from labapp.session.runner import machine_of
 from labapp.session.stimuli import sets_of
 from labapp.study import loading

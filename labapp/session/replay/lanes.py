@@ -24,9 +24,16 @@ from labapp.base.errors import LabappError
 from labapp.coding.annotations.model import Mark, SessionAnnotations, Text
 from labapp.coding.annotations.store import annotations_of
 from labapp.record.events import Event, Payload
-from labapp.record.events.event import KINDS, STALLED, Pauses
 from labapp.record.events.lifecycle import Prompt
-from labapp.record.events.registry import LANES, kinds_of, moving_kinds, registered
+from labapp.record.events.registry import (
+    KINDS,
+    LANES,
+    STALLED,
+    Pauses,
+    kinds_of,
+    moving_kinds,
+    registered,
+)
 from labapp.record.events.trials import Comparison, DialTurned
 from labapp.record.journal.opening import open_record, places
 from labapp.record.journal.read import Row, payloads

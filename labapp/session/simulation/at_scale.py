@@ -23,8 +23,8 @@ from labapp.base.errors import StudyFull
 from labapp.base.parallel.processes import cores
 from labapp.base.reading import files
 from labapp.session import condition_assignment, folder, private
-from labapp.session.models import card_path
 from labapp.session.opening import models_of
+from labapp.session.pictures import card_path
 from labapp.session.simulation import simulation_job
 from labapp.session.simulation.simulation_job import (
     SimulatedSession,
@@ -35,7 +35,7 @@ from labapp.session.simulation.simulation_job import (
 )
 from labapp.study import overview, planner
 from labapp.study.allocation import rule_of, sessions_of, variants
-from labapp.study.assignment import generator
+from labapp.study.conditions import generator
 from labapp.study.loading import LoadedStudy
 from labapp.study.people import Visits
 

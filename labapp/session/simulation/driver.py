@@ -21,7 +21,7 @@ from labapp.session.machine import SessionState
 from labapp.session.runner import Runner, Timer
 from labapp.session.simulation.person import THOUGHTS, Experience, Pace, Person
 from labapp.session.simulation.strategies import drawn
-from labapp.study.assignment import generator
+from labapp.study.conditions import generator
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.simulated import NO_OPTIONS, Actor, Options, Step, TrialKey

@@ -11,7 +11,7 @@ from labapp.session.simulation.names import ORACLE
 from labapp.session.simulation.strategies import SHARES, members
 from labapp.study.flow import items_of_tasks
 from labapp.study.plugins import registry
-from labapp.study.plugins.task_type import TaskType
+from labapp.study.plugins.registry import TaskType
 from labapp.study.schema import Study
 
 

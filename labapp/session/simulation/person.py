@@ -20,7 +20,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from labapp.study.assignment import generator
+from labapp.study.conditions import generator
 
 STRIDE_S = 0.12
 """Seconds between two places of a dial that is dragged, at a person's pace (see `driver.HUMAN`)."""

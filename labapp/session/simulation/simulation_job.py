@@ -42,15 +42,13 @@ from labapp.base.errors import (
     UsageError,
 )
 from labapp.base.parallel.cluster import cluster
-from labapp.base.parallel.long_work import gc_paused
-from labapp.base.parallel.processes import cores, processes
+from labapp.base.parallel.processes import cores, gc_paused, processes
 from labapp.models.representations.package import tasks_of
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
-from labapp.models.stimuli.masking import Masking, recorded_outputs
+from labapp.models.stimuli.masked_pictures import Masking, recorded_outputs
 from labapp.record.events import Event, Payload, Source, UnstampedEvent, payload_of
 from labapp.record.events.commands import GiveConsent
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import (
     EnvironmentRecorded,
     InclusionDecided,
@@ -59,6 +57,7 @@ from labapp.record.events.lifecycle import (
     SessionPaused,
     SessionPlanned,
 )
+from labapp.record.events.registry import Pauses
 from labapp.record.events.voice import AudioOff
 from labapp.record.journal.layout import FolderName
 from labapp.record.journal.opening import open_record
@@ -67,8 +66,8 @@ from labapp.record.journal.write import MemoryJournal
 from labapp.session import condition_assignment, environment, opening, private
 from labapp.session.gate import gate, predict_masked
 from labapp.session.machine import PartRecord, SessionMachine, SessionState
-from labapp.session.models import WarmDecoders, load_warm
 from labapp.session.opening import OpenSession, SessionDependencies, models_of
+from labapp.session.pictures import WarmDecoders, load_warm
 from labapp.session.private import Consent
 from labapp.session.runner import Runner, VirtualScheduler, machine_of
 from labapp.session.simulation.driver import Driver
@@ -78,7 +77,7 @@ from labapp.session.simulation.person import HUMAN, Pace
 from labapp.session.stimuli import stimuli_of
 from labapp.study import overview, planner
 from labapp.study.allocation import rule_of, sessions_of
-from labapp.study.assignment import generator
+from labapp.study.conditions import generator
 from labapp.study.loading import LoadedStudy
 from labapp.study.people import Visits
 from labapp.study.plan import Plan

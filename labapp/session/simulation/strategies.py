@@ -20,7 +20,7 @@ from labapp.session.simulation.motor import RISES, MotorModel, Solving
 from labapp.session.simulation.names import MIXTURE, ORACLE
 from labapp.session.simulation.percept import Eye
 from labapp.session.simulation.view import Strategy, View
-from labapp.study.assignment import generator
+from labapp.study.conditions import generator
 
 TURNS_ROUND = 0.2
 """Share of the random movements that turn round on their way (ours)."""

@@ -367,7 +367,7 @@ class ItemKind:
         them, and how they are simulated: a class derived from `labapp.study.instruments.items.Item`
         with `kind: Literal[name]`. Its docstring says what is asked.
     view : what a participant sees and answers, as `module:Class` of a
-        `labapp.tasks.questionnaire.screen.questionnaire.ItemView` that is made of the item, the
+        `labapp.tasks.questionnaire.screen.ItemView` that is made of the item, the
         words of the screens and the palette. It is loaded with the windows alone.
     """
 

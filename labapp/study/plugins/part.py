@@ -30,7 +30,7 @@ class Target:
     Attributes
     ----------
     model : id of the model.
-    sampling : how states like these two are drawn, see `labapp.study.assignment`.
+    sampling : how states like these two are drawn, see `labapp.study.conditions`.
     distance : how pictures are compared, see `labapp.models.representations.distance`.
     alignment : from which on they count as aligned, 0-1.
     skip_after_s : seconds after which a question can be skipped; None where no skip waits for it.

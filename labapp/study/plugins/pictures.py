@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from labapp.models.representations.decoding import Decoder
 from labapp.record.events.commands import Command, ShowQuestion
-from labapp.record.events.event import Pauses
+from labapp.record.events.registry import Pauses
 from labapp.study.plugins.part import PlannedPart
 
 Job = Callable[[], Callable[[], None]]

@@ -13,10 +13,10 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Begin, Command, Next, ShowQuestion, SkipStage, Tick
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PartEnded
+from labapp.record.events.registry import Pauses
 from labapp.record.events.trials import TrialEnded
-from labapp.study.plugins import stage
+from labapp.study.plugins import machine
 
 ANSWERED = "answered"
 
@@ -74,7 +74,7 @@ S = TypeVar("S", bound=QuestionsState[Any])
 
 
 @dataclass(frozen=True)
-class QuestionsMachine(stage.StageMachine[S], Generic[S, Q]):
+class QuestionsMachine(machine.StageMachine[S], Generic[S, Q]):
     """The rules of such a stage.
 
     Attributes
@@ -121,10 +121,10 @@ class QuestionsMachine(stage.StageMachine[S], Generic[S, Q]):
         if state.outcome is not None or question is None or question.outcome is not None:
             return ()
         waits = question.started_ns is not None and not self.answered(question)
-        return (*self.closing(state), TrialEnded(stage.INTERRUPTED)) if waits else ()
+        return (*self.closing(state), TrialEnded(machine.INTERRUPTED)) if waits else ()
 
     def next_deadline(self, state: S) -> int | None:
-        return stage.next_deadline(state, stage.limit_ns(self.part, state))
+        return machine.next_deadline(state, machine.limit_ns(self.part, state))
 
     def wants_begin(self, state: S) -> bool:
         if state.outcome is not None or state.pauses.held:
@@ -139,23 +139,23 @@ class QuestionsMachine(stage.StageMachine[S], Generic[S, Q]):
         achieved = self.achieved if answered else None
         match command:
             case SkipStage():
-                return stage.skip_stage(self.part, self.index, state, achieved)
+                return machine.skip_stage(self.part, self.index, state, achieved)
             case Tick():
                 working_ns = state.pauses.working_ns(now_ns)
-                return stage.time_is_up(self.part, self.index, state, achieved, working_ns)
+                return machine.time_is_up(self.part, self.index, state, achieved, working_ns)
             case Begin() if self.wants_begin(state):
-                number, attempt = stage.next_attempt(state, state.highest)
+                number, attempt = machine.next_attempt(state, state.highest)
                 drawn = self.draw(number, attempt)
                 return (UnstampedEvent(drawn, self.part.id, number, attempt),)
         if question is None or question.outcome is not None:
             return ()
         if isinstance(command, Next) and answered:
-            return stage.leave_question(self.part, self.index, state, question, self.achieved)
+            return machine.leave_question(self.part, self.index, state, question, self.achieved)
         if question.started_ns is not None:
             payloads = self.answer(question, command)
         else:
             payloads = (self.shown(),) if isinstance(command, ShowQuestion) else ()
-        return [stage.unstamped(self.part, question, payload) for payload in payloads]
+        return [machine.unstamped(self.part, question, payload) for payload in payloads]
 
     def apply(self, state: S, event: Event, payload: Payload) -> S:
         pauses = state.pauses.apply(event)
@@ -173,7 +173,7 @@ class QuestionsMachine(stage.StageMachine[S], Generic[S, Q]):
         if question is None:
             return state
         if isinstance(payload, TrialEnded):
-            if payload.outcome != stage.INTERRUPTED:
+            if payload.outcome != machine.INTERRUPTED:
                 state = replace(state, outcomes=(*state.outcomes, payload.outcome))
             return replace(state, trial=replace(question, outcome=payload.outcome))
         if isinstance(payload, self.shown):

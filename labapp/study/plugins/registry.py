@@ -2,13 +2,19 @@
 
 A study, a plan or a journal is read with all of them; nothing of this is asked for by commands that
 read none.
+
+A task as one thing: `TaskType` says everything that labapp knows of it.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
-from typing import Any, Literal, get_args, get_origin
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin
 
 from pydantic import ValidationError
 
@@ -19,8 +25,217 @@ from labapp.record.events import registry as kinds
 from labapp.record.events.registry import kept
 from labapp.study.plugins.bids import CourseRow, TaskFiles
 from labapp.study.plugins.item import Item, TaskStages
+from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.part import PlannedPart
-from labapp.study.plugins.task_type import TaskType
+from labapp.study.plugins.pictures import PartPictures, PictureContext
+from labapp.study.plugins.simulated import Actor, SimulatedParticipant
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from labapp.models.representations.decoding import Decoder
+    from labapp.record.events.lifecycle import SessionPlanned
+    from labapp.study.conditions import Scope
+    from labapp.study.loading import LoadedStudy
+    from labapp.study.planner import Planner
+
+
+P = TypeVar("P", bound=PlannedPart)
+
+Values = dict[str, str]
+"""What stands in texts, by its name in braces."""
+Words = Callable[..., str]
+"""The words of the participant's window: a key, and the values that stand in braces in it."""
+
+
+@dataclass(frozen=True)
+class MachineContext:
+    """What a part's machine may know besides the part.
+
+    Attributes
+    ----------
+    loaded : the study with its texts and instruments.
+    planned : study, participant and seed of the session.
+    decoders : by model id; empty where nobody decodes (replay, analysis).
+    """
+
+    loaded: LoadedStudy
+    planned: SessionPlanned
+    decoders: Mapping[str, Decoder]
+
+    def latents(self, model: str) -> NDArray[np.float32] | None:
+        """The held-out sample of a model, shape (rows, dimensions); None where nobody decodes."""
+        decoder = self.decoders.get(model)
+        return None if decoder is None else decoder.latents
+
+    def pages(self, document: str) -> int:
+        """How many pages a text of the study has."""
+        from labapp.study.plugins import texts
+
+        return len(texts.pages(self.loaded.text(document)))
+
+
+class TaskType(ABC, Generic[P]):
+    """One task, or another kind of part such as a questionnaire; P is the type of its parts.
+
+    An instance is found by its entry point (group `labapp.tasks`) or, if shipped, by the table in
+    `labapp.study.plugins.registry`. Whatever takes long to import is imported inside the methods.
+    """
+
+    name: ClassVar[str]
+    """What the task is called in study files, tables and file names."""
+    parts: ClassVar[tuple[type[PlannedPart], ...]]
+    """The classes of its planned parts."""
+    items: ClassVar[tuple[type[Item], ...]] = ()
+    """The classes of its items in a study's flow."""
+    stages: ClassVar[tuple[type[TaskStages], ...]] = ()
+    """The classes of what a study may say of its stages, each with a Literal `task` of its own."""
+    strategies: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """The strategies that simulated participants can have in it, by name, each with how they go
+    about it; `simulate` is told the name. Empty where all of them do the same."""
+
+    words: ClassVar[str] = ""
+    """Name of the file with the words of its screens, with `{language}` in it, such as
+    `texts/{language}/my-task.yaml`; empty where those of `participant.yaml` are enough. It is found
+    like any text of a study: beside the study, then in labapp's `assets`, then in the folder
+    `assets` beside the module that the package's entry point names."""
+    own_words: ClassVar[tuple[str, ...]] = ()
+    """The words of `participant.yaml` that studies without it do not show: keys, or beginnings of
+    keys with `*` behind them. A word that no task names is shown in any study."""
+    moderator: ClassVar[str] = ""
+    """Where the words of the moderator's windows for its parts are, as `module:Class` of a
+    `labapp.ui.moderator.wording.PartWords`; empty for those that fit any part."""
+    shown: ClassVar[tuple[str, ...]] = ()
+    """The kinds of events with which a trial of it comes onto the screen."""
+    bids: ClassVar[tuple[str, ...]] = ()
+    """Where the files are that a bundle has of its trials, each as `module:OBJECT` of a
+    `labapp.study.plugins.bids.TaskFiles`. Without them no session with its trials can be
+    exported."""
+    course: ClassVar[str] = ""
+    """Where the rows are that its events outside of trials have in a bundle's timeline of the
+    session, as `module:OBJECT` of several `labapp.study.plugins.bids.CourseRow`; empty for none."""
+    kept_text: ClassVar[str] = ""
+    """Where it says which texts of its events a de-identified copy keeps, as `module:OBJECT` of the
+    names of fields by kind of event. For packages written for 0.1.
+    In new events, annotate the fields with `labapp.record.events.registry.Word`."""
+    mixture: ClassVar[Mapping[str, float]] = MappingProxyType({})
+    """Usual shares of its strategies, by name, adding up to 1; empty for those of
+    `labapp.session.simulation.strategies`."""
+    codebook: ClassVar[str] = "think-aloud"
+    """The shipped codebook with the codes of what simulated participants say in it."""
+    blinds: ClassVar[bool] = False
+    """Whether moderators are blind in a study with it unless they say otherwise: what they know of
+    its models could guide the participant."""
+    asks_again: ClassVar[bool] = False
+    """Whether a question of its trials can be asked again after the computer stood still, see
+    `PartMachine.asked_again`."""
+    instructs: ClassVar[tuple[str, ...]] = ()
+    """The kinds of its parts whose texts say what is to be done."""
+    scored: ClassVar[tuple[str, ...]] = ()
+    """The kinds of events that `score` is asked about."""
+
+    records: ClassVar[str] = ""
+    """Where the records of its parts are, which give the rows of tables, as `module:Class` of a
+    `labapp.analysis.task_records.TaskRecords`; empty for parts without trials."""
+    report: ClassVar[str] = ""
+    """Where it is what the report has of it, as `module:OBJECT` of a
+    `labapp.analysis.task_report.TaskReport`; loaded when a report is written. Without one the
+    report counts its trials and gives mean, sd, median and n of the numbers in its tables."""
+    told_elsewhere: ClassVar[tuple[str, ...]] = ()
+    """The kinds of its events that its records do not handle: the tables of all tasks (answers,
+    notes, participants) tell of them, or none needs them. Any other kind that no records take is an
+    error in an analysis, and one in their `kinds` that they do not handle as they are loaded."""
+
+    def shows_word(self, item: Any, key: str) -> bool:
+        """Whether an item of a flow can lead to a screen with this one of `own_words`.
+
+        item : one of `items`, or of `stages`.
+        """
+        return True
+
+    def score(self, payload: Any) -> Mapping[str, Any] | None:
+        """What the trial of an event came to, in names of the task's own, which `achieved` is given
+        back; None for nothing."""
+        return None
+
+    achieves: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """What `achieved` can add to, by name, each in words for tables and bundles."""
+
+    def achieved(
+        self, part: P, trials: Mapping[int, Mapping[str, Any]]
+    ) -> Mapping[str, Fraction | int]:
+        """What a part adds to what a participant achieved (`labapp.study.inclusion.Achieved`).
+
+        trials: by number what those came to that have an outcome.
+        """
+        return {}
+
+    @abstractmethod
+    def plan(self, item: Any, scope: Scope, place: int, planner: Planner) -> Iterator[PlannedPart]:
+        """The parts that an item of the flow leads to for one participant.
+
+        Parameters
+        ----------
+        item : Item or TaskStages
+            One of `items`, or of `stages`.
+        scope : variables of the study's assignment, as they are for this participant.
+        place : where the item is in the participant's flow, from 0.
+        planner : who it is for, and what is shared by all parts: ids, texts, questionnaires.
+        """
+
+    def values_around(self, stages: Any, scope: Scope, place: int, planner: Planner) -> Values:
+        """What texts and questionnaires near stages may say of them in braces."""
+        return {}
+
+    @abstractmethod
+    def machine(self, part: P, index: int, context: MachineContext) -> PartMachine[Any]:
+        """The state machine of a part; index: its place in the plan, from 0."""
+
+    @abstractmethod
+    def screen(self, part: P) -> str:
+        """Where the participant's screen of a part is, as `module:Class`; its class is called with
+        a view of the session (`labapp.ui.participant.view.SessionView`) and the part."""
+
+    def pictures(self, part: P, context: PictureContext) -> PartPictures[Any]:
+        """The pictures of a part while it runs; none unless the task says otherwise."""
+        return PartPictures(part, context)
+
+    def simulate(self, part: P, participant: SimulatedParticipant) -> Actor[Any] | None:
+        """How a simulated participant goes through a part; None where that cannot be simulated,
+        which ends a simulation with an error that says so."""
+        return None
+
+    def summary(self, part: P) -> str:
+        """What a part consists of, for `labapp studies show`; empty for nothing more."""
+        return ""
+
+    def rules(self, part: P) -> str:
+        """By which rules the trials of a part go, for a registration: what counts as solved, what
+        can be skipped and when, what ends it. By default what it consists of."""
+        return self.summary(part)
+
+    def line(self, part: P) -> str:
+        """A part in the list of `labapp studies show`."""
+        summary = self.summary(part)
+        return f"{part.title}: {summary}" if summary else part.title
+
+    def values(self, part: P, result: Any, words: Words) -> dict[str, str]:
+        """What texts behind a part may say in braces of how it went.
+
+        result: what its machine's `result` gave. Empty where there is nothing to say.
+        """
+        return {}
+
+    fills_in: ClassVar[tuple[str, ...]] = ()
+    """Names in braces that its screens fill in in the texts of its parts, besides those that the
+    part holds."""
+    value_names: ClassVar[tuple[str, ...]] = ()
+    """The names in `values`, which stand for nothing before the part was done."""
+    placeholders: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """What each name stands for that its texts, or those around its stages, can say in braces: of
+    `values_around`, of the values of its parts, of `fills_in` and of `value_names`. The reference
+    of the documentation shows it."""
 
 
 def _shipped() -> Iterator[TaskType[Any]]:

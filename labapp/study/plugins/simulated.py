@@ -44,7 +44,7 @@ class SimulatedParticipant(Protocol):
     strategy : what it goes by (`labapp.session.simulation.names`); `careless` guesses wherever it
     is asked. goes_by, careless
         The strategy of one who is careless beside, and whether it is.
-    seed : of its draws; a purpose follows, see `labapp.study.assignment.generator`.
+    seed : of its draws; a purpose follows, see `labapp.study.conditions.generator`.
     rng : numpy.random.Generator
         For what need not be the same again in a session that is driven otherwise.
     person, pace

@@ -14,8 +14,8 @@ from labapp.base.clock import NS
 from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON
 from labapp.record.events import Payload, UnstampedEvent
 from labapp.record.events.commands import Command, Next, Tick
-from labapp.record.events.event import Pauses
-from labapp.study.plugins import stage
+from labapp.record.events.registry import Pauses
+from labapp.study.plugins import machine
 from labapp.study.plugins.questions import QuestionsMachine
 from labapp.tasks.concept_repair import events
 from labapp.tasks.concept_repair.plan import (
@@ -69,15 +69,15 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
         return None if trial.started_ns is None else trial.started_ns + round(limit_s * NS)
 
     def next_deadline(self, state: RepairState) -> int | None:
-        return stage.next_deadline(state, self.limit_ns(state))
+        return machine.next_deadline(state, self.limit_ns(state))
 
     def decide(self, state: RepairState, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
         trial = state.trial
         shown = state.outcome is None and trial is not None and trial.started_ns is not None
         how = self._ends(state, trial, command, now_ns) if shown and trial is not None else None
         if trial is not None and how is not None:
-            ended = stage.unstamped(self.part, trial, events.RepairEnded(how, trial.answer))
-            left = stage.leave_question(self.part, self.index, state, trial, how)
+            ended = machine.unstamped(self.part, trial, events.RepairEnded(how, trial.answer))
+            left = machine.leave_question(self.part, self.index, state, trial, how)
             return (ended, *left)
         return super().decide(state, command, now_ns)
 
@@ -219,7 +219,7 @@ class ConceptGridTask(QuestionsMachine[GridState, Grid]):
     def decide(self, state: GridState, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
         grid = state.trial
         if grid is not None and self.can_go_on(grid) and isinstance(command, Next):
-            return stage.leave_question(self.part, self.index, state, grid, self.achieved)
+            return machine.leave_question(self.part, self.index, state, grid, self.achieved)
         return super().decide(state, command, now_ns)
 
     def can_go_on(self, grid: Grid) -> bool:

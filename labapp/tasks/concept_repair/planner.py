@@ -27,7 +27,7 @@ from labapp.models.stimuli import check, interventions, pictures, score_files
 from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON, Answers
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Concept, ItemType, Photo
-from labapp.study import assignment
+from labapp.study import conditions
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.plugins.item import Item
@@ -239,7 +239,7 @@ class _Draws:
         return planner.study.id, planner.participant, f"{TASK} {self.place}", what
 
     def _shuffled(self, items: Sequence[PlannedItem], what: str) -> tuple[PlannedItem, ...]:
-        return assignment.shuffled(items, self.planner.seed, *self._purpose(what))
+        return conditions.shuffled(items, self.planner.seed, *self._purpose(what))
 
     def repairing(self, stimuli: StimulusSet, number: int) -> Repairing:
         """Raises IncompatibleStimuliError for what does not fit together."""
@@ -281,7 +281,7 @@ class _Draws:
                 [each for each in items if (each.sample, each.item) == kind], f"foresee {kind}"
             )
         ]
-        coin = int(assignment.generator(self.planner.seed, *self._purpose("coin")).integers(2))
+        coin = int(conditions.generator(self.planner.seed, *self._purpose("coin")).integers(2))
         return [
             item.model_copy(update={"foresee": (place + coin) % 2 < FORETOLD[stages.foresee]})
             for place, item in enumerate(mixed)
@@ -291,7 +291,7 @@ class _Draws:
         self, items: Sequence[PlannedItem], repaired: Repaired, what: str
     ) -> tuple[PlannedItem, ...]:
         """The pictures with a change each: every second one changes the answer, where any does."""
-        rng = assignment.generator(self.planner.seed, *self._purpose(what))
+        rng = conditions.generator(self.planner.seed, *self._purpose(what))
         out = []
         for place, item in enumerate(self._shuffled(items, f"{what} order")):
             before = int(item.table[0].argmax())
@@ -329,7 +329,7 @@ class _Draws:
                 "Leave practice out, or tell these classes apart in the `concepts` of the set: by "
                 "one that is on in one of them and off in the other.",
             )
-        rng = assignment.generator(self.planner.seed, *self._purpose("beliefs"))
+        rng = conditions.generator(self.planner.seed, *self._purpose("beliefs"))
         out = []
         for place, photo in enumerate(chosen):
             sure = rng.uniform(*BELIEFS, len(photo.concepts)).round(2)
@@ -358,7 +358,7 @@ class _Draws:
         """The names in a participant's own order, one further on with each stage: so that no class
         keeps its name from one stage to the next."""
         study, participant = self.planner.study.id, self.planner.participant
-        drawn = assignment.shuffled(names, self.planner.seed, study, participant, TASK, "names")
+        drawn = conditions.shuffled(names, self.planner.seed, study, participant, TASK, "names")
         every = [place for place, _, _ in self.planner.in_all_sessions(ConceptRepairStages)]
         by = every.index(self.place) % len(drawn)
         return [*drawn[by:], *drawn[:by]]
@@ -499,7 +499,7 @@ def _drawn(planner: Planner) -> Iterator[tuple[Wanted, tuple[Photo, ...]]]:
     every.sort(key=lambda wanted: (wanted.kind == PRACTICE, wanted.place))
     slots = [number for number, wanted in enumerate(every) for _ in range(wanted.count)]
     shown = sorted({picture for wanted in every for picture in wanted.photos})
-    draws = assignment.generator(
+    draws = conditions.generator(
         planner.seed, planner.study.id, planner.participant, TASK, "pictures"
     )
     random = draws.random((len(every), len(shown)))

@@ -726,6 +726,14 @@ TABLES = TaskTables(
         "concept_purities": CONCEPT_PURITIES,
         "concept_curves": CONCEPT_CURVES,
     },
+    row_is={
+        "repairs": "an attempt at a picture whose concepts are set",
+        "concept_changes": "a change of a concept",
+        "concept_grids": "a pair of concepts in a grid of a participant",
+        "concept_models": "a model and a measure of it",
+        "concept_purities": "a model and a pair of concepts",
+        "concept_curves": "a picture and a number of corrected concepts",
+    },
     rows={
         "repairs": lambda records: records.repairs,
         "concept_changes": lambda records: (

@@ -28,7 +28,7 @@ from labapp.session.simulation.person import (
     SURPRISED,
     Experience,
 )
-from labapp.study.assignment import generator
+from labapp.study.conditions import generator
 from labapp.study.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
 from labapp.tasks.concept_repair.events import (
     Foretell,

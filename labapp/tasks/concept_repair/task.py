@@ -10,12 +10,11 @@ from typing import Any
 from labapp.session.simulation.names import REPAIRS_CONCEPTS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
-from labapp.study.plugins.machine import PartMachine
-from labapp.study.plugins.pages import TextMachine
+from labapp.study.plugins.machine import PartMachine, TextMachine
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PartPictures, PictureContext, QuestionPictures
+from labapp.study.plugins.registry import MachineContext, TaskType, Values
 from labapp.study.plugins.simulated import Actor, Reader, SimulatedParticipant
-from labapp.study.plugins.task_type import MachineContext, TaskType, Values
 from labapp.tasks.concept_repair.machine import ConceptGridTask, ConceptRepairTask
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
 from labapp.tasks.concept_repair.planner import (

@@ -9,13 +9,13 @@ from labapp.record.events.commands import DeclineConsent
 from labapp.study.consent import Sign
 from labapp.tasks.consent.machine import ConsentPart
 from labapp.ui import theme
+from labapp.ui.consent_pdf import SignatureField
 from labapp.ui.participant.screen import InView, Question, Screen
 from labapp.ui.participant.view import SessionView, announced
 from labapp.ui.widgets.choice import CheckBox
 from labapp.ui.widgets.controls import Button, Limit, PlainLabel
 from labapp.ui.widgets.dial import Foot
 from labapp.ui.widgets.markdown import MarkdownView
-from labapp.ui.widgets.signature import SignatureField
 
 CARD_WIDTH = 400
 NAME_LIMIT = 120

@@ -8,8 +8,8 @@ from typing import Any
 
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
+from labapp.study.plugins.registry import MachineContext, TaskType
 from labapp.study.plugins.simulated import Actor, SimulatedParticipant
-from labapp.study.plugins.task_type import MachineContext, TaskType
 from labapp.tasks.consent.machine import ConsentItem, ConsentPart, ConsentTask
 
 

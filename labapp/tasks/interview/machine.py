@@ -13,8 +13,8 @@ from pydantic import Field, StringConstraints
 
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Command, SkipStage
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PartEnded
+from labapp.record.events.registry import Pauses
 from labapp.study.plugins.item import FlowOf, Item
 from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.part import PlannedPart

@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Command, HandIn, Next
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PartEnded
-from labapp.study.plugins import stage
+from labapp.record.events.registry import Pauses
+from labapp.study.plugins import machine
 from labapp.study.plugins.questions import Question as AskedTrial
 from labapp.study.plugins.questions import QuestionsMachine, QuestionsState
 from labapp.tasks.judging import events, performance
@@ -203,10 +203,10 @@ class JudgingTask(Judging):
         trial = state.trial
         if isinstance(command, Next) and trial and trial.open and not self.missing(trial):
             right = performance.marked(self.part.task, self.photo(trial), trial.answers)
-            left = stage.leave_question(self.part, self.index, state, trial, JUDGED)
+            left = machine.leave_question(self.part, self.index, state, trial, JUDGED)
             final = events.PhotoJudged(dict(trial.answers), right)
             state = replace(state, judged={**state.judged, trial.number: trial.answers})
-            return (stage.unstamped(self.part, trial, final), *self._end(state, left))
+            return (machine.unstamped(self.part, trial, final), *self._end(state, left))
         return self._end(state, super().decide(state, command, now_ns))
 
     def draw(self, number: int, attempt: int) -> events.PhotoDrawn:
@@ -247,7 +247,7 @@ class JudgingTask(Judging):
         trial = state.trial
         if trial is None or trial.outcome is not None:
             return UnstampedEvent(payload, self.part.id)
-        return stage.unstamped(self.part, trial, payload)
+        return machine.unstamped(self.part, trial, payload)
 
 
 @dataclass(frozen=True)

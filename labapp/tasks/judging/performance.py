@@ -15,7 +15,7 @@ from statistics import median
 
 import numpy as np
 
-from labapp.study.assignment import attempt_at, generator
+from labapp.study.conditions import attempt_at, generator
 from labapp.tasks.judging.events import PerformanceComputed, PhotoJudged
 from labapp.tasks.judging.plan import (
     AGREEMENT,

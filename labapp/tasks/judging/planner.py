@@ -21,7 +21,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from labapp.base.errors import StudyError
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import ColourMap, Manifest, Photo, Row, Scale
-from labapp.study import assignment
+from labapp.study import conditions
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.plugins.item import FlowOf, Item
@@ -340,12 +340,12 @@ def _judged(place: int, planner: Planner) -> PhotoAllocation:
     draws = (planner.seed, planner.study.id, planner.participant, f"judging {place}")
 
     def rows(some: Sequence[PlannedRow], of: str) -> tuple[PlannedRow, ...]:
-        return assignment.shuffled(some, *draws, "rows", of)
+        return conditions.shuffled(some, *draws, "rows", of)
 
     def order(photos: tuple[PlannedPhoto, ...]) -> tuple[PlannedPhoto, ...]:
         if stages.order == "as_listed":
             return photos
-        return assignment.shuffled(photos, *draws, "photos")
+        return conditions.shuffled(photos, *draws, "photos")
 
     with fitting(stages, planner):
         stimuli, number = set_of(stages, scope, planner)

@@ -475,6 +475,10 @@ TABLES = TaskTables(
     },
     outcomes={"judged": "a photo"},
     own={"judgements": JUDGEMENTS, "similarities": SIMILARITIES},
+    row_is={
+        "judgements": "an attempt at judging a photo",
+        "similarities": "a row of prototypes that was rated",
+    },
     rows={
         "judgements": lambda records: records.attempts,
         "similarities": lambda records: (

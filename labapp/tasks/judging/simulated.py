@@ -17,7 +17,7 @@ import numpy as np
 from labapp.record.events.commands import HandIn, Next, ShowQuestion
 from labapp.session.simulation.names import ORACLE
 from labapp.session.simulation.person import GUESSES, KNOWS, TRUSTS
-from labapp.study.assignment import generator
+from labapp.study.conditions import generator
 from labapp.study.plugins.simulated import DEVICE, Actor, SimulatedParticipant, Step, TrialKey
 from labapp.tasks.judging import plan
 from labapp.tasks.judging.events import TREE, CloseDescription, Judge, OpenDescription, OpenSpecies

@@ -27,17 +27,15 @@ from typing import Any
 
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Command
-from labapp.record.events.event import Pauses
+from labapp.record.events.registry import Pauses
 from labapp.session.simulation.names import READS_EXPLANATIONS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
-from labapp.study.plugins.machine import PartMachine
-from labapp.study.plugins.pages import PagesMachine, PagesState
+from labapp.study.plugins.machine import PagesMachine, PagesState, PartMachine, limit_words
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PartPictures, PictureContext, QuestionPictures
+from labapp.study.plugins.registry import MachineContext, TaskType, Values, Words
 from labapp.study.plugins.simulated import Actor, SimulatedParticipant
-from labapp.study.plugins.stage import limit_words
-from labapp.study.plugins.task_type import MachineContext, TaskType, Values, Words
 from labapp.tasks.judging import machine, performance
 from labapp.tasks.judging.events import TREE, CloseDescription, OpenDescription, PhotoJudged
 from labapp.tasks.judging.machine import JudgingState

@@ -9,9 +9,9 @@ from labapp.study.conditions import Scope
 from labapp.study.plan import PagesPart
 from labapp.study.planner import Planner
 from labapp.study.plugins.item import EarlyDebrief, Item
-from labapp.study.plugins.pages import TextMachine
+from labapp.study.plugins.machine import TextMachine
+from labapp.study.plugins.registry import MachineContext, TaskType
 from labapp.study.plugins.simulated import Actor, Reader, SimulatedParticipant
-from labapp.study.plugins.task_type import MachineContext, TaskType
 
 
 class TextItem(Item):

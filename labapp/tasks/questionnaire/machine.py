@@ -12,8 +12,8 @@ from typing import Any
 
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Back, Begin, Command, Next, SkipStage
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PageTurned, PartEnded
+from labapp.record.events.registry import Pauses
 from labapp.record.events.trials import QuestionnaireSubmitted, ResponseChanged
 from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.asking import Asked, own_name

@@ -9,8 +9,8 @@ from labapp.study.conditions import Scope
 from labapp.study.plan import QuestionnairePart
 from labapp.study.planner import Planner
 from labapp.study.plugins.item import Item
+from labapp.study.plugins.registry import MachineContext, TaskType
 from labapp.study.plugins.simulated import Actor, SimulatedParticipant
-from labapp.study.plugins.task_type import MachineContext, TaskType
 from labapp.tasks.questionnaire.machine import QuestionnaireTask
 
 

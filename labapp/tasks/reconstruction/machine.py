@@ -28,15 +28,13 @@ from labapp.models.representations.distance import reached
 from labapp.models.representations.space import LatentSpace
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Begin, Command, Next, Skip, SkipStage, Tick
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PartEnded
+from labapp.record.events.registry import Pauses
 from labapp.record.events.trials import TrialEnded
-from labapp.study.assignment import attempt_at, draw_state, generator, sample_of
-from labapp.study.plugins import stage
-from labapp.study.plugins.machine import State
-from labapp.study.plugins.pages import PagesMachine, PagesState
+from labapp.study.conditions import attempt_at, draw_state, generator, sample_of
+from labapp.study.plugins import machine
+from labapp.study.plugins.machine import INTERRUPTED, PagesMachine, PagesState, State
 from labapp.study.plugins.pictures import PartPictures, PictureContext, Session
-from labapp.study.plugins.stage import INTERRUPTED
 from labapp.tasks.reconstruction.events import (
     Activity,
     AlignmentMarked,
@@ -163,7 +161,7 @@ so; what is asked for here is kept whole."""
 
 
 @dataclass(frozen=True)
-class ReconstructionTask(stage.StageMachine[StageState]):
+class ReconstructionTask(machine.StageMachine[StageState]):
     """A stage of questions on one representation. sample: held-out representation, shape (m,
     dimensions), or None; seed and participant: for the draws; index: the part's place in the
     plan."""
@@ -199,11 +197,11 @@ class ReconstructionTask(stage.StageMachine[StageState]):
     def asked_again(self, state: StageState) -> Sequence[Payload]:
         trial = state.trial
         waits = trial is not None and trial.on_screen and self._achieved(state) is None
-        return (TrialEnded(stage.INTERRUPTED),) if waits and state.outcome is None else ()
+        return (TrialEnded(machine.INTERRUPTED),) if waits and state.outcome is None else ()
 
     def next_deadline(self, state: StageState) -> int | None:
-        return stage.next_deadline(
-            state, stage.limit_ns(self.part, state), self.offer_ns(state.trial)
+        return machine.next_deadline(
+            state, machine.limit_ns(self.part, state), self.offer_ns(state.trial)
         )
 
     def offer_ns(self, trial: Trial | None) -> int | None:
@@ -225,9 +223,9 @@ class ReconstructionTask(stage.StageMachine[StageState]):
         if state.outcome is not None:
             return ()
         if isinstance(command, SkipStage):
-            return stage.skip_stage(self.part, self.index, state, self._achieved(state))
+            return machine.skip_stage(self.part, self.index, state, self._achieved(state))
         if isinstance(command, Begin) and self.wants_begin(state):
-            return self._draw(*stage.next_attempt(state, state.highest), 0)
+            return self._draw(*machine.next_attempt(state, state.highest), 0)
         if state.trial is None:
             return ()
         working = state.pauses.working_ns(now_ns)
@@ -257,7 +255,7 @@ class ReconstructionTask(stage.StageMachine[StageState]):
                 return self._leave(state, trial, achieved)
             case Tick() if not state.pauses.held:
                 achieved = self._achieved(state)
-                expired = stage.time_is_up(self.part, self.index, state, achieved, working)
+                expired = machine.time_is_up(self.part, self.index, state, achieved, working)
                 return expired or self._offer(trial, working)
         return ()
 
@@ -286,10 +284,10 @@ class ReconstructionTask(stage.StageMachine[StageState]):
             # Paper 000 has no such question. Nothing of this one has been on the screen.
             return self._draw(trial.number, trial.attempt, trial.redrawn + 1)
         measures = (shown.alignment, shown.error_sum, shown.error_mean)
-        events = [stage.unstamped(self.part, trial, TrialStarted(*measures, aligned))]
+        events = [machine.unstamped(self.part, trial, TrialStarted(*measures, aligned))]
         if aligned:
             events.append(
-                stage.unstamped(self.part, trial, TrialSolved(0, trial.z, shown.alignment))
+                machine.unstamped(self.part, trial, TrialSolved(0, trial.z, shown.alignment))
             )
         return events
 
@@ -299,10 +297,10 @@ class ReconstructionTask(stage.StageMachine[StageState]):
 
     def _decoded(self, trial: Trial, done: Decoded, working: int) -> Sequence[UnstampedEvent]:
         payload = PictureDecoded(done.z_seq, done.alignment, done.error_sum, done.error_mean)
-        events = [stage.unstamped(self.part, trial, payload)]
+        events = [machine.unstamped(self.part, trial, payload)]
         if self._reached(done.alignment):
             events.append(
-                stage.unstamped(self.part, trial, TrialSolved(done.z_seq, done.z, done.alignment))
+                machine.unstamped(self.part, trial, TrialSolved(done.z_seq, done.z, done.alignment))
             )
         elif self.as_published:
             # There, active time grows with the snapshot that this picture may bring.
@@ -340,7 +338,7 @@ class ReconstructionTask(stage.StageMachine[StageState]):
 
     def _active(self, trial: Trial, working: int, payload: Payload) -> Sequence[UnstampedEvent]:
         """Something the participant did, and the skip offer it may bring."""
-        return (stage.unstamped(self.part, trial, payload), *self._offer(trial, working))
+        return (machine.unstamped(self.part, trial, payload), *self._offer(trial, working))
 
     def _offer(self, trial: Trial, working: int) -> Sequence[UnstampedEvent]:
         if self.part.skip != "after" or trial.skip_offered or not trial.running:
@@ -348,7 +346,7 @@ class ReconstructionTask(stage.StageMachine[StageState]):
         active = trial.active.total_ns if self.as_published else trial.active.at(working)
         if active < round(self.part.skip_after_s * NS):
             return ()
-        return (stage.unstamped(self.part, trial, SkipOffered(active / NS)),)
+        return (machine.unstamped(self.part, trial, SkipOffered(active / NS)),)
 
     def _achieved(self, state: StageState) -> str | None:
         """The outcome that the question on the screen has earned, with which Next leaves it."""
@@ -360,7 +358,7 @@ class ReconstructionTask(stage.StageMachine[StageState]):
         return "solved" if trial.solved else None
 
     def _leave(self, state: StageState, trial: Trial, outcome: str) -> Sequence[UnstampedEvent]:
-        return stage.leave_question(self.part, self.index, state, trial, outcome)
+        return machine.leave_question(self.part, self.index, state, trial, outcome)
 
     def apply(self, state: StageState, event: Event, payload: Payload) -> StageState:
         pauses = state.pauses.apply(event)

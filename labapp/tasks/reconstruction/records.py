@@ -602,6 +602,11 @@ TABLES = TaskTables(
         "skipped": "by the participant",
     },
     own={"labels": LABELS, "dials": DIALS, "marks": MARKS},
+    row_is={
+        "labels": "an edit of the name of a dial",
+        "dials": "a dial of a model",
+        "marks": "a mark of a calibration",
+    },
     rows={
         "labels": lambda records: records.named_dials(),
         "dials": lambda records: dials_of(records.parts.values(), records.cards),

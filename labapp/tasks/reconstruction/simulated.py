@@ -49,7 +49,7 @@ from labapp.session.simulation.view import (
     dials_of,
     on_screen,
 )
-from labapp.study.assignment import generator
+from labapp.study.conditions import generator
 from labapp.study.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
 from labapp.tasks.reconstruction.events import EditLabel, MarkAlignment, MoveDial, MoveTutorialDial
 from labapp.tasks.reconstruction.machine import Dials, ReconstructionTask, Trial, TrialPictures

@@ -11,12 +11,11 @@ from labapp.models.representations.space import LatentSpace
 from labapp.session.simulation.names import TURNS_DIALS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
-from labapp.study.plugins.machine import PartMachine
+from labapp.study.plugins.machine import PartMachine, limit_words
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PartPictures, PictureContext
+from labapp.study.plugins.registry import MachineContext, TaskType
 from labapp.study.plugins.simulated import Actor, SimulatedParticipant
-from labapp.study.plugins.stage import limit_words
-from labapp.study.plugins.task_type import MachineContext, TaskType
 from labapp.study.representations import stages_of_models
 from labapp.tasks.reconstruction import planner as planning
 from labapp.tasks.reconstruction.events import TrialSolved

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from labapp.base.clock import NS
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Command, Next, SkipStage
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PartEnded, PartStarted
+from labapp.record.events.registry import Pauses
 from labapp.study.plan import BreakPart
 from labapp.study.plugins.machine import PartMachine
 

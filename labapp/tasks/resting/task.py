@@ -11,8 +11,8 @@ from labapp.study.conditions import Scope
 from labapp.study.plan import BreakPart
 from labapp.study.planner import Planner
 from labapp.study.plugins.item import Item
+from labapp.study.plugins.registry import MachineContext, TaskType
 from labapp.study.plugins.simulated import Actor, Reader, SimulatedParticipant
-from labapp.study.plugins.task_type import MachineContext, TaskType
 from labapp.tasks.resting.machine import BreakMachine
 
 

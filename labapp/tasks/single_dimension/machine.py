@@ -20,9 +20,9 @@ from labapp.models.representations.decoding import Array, decode_one, decode_row
 from labapp.models.representations.space import Discrete, LatentSpace
 from labapp.record.events import Payload, UnstampedEvent
 from labapp.record.events.commands import Command, HandIn
-from labapp.record.events.event import Pauses
-from labapp.study.assignment import attempt_at, draw_state, generator
-from labapp.study.plugins import questions, stage
+from labapp.record.events.registry import Pauses
+from labapp.study.conditions import attempt_at, draw_state, generator
+from labapp.study.plugins import machine, questions
 from labapp.study.plugins.pictures import DecodedPictures, Session
 from labapp.study.plugins.questions import ANSWERED, QuestionsMachine
 from labapp.tasks.single_dimension.events import (
@@ -124,7 +124,7 @@ class SingleDimensionTask(QuestionsMachine[SingleState, Question]):
     def decide(self, state: SingleState, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
         events = super().decide(state, command, now_ns)
         if isinstance(command, HandIn) and events and state.trial and not self.part.feedback:
-            left = stage.leave_question(self.part, self.index, state, state.trial, ANSWERED)
+            left = machine.leave_question(self.part, self.index, state, state.trial, ANSWERED)
             return (*events, *left)
         return events
 

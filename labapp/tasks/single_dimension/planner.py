@@ -11,8 +11,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from labapp.models.representations.space import LatentSpace
-from labapp.study.assignment import generator, shuffled
-from labapp.study.conditions import Scope
+from labapp.study.conditions import Scope, generator, shuffled
 from labapp.study.planner import Planner
 from labapp.study.plugins.item import Item
 from labapp.study.plugins.part import PlannedPart

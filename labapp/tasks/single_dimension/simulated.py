@@ -22,7 +22,7 @@ from labapp.record.events.commands import HandIn, Next
 from labapp.session.simulation.percept import Eye
 from labapp.session.simulation.person import GUESSES, RECOGNISES, Experience
 from labapp.session.simulation.view import Array, on_screen
-from labapp.study.assignment import generator
+from labapp.study.conditions import generator
 from labapp.study.plugins.simulated import DEVICE, Actor, SimulatedParticipant, Step, TrialKey
 from labapp.study.stages import Visualisation
 from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples

@@ -10,13 +10,11 @@ from typing import Any
 from labapp.session.simulation.names import TURNS_DIALS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
-from labapp.study.plugins.machine import PartMachine
-from labapp.study.plugins.pages import TextMachine
+from labapp.study.plugins.machine import PartMachine, TextMachine, limit_words
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PictureContext
+from labapp.study.plugins.registry import MachineContext, TaskType
 from labapp.study.plugins.simulated import Actor, Reader, SimulatedParticipant
-from labapp.study.plugins.stage import limit_words
-from labapp.study.plugins.task_type import MachineContext, TaskType
 from labapp.study.representations import stages_of_models
 from labapp.tasks.single_dimension import planner as planning
 from labapp.tasks.single_dimension.events import AnswerGiven
@@ -51,7 +49,7 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
     bids = ("labapp.tasks.single_dimension.bids:FILES",)
     instructs = ("example",)
     records = "labapp.tasks.single_dimension.records:SingleDimensionRecords"
-    report = "labapp.tasks.single_dimension.report.contents:REPORT"
+    report = "labapp.tasks.single_dimension.report:REPORT"
     items = (SingleDimensionTutorial, SingleDimensionPractice)
     stages = (SingleDimensionStages,)
     strategies = TURNS_DIALS
@@ -130,8 +128,8 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
 
     def screen(self, part: SingleDimensionPart | ExamplePart) -> str:
         if isinstance(part, ExamplePart):
-            return "labapp.tasks.single_dimension.screen.questions:ExampleScreen"
-        return "labapp.tasks.single_dimension.screen.questions:SingleDimensionScreen"
+            return "labapp.tasks.single_dimension.screen:ExampleScreen"
+        return "labapp.tasks.single_dimension.screen:SingleDimensionScreen"
 
     def summary(self, part: SingleDimensionPart | ExamplePart) -> str:
         if isinstance(part, ExamplePart):

@@ -14,8 +14,8 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Begin, Command, SkipStage
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PartEnded, SessionPlanned
+from labapp.record.events.registry import Pauses
 from labapp.study.conditions import VARIABLE, Scope
 from labapp.study.plugins import texts
 from labapp.study.plugins.item import Item

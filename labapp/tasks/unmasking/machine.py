@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Begin, Command, SkipStage
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PartEnded, ProgramStalled
+from labapp.record.events.registry import Pauses
 from labapp.record.events.trials import TrialEnded
-from labapp.study.plugins import stage
-from labapp.study.plugins.stage import INTERRUPTED
+from labapp.study.plugins import machine
+from labapp.study.plugins.machine import INTERRUPTED
 from labapp.tasks.unmasking.events import (
     Respond,
     ResponseGiven,
@@ -34,7 +34,7 @@ MS = 1_000_000
 
 
 @dataclass(frozen=True)
-class UnmaskingTask(stage.StageMachine[UnmaskingState]):
+class UnmaskingTask(machine.StageMachine[UnmaskingState]):
     """A block of stimuli, or the example. index: the part's place in the plan."""
 
     part: UnmaskingPart
@@ -59,7 +59,7 @@ class UnmaskingTask(stage.StageMachine[UnmaskingState]):
             return ()
         match command:
             case SkipStage():
-                return stage.skip_stage(self.part, self.index, state, None)
+                return machine.skip_stage(self.part, self.index, state, None)
             case Begin():
                 return self._begin(state, now_ns)
         trial = state.trial
@@ -67,7 +67,7 @@ class UnmaskingTask(stage.StageMachine[UnmaskingState]):
             case StimulusPainted() if trial is not None and trial.due:
                 return self._shown(trial, command, now_ns)
             case StimulusHidden() if trial is not None and trial.outcome is None:
-                return (stage.unstamped(self.part, trial, TrialEnded(INTERRUPTED)),)
+                return (machine.unstamped(self.part, trial, TrialEnded(INTERRUPTED)),)
             case Respond() if trial is not None and trial.open:
                 return self._respond(state, trial, command, now_ns)
         return ()
@@ -78,7 +78,7 @@ class UnmaskingTask(stage.StageMachine[UnmaskingState]):
         trial, events = state.trial, []
         again = trial is not None and (trial.interrupted or trial.outcome == INTERRUPTED)
         if trial is not None and trial.outcome is None:
-            events.append(stage.unstamped(self.part, trial, TrialEnded(INTERRUPTED)))
+            events.append(machine.unstamped(self.part, trial, TrialEnded(INTERRUPTED)))
         number = len(state.outcomes) + 1
         at, mask = self.part.at(number)
         sequence = self.part.sequences[at - 1]
@@ -107,7 +107,7 @@ class UnmaskingTask(stage.StageMachine[UnmaskingState]):
         shown = StimulusShown(
             painted, command.shown_by, command.refresh_ms, command.side_px, command.too_small
         )
-        return (stage.unstamped(self.part, trial, shown),)
+        return (machine.unstamped(self.part, trial, shown),)
 
     def _respond(
         self, state: UnmaskingState, trial: StimulusTrial, command: Respond, now_ns: int
@@ -118,8 +118,8 @@ class UnmaskingTask(stage.StageMachine[UnmaskingState]):
         if trial.painted_ns is None or input_ns < trial.painted_ns or not known:
             return ()
         given = ResponseGiven(command.response, command.device, input_ns, command.timed_by)
-        left = stage.leave_question(self.part, self.index, state, trial, ANSWERED)
-        return (stage.unstamped(self.part, trial, given), *left)
+        left = machine.leave_question(self.part, self.index, state, trial, ANSWERED)
+        return (machine.unstamped(self.part, trial, given), *left)
 
     def apply(self, state: UnmaskingState, event: Event, payload: Payload) -> UnmaskingState:
         if isinstance(payload, ProgramStalled):

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from labapp.record.events import Event, payload_of
-from labapp.study.plugins.machine import LATE_NS, PartMachine
-from labapp.study.plugins.stage import INTERRUPTED
+from labapp.study.plugins.machine import INTERRUPTED, LATE_NS, PartMachine
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusShown
 from labapp.tasks.unmasking.plan import ANSWERED, DONT_KNOW, Reaction, UnmaskingPart, UnmaskingState
 from labapp.ui.language import N_, number, tr, tr_known

@@ -14,7 +14,7 @@ from pydantic import model_validator
 from labapp.base.documents import Strict
 from labapp.models.stimuli.manifest import Confusion, Fill, Logits, Sign
 from labapp.record.events import Payload
-from labapp.record.events.event import Pauses
+from labapp.record.events.registry import Pauses
 from labapp.study.plugins.machine import State
 from labapp.study.plugins.part import StimuliRef, TrialsPart
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown

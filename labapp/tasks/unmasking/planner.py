@@ -14,11 +14,11 @@ from pydantic import Field, field_validator, model_validator
 
 from labapp.base.documents import Strict
 from labapp.base.errors import StimuliError
-from labapp.models.stimuli import masking, score_files
+from labapp.models.stimuli import masked_pictures, score_files
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Fill, Manifest, Photo, Sign
-from labapp.models.stimuli.masking import MaskedRef, Masking
-from labapp.study import assignment
+from labapp.models.stimuli.masked_pictures import MaskedRef, Masking
+from labapp.study import conditions
 from labapp.study.planner import Planner
 from labapp.study.stages import StimulusStages
 from labapp.study.stimulus_stages import (
@@ -41,7 +41,7 @@ from labapp.tasks.unmasking.plan import (
 
 class MaskSizes(Strict):
     """Percentages of pixels shown, spaced logarithmically; see
-    `labapp.models.stimuli.masking.sizes`.
+    `labapp.models.stimuli.masked_pictures.sizes`.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class MaskSizes(Strict):
     def _distinct(self) -> MaskSizes:
         if self.largest <= self.smallest and self.count > 1:
             raise ValueError(f"largest is {self.largest:g}; more than {self.smallest:g} is needed")
-        masking.sizes(self.smallest, self.largest, self.count)
+        masked_pictures.sizes(self.smallest, self.largest, self.count)
         return self
 
 
@@ -126,7 +126,7 @@ class UnmaskingStages(StimulusStages):
     def percents(self) -> tuple[float, ...]:
         """Percentages of pixels shown, ascending."""
         if isinstance(self.masks, MaskSizes):
-            return masking.sizes(self.masks.smallest, self.masks.largest, self.masks.count)
+            return masked_pictures.sizes(self.masks.smallest, self.masks.largest, self.masks.count)
         return self.masks
 
     def texts(self) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ class UnmaskingStages(StimulusStages):
     @field_validator("masks")
     @classmethod
     def _ascending(cls, masks: MaskSizes | tuple[float, ...]) -> MaskSizes | tuple[float, ...]:
-        return masking.ascending(masks) if isinstance(masks, tuple) else masks
+        return masked_pictures.ascending(masks) if isinstance(masks, tuple) else masks
 
 
 NAMED_KEYS = ("Space", "Left", "Right", "Up", "Down")
@@ -176,8 +176,8 @@ class Unmasking:
         self.example = None if stages.example is None else _example(stages, manifest, methods)
         grid = _grid(stimulus_set, [*scored, *([] if self.example is None else [self.example])])
         for low, high in pairwise(stages.percents):
-            pixels = masking.pixels(low, grid[0] * grid[1])
-            if pixels == masking.pixels(high, grid[0] * grid[1]):
+            pixels = masked_pictures.pixels(low, grid[0] * grid[1])
+            if pixels == masked_pictures.pixels(high, grid[0] * grid[1]):
                 raise IncompatibleStimuliError(
                     "masks",
                     f"{low:g} % and {high:g} % of {grid[1]} x {grid[0]} scores are the same "
@@ -211,7 +211,7 @@ class Unmasking:
             masks=tuple(
                 PlannedMask(
                     percent=percent,
-                    pixels=masking.pixels(percent, rows * columns),
+                    pixels=masked_pictures.pixels(percent, rows * columns),
                     picture=str(MaskedRef(*ref, percent)),
                     logits=tuple(logits),
                 )
@@ -321,7 +321,7 @@ def sequences_at(place: int, planner: Planner) -> tuple[PlannedSequence, ...]:
     if showing.stages.order == "as_listed":
         return sequences
     purpose = (planner.study.id, planner.participant, f"unmasking {place}", "sequences")
-    return assignment.shuffled(sequences, planner.seed, *purpose)
+    return conditions.shuffled(sequences, planner.seed, *purpose)
 
 
 def _methods(stages: UnmaskingStages, manifest: Manifest) -> dict[str, str]:
@@ -395,7 +395,7 @@ def _unmasked(
 ) -> Unmasked:
     manifest = stimulus_set.manifest
     try:
-        level = masking.level(stages.fill, manifest.mean_level)
+        level = masked_pictures.level(stages.fill, manifest.mean_level)
     except ValueError as error:
         raise IncompatibleStimuliError(
             "fill", str(error), "Name another fill, or give the set its mean."

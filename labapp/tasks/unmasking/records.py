@@ -319,6 +319,11 @@ TABLES = TaskTables(
         "interrupted": "a masked picture that a pause fell into",
     },
     own={"annotations": ANNOTATIONS, "masked_predictions": MASKED_PREDICTIONS, "pool": POOL},
+    row_is={
+        "annotations": "an attempt at a masked picture",
+        "masked_predictions": "a masked picture, whoever saw it",
+        "pool": "a pair of classes of the photos from which masked pictures were chosen",
+    },
     rows={
         "annotations": lambda records: records.attempts,
         "masked_predictions": lambda records: masked_images(records.parts.values()),

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from labapp.base.clock import NS
 from labapp.record.events import Source
 from labapp.session.simulation.person import CANNOT_TELL, SEES
-from labapp.study.assignment import generator
+from labapp.study.conditions import generator
 from labapp.study.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
 from labapp.tasks.unmasking.events import Respond, StimulusPainted
 from labapp.tasks.unmasking.plan import (

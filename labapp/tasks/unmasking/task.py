@@ -10,8 +10,8 @@ from labapp.session.simulation.names import READS_EXPLANATIONS
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.plugins.part import PlannedPart
+from labapp.study.plugins.registry import MachineContext, TaskType, Values
 from labapp.study.plugins.simulated import Actor, SimulatedParticipant
-from labapp.study.plugins.task_type import MachineContext, TaskType, Values
 from labapp.tasks.unmasking.events import ResponseGiven
 from labapp.tasks.unmasking.machine import UnmaskingTask
 from labapp.tasks.unmasking.plan import UnmaskingPart

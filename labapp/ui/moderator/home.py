@@ -26,8 +26,8 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.base.errors import LabappError
+from labapp.record import lsl
 from labapp.record.journal.sessions import SessionSummary
-from labapp.record.lsl import streams
 from labapp.study.people import PersonState, Visits
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.schema import Participants, Study
@@ -214,7 +214,7 @@ class HomeView(QWidget):
     def set_study(self, study: Study) -> None:
         """The chosen study, for its page; and whether its events can be sent."""
         self.study.set_study(study)
-        self.set_checklist([checklist.lsl_row(study.recording.lsl, streams.problem)])
+        self.set_checklist([checklist.lsl_row(study.recording.lsl, lsl.problem)])
 
     def set_no_study(self, why: str) -> None:
         """The chosen study cannot be used: nothing that is shown is of another one."""

@@ -19,9 +19,9 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from labapp.base.clock import NS, Clock
 from labapp.record.events.commands import Command
-from labapp.record.events.event import Pauses
 from labapp.record.events.lifecycle import PaymentComputed
 from labapp.record.events.look import LAYOUT, Look
+from labapp.record.events.registry import Pauses
 from labapp.record.events.voice import SoundNow
 from labapp.session.machine import PartRecord, SessionMachine, SessionState
 from labapp.session.runner import Runner

@@ -27,9 +27,8 @@ from PySide6.QtCore import QObject, Signal
 from labapp.base import durable, leftovers
 from labapp.base.clock import NS
 from labapp.base.errors import LabappError, RecordError, TargetExists, UsageError
-from labapp.coding.annotations.model import SessionAnnotations, Unit
+from labapp.coding.annotations.model import SessionAnnotations, Unit, time_text
 from labapp.coding.annotations.redacting import note_handed_out, session_folders
-from labapp.coding.times import time_text
 from labapp.record.journal.layout import ZipTree, refuse_inside
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.record import Record

@@ -30,7 +30,7 @@ from labapp.base import resources
 from labapp.base.documents import Located, Problem, parse_yaml, refused
 from labapp.base.errors import SetupError, UsageError
 from labapp.base.reading import files
-from labapp.coding.times import time_ns
+from labapp.coding.annotations.model import time_ns
 from labapp.ui import theme, timers
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits

@@ -28,7 +28,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
-from labapp.models.stimuli import masking
+from labapp.models.stimuli import masked_pictures
 from labapp.models.stimuli.gallery import Gallery
 from labapp.models.stimuli.manifest import ColourMap, Scale
 from labapp.ui import theme
@@ -593,7 +593,7 @@ class Images:
 
         def made() -> QImage:
             rgb = self._gallery.rgb
-            return image_of(masking.overlay(rgb(ref), rgb(heat), scale, colours))
+            return image_of(masked_pictures.overlay(rgb(ref), rgb(heat), scale, colours))
 
         return self._once(("heatmap", ref, heat, colours), made)
 

@@ -11,7 +11,7 @@ import pytest
 from docx import Document
 from scipy import stats
 
-from labapp.analysis import language
+from labapp.analysis import analyze
 from labapp.analysis.declared import declared_of
 from labapp.analysis.design.analyses import StudyAnalyses, analyse
 from labapp.analysis.design.contents import REPORT, DefaultFindings
@@ -86,7 +86,7 @@ def test_latex_is_balanced_and_escaped(results: StudyAnalyses) -> None:
 
 
 def test_they_are_in_the_language_of_the_report(results: StudyAnalyses, tmp_path: Path) -> None:
-    path = resources.assets() / "texts" / "de" / language.FILE
+    path = resources.assets() / "texts" / "de" / analyze.FILE
     spoken = Translation("de", translations.load(path, "the report", ""))
     with speaking(spoken):
         made = list(paper_tables(results))

@@ -28,7 +28,7 @@ def test_without_dask_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch)
         cluster.cluster("tcp://127.0.0.1:9"),
     ):
         pass
-    assert f'{sys.executable} -m pip install "labapp[cluster]"' in told.value.todo
+    assert "labapp extras add cluster" in told.value.todo
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from labapp.base.parallel.long_work import gc_paused, stoppable
+from labapp.base.parallel.processes import gc_paused, stoppable
 
 pytestmark = pytest.mark.usefixtures("signals_of_a_terminal")
 

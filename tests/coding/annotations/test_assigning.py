@@ -1,16 +1,41 @@
-"""Draws of who codes what: fair within conditions, over all sessions, the same for a seed."""
+"""Who codes what: draws, lists, assigning and locking."""
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.base.errors import UsageError
-from labapp.coding.annotations.model import Unit
-from labapp.coding.annotations.rounds import BLOCK_NS, CodableSession, draw_assignments
+from labapp.base import resources
+from labapp.base.clock import NS
+from labapp.base.errors import AnnotationError, LabappError, UsageError
+from labapp.coding.annotations import codebook as codebooks
+from labapp.coding.annotations import rounds
+from labapp.coding.annotations.codebook import Codebook
+from labapp.coding.annotations.ledger import Ledger
+from labapp.coding.annotations.marks import PUT, REMOVED
+from labapp.coding.annotations.model import Assignment, Round, Unit, rater_file
+from labapp.coding.annotations.packs import make_pack
+from labapp.coding.annotations.redacting import handed_out, holders, note_handed_out
+from labapp.coding.annotations.rounds import (
+    BLOCK_NS,
+    CodableSession,
+    Draw,
+    assign_study,
+    assignments_of_study,
+    close,
+    draw_assignments,
+    save_draw,
+    undrawn,
+)
+from labapp.coding.annotations.store import open_marks, open_units
+from labapp.coding.annotations.verifying import verify_annotations
+from tests.helpers.journals import golden_session
 
 S = 1_000_000_000
 
@@ -103,3 +128,186 @@ def test_a_share_is_from_nought_to_one(both: float) -> None:
 def test_a_rater_is_named_once() -> None:
     with pytest.raises(UsageError, match="once"):
         draw_assignments(STUDY, ("anna", "anna"), 0.2, 1)
+
+
+def test_a_draw_is_read_back_as_it_was_drawn(tmp_path: Path) -> None:
+    assert assignments_of_study(tmp_path) == ()
+    draw = draw_assignments(STUDY[:6], ("anna", "ben"), 0.2, 1)
+    save_draw(tmp_path, draw)
+    assert assignments_of_study(tmp_path) == draw.assignments
+    later = undrawn(STUDY, assignments_of_study(tmp_path), "independent")
+    assert later == STUDY[6:]
+    more = draw_assignments(later, ("anna", "ben"), 0.2, 1)
+    save_draw(tmp_path, more)
+    assert assignments_of_study(tmp_path) == draw.assignments + more.assignments
+
+
+def test_the_file_names_no_condition(tmp_path: Path) -> None:
+    sessions = [s for s in STUDY if s.condition == "a"]
+    plain = [type(s)(s.name, "SECRET-MODEL", 0, s.end_ns, s.units) for s in sessions]
+    save_draw(tmp_path, draw_assignments(plain, ("anna", "ben"), 0.2, 1))
+    assert b"SECRET-MODEL" not in (tmp_path / "annotations" / "assignments.jsonl").read_bytes()
+
+
+def test_a_changed_byte_of_a_draw_is_refused(tmp_path: Path) -> None:
+    save_draw(tmp_path, draw_assignments(STUDY, ("anna", "ben"), 0.2, 1))
+    path = tmp_path / "annotations" / "assignments.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"anna", b"anne", 1))
+    with pytest.raises(AnnotationError, match="line 1"):
+        assignments_of_study(tmp_path)
+
+
+def test_what_was_handed_out_is_known_by_session(tmp_path: Path) -> None:
+    note_handed_out(tmp_path, "pack", tmp_path / "ben.zip", ["b", "a", "a"], rater="ben")
+    note_handed_out(tmp_path, "quotes", tmp_path / "quotes.md", ["b"])
+    assert [(e.kind, e.sessions) for e in handed_out(tmp_path)] == [
+        ("pack", ("a", "b")),
+        ("quotes", ("b",)),
+    ]
+    (entry,) = holders(tmp_path, "a")
+    assert entry.file == str(tmp_path / "ben.zip")
+    assert entry.facts == {"rater": "ben"}
+
+
+@pytest.fixture
+def book() -> Codebook:
+    content = (resources.assets() / "codebooks" / "think-aloud.yaml").read_text()
+    return codebooks.parse(
+        content.replace("strategy: {exclusive: true, on: units, optional: true}",
+                        "strategy: {exclusive: true, on: units}").encode(),
+        Path("codebook.yaml"),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def session_rounds(tmp_path: Path, book: Codebook) -> Path:
+    session = golden_session(tmp_path / "data")
+    (session.parent / "codebook.yaml").write_bytes(book.content)
+    with open_units(session, "anna") as units:
+        units.put_all([Unit(f"u{n}", (20 + n) * NS, (21 + n) * NS) for n in range(4)])
+        units.freeze()
+    return session
+
+
+def code(
+    session: Path, rater: str, book: Codebook, *units: str, round_: Round = "independent"
+) -> None:
+    with open_marks(session, rater, book, round=round_) as marks:
+        for unit in units:
+            marks.give("explore", unit=unit)
+        marks.set_status("done")
+
+
+def test_what_was_coded_in_training_is_uncoded_where_it_counts(
+    session_rounds: Path, book: Codebook
+) -> None:
+    code(session_rounds, "anna", book, "u0", "u1", "u2", round_="training")
+    code(session_rounds, "anna", book, "u3")
+    (locked,) = close(session_rounds.parent).closed
+    assert (locked.marks, locked.uncoded) == (1, 3)
+
+
+def test_a_rater_who_is_not_there_is_not_passed_over(session_rounds: Path, book: Codebook) -> None:
+    code(session_rounds, "anna", book, "u0")
+    with pytest.raises(LabappError, match="Ben has no marks"):
+        close(session_rounds.parent, ["anna", "Ben"])
+    assert "locked" not in rater_file(session_rounds, "anna").read_text()
+
+
+def test_a_session_that_cannot_be_read_is_told(session_rounds: Path, book: Codebook) -> None:
+    other = session_rounds.with_name(session_rounds.name.replace("ses-1", "ses-2"))
+    shutil.copytree(session_rounds, other)
+    for each in (session_rounds, other):
+        with open_units(each, "anna") as units:
+            if not units.frozen:
+                units.put_all([Unit("v", NS, 2 * NS)])
+                units.freeze()
+        code(each, "anna", book)
+    path = rater_file(other, "anna")
+    path.write_bytes(path.read_bytes().replace(b"anna", b"anne"))
+    report = close(session_rounds.parent)
+    assert [entry.session for entry in report.closed] == [session_rounds.name]
+    ((name, why),) = report.left_out
+    assert (name, "damaged" in why or "changed" in why) == (other.name, True)
+    left_out = rounds.study_disagreements(session_rounds.parent).left_out
+    assert [name for name, _ in left_out] == [other.name]
+
+
+def test_what_is_taken_back_meanwhile_is_not_locked(
+    session_rounds: Path, book: Codebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Anna goes on after her status was read."""
+    code(session_rounds, "anna", book, "u0")
+    study_sessions = rounds.study_sessions
+
+    def meanwhile(study: Path) -> rounds.StudySessions:
+        sessions = study_sessions(study)
+        with open_marks(session_rounds, "anna", book) as marks:
+            marks.set_status("draft")
+        return sessions
+
+    monkeypatch.setattr(rounds, "study_sessions", meanwhile)
+    with pytest.raises(AnnotationError, match="Not done yet: anna"):
+        close(session_rounds.parent)
+    assert "locked" not in rater_file(session_rounds, "anna").read_text()
+
+
+def test_raters_who_are_called_the_same_are_refused(session_rounds: Path) -> None:
+    with pytest.raises(LabappError, match="named once"):
+        assign_study(session_rounds.parent, ["anna", "Anna"], 0.2, 1)
+    drawn = (Assignment("sub-P09_ses-1_20260102T030405Z", "Ben", 0, NS),)
+    save_draw(session_rounds.parent, Draw("d", ("Ben",), 0, 1, drawn, 1, 0))
+    with pytest.raises(LabappError, match="There is a rater 'Ben'"):
+        assign_study(session_rounds.parent, ["anna", "ben"], 0.2, 1)
+
+
+def test_what_somebody_else_assigns_meanwhile_is_not_assigned_twice(
+    session_rounds: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw_assignments = rounds.draw_assignments
+
+    def meanwhile(*given: Any) -> Draw:
+        monkeypatch.undo()
+        assign_study(session_rounds.parent, ["cleo"], 0, 2)
+        return draw_assignments(*given)
+
+    monkeypatch.setattr(rounds, "draw_assignments", meanwhile)
+    with pytest.raises(AnnotationError, match="by somebody else meanwhile"):
+        assign_study(session_rounds.parent, ["anna"], 0, 1)
+    assert {a.rater for a in assignments_of_study(session_rounds.parent)} == {"cleo"}
+
+
+def test_assigned_sessions_that_are_gone_or_open_again_are_told(session_rounds: Path) -> None:
+    other = session_rounds.with_name(session_rounds.name.replace("ses-1", "ses-2"))
+    shutil.copytree(session_rounds, other)
+    gone = session_rounds.name.replace("P01", "P77")
+    drawn = tuple(
+        Assignment(n, "ben", 0, 130 * NS) for n in (session_rounds.name, other.name, gone)
+    )
+    save_draw(session_rounds.parent, Draw("d", ("ben",), 0, 1, drawn, 3, 0))
+    with open_units(other, "anna") as units:
+        units.put_all([Unit("v", NS, 2 * NS)])
+    report = make_pack(session_rounds.parent, "ben", session_rounds.parent.parent / "ben.zip")
+    assert [row.name for row in report.sessions] == [session_rounds.name]
+    assert dict(report.left_out) == {
+        gone: "it is not there any more",
+        other.name: "its units are not frozen",
+    }
+
+
+def test_marks_that_changed_once_they_were_locked_are_a_problem(
+    session_rounds: Path, book: Codebook
+) -> None:
+    code(session_rounds, "anna", book, "u0", "u1")
+    close(session_rounds.parent)
+    assert verify_annotations(session_rounds).ok
+    path = rater_file(session_rounds, "anna")
+    with Ledger(path) as file:
+        bodies = [line.body for line in file.lines if line.kind == PUT]
+        file.append(PUT, {**bodies[0], "code": "goal"})
+        file.append(REMOVED, {"id": bodies[1]["id"]})
+    (problem,) = verify_annotations(session_rounds).problems
+    assert "2 marks of the round independent were changed after it was locked" in problem
+    with open_marks(session_rounds, "anna", book, round="training") as marks:
+        marks.give("goal", unit="u2")
+    assert len(verify_annotations(session_rounds).problems) == 1

@@ -100,7 +100,7 @@ MISTAKES = [
     ("on: units", "ons: units", 4, "tiers.act.ons", "did you mean 'on'?"),
     ("exclusive: true", "exclusive: maybe", 4, "tiers.act.exclusive", "true or false"),
     ("  act:", "  Act!:", 4, "tiers.Act!", "lower-case letters"),
-    ("[1, 2, 3]", "[1, 12]", 5, "tiers.mood.values", "whole numbers from 0 to 9"),
+    ("[1, 2, 3]", "[1, 10]", 5, "tiers.mood.values", "whole numbers from 0 to 9"),
     ("[1, 2, 3]", "[1, 1]", 5, "tiers.mood.values", "a value is given twice"),
     ("id: explore", "id: Explore", 7, "codes[0].id", "lower-case letters"),
     ("id: goal", "id: explore", 12, "codes[1].id", "a code 'explore' above, in line 7"),

@@ -188,7 +188,7 @@ def test_without_the_extra_it_is_said_what_to_install(
     monkeypatch.setattr(decoding, "find_spec", lambda name: None)
     with pytest.raises(VideoError, match="PyAV") as raised, video_at(film):
         raise AssertionError
-    assert "labapp[video]" in raised.value.todo
+    assert "labapp extras add video" in raised.value.todo
 
 
 def test_sound_of_which_a_part_is_missing_stays_in_its_place(tmp_path: Path) -> None:

@@ -1,7 +1,13 @@
-"""What holds of every concept learner: how it learns, goes on, and what it gives."""
+"""Concept learners: recipes, training, measuring, and what holds of every learner."""
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +17,28 @@ import torch
 from pydantic import TypeAdapter
 
 from labapp.base.errors import ModelError
-from labapp.models.concepts import training
-from labapp.models.concepts.learner import ConceptLearner, Setup, TrainingRows, build
-from labapp.models.concepts.recipe import SIZES, LearnerSettings, Size
+from labapp.models.concepts import card as cards
+from labapp.models.concepts import package, training
+from labapp.models.concepts.card import CODES, INTERVENTION, WEIGHTS
+from labapp.models.concepts.learner import (
+    ConceptLearner,
+    ConceptModel,
+    Setup,
+    TrainingRows,
+    build,
+    in_memory,
+)
+from labapp.models.concepts.recipe import SIZES, ConceptData, ConceptRecipe, LearnerSettings, Size
+from labapp.models.concepts.training import intervene
+from labapp.models.datasets.concepts.rows import ConceptRows
 from labapp.models.training import loop
 from labapp.models.training.loop import Progress, Provenance
+from tests.models.concepts.conftest import BOTTLENECKS, brief_ois, recipe, rows_of, sprites, toy
 
 TINY = Size("S", None, None, 32, 2, 3, 2e-3, published=False)
+
 PICTURES, NUMBERS = (1, 32, 32), (7,)
+
 LEARNERS: dict[str, dict[str, Any]] = {
     "cbm": {"name": "cbm"},
     "cbm-logits": {"name": "cbm-logits"},
@@ -31,7 +51,9 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "ada-gvae": {"name": "ada-gvae"},
     "ada-mlvae": {"name": "ada-mlvae"},
 }
+
 SUPERVISED = [name for name in LEARNERS if "vae" not in name]
+
 CASES: list[tuple[str, tuple[int, ...]]] = [
     (name, shape) for shape in (PICTURES, NUMBERS) for name in LEARNERS
 ]
@@ -189,3 +211,229 @@ def test_sizes_are_those_of_the_paper_where_they_should_be() -> None:
     senn = made("senn", PICTURES, size=SIZES["L"], epochs=50, variational=True)
     assert [phase.epochs for phase in senn.phases] == [50, 50]
     assert made("senn", PICTURES, size=SIZES["M"], epochs=50).phases[0].epochs == 15
+
+
+TOY = {"dataset": "toy"}
+
+SPRITES = {"dataset": "dsprites", "concepts": 4, "pixels": 32}
+
+
+def untrained(source: dict[str, Any], learner: dict[str, Any]) -> tuple[ConceptModel, ConceptData]:
+    made = recipe(source, learner)
+    data = made.data.load(made.measures)
+    names, classes = data.split.concept_names, data.split.classes
+    setup = Setup(data.shape, len(names), classes, made.measures, made.seed)
+    return ConceptModel(build(made.learner, setup)), data
+
+
+def test_of_discovered_codes_completeness_is_measured(tmp_path: Path) -> None:
+    model, data = untrained(TOY, {"name": "ccd"})
+    training.fit(
+        model._learner,
+        in_memory(data.split.train),
+        seed=0,
+        provenance=Provenance("tiny", "cpu", 1),
+        state=tmp_path,
+    )
+    rows = data.split.test
+    codes = model.codes(rows)
+    logits, through = model.task_logits(rows), model.predict_from(codes)
+    assert logits is not None
+    assert through is not None
+    network, concepts = (
+        float((answers.argmax(axis=1) == rows.labels_of).mean()) for answers in (logits, through)
+    )
+    chance = max(rows.labels_of.mean(), 1 - rows.labels_of.mean())
+    assert network > 0.9
+    measured = training.complete(model, rows, codes, network)
+    expected = (concepts - chance) / (network - chance)
+    assert measured == {"completeness": pytest.approx(expected, abs=1e-4)}
+    assert 0.2 < expected < 1.2
+    assert training.complete(model, rows, codes, chance) == {}
+
+
+def test_as_published_other_codes_are_scored() -> None:
+    model, data = untrained(TOY, {"name": "senn", "units": 4})
+    rows = data.split.test
+    codes = model.codes(rows)
+    scores = training.scores(model, data, codes, model.codes(data.split.train))
+    concepts = rows.concepts_of.astype(np.float64)
+    published = model.codes(rows, as_published=True)
+    assert scores["ois"] == pytest.approx(brief_ois(codes, concepts, align=True).score, abs=1e-4)
+    assert scores["ois_published"] == pytest.approx(
+        brief_ois(published, concepts, align=True, as_published=True).score, abs=1e-4
+    )
+    assert "ois_maps" not in scores
+    assert training.complete(model, rows, codes, 0.9) == {}
+
+
+def test_maps_are_scored_beside_what_sums_them_up() -> None:
+    model, data = untrained(SPRITES, {"name": "cw"})
+    rows = data.split.test
+    maps = model.maps(rows)
+    assert maps is not None
+    assert maps.shape == (300, 4, 4, 4)
+    codes = model.codes(rows)
+    scores = training.scores(model, data, codes, model.codes(data.split.train))
+    flat = maps.reshape(300, 4, 16)
+    expected = brief_ois(flat, rows.concepts_of.astype(np.float64)).score
+    assert scores["ois_maps"] == pytest.approx(expected, abs=1e-4)
+
+
+def test_the_release_aligns_self_explained_concepts_of_numbers_alone() -> None:
+    assert untrained(TOY, {"name": "senn"})[0].aligned_as_published
+    of_pictures = untrained(SPRITES, {"name": "senn"})[0]
+    assert of_pictures.aligned
+    assert not of_pictures.aligned_as_published
+    assert not untrained(SPRITES, {"name": "cw"})[0].aligned
+
+
+FILES = (WEIGHTS, CODES, INTERVENTION)
+
+
+def stop_at(step: int) -> Callable[[Progress], None]:
+    def callback(progress: Progress) -> None:
+        if progress.step == step:
+            raise Interrupted
+
+    return callback
+
+
+@pytest.mark.parametrize(
+    ("recipe", "stop"), [(toy(), 30), (sprites(predictor=[8]), 19)], ids=["toy", "pictures"]
+)
+def test_an_interrupted_run_ends_with_the_very_bytes_of_an_uninterrupted_one(
+    recipe: ConceptRecipe, stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "REPORT_S", 0.0)
+    whole = training.train(recipe, out=tmp_path / "whole")
+    out = tmp_path / "stopped"
+    with pytest.raises(Interrupted):
+        training.train(recipe, out=out, progress=stop_at(stop), checkpoint_s=0.0)
+    assert not (out / recipe.id).exists()
+    seen: list[int] = []
+    folder = training.train(recipe, out=out, progress=lambda progress: seen.append(progress.step))
+    assert seen[0] == stop + 1
+    for name in FILES:
+        assert (folder / name).read_bytes() == (whole / name).read_bytes(), name
+
+
+def test_a_killed_process_is_resumed_to_the_same_weights(
+    folders: dict[str, Path], tmp_path: Path
+) -> None:
+    code = (
+        "import sys; from pathlib import Path; from labapp.models.concepts import training; "
+        "from tests.models.concepts.conftest import toy; "
+        "training.train(toy('cbm'), out=Path(sys.argv[1]), checkpoint_s=0.0)"
+    )
+    state = tmp_path / ".training/tiny/model" / loop.FILE
+    child = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
+    deadline = time.monotonic() + 60
+    while not state.exists() and child.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.002)
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait(timeout=30)
+    assert state.exists(), "the child left nothing to go on from"
+    folder = training.train(toy("cbm"), out=tmp_path)
+    assert (folder / WEIGHTS).read_bytes() == (folders["cbm"] / WEIGHTS).read_bytes()
+    assert not state.exists()
+
+
+def test_another_seed_has_other_weights(folders: dict[str, Path], tmp_path: Path) -> None:
+    folder = training.train(toy("cbm"), seed=3, out=tmp_path)
+    assert folder == tmp_path / "tiny/model-seed3"
+    assert (folder / WEIGHTS).read_bytes() != (folders["cbm"] / WEIGHTS).read_bytes()
+
+
+def test_another_seed_or_size_has_an_id_of_its_own() -> None:
+    assert toy("cbm").of("S", 3).id == "tiny/model-seed3"
+    assert toy("cbm").of("L", 3).id == "tiny/model-l-seed3"
+    assert toy("cbm").of("S", 0) == toy("cbm")
+
+
+def test_the_card_says_how_the_model_came_about_and_how_good_it_is(
+    folders: dict[str, Path],
+) -> None:
+    card = cards.read(folders["cbm-logits"])
+    assert card.recipe == toy()
+    assert card.training.phases == {"concepts and classes": 20}
+    assert (card.data.train, card.data.test, card.data.origin) == (600, 300, "computed")
+    assert card.test.task is not None
+    assert card.test.task > 0.9
+    assert card.scores.keys() == {
+        "ois",
+        "ois_published",
+        "ois_standardised",
+        "nis",
+        "nis_published",
+        "nis_trained",
+    }
+    assert all(0 < score < 1.5 for score in card.scores.values())
+
+
+def test_a_package_is_never_overwritten(folders: dict[str, Path]) -> None:
+    folder = folders["cbm"]
+    with pytest.raises(ModelError, match="never overwritten"):
+        training.train(toy("cbm"), out=folder.parents[1])
+
+
+def test_what_is_loaded_gives_the_codes_that_were_measured(folders: dict[str, Path]) -> None:
+    for name in BOTTLENECKS:
+        folder = folders[name]
+        model = package.load(folder)
+        card = model.card
+        rows = card.recipe.data.load(card.recipe.measures).split.test
+        stored = package.codes(folder, card)
+        np.testing.assert_allclose(model.codes(rows), stored["codes"], atol=1e-6)
+        np.testing.assert_array_equal(rows.concepts_of, stored["concepts"])
+        logits = model.task_logits(rows)
+        assert logits is not None
+        np.testing.assert_allclose(model.predict_from(model.codes(rows)), logits, atol=1e-5)
+        assert (logits.argmax(axis=1) == rows.labels_of).mean() == pytest.approx(
+            card.test.task, abs=1e-4
+        )
+
+
+def test_logits_are_set_to_percentiles_of_training_codes_and_probabilities_to_0_and_1(
+    models: dict[str, ConceptModel],
+) -> None:
+    np.testing.assert_array_equal(models["cbm"].values, [[0, 1]] * 3)
+    logits = models["cbm-logits"]
+    recipe = logits.card.recipe
+    train = recipe.data.load(recipe.measures).split.train
+    below, above = np.percentile(logits.codes(train), [5, 95], axis=0)
+    np.testing.assert_allclose(logits.values, np.stack([below, above], axis=1), atol=1e-5)
+
+
+def test_other_values_take_the_place_of_the_models_own(models: dict[str, ConceptModel]) -> None:
+    model = models["cbm"]
+    rows = rows_of(model)
+    swapped = intervene(model, rows, [0, 1, 2], np.array([[1.0, 0.0]] * 3))
+    opposite = ConceptRows(rows.rows, 1 - rows.concepts_of, rows.labels_of)
+    np.testing.assert_allclose(swapped, intervene(model, opposite, [0, 1, 2]))
+
+
+def test_what_cannot_be_set_is_refused(models: dict[str, ConceptModel]) -> None:
+    model = models["cbm"]
+    for setting in ({3: 1}, {0: 2}):
+        with pytest.raises(ModelError, match="cannot be set"):
+            model.intervened(rows_of(model), setting)
+    without = ConceptModel(model._learner)
+    with pytest.raises(ModelError, match="None of the concepts"):
+        intervene(without, rows_of(model), [0])
+
+
+def test_a_damaged_package_is_refused(folders: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for path in folders["cbm"].iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    content = bytearray((folder / WEIGHTS).read_bytes())
+    content[-1] ^= 1
+    (folder / WEIGHTS).write_bytes(content)
+    with pytest.raises(ModelError, match="not the file of its model card"):
+        package.load(folder)
+    text = (folder / "concepts.yaml").read_text(encoding="utf-8")
+    (folder / "concepts.yaml").write_text(text.replace("alpha: 0.1", "alpha: 0.2"))
+    with pytest.raises(ModelError, match="another recipe"):
+        package.load(folder)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.base.errors import DatasetError
-from labapp.models.concepts import explained
-from labapp.models.concepts.explained import Variational
+from labapp.models.concepts import learners
 from labapp.models.concepts.learner import Batch, Setup, TrainingRows, build
+from labapp.models.concepts.learners import Variational
 from labapp.models.concepts.recipe import SIZES, AdaGvae, BetaVae, Vae, VaeSettings
 from tests.helpers.sample import examples
 
@@ -28,16 +28,24 @@ SECOND = posterior([3.0, 1.2, -1.0], [1.0, 1.0, 1.0])
 
 
 def test_dimensions_below_the_middle_of_the_divergences_are_shared() -> None:
-    assert explained.shared(FIRST, SECOND).tolist() == [[False, True, True]]
+    assert learners.shared(FIRST, SECOND).tolist() == [[False, True, True]]
     # The other way round the third is (1/4 - 1 + ln 4)/2 = 0.318: the rule takes the first's.
     closer = posterior([0.0, 0.0, 0.0], [1.0, 1.0, 4.0])
     other = posterior([math.sqrt(2 * 1.2), 0.0, 0.0], [1.0, 1.0, 1.0])
-    assert explained.shared(closer, other).tolist() == [[False, True, False]]
-    assert explained.shared(other, closer).tolist() == [[False, True, True]]
+    assert learners.shared(closer, other).tolist() == [[False, True, False]]
+    assert learners.shared(other, closer).tolist() == [[False, True, True]]
+
+
+def test_a_sample_lies_at_the_mean_and_as_far_off_as_the_deviation_says() -> None:
+    noise = np.random.default_rng(1).standard_normal((1, 3), dtype=np.float32)
+    sample = learners.drawn_from(FIRST, np.random.default_rng(1))
+    assert torch.allclose(
+        sample, FIRST[0] + torch.from_numpy(noise) * torch.tensor([1.0, 1.0, 2.0])
+    )
 
 
 def test_gvae_takes_the_means_of_means_and_of_variances() -> None:
-    first, second = explained.averaged(FIRST, SECOND, "gvae")
+    first, second = learners.averaged(FIRST, SECOND, "gvae")
     assert torch.allclose(first[0], torch.tensor([[0.0, 1.1, -1.0]]))
     assert torch.allclose(second[0], torch.tensor([[3.0, 1.1, -1.0]]))
     assert torch.allclose(first[1].exp(), torch.tensor([[1.0, 1.0, 2.5]]))
@@ -46,7 +54,7 @@ def test_gvae_takes_the_means_of_means_and_of_variances() -> None:
 
 def test_mlvae_takes_the_product_of_both_densities() -> None:
     mine, other = posterior([0.0, 1.0], [1.0, 4.0]), posterior([9.0, 2.0], [1.0, 1.0])
-    first, second = explained.averaged(mine, other, "mlvae")
+    first, second = learners.averaged(mine, other, "mlvae")
     # Variance 2 * 4 / 5 = 1.6; mean (1/4 + 2) / 2 * 1.6 = 1.8.
     assert torch.allclose(first[0], torch.tensor([[0.0, 1.8]]))
     assert torch.allclose(second[0], torch.tensor([[9.0, 1.8]]))
@@ -55,8 +63,8 @@ def test_mlvae_takes_the_product_of_both_densities() -> None:
 
 
 @pytest.mark.parametrize("how", ["gvae", "mlvae"])
-def test_of_equal_posteriors_the_average_is_the_same(how: explained.Averaging) -> None:
-    first, second = explained.averaged(FIRST, FIRST, how)
+def test_of_equal_posteriors_the_average_is_the_same(how: learners.Averaging) -> None:
+    first, second = learners.averaged(FIRST, FIRST, how)
     for tensor, own in zip((*first, *second), (*FIRST, *FIRST), strict=True):
         assert torch.allclose(tensor, own)
 
@@ -67,7 +75,7 @@ def test_pairs_share_some_concepts_and_not_all(k: int, rows: int, seed: int) -> 
     rng = np.random.default_rng(seed)
     concepts = rng.integers(0, 2, (rows, k))
     concepts[0], concepts[1] = 0, [1] + [0] * (k - 1)
-    chosen = explained.pairs(concepts, 200, rng)
+    chosen = learners.pairs(concepts, 200, rng)
     assert chosen.shape == (200, 2)
     alike = (concepts[chosen[:, 0]] == concepts[chosen[:, 1]]).sum(axis=1)
     assert alike.min() >= 1
@@ -77,7 +85,7 @@ def test_pairs_share_some_concepts_and_not_all(k: int, rows: int, seed: int) -> 
 def test_all_pairs_that_fit_are_drawn_with_equal_chances() -> None:
     # Rows 0 and 1 are alike; each fits 2, which fits both and 3; 0 and 3 have nothing alike.
     concepts = np.array([[0, 0], [0, 0], [0, 1], [1, 1]])
-    chosen = explained.pairs(concepts, 12_000, np.random.default_rng(0))
+    chosen = learners.pairs(concepts, 12_000, np.random.default_rng(0))
     kinds, counts = np.unique(chosen, axis=0, return_counts=True)
     assert kinds.tolist() == [[0, 2], [1, 2], [2, 0], [2, 1], [2, 3], [3, 2]]
     assert np.abs(counts - 2_000).max() < 200
@@ -85,7 +93,7 @@ def test_all_pairs_that_fit_are_drawn_with_equal_chances() -> None:
 
 def test_rows_without_such_pairs_are_refused() -> None:
     with pytest.raises(DatasetError, match="some but not all"):
-        explained.pairs(np.array([[0, 0], [1, 1]]), 1, np.random.default_rng(0))
+        learners.pairs(np.array([[0, 0], [1, 1]]), 1, np.random.default_rng(0))
 
 
 def learner(settings: VaeSettings) -> Variational:
@@ -136,7 +144,7 @@ def test_of_pairs_the_loss_is_the_mean_of_both_bounds() -> None:
     x = pictures(4, 2)
     with torch.no_grad():
         left, right = (made.networks["encoder"](x[:, side]).chunk(2, dim=1) for side in (0, 1))
-        (mean, spread), (other_mean, other_spread) = explained.averaged(left, right, "gvae")
+        (mean, spread), (other_mean, other_spread) = learners.averaged(left, right, "gvae")
         both = torch.cat([mean, other_mean]), torch.cat([spread, other_spread])
         # Over both sides at once, which is the mean of their means.
         error, kl = by_hand(made, *both, torch.cat([x[:, 0], x[:, 1]]), seed=5)

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from labapp.models.concepts import whitening
+from labapp.models.concepts import learners
 from labapp.models.concepts.learner import Setup, TrainingRows
+from labapp.models.concepts.learners import ConceptWhitening, Whitened
 from labapp.models.concepts.recipe import SIZES, Cw
-from labapp.models.concepts.whitening import ConceptWhitening, Whitened
 from tests.helpers.sample import examples
 
 
@@ -59,11 +59,11 @@ def test_five_iterations_whiten_few_channels_and_not_many() -> None:
 
 def test_newtons_iteration_ends_at_the_inverse_root() -> None:
     values = torch.tensor([[2.0, 0.5], [0.5, 1.0]])
-    root = whitening.newton(values, 15)
+    root = learners.newton(values, 15)
     assert torch.allclose(root @ root @ values, torch.eye(2), atol=1e-5)
     # Once, by hand: 1.5 I - 0.5 S / 3, over the root of the trace.
     by_hand = (1.5 * torch.eye(2) - 0.5 * values / 3) / 3**0.5
-    assert torch.allclose(whitening.newton(values, 1), by_hand)
+    assert torch.allclose(learners.newton(values, 1), by_hand)
 
 
 def test_gradients_pass_through_the_statistics_of_the_batch() -> None:
@@ -101,14 +101,14 @@ def test_a_turn_stays_orthogonal_and_lowers_the_objective(
     rng = np.random.default_rng(seed)
     rotation, _ = np.linalg.qr(rng.standard_normal((channels, channels)))
     gradient = scale * rng.standard_normal((channels, channels))
-    after = whitening.turned(rotation, gradient)
+    after = learners.turned(rotation, gradient)
     assert np.abs(after @ after.T - np.eye(channels)).max() < 1e-8
     assert (gradient * after).sum() < (gradient * rotation).sum()
 
 
 def test_where_nothing_pulls_nothing_turns() -> None:
     rotation = np.eye(4)
-    assert whitening.turned(rotation, np.zeros((4, 4))) is rotation
+    assert learners.turned(rotation, np.zeros((4, 4))) is rotation
 
 
 PRESENT = (3, 5)

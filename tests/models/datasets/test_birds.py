@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labapp.models.datasets.birds.dataset import (
+from labapp.models.datasets.birds import (
     FACTORS,
     GENERA,
     SITES,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.models.datasets.faces.dataset import (
+from labapp.models.datasets.faces import (
     APART,
     CLASSES,
     CLEAR,

@@ -10,14 +10,12 @@ import numpy as np
 import pytest
 import torch
 
-from labapp.models.datasets.birds import dataset as birds
-from labapp.models.datasets.faces import dataset as faces
+from labapp.models.datasets import birds, faces
 from labapp.models.explanations import data as recipes
-from labapp.models.explanations.card import ClassifierCard, TrainingRecord
-from labapp.models.explanations.classifier import Classifier, approach
+from labapp.models.explanations.classifier import Classifier, approach, card_of
 from labapp.models.explanations.data import ClassifierRecipe
+from labapp.models.explanations.package import ClassifierCard, TrainingRecord
 from labapp.models.explanations.photos import UInt8, load_photos
-from labapp.models.explanations.training import card_of
 
 TINY = """
 id: birds/{name}

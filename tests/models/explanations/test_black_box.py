@@ -16,7 +16,7 @@ from labapp.cli.stimuli import stimuli_app
 from labapp.models.explanations.building.black_box import BlackBox, explain
 from labapp.models.stimuli import importing, library, masked_pictures
 from labapp.models.stimuli.manifest import Manifest
-from labapp.models.stimuli.masking import MaskedRef, Masking, recorded_outputs
+from labapp.models.stimuli.masked_pictures import MaskedRef, Masking, recorded_outputs
 
 SIZE, CELLS = 16, 8
 BRIGHT = (slice(4, 6), slice(10, 12))

@@ -10,11 +10,12 @@ import torch
 from torch import nn
 
 from labapp.base.errors import ModelError
-from labapp.models.explanations import card as cards
 from labapp.models.explanations import data as recipes
-from labapp.models.explanations import evaluation, package, training
-from labapp.models.explanations.card import ClassTest, CnnChecks
+from labapp.models.explanations import evaluation, package
+from labapp.models.explanations import package as cards
+from labapp.models.explanations.classifier import train
 from labapp.models.explanations.cnn import layers
+from labapp.models.explanations.package import ClassTest, CnnChecks
 from labapp.models.explanations.photos import load_photos
 
 TINY = """
@@ -33,7 +34,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("models")
     recipe = root / "tiny.yaml"
     recipe.write_text(TINY, encoding="utf-8")
-    training.train(recipe, out=root)
+    train(recipe, out=root)
     return root
 
 
@@ -93,7 +94,7 @@ def test_the_card_says_how_well_each_class_is_told(trained: Path) -> None:
 
 
 def test_the_same_recipe_gives_the_same_weights(trained: Path, tmp_path: Path) -> None:
-    training.train(trained / "tiny.yaml", out=tmp_path)
+    train(trained / "tiny.yaml", out=tmp_path)
     weights = Path("faces", "tiny", cards.WEIGHTS)
     assert (tmp_path / weights).read_bytes() == (trained / weights).read_bytes()
 

@@ -18,8 +18,8 @@ from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.data import FacesData
 from labapp.models.stimuli import importing, library, masked_pictures, pictures
 from labapp.models.stimuli.library import StimulusSet
-from labapp.models.stimuli.masking import Masking, first, ranking, recorded_outputs
-from labapp.models.stimuli.masking import masked as fill_masked
+from labapp.models.stimuli.masked_pictures import Masking, first, ranking, recorded_outputs
+from labapp.models.stimuli.masked_pictures import masked as fill_masked
 from labapp.session.gate import MaskedPredictor, check_predictable
 from labapp.study.overview import check
 from tests.helpers import stimuli

@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 
 from labapp.base.errors import DatasetError, ModelError
 from labapp.cli.main import app
-from labapp.models.explanations import card as cards
-from labapp.models.explanations import evaluation, package, training
-from labapp.models.explanations.card import ClassTest
+from labapp.models.explanations import evaluation, package
+from labapp.models.explanations import package as cards
+from labapp.models.explanations.classifier import train
+from labapp.models.explanations.package import ClassTest
 from tests.helpers import picture_folder
 
 RECIPE = """
@@ -34,7 +35,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("lab")
     picture_folder.make(root / "pictures")
     (root / "recipe.yaml").write_text(RECIPE, encoding="utf-8")
-    training.train(root / "recipe.yaml", out=root / "models")
+    train(root / "recipe.yaml", out=root / "models")
     return root
 
 
@@ -76,9 +77,9 @@ def test_where_the_pictures_lie_changes_nothing(lab: Path, tmp_path: Path) -> No
     """A recipe elsewhere that names them by their whole path, or not at all but by --data."""
     text = RECIPE.replace("folder: pictures", f"folder: {lab / 'pictures'}")
     (tmp_path / "recipe.yaml").write_text(text, encoding="utf-8")
-    training.train(tmp_path / "recipe.yaml", out=tmp_path / "models")
+    train(tmp_path / "recipe.yaml", out=tmp_path / "models")
     shutil.copytree(lab / "pictures", tmp_path / "else")
-    training.train(lab / "recipe.yaml", out=tmp_path / "again", data_folder=tmp_path / "else")
+    train(lab / "recipe.yaml", out=tmp_path / "again", data_folder=tmp_path / "else")
     weights = Path("own", "expressions", cards.WEIGHTS)
     for out in ("models", "again"):
         assert (tmp_path / out / weights).read_bytes() == (lab / "models" / weights).read_bytes()
@@ -91,11 +92,11 @@ def test_a_recipe_can_pin_its_pictures(lab: Path, tmp_path: Path) -> None:
     path = lab / "pinned.yaml"
     path.write_text(wrong, encoding="utf-8")
     with pytest.raises(DatasetError, match="not those that `sha256`"):
-        training.train(path, out=tmp_path)
+        train(path, out=tmp_path)
     found = cards.read(lab / "models" / "own" / "expressions").recipe.data
     assert found.dataset == "folder"
     path.write_text(wrong.replace("0" * 64, str(found.sha256)), encoding="utf-8")
-    training.train(path, out=tmp_path)
+    train(path, out=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -112,11 +113,11 @@ def test_faults_come_before_anything_is_learned(
     path = lab / "other.yaml"
     path.write_text(RECIPE.replace(old, new), encoding="utf-8")
     if not said:
-        training.train(path, out=tmp_path)
+        train(path, out=tmp_path)
         assert package.load("own/expressions", root=tmp_path).size == 96
         return
     with pytest.raises(DatasetError, match=said):
-        training.train(path, out=tmp_path)
+        train(path, out=tmp_path)
     assert not (tmp_path / "own").exists()
 
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import nn
 
+from labapp.models.explanations import protopnet
 from labapp.models.explanations.patches import nearest_patches
-from labapp.models.explanations.protopnet import training
-from labapp.models.explanations.protopnet.training import (
+from labapp.models.explanations.protopnet import (
     MAXIMUM,
     ProtoPNet,
     first_weights,
@@ -46,7 +46,7 @@ def test_losses_are_those_of_a_slow_reference() -> None:
         row = logits[n].tolist()
         entropy.append(math.log(sum(map(math.exp, row))) - row[labels[n]])
     off = sum(abs(weights[c, p].item()) for c in range(3) for p in range(6) if owners[p] != c)
-    found = training.loss_terms(logits, nearest, weights, owners, labels)
+    found = protopnet.loss_terms(logits, nearest, weights, owners, labels)
     assert found.cluster.item() == pytest.approx(np.mean(near))
     assert found.separation.item() == pytest.approx(np.mean(far))
     assert found.cross_entropy.item() == pytest.approx(np.mean(entropy))
@@ -83,10 +83,10 @@ def test_the_last_layer_is_as_good_as_a_slow_descent_to_the_end() -> None:
 
     def smooth(weights: torch.Tensor) -> torch.Tensor:
         entropy = nn.functional.cross_entropy(similarities @ weights.T, labels)
-        return entropy + training.HELD * (weights[mine] - 1).square().sum()
+        return entropy + protopnet.HELD * (weights[mine] - 1).square().sum()
 
     def whole(weights: torch.Tensor) -> float:
-        return float(smooth(weights) + training.SPARSE * weights[~mine].abs().sum())
+        return float(smooth(weights) + protopnet.SPARSE * weights[~mine].abs().sum())
 
     # A step down the smooth part, then each weight of another class by so much towards 0.
     slow, step = begin.clone(), 0.1
@@ -94,9 +94,9 @@ def test_the_last_layer_is_as_good_as_a_slow_descent_to_the_end() -> None:
         slow.requires_grad_()
         (slope,) = torch.autograd.grad(smooth(slow), slow)
         down = slow.detach() - step * slope
-        shrunk = down.sign() * (down.abs() - step * training.SPARSE).clamp_min(0)
+        shrunk = down.sign() * (down.abs() - step * protopnet.SPARSE).clamp_min(0)
         slow = torch.where(mine, down, shrunk)
-    found = training.fit_last_layer(similarities, labels, begin, owners)
+    found = protopnet.fit_last_layer(similarities, labels, begin, owners)
     assert whole(found) <= whole(slow) + 1e-3
     assert whole(slow) < whole(begin) - 0.05
 
@@ -105,7 +105,7 @@ def test_prototypes_go_on_speaking_for_their_class_where_nothing_is_in_doubt() -
     """Two prototypes of class 0; the second tells nothing that the first does not."""
     similarities = torch.tensor([[4.0, 1, 0], [4, 0, 0], [0, 1, 4], [0, 0, 4]]).double()
     owners, labels = torch.tensor([0, 0, 1]), torch.tensor([0, 0, 1, 1])
-    weights = training.fit_last_layer(
+    weights = protopnet.fit_last_layer(
         similarities, labels, first_weights(owners, 2).double(), owners
     )
     own = weights[owners, torch.arange(3)]
@@ -116,7 +116,7 @@ def test_prototypes_go_on_speaking_for_their_class_where_nothing_is_in_doubt() -
 def test_copies_within_a_class_are_found_and_the_first_stays() -> None:
     prototypes = torch.tensor([[0.0, 1], [0, 1], [0, 1], [2, 2], [2, 2]])
     owners = torch.tensor([0, 0, 1, 1, 1])
-    assert training.duplicates(prototypes, owners).tolist() == [False, True, False, False, True]
+    assert protopnet.duplicates(prototypes, owners).tolist() == [False, True, False, False, True]
 
 
 def test_a_prototype_whose_neighbours_are_of_other_classes_goes() -> None:
@@ -125,9 +125,9 @@ def test_a_prototype_whose_neighbours_are_of_other_classes_goes() -> None:
         (torch.arange(12.0), torch.arange(12.0), torch.arange(12.0).flip(0)), dim=1
     )
     owners = torch.tensor([0, 1, 1])
-    assert training.misplaced(nearest, labels, owners).tolist() == [False, True, False]
+    assert protopnet.misplaced(nearest, labels, owners).tolist() == [False, True, False]
     three = torch.tensor([0, 1, 0, 1, 0, 1] + [0] * 6)
-    assert not training.misplaced(nearest, three, owners)[1]  # three of six are enough
+    assert not protopnet.misplaced(nearest, three, owners)[1]  # three of six are enough
 
 
 def test_no_class_loses_its_last_prototype() -> None:
@@ -135,7 +135,7 @@ def test_no_class_loses_its_last_prototype() -> None:
     nearest = torch.arange(12.0)[:, None].expand(12, 3).clone()
     nearest[:, 2] += 0.5  # farther from its own class
     owners, prototypes = torch.tensor([0, 1, 1]), torch.rand(3, 4)
-    assert training.staying(nearest, labels, prototypes, owners).tolist() == [True, True, False]
+    assert protopnet.staying(nearest, labels, prototypes, owners).tolist() == [True, True, False]
 
 
 def test_dropped_prototypes_say_nothing() -> None:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.base.errors import ModelError
-from labapp.models.explanations.prototree import training
-from labapp.models.explanations.prototree.training import (
+from labapp.models.explanations import prototree
+from labapp.models.explanations.prototree import (
     DecisionTree,
     ProtoTree,
     complete,
@@ -84,7 +84,7 @@ def test_the_update_of_the_leaves_is_that_of_a_slow_reference() -> None:
         predicted = sum(shares[n, j] * said[j, label] for j in range(4))
         for j in range(4):
             expected[j, label] += shares[n, j] * said[j, label] / predicted
-    found = training.update_leaves(
+    found = prototree.update_leaves(
         *(torch.from_numpy(values) for values in (scores, start, shares, labels)), batches=5
     )
     np.testing.assert_allclose(found.numpy(), expected)

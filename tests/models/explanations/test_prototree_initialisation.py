@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from labapp.models.explanations.prototree.training import initial_key
+from labapp.models.explanations.prototree import initial_key
 
 GENUS = np.repeat([0, 1, 2], 4)
 """Of twelve species."""

@@ -9,16 +9,14 @@ import pytest
 import torch
 
 from labapp.base.errors import ModelError
-from labapp.models.datasets.birds.dataset import SPECIES
-from labapp.models.explanations import card as cards
-from labapp.models.explanations import package, training
-from labapp.models.explanations.card import ProtopnetChecks, PrototreeChecks
+from labapp.models.datasets.birds import SPECIES
+from labapp.models.explanations import classifier, package, protopnet, prototree
+from labapp.models.explanations import package as cards
 from labapp.models.explanations.classifier import Classifier
+from labapp.models.explanations.package import ProtopnetChecks, PrototreeChecks
 from labapp.models.explanations.photos import UInt8, load_photos
-from labapp.models.explanations.protopnet import training as protopnet
-from labapp.models.explanations.protopnet.training import MAXIMUM, ProtoPNet
-from labapp.models.explanations.prototree import training as prototree
-from labapp.models.explanations.prototree.training import ProtoTree
+from labapp.models.explanations.protopnet import MAXIMUM, ProtoPNet
+from labapp.models.explanations.prototree import ProtoTree
 from labapp.models.training.loop import Progress
 
 RECIPE = """
@@ -48,7 +46,7 @@ def recipe_at(folder: Path, name: str) -> Path:
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("models")
     for name in METHODS:
-        training.train(recipe_at(root, name), out=root)
+        classifier.train(recipe_at(root, name), out=root)
     return root
 
 
@@ -92,8 +90,8 @@ def test_a_run_killed_among_the_deeds_makes_the_same_weights(
 
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        training.train(recipe_at(tmp_path, name), out=out, progress=kill, checkpoint_s=0)
-    training.train(recipe_at(tmp_path, name), out=out)
+        classifier.train(recipe_at(tmp_path, name), out=out, progress=kill, checkpoint_s=0)
+    classifier.train(recipe_at(tmp_path, name), out=out)
     weights = Path("birds", name, cards.WEIGHTS)
     assert (out / weights).read_bytes() == (models / weights).read_bytes()
 

@@ -12,7 +12,7 @@ from unittest.mock import patch
 import pytest
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
-from labapp.models.metrics import nis, r4, regressors
+from labapp.models.metrics import dci, nis, r4
 from tests.helpers.sample import EVERYTHING
 
 Test = TypeVar("Test", bound=Callable[..., Any])
@@ -23,7 +23,7 @@ few_trees_of_r4 = patch.multiple(
     GradientBoostingClassifier=partial(GradientBoostingClassifier, n_estimators=TREES),
 )
 few_trees_of_dci = patch.object(
-    regressors,
+    dci,
     "GradientBoostingRegressor",
     partial(GradientBoostingRegressor, n_estimators=2 * TREES),
 )
@@ -40,9 +40,9 @@ def few_trees() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if not EVERYTHING:
             few = partial(GradientBoostingRegressor, n_estimators=TREES)
-            patch.setattr(regressors, "GradientBoostingRegressor", few)
+            patch.setattr(dci, "GradientBoostingRegressor", few)
         yield
 
 
-few_depths_of_forests = patch.object(regressors, "DEPTHS", range(3, 5))
+few_depths_of_forests = patch.object(dci, "DEPTHS", range(3, 5))
 few_epochs_of_nis = patch.object(nis, "EPOCHS", 100)

@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from labapp.base.errors import MetricError
-from labapp.models.metrics.explicitness import explicitness
 from labapp.models.metrics.inputs import halves
+from labapp.models.metrics.sap import explicitness
 from tests.helpers.sample import examples
 from tests.models.metrics.made import Float64, array, seeds
 

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from torch import nn
 
 from labapp.base.errors import MetricError
-from labapp.models.metrics.concepts import concepts, divide_rows
-from labapp.models.metrics.helper_networks import (
+from labapp.models.metrics.inputs import concepts, divide_rows
+from labapp.models.metrics.ois import (
     HelperWeights,
     initial,
     logits_by_knots,
     logits_of,
+    one_thread,
     predictability,
     train,
 )
@@ -33,6 +34,13 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+def test_it_runs_on_one_thread_and_gives_the_others_back() -> None:
+    torch.set_num_threads(2)
+    with one_thread():
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == 2
 
 
 def one_by_one(weights: HelperWeights, i: int, j: int) -> nn.Sequential:

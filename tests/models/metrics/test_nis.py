@@ -17,7 +17,7 @@ from sklearn.neural_network import MLPClassifier
 from labapp.base.errors import MetricError
 from labapp.models.datasets.concepts.rows import hand_made
 from labapp.models.metrics import nis as nis_module
-from labapp.models.metrics.concepts import concepts, divide_rows
+from labapp.models.metrics.inputs import concepts, divide_rows
 from labapp.models.metrics.nis import EPOCHS, nicher, nis
 from tests.helpers.sample import EVERYTHING, examples, sample
 from tests.models.metrics.brief import few_epochs_of_nis

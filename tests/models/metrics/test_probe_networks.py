@@ -9,7 +9,7 @@ from torch import nn
 
 from labapp.base.errors import MetricError
 from labapp.models.datasets.split import Float64
-from labapp.models.metrics.concepts import concepts, divide_rows
+from labapp.models.metrics.inputs import concepts, divide_rows
 from labapp.models.metrics.probes import BATCH, probed
 
 SEED, EPOCHS = 3, 4

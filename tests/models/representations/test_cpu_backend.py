@@ -12,7 +12,7 @@ from torch import nn
 
 from labapp.base.errors import ModelError
 from labapp.models.datasets.split import Float32
-from labapp.models.representations import cpu_backend, folding, torch_backend
+from labapp.models.representations import cpu_backend, torch_backend
 from labapp.models.representations.decoders import Forward
 from labapp.models.representations.networks import described
 from labapp.models.representations.package import find, load_package
@@ -153,9 +153,9 @@ def stack(*modules: nn.Module, seed: int = 0) -> nn.Module:
     return network.requires_grad_(False).eval()
 
 
-def folded(network: nn.Module) -> list[folding.Layer] | None:
+def folded(network: nn.Module) -> list[cpu_backend.Layer] | None:
     layers = described(network)
-    return None if layers is None else folding.fold(layers, torch_backend.weights_of(network))
+    return None if layers is None else cpu_backend.fold(layers, torch_backend.weights_of(network))
 
 
 def run(network: nn.Module, z: torch.Tensor) -> torch.Tensor:
@@ -215,10 +215,10 @@ def test_layers_in_words_are_those_of_the_network(name: str) -> None:
     assert parts is not None
     layers = described(network)
     assert layers is not None
-    assert list(layers) == list(folding.named(parts(WIDTH)))
+    assert list(layers) == list(cpu_backend.named(parts(WIDTH)))
     weights = torch_backend.weights_of(network)
     shapes = {key: values.shape for key, values in weights.items()}
-    assert folding.shapes(parts(WIDTH)) == shapes
+    assert cpu_backend.shapes(parts(WIDTH)) == shapes
     del weights[next(iter(weights))]
     with pytest.raises(ModelError, match=f"not those of {architecture.name}: the file lacks"):
         built(architecture, weights)
@@ -273,7 +273,7 @@ def test_decoding_leaves_torch_out() -> None:
     program = """
 import sys
 import numpy as np
-from labapp.session.models import load_warm
+from labapp.session.pictures import load_warm
 decoder = load_warm(["dsprites/vae"]).decoders["dsprites/vae"]
 assert decoder.decode(np.zeros((1, decoder.space.width), np.float32)).std() > 0.01
 assert "torch" not in sys.modules

@@ -22,7 +22,7 @@ from labapp.base import resources
 from labapp.base.errors import ModelError
 from labapp.models import catalog as models_catalog
 from labapp.models.datasets.split import ArrayRows
-from labapp.models.explanations.card import CARD
+from labapp.models.explanations.package import CARD
 from labapp.models.representations import card, measuring, package
 from labapp.models.training import files
 from tests.helpers.sample import EVERYTHING, sample

@@ -80,6 +80,10 @@ GENERAL: dict[str, tuple[Callable[[Json, Path], Any], str]] = {
         lambda m, f: m.update(prototypes=5),
         "prototypes: found 5; allowed: a list",
     ),
+    "photos that are none": (
+        lambda m, f: m.update(photos=5),
+        "photos: found 5; allowed: a list",
+    ),
     "prototypes that are text": (
         lambda m, f: m.update(prototypes="abc"),
         "prototypes: found 'abc'; allowed: a list",

@@ -14,11 +14,11 @@ from PIL import Image
 
 from labapp.base import resources
 from labapp.base.errors import StimuliError
-from labapp.models.stimuli import gallery, library, masking, pictures
+from labapp.models.stimuli import gallery, library, masked_pictures, pictures
 from labapp.models.stimuli.gallery import Gallery
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Fill, Sign
-from labapp.models.stimuli.masking import MaskedRef
+from labapp.models.stimuli.masked_pictures import MaskedRef
 from labapp.study.plan import pictures_of
 from labapp.tasks.judging.plan import JudgingTask
 from labapp.tasks.judging.planner import JudgingStages, PhotoAllocation, Showing
@@ -125,7 +125,7 @@ def refs_of(made: StimulusSet, fill: Fill = "mean", sign: Sign = "signed") -> li
         MaskedRef(made.id, photo.id, method.id, fill, sign, percent)
         for photo in made.manifest.photos
         for method in made.manifest.methods
-        for percent in masking.sizes()
+        for percent in masked_pictures.sizes()
     ]
 
 
@@ -143,7 +143,7 @@ def test_masked_pictures_are_made_of_picture_and_scores(cache: Path, tmp_path: P
         whole = pictures.read(made.folder, photo.photo)
         scores = np.load(made.folder / photo.scores[ref.method])
         values = np.abs(scores) if ref.sign == "absolute" else scores
-        least = np.sort(values, axis=None)[-masking.pixels(ref.percent, values.size)]
+        least = np.sort(values, axis=None)[-masked_pictures.pixels(ref.percent, values.size)]
         blocks = np.kron(values >= least, np.ones((2, 2))).astype(bool)
         fill = 128 if ref.fill == "mean" else 0
         expected = np.where(blocks[..., None], whole, fill)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from labapp.base.errors import StimuliError
-from labapp.models.stimuli import importing, library, masked_pictures, masking, pictures
-from labapp.models.stimuli.masking import MaskedRef, Masking, recorded_outputs
+from labapp.models.stimuli import importing, library, masked_pictures, pictures
+from labapp.models.stimuli.masked_pictures import MaskedRef, Masking, recorded_outputs
 from tests.helpers import stimuli
 from tests.models.stimuli.test_sources import as_tables
 
@@ -73,7 +73,7 @@ def test_what_another_model_says_is_imported(
             ]
             expected = [round(float(masked_pictures.picture(taken, ref).mean()), 3) for ref in refs]
             assert [one[0] for one in said] == expected
-            assert recorded_outputs(taken, Masking(masking.sizes()), photo, method) == ()
+            assert recorded_outputs(taken, Masking(masked_pictures.sizes()), photo, method) == ()
 
 
 def test_names_with_dashes_are_pictures_of_their_own(tmp_path: Path) -> None:

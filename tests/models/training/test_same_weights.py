@@ -12,7 +12,7 @@ import pytest
 import safetensors.numpy
 import torch
 
-from labapp.models.explanations import training as classifiers
+from labapp.models.explanations import classifier as classifiers
 from labapp.models.representations import training as representations
 from tests.models.explanations.test_prototypes_trained import METHODS
 from tests.models.explanations.test_prototypes_trained import RECIPE as PROTOTYPES

@@ -31,7 +31,7 @@ from labapp.papers.interactive_reconstruction.results import (
 )
 from labapp.papers.interactive_reconstruction.sections import about_models
 from labapp.tasks.reconstruction.report.contents import METRICS
-from labapp.tasks.single_dimension.report.contents import SINGLE_METRICS
+from labapp.tasks.single_dimension.report import SINGLE_METRICS
 
 SYNTHETIC = ("ae", "vae", "gt")
 MNIST = ("ae5", "vae5", "ig5", "tc5", "ss5", "ae10", "ss10")

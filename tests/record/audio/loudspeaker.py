@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.base.clock import NS
-from labapp.record.audio.output import RAMP_S, Report, SampleQueue
+from labapp.record.audio.player import RAMP_S, Report, SampleQueue
 
 BLOCK_S = 0.01
 LATENCY_S = 0.02

@@ -15,8 +15,15 @@ from numpy.typing import NDArray
 from labapp.base.clock import NS
 from labapp.base.errors import AudioError
 from labapp.record.audio import player as players
-from labapp.record.audio.output import Report, SampleQueue
-from labapp.record.audio.player import HeardSamples, Player, SessionTimes, Stretcher, WallClock
+from labapp.record.audio.player import (
+    HeardSamples,
+    Player,
+    Report,
+    SampleQueue,
+    SessionTimes,
+    Stretcher,
+    WallClock,
+)
 from tests.record.audio.loudspeaker import RATE, Loudspeaker, Tone
 
 STEEPEST = 10_000 * 2 * np.pi * 220 / RATE

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.record.events import Event, payload_of
-from labapp.record.events.event import KINDS, Pauses, WorkingTime
+from labapp.record.events.registry import KINDS, Pauses, WorkingTime
 
 VOIDING = {
     "session.paused",

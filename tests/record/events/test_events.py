@@ -30,7 +30,6 @@ from labapp.record.events import (
     registry,
     row_hash,
 )
-from labapp.record.events.event import payload_text
 from labapp.record.events.registry import (
     Hertz,
     Identifying,
@@ -40,6 +39,7 @@ from labapp.record.events.registry import (
     kept,
     kind,
     migration,
+    payload_text,
     remarks,
     written,
 )

@@ -18,13 +18,13 @@ import pytest
 
 from labapp.base.clock import NS, SessionClock
 from labapp.base.errors import JournalError, LslError
+from labapp.record import lsl
 from labapp.record.events import Event, Source, payload_of
 from labapp.record.events.commands import AddNote, Resume
 from labapp.record.events.lifecycle import LslOff
 from labapp.record.events.registry import Payload, frequent_kinds
 from labapp.record.events.trials import Comparison
-from labapp.record.lsl import streams
-from labapp.record.lsl.streams import LEFT_OUT, SessionStreams, marker
+from labapp.record.lsl import LEFT_OUT, SessionStreams, marker
 from labapp.session.opening import OpenSession
 from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.driver import Driver
@@ -235,7 +235,7 @@ def test_a_recorder_that_hangs_holds_nobody_up(tmp_path: Path) -> None:
         play(session)
         begun = time.monotonic()
         session.close("completed")
-        assert time.monotonic() - begun < streams.JOIN_S
+        assert time.monotonic() - begun < lsl.JOIN_S
     events = read_verified_events(session.folder.path)
     assert events[-2].kind == "session.completed"
     assert "alarm.raised" not in {e.kind for e in events}
@@ -255,7 +255,7 @@ def test_what_fails_meanwhile_is_an_alarm_once_and_the_session_goes_on(tmp_path:
     session = live(tmp_path)
     sender = session.runner.streams
     assert isinstance(sender, SessionStreams)
-    sender._outlets = dict.fromkeys(streams.NAMES, Failing())
+    sender._outlets = dict.fromkeys(lsl.NAMES, Failing())
     session.begin()
     play(session)
     session.close("completed")
@@ -282,7 +282,7 @@ def test_streams_that_cannot_be_opened(tmp_path: Path) -> None:
 
 def test_a_clock_that_drifts_is_journalled_again(monkeypatch: pytest.MonkeyPatch) -> None:
     stored: list[Payload] = []
-    monkeypatch.setattr(streams, "CLOCK_S", 0.05)
+    monkeypatch.setattr(lsl, "CLOCK_S", 0.05)
     sender = SessionStreams("drifts", SessionClock(), stored.append)
     try:
         real = sender._lsl.local_clock

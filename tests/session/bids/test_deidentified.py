@@ -18,7 +18,6 @@ import soundfile
 
 from labapp.base.errors import BundleError, DataFolderError
 from labapp.record.events.commands import Next
-from labapp.record.events.event import Source
 from labapp.record.events.lifecycle import (
     AlarmRaised,
     DeviationNoted,
@@ -29,6 +28,7 @@ from labapp.record.events.lifecycle import (
     SessionPaused,
     SessionResumed,
 )
+from labapp.record.events.registry import Source
 from labapp.record.events.voice import AudioBlock, AudioStarted, AudioStopped
 from labapp.record.journal.opening import open_record
 from labapp.session.bids.export import export

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +35,8 @@ from tests.tampering.places import reseal
 SOURCE = "sourcedata/labapp/sub-P01/ses-1"
 FIRST = f"{SOURCE}/audio/segment-01.flac"
 RECORDED = "audio/segment-01.wav"
+HEAD = 100
+"""Bytes before the sound in a FLAC file of ours: less than this."""
 
 
 @pytest.fixture(scope="module")
@@ -206,6 +209,26 @@ def test_sound_that_is_cut_off_or_something_else_is_told(copy: Path) -> None:
     soundfile.write(path, np.zeros(100, np.int16), 1000, subtype="PCM_24", format="FLAC")
     with pytest.raises(RecordError, match=r"in the form PCM_24"):
         tree.size(RECORDED)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_damage_is_told_or_harmless(made: Path, tmp_path: Path, seed: int) -> None:
+    """Beyond the head, whose fields the journal knows, nothing is ever decoded to other sound."""
+    rng = random.Random(seed)
+    whole = (made / "flac" / FIRST).read_bytes()
+    path = tmp_path / "a.flac"
+    tree = FlacTree(FolderTree(tmp_path), "")
+    for _ in range(20):
+        damaged = bytearray(whole)
+        at = rng.randrange(len(whole))
+        damaged[at : at + rng.randrange(9)] = rng.randbytes(rng.randrange(9))
+        path.write_bytes(damaged)
+        try:
+            with tree.open("a.wav") as stream:
+                sound = stream.read()[44:]
+        except RecordError:
+            continue
+        assert at < HEAD or sound == recorded(made).tobytes()
 
 
 def test_other_samples_in_a_whole_file_are_found_by_the_journal(copy: Path) -> None:

@@ -13,10 +13,11 @@ import pandas as pd
 import pytest
 
 from labapp.analysis import load
-from labapp.analysis.analyze import dictionary
+from labapp.analysis.columns import row_meanings, table_columns
 from labapp.base.errors import UsageError
 from labapp.session.bids.export import export
 from labapp.session.bids.psychds import SCHEMA_VERSION, data_file
+from labapp.session.simulation.simulation_job import simulate_study
 from tests.helpers.journals import golden_session
 from tests.helpers.psychds import issues
 from tests.helpers.trees import snapshot
@@ -153,8 +154,12 @@ def test_the_readme_says_what_is_in_it(made: Path) -> None:
     assert "Single Ease Question" in text
     for path in (made / "dataset/data").glob("*.csv"):
         rows = len(read(path)) - 1
-        assert re.search(rf"\| `data/{path.name}` \| \w+ \| {rows} \|", text), path.name
-    assert {row[0] for row in dictionary().itertuples(index=False)} >= {"trials", "stages"}
+        assert re.search(rf"\| `data/{path.name}` \| [a-z, -]+ \| {rows} \|", text), path.name
+    assert "| an attempt at a question | 9 | 62 |" in text
+
+
+def test_it_is_said_of_every_table_what_a_row_is() -> None:
+    assert row_meanings().keys() == table_columns().keys()
 
 
 def test_a_deidentified_dataset_has_none_of_what_was_withheld(tmp_path: Path) -> None:
@@ -184,3 +189,15 @@ def test_it_has_no_sound(made: Path, tmp_path: Path) -> None:
     (session,) = (made / "data").glob("*/sub-*")
     with pytest.raises(UsageError, match="The format psychds has no sound as 'flac'"):
         export([session], tmp_path / "dataset", format="psychds", sound="flac")
+
+
+def test_simulated_participants_are_called_so(tmp_path: Path) -> None:
+    simulate_study("quickstart", 2, "random", tmp_path / "data", 1)
+    dataset = export([tmp_path / "data/quickstart"], tmp_path / "dataset", format="psychds")
+    text = (dataset / "README.md").read_text()
+    assert "All participants were simulated by a program." in text
+    assert "In 2 of 2 sessions the participant was a program, not a person" in text
+    trials = pd.read_csv(dataset / f"{data_file('quickstart', 'trials')}.csv")
+    expected = load([tmp_path / "data/quickstart"]).trials
+    assert trials["duration_s"].sum() == pytest.approx(expected["duration_s"].sum())
+    assert len(trials) == len(expected)

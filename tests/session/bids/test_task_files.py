@@ -32,7 +32,7 @@ from labapp.study.loading import files_digest
 from labapp.study.plugins import registry
 from labapp.study.plugins.bids import Column, CourseRow, TaskFiles
 from labapp.study.plugins.part import PlannedPart, TrialsPart
-from labapp.study.plugins.task_type import TaskType
+from labapp.study.plugins.registry import TaskType
 from tests.analysis.sessions import paired
 from tests.helpers.journals import SessionBuilder
 
@@ -262,7 +262,9 @@ def test_a_kind_that_nobody_has_a_row_for_has_one_with_all_it_says(
         told = {r["trial_type"]: r["text"] for r in table.rows if r["trial_type"] in fields}
         (levels,) = [column.levels for column in table.columns if column.name == "trial_type"]
         assert told == {name: text for name, text in fields.items() if name not in elsewhere}
-        assert all(levels[name].endswith("Text is its fields as JSON.") for name in told)
+        for name in told:
+            meaning = " ".join((kinds.registered()[name].__doc__ or "").split())
+            assert levels[name] == f"{meaning} Text is its fields as JSON."
 
 
 def test_every_shipped_kind_has_a_place_in_a_bundle() -> None:

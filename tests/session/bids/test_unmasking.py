@@ -13,7 +13,7 @@ import pytest
 
 from labapp.analysis import load
 from labapp.base.clock import FakeClock
-from labapp.models.explanations import card, package
+from labapp.models.explanations import package
 from labapp.models.stimuli.library import StimulusSet
 from labapp.record.events import Source
 from labapp.record.events.commands import Pause, Resume
@@ -303,7 +303,7 @@ def test_the_card_of_the_explained_model_goes_along_if_it_is_the_sessions(
     tmp_path: Path, model: str, same: bool, said: str
 ) -> None:
     folder = package.find("faces/cnn")
-    weights = card.read(folder).weights_sha256 if same else "0" * 64
+    weights = package.read(folder).weights_sha256 if same else "0" * 64
     found = stimuli.edited(
         made(tmp_path), lambda manifest: manifest["method"].update(classifier=model, sha256=weights)
     )
@@ -311,9 +311,9 @@ def test_the_card_of_the_explained_model_goes_along_if_it_is_the_sessions(
     source = bundle / "sourcedata/labapp"
     facts = json.loads((source / "sub-P01/ses-1/session.json").read_text("utf-8"))
     assert facts["model_cards"] == {model: said}
-    kept = source / "models" / model / card.CARD
+    kept = source / "models" / model / package.CARD
     if said == "included":
-        assert kept.read_bytes() == (folder / card.CARD).read_bytes()
+        assert kept.read_bytes() == (folder / package.CARD).read_bytes()
     else:
         assert not kept.exists()
     events = rows(bundle, f"{STEM}-unmasking_events")

@@ -1,4 +1,4 @@
-"""The rules for epsilon and T, by example."""
+"""The rules for epsilon and T, by example, and the figures of a plan."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from labapp.analysis.calibration import Separation, Suggestion
-from labapp.session.planning import phrases
+from labapp.session.planning import figures, phrases
+from labapp.session.planning.plan import completions, lengths, quantile, waiting
 from labapp.session.planning.thresholds import (
     BEST,
     TRIES,
@@ -18,10 +19,10 @@ from labapp.session.planning.thresholds import (
     recommended,
     thresholds,
 )
-from labapp.session.planning.waiting import completions, lengths, quantile, waiting
 from tests.session.planning.people import MODELS, cohort, people, question, session, stage
 
 FAR = np.linspace(0.0, 0.4, 100)
+
 """Alignments of pairs none of which is near."""
 
 
@@ -170,3 +171,19 @@ def test_unfinished_sessions_tell_no_length() -> None:
     }
     found = people(rows, {"A": "random", "B": "random"}, {"random": 1.0})
     assert [(one.n, one.ninety_s) for one in lengths(found)] == [(1, 600.0), (1, 600.0)]
+
+
+@pytest.mark.parametrize(
+    ("panels", "lowest"), [(3, {0, 1, 2}), (4, set(range(4))), (7, {3, 4, 5, 6})]
+)
+def test_the_lowest_panel_of_each_column_says_what_the_axis_is_of(
+    panels: int, lowest: set[int]
+) -> None:
+    figure, axes = figures._grid(panels, 2.0)
+    figure.canvas.draw()
+    said = {
+        n
+        for n, ax in enumerate(axes)
+        if any(one.label1.get_visible() for one in ax.xaxis.majorTicks)
+    }
+    assert said == lowest

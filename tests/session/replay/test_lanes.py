@@ -21,7 +21,6 @@ from labapp.coding.annotations.model import (
     Text,
     Unit,
 )
-from labapp.record.events.event import Source, UnstampedEvent
 from labapp.record.events.lifecycle import (
     DeviationNoted,
     FlagAdded,
@@ -30,6 +29,7 @@ from labapp.record.events.lifecycle import (
     ProgramStalled,
     PromptGiven,
 )
+from labapp.record.events.registry import Source, UnstampedEvent
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.read import Row
 from labapp.session.bids.export import export

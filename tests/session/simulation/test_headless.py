@@ -1,18 +1,35 @@
-"""Simulated participants: whole sessions on a virtual clock, recorded like real ones."""
+"""Simulated participants: whole sessions on a virtual clock, counted or recorded, until a study is
+full."""
 
 from __future__ import annotations
 
 import gc
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from labapp.base.clock import FakeClock
 from labapp.base.errors import ExportExists, SessionError, UsageError
-from labapp.record.events import Event
+from labapp.record.events import Event, Payload, Source, UnstampedEvent
+from labapp.record.events.commands import Pause
+from labapp.record.events.lifecycle import NoteAdded
 from labapp.record.journal.read import check_journal
+from labapp.record.journal.write import MemoryJournal
+from labapp.session import opening
+from labapp.session.condition_assignment import Coverage, coverage
 from labapp.session.opening import OpenSession, SessionDependencies
+from labapp.session.planning.thresholds import fold
 from labapp.session.private import consents
 from labapp.session.resuming import finished, read_verified_events
+from labapp.session.runner import Runner
+from labapp.session.simulation import simulation_job
+from labapp.session.simulation.driver import STILL_S, Driver, Stuck
 from labapp.session.simulation.fitting import every_strategy
 from labapp.session.simulation.names import (
     MIXTURE,
@@ -23,12 +40,23 @@ from labapp.session.simulation.names import (
     TURNS_DIALS,
 )
 from labapp.session.simulation.person import FAST, HUMAN
-from labapp.session.simulation.simulation_job import simulate, simulate_study
+from labapp.session.simulation.simulation_job import (
+    SimulationJob,
+    included,
+    run_job,
+    simulate,
+    simulate_study,
+)
 from labapp.session.simulation.strategies import STRATEGIES
+from labapp.study.allocation import rule_of
 from labapp.study.loading import LoadedStudy, load
+from labapp.study.plugins.registry import TaskType
+from labapp.tasks.pages.task import TASK
 from labapp.tasks.reconstruction import simulated
+from tests.helpers.drawn import drawn_study
 from tests.helpers.nightly import EVERYTHING
-from tests.session.sessions import surroundings
+from tests.helpers.questionnaires import leave_why_empty, written_session, written_study
+from tests.session.sessions import opened, scheduler_of, surroundings
 
 QUICK = load("quickstart")
 
@@ -205,3 +233,263 @@ def test_sessions_one_after_another_leave_nothing_in_memory(tmp_path: Path) -> N
     assert max(second, third) - first < 500, (first, second, third)
     # Some objects of torch warn where isinstance asks for their class.
     assert not [one for one in gc.get_objects() if type(one) is OpenSession]
+
+
+MEASURED = ("decoder.warmed", "environment.recorded")
+
+"""Of the machine, not of the participant."""
+
+
+def all_of_it(events: Sequence[tuple[Event, Payload]], name: str) -> Any:
+    kept = [event for event, _ in events if event.kind not in MEASURED]
+    return name, [json.loads(json.dumps(event)) for event in kept], fold(events, name)
+
+
+def first(loaded: LoadedStudy, strategy: str = "understanding") -> SimulationJob:
+    """The session of the first participant."""
+    label, rule = loaded.study.participants.label(1), rule_of(loaded.study)
+    drawn = () if rule is None else rule.draw(Counter(), 3, loaded.study.id, label)
+    return SimulationJob(loaded, label, drawn, strategy, None)
+
+
+@pytest.mark.parametrize(
+    ("study", "cells", "strategy"),
+    [
+        ("quickstart", (), ORACLE),
+        ("dsprites-demo", (), ORACLE),
+        ("mnist-think-aloud", (), ORACLE),
+        ("synthetic-crowd", ("exemplars-sinelines",), "understanding"),
+        ("gradcam-distinction", (), "understanding"),
+        ("unmasking-faces", (), "understanding"),
+        ("concept-repair-crowd", (), "careful"),
+    ],
+)
+@pytest.mark.parametrize("careless", [False, True])
+def test_events_and_rows_are_those_of_a_recorded_session(
+    study: str, cells: tuple[str, ...], strategy: str, careless: bool, tmp_path: Path
+) -> None:
+    loaded = load(study)
+    job = replace(first(loaded, strategy), seed=3, careless=careless, fold=all_of_it)
+    job = replace(job, drawn=cells or job.drawn)
+    quick = run_job(job)
+    slow = run_job(replace(job, keep="folder", scratch=tmp_path))
+    assert quick.folded == slow.folded
+    assert (quick.name, quick.included) == (slow.name, slow.included)
+    assert quick.path is None
+    assert slow.path is not None
+
+
+@pytest.mark.parametrize(
+    ("study", "cells", "strategy", "careless"),
+    [
+        ("quickstart", (), "partial", False),
+        ("synthetic-crowd", ("reconstruction-sinelines",), "random", False),
+        ("synthetic-crowd", ("reconstruction-dsprites",), "understanding", True),
+        ("calibration", (), ORACLE, False),
+    ],
+)
+def test_movements_are_the_same_whether_one_by_one_or_many_on_end(
+    study: str,
+    cells: tuple[str, ...],
+    strategy: str,
+    careless: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job = replace(first(load(study), strategy), careless=careless, drawn=cells, fold=all_of_it)
+    taken: list[int] = []
+    take = Runner.take
+
+    def noted(runner: Runner, run: Sequence[Any], part_state: Any, until_ns: int) -> None:
+        taken.append(len(run))
+        take(runner, run, part_state, until_ns)
+
+    monkeypatch.setattr(Runner, "take", noted)
+    on_end = run_job(job).folded
+    assert max(taken) > 10, "several movements, each of them with its picture"
+    taken.clear()
+    monkeypatch.setattr(Runner, "quiet_until_ns", None)
+    assert run_job(job).folded == on_end
+    assert not taken
+
+
+def test_nothing_is_written_where_only_numbers_are_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*arguments: object, **named: object) -> None:
+        raise AssertionError("a folder was made")
+
+    monkeypatch.setattr(tempfile, "mkdtemp", never)
+    monkeypatch.setattr(opening, "create", never)
+    assert run_job(replace(first(load("gradcam-distinction")), scratch=tmp_path)).included
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_session_that_stands_still_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Driver, "start", lambda driver: None)
+    with pytest.raises(SessionError, match="stood still"):
+        run_job(first(load("gradcam-distinction")))
+
+
+def test_a_value_of_another_type_is_found_in_memory_too() -> None:
+    journal = MemoryJournal(FakeClock())
+    journal.append(UnstampedEvent(NoteAdded(3, None)), Source.SYSTEM)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"note\.added"):
+        journal.payloads()
+
+
+def play(tmp_path: Path, study: Path) -> Path:
+    around = surroundings(tmp_path)
+    data = tmp_path / "data"
+    return simulate(load(study), "P01", around, data=data, strategy="random", pace=FAST)
+
+
+def test_an_item_that_takes_no_answer_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leave_why_empty(monkeypatch)
+    with pytest.raises(Stuck, match=r"in questionnaire-1 .*, page 2: no answer to 'why'") as told:
+        play(tmp_path, written_study(tmp_path / "study"))
+    assert "recorded" in told.value.safe
+    path = written_session(tmp_path / "data")
+    events = read_verified_events(path)
+    assert events[-1].kind == "segment.ended"
+    assert STILL_S <= (events[-1].t_ns - events[-2].t_ns) / 1e9 < 2 * STILL_S
+    assert check_journal(path) == []
+
+
+def test_a_part_of_an_unknown_kind_is_named_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(TASK), "simulate", TaskType.simulate)
+    with pytest.raises(Stuck, match="parts of the kind 'text'"):
+        play(tmp_path, written_study(tmp_path / "study"))
+    assert not finished(read_verified_events(written_session(tmp_path / "data")))
+
+
+def test_a_driver_that_lost_its_thread_is_told_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Driver, "send", lambda *_: None)
+    with pytest.raises(Stuck, match="did not get on for 120 s"):
+        play(tmp_path, written_study(tmp_path / "study"))
+
+
+@pytest.mark.parametrize(("alone", "told"), [(True, 1), (False, 0)])
+def test_only_where_there_is_a_moderator_a_pause_may_last(
+    tmp_path: Path, alone: bool, told: int
+) -> None:
+    session = opened(tmp_path, study=written_study(tmp_path / "study"))
+    errors: list[Any] = []
+    session.begin()
+    driven = Driver(
+        session.runner,
+        session.give_consent,
+        "random",
+        1,
+        "P01",
+        FAST,
+        paints=alone,
+        on_stuck=errors.append,
+    )
+    driven.start()
+    session.runner.send(Pause("a knock at the door"), Source.MODERATOR)
+    clock = session.runner.clock
+    scheduler_of(session).run(lambda: bool(errors) or clock.now_ns() > 3 * STILL_S * 1e9)
+    driven.stop()
+    session.close("test over")
+    assert len(errors) == told
+
+
+def test_a_long_break_is_no_standing_still(tmp_path: Path) -> None:
+    study = written_study(tmp_path / "study", break_s=3 * STILL_S)
+    assert finished(read_verified_events(play(tmp_path, study)))
+
+
+RULES = "inclusion: {min_solved: 1, practice_correct: true}"
+
+SINGLE = """
+id: drawn
+title: Drawn
+version: 1
+unnamed_texts: shipped
+assignment:
+  condition: {included: 2, cells: {a: {kind: traversals}, b: {kind: exemplars}}}
+inclusion: {practice_correct: true}
+flow:
+  - each: condition
+    flow:
+      - practice: circles-traversals
+      - stages: {task: single-dimension, visualisation: traversals, models: [sinelines/gt]}
+"""
+
+
+def covered(out: Path, study: Path) -> Coverage:
+    found = coverage(out, load(study))
+    assert found is not None
+    return found
+
+
+def test_the_careless_are_excluded_and_replaced_until_each_cell_has_its_own(
+    tmp_path: Path,
+) -> None:
+    loaded = drawn_study(tmp_path, cells="abcd", draw=2, included=3, lines=RULES)
+    out = tmp_path / "out"
+    told: list[str] = []
+    made = simulate_study(
+        str(loaded.path), None, "understanding", out, 5, told.append, careless=0.4
+    )
+    assert len(made) == len(told) == len(set(told))
+    counts = Counter(included(path) for path in made)
+    assert counts[True] == 6
+    assert 1 <= counts[False] <= 12, "the careless, and nobody else"
+    found = covered(out, loaded.path)
+    assert found.complete
+    assert {cell: count["included"] for cell, count in found.counts().items()} == dict.fromkeys(
+        "abcd", 3
+    )
+    assert found.retention() == (6, len(made))
+    skipped = [
+        [e.payload["outcome"] for e in read_verified_events(path) if e.kind == "trial.ended"]
+        for path in made
+    ]
+    assert all(set(s) == {"skipped"} for s, p in zip(skipped, made, strict=True) if not included(p))
+    again = simulate_study(
+        str(loaded.path), None, "understanding", tmp_path / "again", 5, careless=0.4
+    )
+    assert [path.name for path in again] == [path.name for path in made]
+
+
+def test_a_full_study_takes_no_more_than_it_wants(tmp_path: Path) -> None:
+    loaded = drawn_study(tmp_path, included=1)
+    assert len(simulate_study(str(loaded.path), 9, "knowing", tmp_path / "out")) == 3
+    few = simulate_study(str(loaded.path), 2, "knowing", tmp_path / "few")
+    assert len(few) == 2
+    assert not covered(tmp_path / "few", loaded.path).complete
+
+
+def test_who_guesses_in_practice_is_excluded(tmp_path: Path) -> None:
+    study = tmp_path / "drawn.yaml"
+    study.write_text(SINGLE)
+    made = simulate_study(str(study), 6, "understanding", tmp_path / "out", 1, careless=1.0)
+    assert [included(path) for path in made].count(True) <= 2, "three guesses in a row are rare"
+
+
+def test_where_skipping_takes_a_while_the_careless_bide_their_time(tmp_path: Path) -> None:
+    text = drawn_study(tmp_path, lines=RULES).path.read_text()
+    study = tmp_path / "drawn.yaml"
+    study.write_text(text.replace("skip: always", "skip: after"))
+    (path,) = simulate_study(str(study), 1, "understanding", tmp_path / "out", careless=1.0)
+    events = read_verified_events(path)
+    assert [e.payload["outcome"] for e in events if e.kind == "trial.ended"] == ["skipped"] * 2
+    assert any(e.kind == "skip.offered" for e in events)
+
+
+def test_a_study_that_does_not_fill_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = drawn_study(tmp_path, lines=RULES)
+    monkeypatch.setattr(simulation_job, "IN_VAIN", 3)
+    with pytest.raises(SessionError, match="None of the last 3"):
+        simulate_study(str(loaded.path), None, "understanding", tmp_path / "out", careless=1.0)
+    with pytest.raises(UsageError, match="never full"):
+        simulate_study("quickstart", None, "understanding", tmp_path / "other")

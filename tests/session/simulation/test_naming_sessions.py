@@ -27,7 +27,7 @@ from labapp.session.simulation.person import (
     vocabulary,
 )
 from labapp.session.simulation.simulation_job import simulate
-from labapp.study.assignment import generator
+from labapp.study.conditions import generator
 from labapp.study.loading import load
 from labapp.tasks.reconstruction import simulated
 from labapp.tasks.reconstruction.simulated import Reconstructor

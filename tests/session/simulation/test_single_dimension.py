@@ -18,8 +18,8 @@ from labapp.record.journal.opening import bundle_tree, open_record, open_records
 from labapp.session import opening
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import check_tables, verify
-from labapp.session.models import load_warm
 from labapp.session.opening import SessionDependencies
+from labapp.session.pictures import load_warm
 from labapp.session.runner import VirtualScheduler
 from labapp.session.simulation.simulation_job import simulate, simulate_study
 from labapp.study.loading import load

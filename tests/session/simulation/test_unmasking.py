@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from labapp.models.stimuli.masking import sizes
+from labapp.models.stimuli.masked_pictures import sizes
 from labapp.tasks.unmasking.plan import (
     Button,
     PlannedMask,

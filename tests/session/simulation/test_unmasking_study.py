@@ -16,7 +16,7 @@ from scipy.stats import binomtest
 from labapp.analysis.statistic import select
 from labapp.analysis.tables import Tables, load
 from labapp.models.stimuli.library import StimulusSet
-from labapp.models.stimuli.masking import sizes
+from labapp.models.stimuli.masked_pictures import sizes
 from labapp.record.journal.opening import open_record
 from labapp.session.bids.verify import verify
 from labapp.session.resuming import read_verified_events

@@ -1,4 +1,4 @@
-"""What simulated participants were made to do is what the tables say of them."""
+"""What simulated participants were made to do is what tables and plans say."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from labapp.analysis import Tables, load
 from labapp.session.resuming import read_verified_events
+from labapp.tasks.concept_repair.report import contents
 from labapp.tasks.concept_repair.report.measures import (
     MATCHED,
     MEASURES,
@@ -23,6 +24,7 @@ from labapp.tasks.concept_repair.report.measures import (
 from tests.helpers import repairers
 
 STRATEGIES = ("oracle", "stubborn", "misled", "learner")
+
 WHO = {f"P{number:02}": name for number, name in enumerate(STRATEGIES, start=1)}
 
 
@@ -250,3 +252,24 @@ def test_every_measure_has_a_value_of_somebody(people: pd.DataFrame) -> None:
     for name in MEASURES.keys() - {"foresee_unsure"}:  # whoever sees exactly is sure
         assert people[name].notna().any(), name
         assert np.isfinite(people[name].dropna().astype(float)).all()
+
+
+def test_why_there_is_no_slope_is_what_the_study_leaves_out(tmp_path: Path) -> None:
+    """Where one change is given with each picture nothing is set freely; where nothing is foretold,
+    there is no wrong answer."""
+    why = {
+        instruction: {
+            slope.name.split(": ")[1].split(" by ")[0]: slope.why
+            for slope in contents.slopes(
+                repairers.cohort(
+                    tmp_path / instruction, ["careful"], instruction=instruction, foresee=foresee
+                ).included()
+            )
+        }
+        for instruction, foresee in (("foresight", "all"), ("repair", "none"))
+    }
+    given, free = why["foresight"], why["repair"]
+    assert "nothing that is right is set" in given["a harm"]
+    assert given["an answer foretold wrongly"] == ""
+    assert free["an answer foretold wrongly"] == "no answer is foretold in these pictures"
+    assert "coded by nobody" in given["a surprise after a setting"]

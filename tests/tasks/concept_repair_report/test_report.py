@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 
-from labapp.analysis import Tables, language
+from labapp.analysis import Tables, analyze
 from labapp.analysis.task_report import ReportedStudy
 from labapp.base.report.page import joined, speaking, text
 from labapp.tasks.concept_repair.report import figures
@@ -67,7 +67,7 @@ def test_the_figures_are_people_against_purity_the_matrix_and_the_curves(
 def test_nothing_of_the_section_is_english_in_german(
     tables: Tables, findings: tuple[RepairResults, ...]
 ) -> None:
-    translation, _ = language.chosen(tables, "de")
+    translation, _ = analyze.chosen(tables, "de")
     assert translation is not None
     with speaking(translation):
         html = page(tables, findings)

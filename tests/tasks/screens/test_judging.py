@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
-from labapp.models.stimuli import masking
+from labapp.models.stimuli import masked_pictures
 from labapp.record.events.commands import Next
 from labapp.tasks.judging.events import Judge, OpenSpecies
 from labapp.tasks.judging.plan import (
@@ -119,7 +119,7 @@ def test_heatmaps_are_the_kept_ones_in_the_colours_of_the_plan(stage):
     photo, rgb = room.runner.part.photos[0], room.runner.gallery.rgb
     assert len(screen.heatmaps) == len(photo.heatmaps) == 4
     for place, heat in zip(screen.heatmaps, photo.heatmaps, strict=True):
-        expected = masking.overlay(rgb(photo.photo), rgb(heat), "positive", "inferno")
+        expected = masked_pictures.overlay(rgb(photo.photo), rgb(heat), "positive", "inferno")
         assert place.view.image == image_of(expected)
     assert screen.photo_place.view.image == image_of(np.array(rgb(photo.photo)))
 

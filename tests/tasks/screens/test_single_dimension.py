@@ -14,7 +14,7 @@ from labapp.models.representations.decoding import decode_one
 from labapp.record.events.commands import HandIn, Next, Pause, Resume
 from labapp.record.events.lifecycle import DecoderWarmed
 from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
-from labapp.tasks.single_dimension.screen.questions import ExampleScreen, SingleDimensionScreen
+from labapp.tasks.single_dimension.screen import ExampleScreen, SingleDimensionScreen
 from labapp.ui.moderator.console import ConsoleWindow
 from tests.helpers.packages import ring_model
 from tests.helpers.rooms import FormulaDecoder, decoder_of, skip_to

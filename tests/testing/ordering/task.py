@@ -12,17 +12,15 @@ from typing import Literal
 
 from labapp.record.events import Payload
 from labapp.record.events.commands import Command, Next
-from labapp.record.events.event import Pauses
-from labapp.record.events.registry import kind
-from labapp.study.assignment import shuffled
-from labapp.study.conditions import Scope
+from labapp.record.events.registry import Pauses, kind
+from labapp.study.conditions import Scope, shuffled
 from labapp.study.planner import Planner
 from labapp.study.plugins import questions
 from labapp.study.plugins.item import TaskStages
 from labapp.study.plugins.part import TrialsPart
 from labapp.study.plugins.pictures import PictureContext, QuestionPictures
+from labapp.study.plugins.registry import MachineContext, TaskType
 from labapp.study.plugins.simulated import DEVICE, Answerer, SimulatedParticipant, Step
-from labapp.study.plugins.task_type import MachineContext, TaskType
 
 CARDS = ("river", "stone", "cloud")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labapp.models.datasets.birds.dataset import (
+from labapp.models.datasets.birds import (
     SISTERS,
     SPECIES,
     STATES,

@@ -52,7 +52,7 @@ from labapp.models.explanations.building.sets import (
 from labapp.models.explanations.data import ids_of
 from labapp.models.representations import onnx_backend
 from labapp.models.representations.importing.latents import Format, graph_of
-from labapp.models.stimuli import masking, score_files
+from labapp.models.stimuli import masked_pictures, score_files
 from labapp.models.stimuli.manifest import (
     Class_,
     Classifier,
@@ -267,12 +267,16 @@ def _masked(
 ) -> list[MaskedOutput]:
     """What the classifier makes of the picture masked as studies do by default, by either sign."""
     stored = score_files.decode_scores(score_files.encode_scores(scores), method)
-    level, percents = masking.level("mean", mean), masking.sizes()
-    rankings = {sign: masking.ranking(stored, sign) for sign in masking.SIGNS.values()}
+    level, percents = masked_pictures.level("mean", mean), masked_pictures.sizes()
+    rankings = {
+        sign: masked_pictures.ranking(stored, sign) for sign in masked_pictures.SIGNS.values()
+    }
     shown = [(sign, percent) for sign in rankings for percent in percents]
     pictures = np.stack(
         [
-            masking.masked(picture, masking.first(rankings[sign], percent, scores.shape), level)
+            masked_pictures.masked(
+                picture, masked_pictures.first(rankings[sign], percent, scores.shape), level
+            )
             for sign, percent in shown
         ]
     )

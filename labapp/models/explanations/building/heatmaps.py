@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.models.datasets.birds.dataset import SIZE
+from labapp.models.datasets.birds import SIZE
 from labapp.models.datasets.split import Float32, Int64
 from labapp.models.explanations import bagnet, evaluation, resnet
 from labapp.models.explanations.building.sets import (

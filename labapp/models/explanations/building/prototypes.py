@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from labapp.models.datasets.split import Int64
+from labapp.models.explanations import protopnet, prototree
 from labapp.models.explanations.building.sets import (
     Candidate,
     ExplanationJob,
@@ -34,9 +35,7 @@ from labapp.models.explanations.building.sets import (
 )
 from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.photos import PictureRows, UInt8
-from labapp.models.explanations.protopnet import training
-from labapp.models.explanations.prototree import training as prototree
-from labapp.models.explanations.prototree.training import DecisionTree, PathStep, TreeExplanation
+from labapp.models.explanations.prototree import DecisionTree, PathStep, TreeExplanation
 from labapp.models.stimuli.manifest import Prototype
 from labapp.models.stimuli.pictures import paint_bird
 
@@ -66,15 +65,15 @@ class PrototypeExplainer:
                 photo=ref_of(train, prototype.row),
                 box=rounded(prototype.box),
             )
-            for prototype in training.prototypes(model)
+            for prototype in protopnet.prototypes(model)
         )
 
     def explain(
         self, model: Classifier, rows: PictureRows, jobs: Sequence[ExplanationJob], seed: int
     ) -> list[PhotoExplanation]:
-        prototypes = training.prototypes(model)
+        prototypes = protopnet.prototypes(model)
         explained = []
-        explanation = training.explain(model, pictures_of(rows, jobs))
+        explanation = protopnet.explain(model, pictures_of(rows, jobs))
         for n, job in enumerate(jobs):
             fields: dict[str, Any] = {}
             species: tuple[int, ...] = (job.candidate.prediction,)
@@ -97,7 +96,7 @@ def _id(number: int) -> str:
 
 
 def _ranked(
-    explanation: training.ClassExplanation, n: int, numbers: list[int]
+    explanation: protopnet.ClassExplanation, n: int, numbers: list[int]
 ) -> list[dict[str, Any]]:
     """The rows of one species, the most similar first."""
     similarities = explanation.similarities[n]

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from labapp import __version__
 from labapp.base.discovery import load
 from labapp.base.errors import ModelError, StimuliError, UsageError
-from labapp.models.datasets.birds.dataset import (
+from labapp.models.datasets.birds import (
     OCCLUSION,
     SISTERS,
     SPECIES,
@@ -42,12 +42,12 @@ from labapp.models.datasets.birds.dataset import (
     guide,
     name_of,
 )
-from labapp.models.datasets.faces.dataset import CLASSES, FaceRows
-from labapp.models.datasets.faces.dataset import SIZE as FACE_PX
+from labapp.models.datasets.faces import CLASSES, FaceRows
+from labapp.models.datasets.faces import SIZE as FACE_PX
 from labapp.models.datasets.split import CHUNK, Float32, Int64
 from labapp.models.explanations import package
-from labapp.models.explanations.card import VISIBLE
 from labapp.models.explanations.data import METHODS, SCORINGS, FolderData, ids_of
+from labapp.models.explanations.package import VISIBLE
 from labapp.models.explanations.photos import PictureRows, UInt8, as_bytes
 from labapp.models.stimuli import importing
 from labapp.models.stimuli.manifest import Class_, Kind, Manifest, Method, Photo, Prototype, Scale

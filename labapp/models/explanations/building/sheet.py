@@ -23,7 +23,7 @@ from labapp.base.figure_style import STYLE
 from labapp.models.stimuli import masked_pictures, pictures, score_files
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Photo
-from labapp.models.stimuli.masking import MaskedRef, Masking
+from labapp.models.stimuli.masked_pictures import MaskedRef, Masking
 
 EXPLANATIONS, MASKED = "explanations.png", "masked.png"
 CELL_IN = 1.15

@@ -31,9 +31,9 @@ from PySide6.QtGui import QImage, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from labapp.base import discovery
-from labapp.models.stimuli import masking
+from labapp.models.stimuli import masked_pictures
 from labapp.record.events.commands import Command
-from labapp.record.events.event import Pauses
+from labapp.record.events.registry import Pauses
 from labapp.tasks.judging.events import TREE, Judge, OpenSpecies
 from labapp.tasks.judging.machine import JudgingState, PhotoTrial, answered, with_answer
 from labapp.tasks.judging.plan import (
@@ -256,7 +256,7 @@ def colour_bar(session: SessionView, explained: ExplainedModel) -> HeatmapBar | 
     if explained.scale == "signed":
         low, high = words("judging_bar_signed_low"), words("judging_bar_signed_high")
         middle = words("judging_bar_signed_middle")
-    table, remark = masking.table(explained.colour_map), words("judging_bar_same")
+    table, remark = masked_pictures.table(explained.colour_map), words("judging_bar_same")
     return HeatmapBar(table, session.palette, low, high, middle=middle, remark=remark)
 
 

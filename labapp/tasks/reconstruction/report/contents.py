@@ -20,11 +20,10 @@ import numpy as np
 import pandas as pd
 
 from labapp import __version__
-from labapp.analysis.by_task import metrics_by_model
 from labapp.analysis.calibration import Suggestion, separation, skip_after_s
 from labapp.analysis.columns import Metric
 from labapp.analysis.tables import Tables
-from labapp.analysis.task_report import ReportedStudy, TaskReport
+from labapp.analysis.task_report import ReportedStudy, TaskReport, metrics_by_model
 from labapp.base.report.listing import NONE
 from labapp.base.report.page import (
     Html,

@@ -18,7 +18,7 @@ from labapp.base import discovery
 from labapp.base.clock import NS
 from labapp.base.messages import decoded
 from labapp.record.events import Event, payload_of
-from labapp.record.events.event import Pauses
+from labapp.record.events.registry import Pauses
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart, introduces

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from labapp.models.datasets.birds.dataset import GENERA, SPECIES, marks_of, name_of
+from labapp.models.datasets.birds import GENERA, SPECIES, marks_of, name_of
 from labapp.models.datasets.concepts.marked_birds import CLASSES, FIRST, marked_birds
 from labapp.models.stimuli.pictures import paint_bird
 

@@ -12,7 +12,7 @@ from labapp.base.errors import DatasetError, LabappError, ModelError, StimuliErr
 from labapp.cli.main import app
 from labapp.models.explanations import masked
 from labapp.models.stimuli import importing, library
-from labapp.models.stimuli.masking import Masking
+from labapp.models.stimuli.masked_pictures import Masking
 from tests.helpers import picture_folder
 from tests.helpers.unmasking import write_unmasking_study
 

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from labapp.base.errors import ModelError, StimuliError, UsageError
-from labapp.models.datasets.faces.dataset import CLASSES, faces
+from labapp.models.datasets.faces import CLASSES, faces
 from labapp.models.datasets.painter import average_blocks
 from labapp.models.explanations import package, pixel_scores
 from labapp.models.explanations.building import commands
 from labapp.models.explanations.building.pixel_score_sets import scored_of, select
 from labapp.models.explanations.building.sets import SCORED_SPECS, BuiltSet, ScoredSpec
-from labapp.models.explanations.card import ClassTest
 from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.data import METHODS, SCORINGS, FacesData, ids_of
+from labapp.models.explanations.package import ClassTest
 from labapp.models.stimuli import importing, library, pictures, score_files
 from labapp.models.stimuli.manifest import Manifest, Photo
 from tests.helpers.installed import on_path, write_package

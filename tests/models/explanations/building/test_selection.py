@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.models.datasets.birds.dataset import BirdRows
+from labapp.models.datasets.birds import BirdRows
 from labapp.models.explanations.building.sets import (
     BirdPhotos,
     Candidate,

@@ -11,11 +11,11 @@ from PIL import Image
 
 from labapp.base.errors import StimuliError
 from labapp.models.explanations.building import sheet
-from labapp.models.stimuli import masked_pictures, masking, score_files
-from labapp.models.stimuli.masking import MaskedRef, Masking
+from labapp.models.stimuli import masked_pictures, score_files
+from labapp.models.stimuli.masked_pictures import MaskedRef, Masking
 from tests.helpers import stimuli
 
-MASKING = Masking(masking.sizes(5, 60, 4), "black", "signed")
+MASKING = Masking(masked_pictures.sizes(5, 60, 4), "black", "signed")
 
 
 def drawn(figure: Figure) -> list[np.ndarray]:

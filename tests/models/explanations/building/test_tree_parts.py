@@ -13,7 +13,7 @@ from PIL import Image
 
 from labapp.models.explanations.building import prototypes
 from labapp.models.explanations.building.prototypes import first_wrong
-from labapp.models.explanations.prototree.training import TreeExplanation, complete
+from labapp.models.explanations.prototree import TreeExplanation, complete
 from tests.helpers.sample import examples
 
 DEPTH = 3

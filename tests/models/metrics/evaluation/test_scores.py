@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from labapp.base.errors import MetricError, UsageError
 from labapp.models.metrics.evaluation import scores
-from labapp.models.metrics.mig import mig
+from labapp.models.metrics.information import mig
 from labapp.models.metrics.registry import METRICS
 
 QUICK = ("mi", "mig", "dcimig", "modularity", "sap")

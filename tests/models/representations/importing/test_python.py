@@ -19,8 +19,8 @@ from labapp.models import catalog as models_catalog
 from labapp.models.representations import package, python_backend
 from labapp.models.representations.importing import memory
 from labapp.models.representations.importing.importing import Imported, import_decoder
-from labapp.record.events.event import UnstampedEvent
-from labapp.session.models import load_warm
+from labapp.record.events.registry import UnstampedEvent
+from labapp.session.pictures import load_warm
 from labapp.session.resuming import check_models
 from labapp.study.overview import space_of
 from tests.helpers.journals import stamp

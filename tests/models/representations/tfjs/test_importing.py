@@ -15,7 +15,7 @@ from labapp.models.representations import card as cards
 from labapp.models.representations import load_package
 from labapp.models.representations.decoders import PERCENTILES, LoadedDecoder, percentiles_of
 from labapp.models.representations.recipe import ARCHITECTURES, TrainedNetwork
-from labapp.models.representations.tfjs.importing import LAYOUTS, import_package
+from labapp.models.representations.tfjs import LAYOUTS, import_package
 from tests.models.representations.tfjs import published
 from tests.models.representations.tfjs.published import Network
 

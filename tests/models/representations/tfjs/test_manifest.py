@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.base.errors import ModelError
-from labapp.models.representations.tfjs import importing
+from labapp.models.representations import tfjs
 from tests.models.representations.tfjs import published
 
 shapes = st.lists(st.integers(1, 4), max_size=4)
@@ -40,8 +40,8 @@ def test_any_split_into_shards_reads_the_same(groups: Any, data: st.DataObject) 
             cuts = data.draw(st.lists(st.integers(0, size), max_size=6))
             parts.append(published.write_group(folder, tensors, cuts, number))
             expected |= tensors
-        (folder / importing.MANIFEST).write_text(json.dumps(parts), encoding="utf-8")
-        found = importing.read(folder)
+        (folder / tfjs.MANIFEST).write_text(json.dumps(parts), encoding="utf-8")
+        found = tfjs.read(folder)
     assert found.tensors.keys() == expected.keys()
     for key, values in expected.items():
         assert found.tensors[key].dtype == values.dtype
@@ -62,16 +62,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 def write(folder: Path, parts: Any) -> None:
-    (folder / importing.MANIFEST).write_text(json.dumps(parts), encoding="utf-8")
+    (folder / tfjs.MANIFEST).write_text(json.dumps(parts), encoding="utf-8")
 
 
 def parts_of(folder: Path) -> Any:
-    return json.loads((folder / importing.MANIFEST).read_text(encoding="utf-8"))
+    return json.loads((folder / tfjs.MANIFEST).read_text(encoding="utf-8"))
 
 
 def refusal(folder: Path) -> str:
     with pytest.raises(ModelError) as caught:
-        importing.read(folder)
+        tfjs.read(folder)
     assert caught.value.safe
     assert caught.value.todo
     return caught.value.what
@@ -180,12 +180,12 @@ def test_values_that_are_not_finite_are_refused(folder: Path) -> None:
     ["", "{", "[]", "{}", "[1]", '[{"paths": []}]', "[" * 5000, '[{"paths": ["a"]}]', "\udcff"],
 )
 def test_what_is_no_manifest_is_refused(folder: Path, text: str) -> None:
-    path = folder / importing.MANIFEST
+    path = folder / tfjs.MANIFEST
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     assert "is not as TensorFlow.js packages are" in refusal(folder)
 
 
 def test_a_huge_manifest_is_not_parsed(folder: Path) -> None:
-    with (folder / importing.MANIFEST).open("wb") as stream:
-        stream.truncate(importing.LARGEST + 1)
-    assert f"at most {importing.LARGEST}" in refusal(folder)
+    with (folder / tfjs.MANIFEST).open("wb") as stream:
+        stream.truncate(tfjs.LARGEST + 1)
+    assert f"at most {tfjs.LARGEST}" in refusal(folder)

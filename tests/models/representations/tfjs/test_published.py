@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from labapp.models.representations import load_package
-from labapp.models.representations.tfjs.importing import import_package
+from labapp.models.representations.tfjs import import_package
 
 PUBLISHED = Path(__file__).resolve().parents[5] / "shared/data/published-decoders"
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from labapp.base.errors import ModelError
-from labapp.models.representations.tfjs.importing import import_package
+from labapp.models.representations.tfjs import import_package
 from tests.models.representations.tfjs import published
 
 Change = Callable[[Any], object]

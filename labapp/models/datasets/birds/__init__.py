@@ -1,1 +1,0 @@
-"""Procedural birds: pictures of invented species whose marks, parts and visibility are known."""

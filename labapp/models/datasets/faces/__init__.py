@@ -1,1 +1,0 @@
-"""Schematic faces, angry or happy: pictures of nobody, with an expression that many cues share."""

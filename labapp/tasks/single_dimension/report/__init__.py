@@ -1,1 +1,0 @@
-"""What the report has of single dimensions: correctness by dial."""

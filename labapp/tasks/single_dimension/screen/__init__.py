@@ -1,1 +1,0 @@
-"""What participants see of the single-dimension task: one module a screen."""
