@@ -609,7 +609,7 @@ def simulate_(
 
 OUTPUTS = {"--out", "--still", "--preregister"}
 """Options that name a place to write to."""
-UNCHECKED = {*OUTPUTS, "--data", "--private", "--model"}
+UNCHECKED = {*OUTPUTS, "--data", "--private", "--model", "--to"}
 """Options that name a place which need not be there yet, or of which the command says more."""
 # Not click's: newer versions of typer bring a click of their own.
 _UsageMistake: Any = typer.BadParameter.__mro__[1]
@@ -691,7 +691,8 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
         (
             *("sessions recover", "sessions exclude", "sessions include", "code segment"),
             *("code speakers", "code assign", "code done", "code lock", "code adjudicate"),
-            *("code receive", "code import", "videos align", "videos remove"),
+            *("participants merge", "code receive", "code import", "videos align"),
+            *("videos remove",),
             *("models title", "models remove"),
         ),
         _CHANGES,

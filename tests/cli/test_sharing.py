@@ -43,7 +43,7 @@ def test_a_deposit_is_made_and_says_who_is_in_it(labapp: Run, tmp_path: Path) ->
     assert "labapp does not know whether your consent form" in told
     assert (out / "README.md").exists()
     status, _, err = labapp("deposit", "golden", "--license", "CC0-1.0", *CREATOR, *options)
-    assert status == 1
+    assert status == 3
     assert "never overwrites" in err
 
 

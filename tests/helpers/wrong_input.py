@@ -27,6 +27,7 @@ COMMANDS = {
     "docs": "",
     "completion": "bash",
     "demo": "--out {new}",
+    "deposit": "{session} --license CC0-1.0 --creator Curie,Marie --out {new}",
     "doctor": "",
     "run": "{study} --participant P01 --audio off --windowed",
     "export": "{session} --out {new}",
@@ -101,6 +102,9 @@ COMMANDS = {
     "--out {new}",
     "stimuli sheet": "{pixels} --out {new}",
     "stimuli masks": "{pixels} --out {new}",
+    "extras list": "",
+    "extras add": "{extra}",
+    "extras download": "{extra} --to wheels",
     "plugins list": "",
 }
 """By the name of a command, its arguments."""

@@ -66,7 +66,7 @@ def ctl(
 
     Returns a Score with the parts `per_factor` (K,), the leakage of each code, whose mean is the
     score; and `codes_on_task` and `concepts_on_task` (K,), shares of the label's entropy. Raises
-    MetricError: see `inputs.check_inputs`, `concepts.concepts` and `concepts.task`; more codes than
+    MetricError: see `inputs.check_inputs`, `inputs.concepts` and `inputs.task`; more codes than
     concepts where they are not aligned, or fewer; fewer neighbours than 1 or more than there are
     other rows, an unknown estimator, or a seed outside its range.
 

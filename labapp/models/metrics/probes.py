@@ -241,7 +241,7 @@ def task_probe(
 
     Returns a Score with the parts `accuracy`; `factors_auc` and `factors_accuracy`, the same of a
     network that reads the factors; and `chance`, the share of the most frequent label among the
-    test rows. Raises MetricError: as `concept_probe`, and see `concepts.task`.
+    test rows. Raises MetricError: as `concept_probe`, and see `inputs.task`.
 
     codes, factors : as in `concept_probe`; factors may be measurements, and are read as they are.
     labels : the label of each row, shape (n,): up to 1,000 classes. With more than two, the area is

@@ -6,8 +6,8 @@ with `track` (`timeline`, `level`, `writer`); `sources` tells which microphone i
 server. Afterwards, `alignment` and `repair` read the file.
 
 For a replay, `recorded_sound` makes one sound of a session's files, `pyramid` draws it, `speech`
-finds where somebody speaks in it, and `player` plays it: at any speed, (in
-a child process, too), with a `playhead` that knows what is heard now.
+finds where somebody speaks in it, and `player` plays it at any speed, in a child process, and knows
+what is heard now.
 
 No module here loads PortAudio when it is imported: a machine without sound must still open every
 window.
