@@ -166,7 +166,7 @@ def _columns_of(tables: Tables, table: str, frame: pd.DataFrame) -> Iterator[_Co
         if name not in LEFT_OUT:
             own = f"session_{name}" if name in taken else name
             known = merged.get(name) if table == "participants" else None
-            values = known.values if known is not None and known.kind != "text" else {}
+            values = known.values if known is not None and known.is_numeric else {}
             yield _Column(
                 own,
                 _label(table, name) if known is None else known.meaning,

@@ -54,6 +54,11 @@ class MergedColumn:
         """For people: the label, or the header of the file."""
         return self.label or self.header
 
+    @property
+    def is_numeric(self) -> bool:
+        """Whether its answers are numbers, which `values` can name."""
+        return self.kind != "text"
+
 
 @dataclass(frozen=True, slots=True)
 class Merged:
