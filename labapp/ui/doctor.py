@@ -189,7 +189,11 @@ def _decoders() -> list[Check]:
         todo = (
             f"Sessions, replay and analysis work without it. Install it: {install_command('torch')}"
         )
-        return [*checks, Check("torch", "note", text, todo)]
+        checks.append(Check("torch", "note", text, todo))
+        if (device := default_device()) != "cpu":
+            text = f"LABAPP_DEVICE is {device!r}, which needs torch: decoders cannot start"
+            checks.append(Check("decoder", "fail", text, "Remove LABAPP_DEVICE, or install torch."))
+        return checks
     from labapp.models.representations.torch_backend import devices
 
     checks += [_decoder(device, default_device()) for device in devices() if device != "cpu"]

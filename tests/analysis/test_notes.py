@@ -159,6 +159,10 @@ def test_a_skip_that_was_taken_back_is_a_deviation() -> None:
     ]
 
 
+def test_a_moderator_who_was_never_blind_is_not_unblinded() -> None:
+    assert tables(session(blind=False)).deviations["kind"].tolist() == ["paused", "noted"]
+
+
 def test_deviations_read_as_they_were_corrected_and_say_of_the_unblinding() -> None:
     found = tables(session())
     assert rows(found.deviations, "kind", "session_s", "detail", "stage") == [

@@ -311,6 +311,15 @@ def test_two_programs_cannot_both_take_a_participant(tmp_path: Path) -> None:
     assert len(refused) == 7
 
 
+def test_the_name_of_a_new_session_outlasts_a_power_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr(durable, "sync_folder", synced.append)
+    made = new_session(tmp_path, QUICK, "P01", "1", FakeClock())
+    assert synced[-1] == made.path.parent
+
+
 def test_a_session_that_cannot_be_locked_is_told(tmp_path: Path) -> None:
     made = new_session(tmp_path, QUICK, "P01", "1", FakeClock())
     (made.path / "session.lock").unlink()

@@ -100,7 +100,8 @@ def test_nothing_goes_on_before_it_is_on_disk(
 def test_a_slow_disk_does_not_fill_the_queue_with_ticks(
     begin: Callable[..., OpenSession], gate: Gate, tmp_path: Path
 ) -> None:
-    from tests.study.test_refusals import GOOD, write
+    from tests.study.test_refusals import GOOD
+    from tests.study.test_refusals import write_refusals as write
 
     limited = GOOD.replace("trials: 3", "trials: 3\n      time_limit_min: 0.01\n      skip: after")
     session = begin("stage-1", study=write(tmp_path, limited), commit_timeout_s=0.01)
@@ -267,7 +268,8 @@ def test_no_voice_is_recorded_of_somebody_who_declines(tmp_path: Path) -> None:
 
 
 def test_a_missing_microphone_ends_only_a_study_that_needs_it(tmp_path: Path) -> None:
-    from tests.study.test_refusals import GOOD, write
+    from tests.study.test_refusals import GOOD
+    from tests.study.test_refusals import write_refusals as write
 
     recorder = Recorder(at_start=NoMicrophone("There is no microphone."))
     session = begin_session(tmp_path, make_recorder=lambda *_: recorder)

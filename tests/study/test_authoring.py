@@ -34,7 +34,8 @@ from labapp.study.plan import Plan
 from labapp.study.plugins.texts import pages as pages_of
 from labapp.study.words import lacking
 from labapp.ui.strings import strings_of
-from tests.study.test_refusals import GOOD, refused, write
+from tests.study.test_refusals import GOOD, refused
+from tests.study.test_refusals import write_refusals as write
 
 SHIPPED = [path.stem for path in loading.shipped()]
 

@@ -19,7 +19,7 @@ from labapp.models.stimuli.library import parse
 from labapp.session.gate import look_at
 from tests.helpers.beside import put_beside
 from tests.helpers.mistakes import EASE, FILES
-from tests.study.test_mistakes import DESIGNED
+from tests.study.test_refusals import DESIGNED
 
 STUDY = (
     DESIGNED.replace(

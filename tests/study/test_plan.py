@@ -18,7 +18,8 @@ from labapp.study.plan import QuestionnairePart
 from labapp.study.plugins.texts import fill, pages, placeholders
 from labapp.study.schema import Participants
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from tests.study.test_refusals import GOOD, write
+from tests.study.test_refusals import GOOD
+from tests.study.test_refusals import write_refusals as write
 
 
 def realised(participant: str = "P01", **more: object) -> plan.Plan:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QAccessibleActionInterface, QEnterEvent
+from PySide6.QtGui import QAccessibleActionInterface, QColor, QEnterEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -24,7 +24,7 @@ from labapp.tasks.judging.plan import AGREEMENT, questions
 from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.questionnaire.moderator import sheet_lines
 from labapp.tasks.questionnaire.screen.questionnaire import NumberSlider, Page, TextAbove, halves
-from labapp.tasks.unmasking.screen import Response, ResponseRow
+from labapp.tasks.unmasking.screen import CAP_HEIGHT, Response, ResponseButton, ResponseRow
 from labapp.ui import theme
 from labapp.ui.participant.screen import ReadOnly, centre
 from labapp.ui.participant.window import WindowPicture
@@ -32,7 +32,15 @@ from labapp.ui.preview import Preview, opened_preview, write_pictures
 from labapp.ui.strings import Strings
 from labapp.ui.widgets import controls, dial
 from labapp.ui.widgets.choice import Choice, Look, OptionList, Scale
-from labapp.ui.widgets.dial import BOTTOM_HEIGHT, TOP_HEIGHT, BottomBar, DialSlider, Foot
+from labapp.ui.widgets.dial import (
+    BOTTOM_HEIGHT,
+    DOT_PITCH,
+    TOP_HEIGHT,
+    BottomBar,
+    DialSlider,
+    Dots,
+    Foot,
+)
 from labapp.ui.widgets.row_view import AnswerRow, ClassTabs
 from labapp.ui.widgets.segments import Segments, Views
 from tests.helpers.judging_studies import write_judging_study
@@ -510,6 +518,30 @@ def shown(qtbot: QtBot, names: list[str]) -> ResponseRow:
     qtbot.addWidget(row)
     row.show()
     return row
+
+
+def test_the_key_of_an_answer_is_painted_in_the_middle_of_its_button(qtbot: QtBot) -> None:
+    row = shown(qtbot, ["anger"])
+    button = row.findChild(ResponseButton)
+    picture = button.grab().toImage()
+    ground = QColor(theme.LIGHT.ground)
+    assert ground != QColor(theme.LIGHT.card)
+    painted = [
+        y
+        for y in range(picture.height())
+        if any(picture.pixelColor(x, y) == ground for x in range(10, picture.width() - 10))
+    ]
+    assert len(painted) > CAP_HEIGHT / 2
+    assert (painted[0] + painted[-1]) / 2 == pytest.approx(picture.height() / 2, abs=2)
+
+
+def test_dots_stand_in_the_middle_of_their_line(qtbot: QtBot) -> None:
+    dots = Dots(theme.LIGHT)
+    qtbot.addWidget(dots)
+    dots.show_progress(1, 1)
+    dots.resize(round(DOT_PITCH), 60)
+    picture = dots.grab().toImage()
+    assert picture.pixelColor(round(DOT_PITCH / 2), 30) == QColor(theme.LIGHT.accent)
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,7 @@ def test_the_page_tells_the_study_and_its_models_in_no_order_of_the_plan(
     open_page(window)
     page = window.view.study
     assert page.title.text() == "Quick start: wavy lines"
+    assert page.focusPolicy() == Qt.FocusPolicy.TabFocus, "it scrolls by keys, not by a click"
     assert page.facts.text() == "quickstart, version 1  ·  sound optional"
     assert page.flow.text().replace("\xa0", " ").startswith("Consent  →  Tutorial  →  Practice")
     assert list(page.cards) == QUICKSTART

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from labapp.analysis import load
+from labapp.analysis.data_files import FORMATS
 from labapp.base.errors import RecordError
 from labapp.papers.interactive_reconstruction.results import SCORE_METRICS
 from labapp.record.journal.layout import JOURNAL
@@ -34,9 +35,11 @@ from labapp.ui.researcher import job
 from labapp.ui.researcher.controller import Researcher
 from labapp.ui.researcher.job import Ended, Job
 from labapp.ui.researcher.page import (
+    DATA_FORMATS,
     MOST_FIGURES,
     TITLES,
     UNITS,
+    CopyRequest,
     ExportRequest,
     Line,
     Picture,
@@ -235,7 +238,7 @@ def test_results_come_by_themselves_and_are_those_of_the_command(
     assert page.count.text() == "2 sessions, 2 count"
     assert page.state.text().startswith("As of ")
     kept = tmp_path / "kept"
-    researcher.keep(kept)
+    page.keep_in(kept)
     results = read_results(kept)
     assert results.report.is_file()
     counted = load(data / "quickstart").included()
@@ -252,9 +255,36 @@ def test_results_come_by_themselves_and_are_those_of_the_command(
     assert results.figures[0].stem == "quickstart-reconstruction-metrics", "as in the report"
     titles = [label.text() for label in page.results.findChildren(QLabel)]
     assert "Response time" in titles
-    researcher.keep(kept)
+    page.keep_in(kept)
     assert "exists already" in page.state.text()
     assert results == read_results(kept)
+    page.formats["sav"].click()
+    page.formats["xlsx"].click()
+    page.keep_in(tmp_path / "with-data")
+    assert not page.keep.isEnabled()
+    assert str(tmp_path / "with-data") in page.state.text()
+    qtbot.waitUntil(page.keep.isEnabled, timeout=PATIENCE_MS)
+    files = {path.name for path in (tmp_path / "with-data").iterdir()}
+    assert {"data.xlsx", "long.sav", "wide.sav", "variables.csv", "report.html"} <= files
+    assert "wide.dta" not in files
+    page.keep_in(kept)
+    qtbot.waitUntil(page.keep.isEnabled, timeout=PATIENCE_MS)
+    assert "holds an earlier analysis" in page.state.text()
+
+
+def test_the_window_offers_every_program_that_the_command_writes_for() -> None:
+    assert DATA_FORMATS == FORMATS
+
+
+def test_what_is_ticked_goes_with_the_copy(qtbot: QtBot, tmp_path: Path) -> None:
+    page = ResearcherPage(theme.LIGHT)
+    qtbot.addWidget(page)
+    wanted: list[CopyRequest] = []
+    page.keep_requested.connect(wanted.append)
+    page.keep_in(tmp_path)
+    qtbot.keyClick(page.formats["sav"], Qt.Key.Key_Space)
+    page.keep_in(tmp_path)
+    assert wanted == [CopyRequest(tmp_path), CopyRequest(tmp_path, ("sav",))]
 
 
 def test_without_sessions_there_is_nothing_to_do(researcher: Researcher) -> None:

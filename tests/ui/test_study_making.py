@@ -54,7 +54,7 @@ from tests.helpers.judging_studies import write_judging_study
 from tests.helpers.questionnaires import written_study
 from tests.helpers.unmasking import made, write_unmasking_study
 from tests.session.test_slots import slotted
-from tests.study.test_mistakes import FAR_APART, faults, write
+from tests.study.test_refusals import FAR_APART, faults, write
 from tests.ui.quiet import restless_widgets
 
 

@@ -44,7 +44,7 @@ from tests.helpers.reach import ill_made, out_of_reach
 from tests.helpers.rooms import skip_to
 from tests.helpers.sample import sample
 from tests.ui.desk import Desk
-from tests.ui.test_moderator_judging import WARM
+from tests.ui.test_moderator_concepts import WARM
 
 SCREENS = {"1366x768": (1366, 768), "1366x768 at 150 %": (911, 512), "1920x1080": (1920, 1080)}
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from labapp.models.datasets.birds import SISTERS
 from labapp.models.datasets.split import CHUNK, Float32, Int64
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 UInt8 = NDArray[np.uint8]
 
@@ -108,6 +109,8 @@ def as_bytes(pictures: NDArray[np.float32]) -> UInt8:
 
 def as_input(pictures: UInt8) -> Tensor:
     """What every classifier takes: float32 from 0 to 1, shape as `pictures`."""
+    import torch
+
     return torch.from_numpy(pictures.astype(np.float32) / np.float32(255))
 
 
@@ -141,6 +144,8 @@ class Batches:
 
     def take(self, number: int, random: np.random.Generator) -> tuple[Tensor, Tensor]:
         """Pictures (batch, channels, size, size), float32 from 0 to 1, and classes (batch,)."""
+        import torch
+
         rows = self.rows(number)
         pictures = self.photos.pictures[rows]
         inputs = augment(pictures, random, self._shift) if self._augmented else as_input(pictures)
@@ -164,6 +169,8 @@ def augment(pictures: UInt8, random: np.random.Generator, shift: int = SHIFT) ->
 
     float32 from 0 to at most 1, shape as `pictures`.
     """
+    import torch
+
     n, channels, height, width = pictures.shape
     mirrored = np.less(random.random((n, 1)), 0.5)
     dy, dx = random.integers(-shift, shift, (2, n, 1), endpoint=True)

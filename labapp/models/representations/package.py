@@ -18,6 +18,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -25,8 +26,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from labapp.base import leftovers, resources
-from labapp.base.errors import ModelError, ModelNotFound
-from labapp.base.installation import pip_command
+from labapp.base.errors import DeviceMissing, ModelError, ModelNotFound
+from labapp.base.installation import install_command, pip_command
 from labapp.models.datasets.split import Float32
 from labapp.models.representations import card as cards
 from labapp.models.representations import cpu_backend, onnx_backend, python_backend, recipe
@@ -292,6 +293,14 @@ def _trained(folder: Path, card: ModelCard, device: str | None, threads: int) ->
         forward := cpu_backend.build(card.made_by, card.space.width, weights, threads=threads)
     ):
         return _loaded(card, sample, forward, "cpu", threads)
+    if device != "cpu" and find_spec("torch") is None:
+        raise DeviceMissing(
+            f"{card.id} was to be decoded on {device}, which needs the package torch, and that is "
+            "not installed.",
+            safe=_SAFE,
+            todo="Decode on the processor: remove LABAPP_DEVICE and leave --device out. Or install "
+            f"torch: {install_command('torch')}",
+        )
     from labapp.models.representations import torch_backend
 
     chosen = torch_backend.choose_device(device)

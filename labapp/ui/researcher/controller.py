@@ -38,7 +38,14 @@ from labapp.ui.researcher.coding_page import (
     SpeechWanted,
 )
 from labapp.ui.researcher.job import Ended, Job, Progress, open_outside
-from labapp.ui.researcher.page import ExportRequest, ResearcherPage, Results, read_results, usable
+from labapp.ui.researcher.page import (
+    CopyRequest,
+    ExportRequest,
+    ResearcherPage,
+    Results,
+    read_results,
+    usable,
+)
 
 Stand = tuple[tuple[str, str, int], ...]
 """What results were computed from: id, state and events of each session."""
@@ -175,9 +182,14 @@ class Researcher(QObject):
         doing = counted(len(paths), "researcher.exporting")
         self._do(["export", *paths, "--out", str(request.out), *options], doing, told)
 
-    def keep(self, out: Path) -> None:
-        """Copy tables, figures and report to a folder that is not there yet."""
+    def keep(self, request: CopyRequest) -> None:
+        """Copy tables, figures and report to a folder that is not there yet; with files for other
+        programs they are computed again, there."""
+        out = request.out
         if (results := self._earlier(self._study)) is None:
+            return
+        if request.formats:
+            self._analyse_into(request)
             return
         try:
             shutil.copytree(results.folder, out)
@@ -188,6 +200,22 @@ class Researcher(QObject):
             self.page.set_state(text, "alarm")
         else:
             self.page.set_state(tr("researcher.saved", path=out), "good")
+
+    def _analyse_into(self, request: CopyRequest) -> None:
+        paths = self._paths()
+        if self._work.running or not paths:
+            return
+
+        def told(ended: Ended) -> None:
+            if ended.ok:
+                self.page.set_state(tr("researcher.saved", path=request.out), "good")
+            else:
+                self.page.set_state(_said(ended), "alarm")
+
+        formats = [word for name in request.formats for word in ("--format", name)]
+        doing = tr("researcher.saving", path=request.out)
+        arguments = ["analyze", *paths, "--out", str(request.out), *formats]
+        self._do(arguments, doing, told, self.page.set_state)
 
     def _open_report(self) -> None:
         if (results := self._earlier(self._study)) is not None:
@@ -226,8 +254,11 @@ class Researcher(QObject):
         self._runs += 1
         self._out = Path(self._folder.name) / f"{self._study}-{self._runs}"
         self._of = (self._study, stand)
-        paths = [str(session.path) for session in self._own if usable(session)]
-        self._analysis.start(["analyze", *paths, "--out", str(self._out)])
+        self._analysis.start(["analyze", *self._paths(), "--out", str(self._out)])
+
+    def _paths(self) -> list[str]:
+        """The sessions that an analysis takes."""
+        return [str(session.path) for session in self._own if usable(session)]
 
     def _analysed(self, ended: Ended) -> None:
         study, stand = self._of
@@ -275,10 +306,16 @@ class Researcher(QObject):
 
     # --- checks and exports -----------------------------------------------------------------------
 
-    def _do(self, arguments: list[str], doing: str, then: Callable[[Ended], None]) -> None:
+    def _do(
+        self,
+        arguments: list[str],
+        doing: str,
+        then: Callable[[Ended], None],
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
         self._then = then
         self._work.start(arguments)
-        self.page.set_about(doing)
+        (tell or self.page.set_about)(doing)
         self._busy()
 
     def _worked(self, ended: Ended) -> None:

@@ -78,11 +78,25 @@ class ExportRequest:
     flac: bool
 
 
+@dataclass(frozen=True, slots=True)
+class CopyRequest:
+    """Where results are kept: a folder that must not exist. formats: also a file of all numbers for
+    each of these, see `DATA_FORMATS`."""
+
+    out: Path
+    formats: tuple[str, ...] = ()
+
+
+DATA_FORMATS = {"xlsx": "Excel", "sav": "SPSS", "dta": "Stata"}
+"""The programs for which an analysis writes files of numbers, by what `--format` calls them."""
+
+
 class ResearcherPage(QWidget):
     """Signals
     -------
     study_chosen(str) : the study whose sessions are shown.
-    analyse_requested(), report_requested(), keep_requested(Path) : results; where to keep them.
+    analyse_requested(), report_requested(), keep_requested(CopyRequest) : results; where to keep
+        them.
     verify_requested(list[Path]), export_requested(ExportRequest) : the chosen sessions, or all.
     replay_requested(Path) : the session of a row.
     """
@@ -126,6 +140,10 @@ class ResearcherPage(QWidget):
         self.analyse.setMinimumWidth(max(stop, self.analyse.sizeHint().width()))
         self.report = Button(tr("results.open_report"))
         self.keep = Button(tr("results.save_copy"))
+        self.formats = {name: QCheckBox(program) for name, program in DATA_FORMATS.items()}
+        for name, box in self.formats.items():
+            box.setAccessibleName(tr("results.data_for", program=DATA_FORMATS[name]))
+            box.setToolTip(tr("results.data_hint"))
 
         layout = bits.fill(bits.row(self, theme.SPACE_L), (self._left(), 1), (self._right(), 1))
         self.beside = bits.Card(tr("results.figures"))
@@ -174,7 +192,11 @@ class ResearcherPage(QWidget):
             self.pages.addWidget(page)
         bits.turn_pages(self.tabs, self.pages.setCurrentIndex)
         bits.fill(card.body, head, self.state, (self.pages, 1))
+        told = bits.label(tr("results.data_files"), "secondary")
+        told.setMinimumHeight(max(box.sizeHint().height() for box in self.formats.values()))
+        boxes = (told, *self.formats.values())
         buttons = (self.analyse, self.keep, self.report)
+        card.body.addLayout(FlowLayout(theme.SPACE_M, 0, widgets=boxes))
         card.body.addLayout(FlowLayout(theme.SPACE_S, theme.SPACE_S, widgets=buttons))
         return card
 
@@ -232,6 +254,7 @@ class ResearcherPage(QWidget):
         self.analyse.setEnabled(analysing or can)
         for button in (self.verify, self.export):
             button.setEnabled(not working and bool(self.sessions.lines))
+        self.keep.setEnabled(not working and isinstance(self._results[0], Results))
 
     def set_about(self, text: str, tone: str = "") -> None:
         """What came of the last check or export."""
@@ -284,7 +307,12 @@ class ResearcherPage(QWidget):
         name = f"{self.study.currentData()}-results"
         title = tr("results.folder_title")
         if path := bits.ask_new_path(self, title, name):
-            self.keep_requested.emit(path)
+            self.keep_in(path)
+
+    def keep_in(self, out: Path) -> None:
+        """Ask for the results in a folder."""
+        formats = tuple(name for name, box in self.formats.items() if box.isChecked())
+        self.keep_requested.emit(CopyRequest(out, formats))
 
 
 HEADINGS = (N_("results.column.of"), "n", N_("results.column.mean"), N_("results.column.median"))

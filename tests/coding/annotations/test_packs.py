@@ -1,23 +1,32 @@
-"""Packs: what is in them, that they open like a study, and that marks come back whole."""
+"""Packs of annotations: sent, taken in whole or not at all, and verified."""
 
 from __future__ import annotations
 
 import shutil
 import zipfile
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import pytest
 
 from labapp.base import resources
 from labapp.base.clock import NS
-from labapp.base.errors import AnnotationError
+from labapp.base.errors import AnnotationError, AnnotationsBusy, LabappError
 from labapp.coding.annotations import codebook as codebooks
-from labapp.coding.annotations import packs
+from labapp.coding.annotations import packs, redacting, store
 from labapp.coding.annotations.codebook import Codebook
-from labapp.coding.annotations.ledger import parse
-from labapp.coding.annotations.model import Assignment, Text, Unit, rater_file
+from labapp.coding.annotations.ledger import as_bytes, parse, read
+from labapp.coding.annotations.model import (
+    Assignment,
+    RaterMarks,
+    Round,
+    Text,
+    Unit,
+    annotations_folder,
+    codebook_versions,
+    rater_file,
+)
 from labapp.coding.annotations.packs import (
     NOT_SHARED,
     Pack,
@@ -29,7 +38,16 @@ from labapp.coding.annotations.packs import (
 )
 from labapp.coding.annotations.redacting import holders, redact
 from labapp.coding.annotations.rounds import Draw, save_draw
-from labapp.coding.annotations.store import annotations_of, open_marks, open_texts, open_units
+from labapp.coding.annotations.store import (
+    annotations_of,
+    history_of,
+    open_marks,
+    open_texts,
+    open_units,
+    study_progress,
+    table,
+)
+from labapp.coding.annotations.verifying import verify_annotations
 from labapp.coding.sound import SessionSound
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.record import Record
@@ -37,6 +55,7 @@ from labapp.session.withdrawal import withdraw
 from tests.helpers.journals import golden_session
 
 SECRET = "Xanthippe"
+
 UNITS = tuple(Unit(f"u{n}", (20 + 4 * n) * NS, (22 + 4 * n) * NS) for n in range(6))
 
 
@@ -285,3 +304,346 @@ def test_of_two_packs_to_one_file_one_is_refused(
         packs.make_pack(session.parent, "ben", out)
     assert out.read_bytes() == b"another pack"
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".ben.zip")]
+
+
+RECEIVING_UNITS = tuple(Unit(f"u{n}", (20 + 4 * n) * NS, (22 + 4 * n) * NS) for n in range(3))
+
+
+@pytest.fixture
+def sessions(tmp_path: Path) -> list[Path]:
+    """Two sessions of which ben codes everything."""
+    first = golden_session(tmp_path / "data")
+    second = first.with_name(first.name.replace("ses-1", "ses-2"))
+    shutil.copytree(first, second)
+    book = resources.assets() / "codebooks" / "think-aloud.yaml"
+    shutil.copy(book, first.parent / "codebook.yaml")
+    for session in (first, second):
+        with open_units(session, "anna") as units:
+            units.put_all(RECEIVING_UNITS)
+            units.freeze()
+    drawn = (
+        Assignment(first.name, "ben", 0, 130 * NS),
+        Assignment(second.name, "ben", 0, 30 * NS),  # else both packed sessions were the same
+    )
+    save_draw(first.parent, Draw("d", ("ben",), 0, 1, drawn, 2, 0))
+    return [first, second]
+
+
+@pytest.fixture
+def book_receiving(sessions: list[Path]) -> Codebook:
+    return codebooks.read(sessions[0].parent / "codebook.yaml")
+
+
+def handed_over(study: Path, tmp_path: Path) -> Pack:
+    """A pack for ben, on another computer."""
+    report = make_pack(study, "ben", tmp_path / "ben.zip")
+    there = tmp_path / "elsewhere"
+    there.mkdir()
+    return open_pack(Path(shutil.copy(report.file, there)))
+
+
+def give(
+    session: Path, book: Codebook, code: str, unit: str, round_: Round = "independent"
+) -> None:
+    with open_marks(session, "ben", book, round=round_) as marks:
+        marks.give(code, unit=unit)
+        marks.set_status("done")
+
+
+@pytest.fixture
+def session_receiving(sessions: list[Path]) -> Path:
+    return sessions[0]
+
+
+@pytest.fixture
+def pack(session_receiving: Path, tmp_path: Path, book_receiving: Codebook) -> Pack:
+    """On another computer, where ben has given a code in the first session."""
+    opened = handed_over(session_receiving.parent, tmp_path)
+    give(opened.folder / session_receiving.name, book_receiving, "explore", "u0")
+    return opened
+
+
+def bens(session: Path) -> RaterMarks:
+    return annotations_of(open_record(session)).raters["ben"]
+
+
+def test_a_locked_round_takes_nothing_in_whichever_round_was_opened_last(
+    session_receiving: Path, pack: Pack, book_receiving: Codebook
+) -> None:
+    receive(session_receiving.parent, pack.folder)
+    with open_marks(session_receiving, "ben", book_receiving) as marks:
+        marks.set_status("locked")
+    with open_marks(pack.folder / session_receiving.name, "ben", book_receiving) as marks:
+        marks.give("goal", unit="u0")
+    give(pack.folder / session_receiving.name, book_receiving, "goal", "u1", "training")
+    with pytest.raises(AnnotationError, match="are locked"):
+        receive(session_receiving.parent, pack.folder)
+    assert [m.code for m in bens(session_receiving).marks] == ["explore"]
+    assert bens(session_receiving).status_of("independent") == "locked"
+
+
+def test_training_is_taken_in_beside_a_locked_round(
+    session_receiving: Path, pack: Pack, book_receiving: Codebook
+) -> None:
+    receive(session_receiving.parent, pack.folder)
+    with open_marks(session_receiving, "ben", book_receiving) as marks:
+        marks.set_status("locked")
+    give(pack.folder / session_receiving.name, book_receiving, "goal", "u1", "training")
+    receive(session_receiving.parent, pack.folder)
+    assert [(m.code, m.round) for m in bens(session_receiving).marks] == [
+        ("explore", "independent"),
+        ("goal", "training"),
+    ]
+    assert bens(session_receiving).status_of("independent") == "locked"
+
+
+def test_of_several_sessions_all_are_taken_in_or_none(
+    sessions: list[Path], tmp_path: Path, book_receiving: Codebook
+) -> None:
+    study = sessions[0].parent
+    pack = handed_over(study, tmp_path)
+    for session in sessions:
+        give(pack.folder / session.name, book_receiving, "explore", "u0")
+    with open_marks(sessions[1], "ben", book_receiving), pytest.raises(AnnotationsBusy):
+        receive(study, pack.folder)
+    assert not rater_file(sessions[0], "ben").exists()
+    assert [entry.marks for entry in receive(study, pack.folder)] == [1, 1]
+
+
+def test_nobody_writes_between_reading_and_merging(
+    session_receiving: Path, pack: Pack, book_receiving: Codebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give(session_receiving, book_receiving, "goal", "u1")
+    merged = packs.merged
+
+    def busy(*lines: Any) -> Any:
+        with pytest.raises(AnnotationsBusy):
+            give(session_receiving, book_receiving, "goal", "u2")
+        return merged(*lines)
+
+    monkeypatch.setattr(packs, "merged", busy)
+    receive(session_receiving.parent, pack.folder)
+    assert [m.unit for m in bens(session_receiving).marks] == ["u0", "u1"]
+
+
+def test_nobody_writes_between_reading_and_redacting(
+    sessions: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = sessions[0]
+    with open_texts(session, "anna") as texts:
+        texts.put(Text("u0", "Jane was here"))
+    shown_texts = redacting.shown_texts
+
+    def busy(*given: Any) -> Any:
+        with pytest.raises(AnnotationsBusy), open_texts(session, "anna") as texts:
+            texts.put(Text("u1", "written meanwhile"))
+        return shown_texts(*given)
+
+    monkeypatch.setattr(redacting, "shown_texts", busy)
+    redact(session, 20 * NS, 21 * NS, "anna")
+    texts_now = annotations_of(open_record(session)).texts
+    assert {unit: text.text for unit, text in texts_now.items()} == {"u0": "[…]"}
+
+
+def test_what_was_cut_off_on_the_way_is_told(
+    session_receiving: Path, pack: Pack, book_receiving: Codebook
+) -> None:
+    path = rater_file(pack.folder / session_receiving.name, "ben")
+    path.write_bytes(path.read_bytes()[:-20])
+    (received,) = receive(session_receiving.parent, path)
+    assert "cut off" in received.remark
+    assert received.status == "draft"
+
+
+def test_a_rater_who_is_called_like_another_is_refused(
+    session_receiving: Path, pack: Pack, book_receiving: Codebook
+) -> None:
+    with open_marks(session_receiving, "Ben", book_receiving) as marks:
+        marks.give("goal", unit="u1")
+    with pytest.raises(AnnotationError, match="There is a rater 'Ben'"):
+        receive(session_receiving.parent, pack.folder)
+    assert not rater_file(session_receiving, "ben").exists()
+
+
+BOOK = resources.assets() / "codebooks" / "think-aloud.yaml"
+
+
+@pytest.fixture
+def session_verifying(tmp_path: Path) -> Path:
+    """A session that anna has coded."""
+    session = golden_session(tmp_path)
+    with store.open_units(session, "anna") as units:
+        units.put_all([Unit("a", NS, 2 * NS), Unit("b", 2 * NS, 4 * NS)])
+        units.freeze()
+    with store.open_texts(session, "anna") as texts:
+        texts.put(Text("a", "let me try"))
+    with store.open_marks(session, "anna", codebooks.read(BOOK)) as marks:
+        marks.give("explore", unit="a")
+        marks.give("insight", t0_ns=NS)
+        marks.set_status("done")
+    return session
+
+
+def test_what_is_whole_is_said_to_be(session_verifying: Path) -> None:
+    for path in (session_verifying, session_verifying.parent):
+        report = verify_annotations(path)
+        assert report.ok, report.problems
+        assert not report.remarks
+        assert list(report.lines())[-1].endswith("whole")
+
+
+def test_a_changed_byte_is_named_with_its_line(session_verifying: Path) -> None:
+    path = rater_file(session_verifying, "anna")
+    path.write_bytes(path.read_bytes().replace(b'"explore"', b'"exploro"'))
+    problem, chain = verify_annotations(session_verifying).problems
+    assert "raters/anna.jsonl, line 2: it was changed" in problem
+    assert "raters/anna.jsonl, line 3: something above it was changed" in chain
+    with pytest.raises(LabappError, match="line 2: it was changed"):
+        store.annotations_of(open_record(session_verifying))
+
+
+def test_a_file_that_nobody_knows_is_named(session_verifying: Path) -> None:
+    (annotations_folder(session_verifying) / "more.csv").write_text("a")
+    (session_verifying.parent / "annotations" / "notes.txt").write_text("b")
+    problems = verify_annotations(session_verifying.parent).problems
+    assert [problem.rsplit(": ", 1)[-1] for problem in problems] == [
+        "labapp knows no such file"
+    ] * 2
+
+
+def test_a_lost_codebook_is_named(session_verifying: Path) -> None:
+    for path in codebook_versions(session_verifying.parent).glob("*.yaml"):
+        path.unlink()
+    problem, anchored = verify_annotations(session_verifying).problems
+    assert "2 marks were given by a codebook that is not there" in problem
+    assert ".yaml: it is gone; it had" in anchored
+
+
+def test_annotations_without_their_session_are_named(session_verifying: Path) -> None:
+    session_verifying.rename(session_verifying.with_name("elsewhere"))
+    (problem,) = verify_annotations(session_verifying.parent).problems
+    assert "it has annotations, but" in problem
+
+
+def test_marks_of_units_that_are_gone_are_a_remark(session_verifying: Path) -> None:
+    with store.open_units(session_verifying, "anna") as units:
+        units.split("a", NS + 5)
+        units.settle(units.proposals[0].id, True)
+    report = verify_annotations(session_verifying)
+    assert report.ok
+    assert len(report.remarks) == 2
+    assert "1 marks are of units that were split" in report.remarks[0]
+    assert "1 texts are of units that are gone" in report.remarks[1]
+
+
+def test_marks_by_an_older_definition_are_a_remark(session_verifying: Path) -> None:
+    newer = session_verifying.parent / "codebook.yaml"
+    text = BOOK.read_text("utf-8").replace("version: 1", "version: 2")
+    newer.write_text(text.replace("turns a dial to see what it does", "turns any dial"), "utf-8")
+    with store.open_marks(session_verifying, "anna", codebooks.read(newer)):
+        pass
+    (remark,) = verify_annotations(session_verifying).remarks
+    assert "1 marks were given by an older definition" in remark
+
+
+@pytest.mark.parametrize(
+    ("file", "kind", "change", "why"),
+    [
+        ("raters/anna.jsonl", "mark.put", {"t1_ns": 0}, "it goes from 1000000000 to 0 ns"),
+        ("raters/anna.jsonl", "mark.put", {"t0_ns": -1}, "it goes from -1"),
+        ("raters/anna.jsonl", "mark.put", {"t0_ns": "1"}, "its t0_ns"),
+        ("raters/anna.jsonl", "mark.put", {"round": "final"}, "its round"),
+        ("raters/anna.jsonl", "set.opened", {"rater": None}, "its rater is no text"),
+        ("raters/anna.jsonl", "status", {"status": "over"}, "its status is 'over'"),
+        ("units.jsonl", "unit.put", {"t0_ns": 2**60, "t1_ns": 2**60}, "it goes from"),
+        ("units.jsonl", "unit.put", {"speaker": "dog"}, "its speaker"),
+        ("units.jsonl", "units.frozen", {"frozen": 1}, "neither true nor false"),
+        ("transcript.jsonl", "text.put", {"words": [1]}, "its words.0"),
+    ],
+)
+def test_lines_that_no_labapp_wrote_are_refused(
+    session_verifying: Path, file: str, kind: str, change: dict[str, Any], why: str
+) -> None:
+    """Their checksums are right: somebody made them anew."""
+    path = annotations_folder(session_verifying) / file
+    lines = [
+        line._replace(body={**line.body, **change}) if line.kind == kind else line
+        for line in read(path).lines
+    ]
+    path.write_bytes(as_bytes(lines))
+    problems = verify_annotations(session_verifying).problems
+    assert any(why in problem and kind in problem for problem in problems), problems
+    with pytest.raises(AnnotationError, match="cannot be read"):
+        store.annotations_of(open_record(session_verifying))
+
+
+@pytest.mark.parametrize("journal", [None, [1], {}, 5, ""])
+def test_a_file_that_names_no_session_is_of_another_one(
+    session_verifying: Path, journal: Any
+) -> None:
+    path = rater_file(session_verifying, "anna")
+    opened, *rest = read(path).lines
+    path.write_bytes(as_bytes([opened._replace(body={**opened.body, "journal": journal}), *rest]))
+    with pytest.raises(AnnotationError, match="its journal is not the one that was coded"):
+        store.annotations_of(open_record(session_verifying))
+
+
+def test_a_line_of_a_newer_labapp_is_told(session_verifying: Path) -> None:
+    path = rater_file(session_verifying, "anna")
+    lines = read(path).lines
+    for newer in (lines[-1]._replace(v=2), lines[-1]._replace(kind="mark.sung")):
+        path.write_bytes(as_bytes([*lines[:-1], newer]))
+        with pytest.raises(AnnotationError, match="a newer labapp wrote it"):
+            store.annotations_of(open_record(session_verifying))
+
+
+def test_what_is_neither_a_session_nor_a_study(tmp_path: Path) -> None:
+    with pytest.raises(LabappError):
+        verify_annotations(tmp_path)
+
+
+def test_everything_that_was_done_is_in_the_history(session_verifying: Path) -> None:
+    record = open_record(session_verifying)
+    steps = history_of(record)
+    assert [step.line.kind for step in steps if not step.rater] == [
+        "units.opened", "unit.put", "unit.put", "units.frozen", "texts.opened", "text.put",
+    ]  # fmt: skip
+    lines = [str(step) for step in history_of(record, "anna")]
+    assert len(lines) == 4
+    assert "anna  mark.put  0:01.00 to 0:02.00, tier strategy, code explore, unit a" in lines[1]
+    assert lines[3].endswith("status done, round independent")
+
+
+def test_how_far_a_study_is(session_verifying: Path) -> None:
+    (row,) = study_progress(session_verifying.parent)
+    assert (row.units, row.frozen, row.texts, row.reviewed) == (2, True, 1, 0)
+    assert [(rater.rater, rater.units, rater.status) for rater in row.raters] == [
+        ("anna", 1, "done")
+    ]
+    assert not row.second
+    with store.open_marks(session_verifying, "ben", codebooks.read(BOOK)) as marks:
+        marks.set_status("done")
+    (row,) = study_progress(session_verifying.parent)
+    assert row.second
+    header, line = table([row])
+    assert header.split()[:2] == ["session", "units"]
+    assert "2 frozen" in line
+    assert "anna 1/2 (done), ben 0/2 (done)" in line
+
+
+def test_a_damaged_session_of_a_study_is_a_line_of_its_own(session_verifying: Path) -> None:
+    path = rater_file(session_verifying, "anna")
+    path.write_bytes(path.read_bytes().replace(b'"explore"', b'"exploro"'))
+    (row,) = study_progress(session_verifying.parent)
+    assert "was changed" in row.problem
+    assert "was changed" in list(table([row]))[-1]
+
+
+def test_two_raters_in_training_are_no_second_coding(session_verifying: Path) -> None:
+    with store.open_marks(
+        session_verifying, "ben", codebooks.read(BOOK), round="training"
+    ) as marks:
+        marks.give("explore", unit="a")
+        marks.set_status("done")
+    (row,) = study_progress(session_verifying.parent)
+    assert not row.second

@@ -1,15 +1,22 @@
-"""Two folders of models, the shipped one and the user's: what an id finds, and what it cannot."""
+"""Folders of models, and what codes agree on."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
+import numpy as np
 import pytest
 
 from labapp.base import resources
 from labapp.base.errors import ModelError
 from labapp.models import catalog as models_catalog
-from labapp.models.representations import package
+from labapp.models.datasets.split import Float32, Split
+from labapp.models.representations import decoding, measuring, package
+from labapp.models.representations.decoding import Array, Foresight, compare
+from labapp.models.representations.space import Continuous, Discrete, LatentSpace
+from tests.helpers import digits
 from tests.helpers.packages import copied
 
 
@@ -102,3 +109,137 @@ def test_a_new_package_takes_no_id_that_is_taken(own: Path, tmp_path: Path) -> N
         package.refuse_existing(resources.models() / "sinelines/lab")
     package.refuse_existing(own / "sinelines/new")
     package.refuse_existing(tmp_path / "a folder of its own" / "sinelines/vae")
+
+
+TARGET = np.full(4, 0.5, np.float32)
+
+
+class Counted:
+    """A decoder of one dial; remembers how many instances each call was asked for."""
+
+    id = "sinelines/counted"
+    space = LatentSpace((Continuous("dial", 0.0, 1000.0, 0.01),))
+    latents = None
+    percentiles: Mapping[int, Array] = MappingProxyType({})
+    from_prior = False
+
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+
+    def decode(self, z: Array) -> Array:
+        self.calls.append(len(z))
+        return z * np.arange(4, dtype=np.float32)
+
+
+def looked(looks: Foresight, value: float) -> None:
+    """A look gives the picture of that state, and how far it is from the target."""
+    picture, measured = looks.look((value,))
+    np.testing.assert_array_equal(picture, np.float32(value) * np.arange(4, dtype=np.float32))
+    assert measured == compare("mse/9", picture, TARGET)
+
+
+def test_what_is_foreseen_comes_with_what_is_asked_for_and_is_not_asked_for_again() -> None:
+    decoder = Counted()
+    looks = Foresight(decoder, "mse/9", TARGET)
+    looks.foresee(lambda: [(2.0,), (1.0,), (3.0,), (2.0,)])
+    for value in (1, 2, 3, 1):
+        looked(looks, value)
+    assert decoder.calls == [3]
+
+
+def test_what_is_foreseen_is_left_out_where_it_is_known_and_holds_once() -> None:
+    decoder = Counted()
+    looks = Foresight(decoder, "mse/9", TARGET)
+    looks.foresee(tuple)
+    looked(looks, 5)
+    looks.foresee(lambda: [(5.0,)])
+    looked(looks, 6)
+    looked(looks, 7)
+    assert decoder.calls == [1, 1, 1]
+
+
+def test_where_nothing_is_foreseen_nothing_is_remembered() -> None:
+    decoder = Counted()
+    looks = Foresight(decoder, "mse/9", TARGET)
+    looked(looks, 1)
+    looked(looks, 1)
+    assert decoder.calls == [1, 1]
+
+
+def test_it_does_not_remember_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding, "KEPT", 8)
+    decoder = Counted()
+    looks = Foresight(decoder, "mse/9", TARGET)
+    looks.foresee(tuple)
+    for value in range(9):
+        looked(looks, value)
+    looked(looks, 8)
+    assert len(decoder.calls) == 9
+    looked(looks, 0)
+    assert len(decoder.calls) == 10
+
+
+SPACE = LatentSpace((Discrete("c1", 10), Continuous("z1", -1.0, 1.0)))
+
+ORDER = np.array([3, 1, 4, 0, 5, 9, 2, 6, 8, 7])
+
+
+@pytest.fixture(scope="module")
+def data() -> Split:
+    from labapp.models.datasets.mnist import DigitRows
+
+    return Split(
+        DigitRows(*digits.draw(600, seed=0)),
+        DigitRows(*digits.draw(200, seed=1)),
+        ("digit",),
+        False,
+    )
+
+
+@pytest.fixture
+def latents() -> Float32:
+    rng = np.random.default_rng(0)
+    return np.stack([rng.integers(10, size=500), rng.uniform(-1, 1, 500)], 1).astype(np.float32)
+
+
+def a_decoder(wrong: float):  # type: ignore[no-untyped-def]
+    """Draws the digit ORDER[code]; where z1 < -1 + 2 * wrong, a one instead."""
+
+    def decode(inputs: Float32) -> Float32:
+        named = ORDER[inputs[:, :10].argmax(1)]
+        named = np.where(inputs[:, 10] < -1 + 2 * wrong, 1, named)
+        pictures = np.zeros((len(inputs), 28, 28), np.float32)
+        for row, digit in enumerate(named):
+            pictures[row, 4:24, 2 * digit + 4 : 2 * digit + 7] = 1
+        return pictures
+
+    return decode
+
+
+def test_codes_that_each_draw_one_digit_agree_whatever_their_order(
+    data: Split, latents: Float32
+) -> None:
+    found = measuring.code_agreement(SPACE, a_decoder(0.0), latents, data)
+    assert found.classifier_accuracy > 0.95
+    assert found.agreement == 1.0
+    assert found.digits == ORDER.tolist()
+    assert found.pictures == 500
+
+
+def test_what_draws_another_digit_counts_against(data: Split, latents: Float32) -> None:
+    found = measuring.code_agreement(SPACE, a_decoder(0.4), latents, data)
+    # Four tenths are ones; a tenth of those belong to the code of the one.
+    assert found.agreement == pytest.approx(1 - 0.4 * 0.9, abs=0.05)
+
+
+def test_a_code_without_meaning_agrees_by_chance(data: Split, latents: Float32) -> None:
+    shuffled = latents.copy()
+
+    def decode(inputs: Float32) -> Float32:
+        rng = np.random.default_rng(1)
+        mixed = inputs.copy()
+        mixed[:, :10] = np.eye(10, dtype=np.float32)[rng.integers(10, size=len(inputs))]
+        return np.asarray(a_decoder(0.0)(mixed), np.float32)
+
+    found = measuring.code_agreement(SPACE, decode, shuffled, data)
+    assert found.agreement < 0.25

@@ -23,8 +23,8 @@ from tests.helpers.bids import validator_errors
 from tests.helpers.golden import golden_builder
 from tests.helpers.journals import SessionBuilder, golden_session
 from tests.helpers.trees import snapshot
+from tests.session.bids.test_deidentified import SAID
 from tests.session.bids.test_export import renamed
-from tests.session.bids.test_redaction import SAID
 
 METADATA = Metadata.of(
     "cc-by-4.0",

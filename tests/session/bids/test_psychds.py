@@ -19,7 +19,7 @@ from labapp.session.bids.psychds import SCHEMA_VERSION, data_file
 from labapp.session.simulation.simulation_job import simulate_study
 from tests.helpers.journals import golden_session
 from tests.helpers.trees import snapshot
-from tests.session.bids.test_redaction import SAID
+from tests.session.bids.test_deidentified import SAID
 
 # Psych-DS 1.5.0: rules.files.tabular_data.data.Datafile.fileRegex and the official keywords of
 # objects.common_principles.keywords.

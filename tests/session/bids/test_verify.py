@@ -1,21 +1,26 @@
-"""Whatever is changed, missing or added in a session or a bundle is found and named."""
+"""Bundles verified, and made again from their journals."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import shutil
 import sqlite3
 import weakref
 import zipfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from labapp.analysis import load
+from labapp.base import resources
 from labapp.base.errors import RecordError
 from labapp.record.audio.capture import wav_header
 from labapp.record.events import Event, Payload, payload_of
@@ -26,19 +31,25 @@ from labapp.record.journal.layout import JOURNAL, MANIFEST, SOURCEDATA
 from labapp.record.journal.opening import open_record, places
 from labapp.record.journal.read import Row, read_rows
 from labapp.record.journal.record import Record
+from labapp.session.bids import derived
+from labapp.session.bids.derived import TABLE_FORMAT, codebook, readme
 from labapp.session.bids.export import export
-from labapp.session.bids.folder import FileEntry, manifest_text
+from labapp.session.bids.folder import FileEntry, json_text, manifest_text
 from labapp.session.bids.verify import VerifyReport, verify
 from labapp.session.folder import SessionFolder
-from labapp.tasks.reconstruction.events import DialMoved
+from labapp.session.simulation.simulation_job import simulate_study
+from labapp.tasks.reconstruction.events import DialMoved, TrialDrawn
 from tests.helpers.forging import keep_crc32
 from tests.helpers.golden import golden_builder
-from tests.helpers.journals import golden_session
+from tests.helpers.golden_bundle import comparable, exported
+from tests.helpers.journals import GOLDEN, golden_session
 from tests.helpers.nightly import EVERYTHING, examples
 from tests.helpers.trees import flip, snapshot
 from tests.session.bids.test_export import killed, renamed
+from tests.tampering.places import reseal
 
 SOURCE = f"{SOURCEDATA}/sub-P01/ses-1"
+
 FIXTURE = [HealthCheck.function_scoped_fixture]
 
 
@@ -201,7 +212,7 @@ def test_a_missing_sound_or_journal_is_named(copy: Path) -> None:
     assert f"{SOURCE}/journal.parquet: missing" in problems(copy)
 
 
-def reseal(copy: Path) -> None:
+def reseal_verify(copy: Path) -> None:
     """A manifest that fits: what somebody would do who wants to hide a change."""
     from labapp.session.bids.folder import hash_stream
 
@@ -219,7 +230,7 @@ def reseal(copy: Path) -> None:
 def rewrite(copy: Path, rows: list[Row]) -> str:
     """Put another journal in, with a fitting manifest; what verify says."""
     (copy / SOURCE / "journal.parquet").write_bytes(parquet_bytes(rows))
-    reseal(copy)
+    reseal_verify(copy)
     return problems(copy)
 
 
@@ -242,7 +253,7 @@ def test_a_bundle_with_the_columns_names_of_before_is_read(copy: Path) -> None:
         path.write_text(path.read_text().replace("labapp_sessions", "sessions"))
         path.write_text(path.read_text().replace("labapp_task", "task"))
     assert "labapp_" not in (copy / "participants.tsv").read_text()
-    reseal(copy)
+    reseal_verify(copy)
     assert verify(copy).problems == []
     pd.testing.assert_frame_equal(load(copy).trials, was.trials)
 
@@ -255,7 +266,7 @@ def test_tables_that_disagree_with_the_journal(copy: Path) -> None:
     events.write_text("\n".join(line for line in lines if "\tsolved\t" not in line[:12]) + "\n")
     people = copy / "participants.tsv"
     people.write_text(people.read_text() + "sub-P02\tgolden\t1\ttrue\n")
-    reseal(copy)
+    reseal_verify(copy)
     told = problems(copy)
     assert "_beh.tsv: 8 questions, the journal has 9" in told
     assert "rows of solved, the journal has 8" in told
@@ -451,7 +462,7 @@ def test_the_sound_of_a_de_identified_bundle_is_checked_too(session: Path, tmp_p
     assert verify(made).problems == []
     path = made / SOURCE / "audio/segment-01.wav"
     flip(path, 44 + 2 * 10_500)
-    reseal(made)
+    reseal_verify(made)
     assert "10.0 to 11.0 s was changed (SHA-256)" in problems(made)
 
 
@@ -462,3 +473,181 @@ def test_a_sound_file_that_a_kill_left_empty_is_no_fault(session: Path, written:
     report = verify(session)
     assert report.ok, report.problems
     assert any("audio/segment-03.wav: left by a run" in note for note in report.notes)
+
+
+FORMATS = {
+    1: "04e671156e45bcac",
+    2: "c483d9ef5458e957",
+    3: "fe431ccf0a5cf23d",
+    4: "997f7855b2bda64e",
+    5: "17896590ee28743a",
+    6: "95537cbda711a962",
+    7: "0811ebccf8e2d917",
+    8: "42c9fa2f31a82ee8",
+    9: "2308bc3beaaebde2",
+    10: "42ca5f5d7f340c5b",
+    11: "6b48808db40bbdd2",
+    12: "42808365dcb8eae4",
+    13: "9f0842af3e97ef87",
+    14: "6e6e9625c5ae483e",
+}
+
+"""What each format of the tables comes to, see `test_a_changed_table_has_a_new_format`."""
+
+
+@pytest.fixture(scope="module")
+def bundle_rebuild_check(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("remade")
+    return export([golden_session(root / "data")], root / "bundle")
+
+
+def rebuilt(bundle: Path) -> list[str]:
+    """The files that are made of the journals."""
+    own = f"{SOURCEDATA}/sub-"
+    names = sorted(path.relative_to(bundle).as_posix() for path in bundle.rglob("*.*"))
+    return [
+        name
+        for name in [*names, "README"]
+        if (bundle / name).is_file()
+        and not name.startswith((own, f"{SOURCEDATA}/models"))
+        and not name.endswith(MANIFEST)
+    ]
+
+
+@settings(
+    max_examples=20 if EVERYTHING else 3,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(data=st.data())
+def test_another_character_in_any_of_them_is_found(
+    bundle_rebuild_check: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    name = data.draw(st.sampled_from(rebuilt(bundle_rebuild_check)))
+    text = (bundle_rebuild_check / name).read_text("utf-8")
+    at = data.draw(st.sampled_from([n for n, letter in enumerate(text) if letter.isalnum()]))
+    letter = "x" if text[at] != "x" else "y"
+    copy = tmp_path_factory.mktemp("copy") / "bundle"
+    shutil.copytree(bundle_rebuild_check, copy)
+    (copy / name).write_text(text[:at] + letter + text[at + 1 :], "utf-8")
+    reseal(copy)
+    problems = verify(copy).problems
+    assert problems
+    assert all(problem.startswith(name) for problem in problems), problems
+    shutil.rmtree(copy)
+
+
+@pytest.mark.parametrize("audio", [True, False])
+@pytest.mark.parametrize("deidentify", [True, False])
+def test_a_reduced_bundle_gives_its_own_tables(
+    bundle_rebuild_check: Path, tmp_path: Path, audio: bool, deidentify: bool
+) -> None:
+    reduced = export(
+        [bundle_rebuild_check],
+        tmp_path / "b",
+        zip=True,
+        deidentify=deidentify,
+        audio=audio,
+        private=tmp_path,
+    )
+    report = verify(reduced)
+    assert report.ok, report.problems
+    assert report.checked["tables and texts made anew"] >= 14
+
+
+def test_the_order_of_the_sessions_is_the_export_s(tmp_path: Path) -> None:
+    sessions = simulate_study("quickstart", 2, "understanding", tmp_path / "data")
+    backwards = export(sessions[::-1], tmp_path / "bundle")
+    assert verify(backwards).problems == []
+    reseal(backwards, sessions=["sub-P01/ses-1"])
+    assert any("does not name the sessions" in problem for problem in verify(backwards).problems)
+
+
+@pytest.mark.parametrize("stated", [0, TABLE_FORMAT + 1, "old", None])
+def test_another_format_is_no_fault(
+    bundle_rebuild_check: Path, tmp_path: Path, stated: object
+) -> None:
+    copy = Path(shutil.copytree(bundle_rebuild_check, tmp_path / "copy"))
+    path = copy / "sub-P01/ses-1/beh/sub-P01_ses-1_task-reconstruction_beh.json"
+    path.write_text(path.read_text("utf-8").replace("Description", "Meaning"), "utf-8")
+    reseal(copy, table_format=stated)
+    report = verify(copy)
+    assert report.ok
+    assert f"they have the format {stated}" in "\n".join(report.notes)
+
+
+def test_a_question_that_was_drawn_again_is_one_row_of_another_format(tmp_path: Path) -> None:
+    made = golden_builder()
+    place, (t_ns, source, drawn) = next(
+        (i, row) for i, row in enumerate(made.rows) if isinstance(row[2].payload, TrialDrawn)
+    )
+    again = structs.replace(drawn.payload, redrawn=1)
+    made.rows.insert(place + 1, (t_ns, source, replace(drawn, payload=again)))
+    copy = export([made.write(tmp_path / "data")], tmp_path / "bundle")
+    reseal(copy, table_format=0)
+    assert verify(copy).problems == []
+
+
+def test_a_package_that_made_them_and_is_not_here_is_named(
+    bundle_rebuild_check: Path, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copytree(bundle_rebuild_check, tmp_path / "copy"))
+    reseal(copy, packages=[{"package": "labapp-maze", "version": "2.1"}])
+    report = verify(copy)
+    assert report.ok
+    assert "labapp-maze 2.1, which is not installed here" in "\n".join(report.notes)
+
+
+def test_what_a_package_adds_here_is_not_missing_there(
+    bundle_rebuild_check: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def more(declared: object) -> dict[str, object]:
+        return codebook() | {"task-maze_beh.tsv": {}}
+
+    monkeypatch.setattr("labapp.session.bids.derived.codebook", more)
+    assert verify(bundle_rebuild_check).problems == [
+        f"{SOURCEDATA}/codebook.json: task-maze_beh.tsv: missing"
+    ]
+    here = [{"package": "labapp-maze", "version": "2.1"}]
+    monkeypatch.setattr(derived, "packages", lambda: here)
+    assert verify(bundle_rebuild_check).problems == []
+
+
+def test_numbers_that_another_processor_rounds_otherwise_are_equal() -> None:
+    compared = derived._equal_cells
+    assert compared("0.30000000000000004", "0.3")
+    assert compared("[1,0.30000000000000004]", "[1,0.3]")
+    assert not compared("0.3001", "0.3")
+    assert not compared("[1]", "[1,2]")
+    assert not compared("true", "1")
+    assert not compared("7", "n/a")
+
+
+def test_a_changed_table_has_a_new_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When tables, descriptions or README of a bundle come out otherwise, raise
+    `labapp.session.bids.derived.TABLE_FORMAT` and put the new fingerprint beside it into `FORMATS`:
+    a check would call older bundles damaged."""
+    monkeypatch.setattr(resources, "models", lambda: GOLDEN / "models")
+    files = comparable(exported(tmp_path))
+    texts = [f"{name}\n{files[name]}" for name in sorted(files) if not name.startswith(SOURCEDATA)]
+    texts.append(json_text(codebook()))
+    texts += [
+        readme(
+            study="s",
+            title="t",
+            sessions=2,
+            participants=1,
+            audio=True,
+            heard=heard,
+            deidentified=heard,
+            unshared=["sub-P01/ses-1"],
+            version="0",
+        )
+        for heard in (True, False)
+    ]
+    named = re.findall(r"labapp\.\w+", json_text(codebook()))
+    assert named == [], "a module that moves would make a new format"
+    digest = hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
+    assert FORMATS.get(TABLE_FORMAT) == digest, (
+        f"after an intended change: set TABLE_FORMAT in labapp/session/bids/derived.py to "
+        f'{max(FORMATS) + 1}, and add {max(FORMATS) + 1}: "{digest}" to FORMATS'
+    )

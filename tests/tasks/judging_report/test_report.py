@@ -1,11 +1,15 @@
-"""What the report says of judged explanations, and what it does not."""
+"""The report on judged explanations, lengths of explanations, and simulated studies."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 
 from labapp.analysis import Tables
@@ -13,9 +17,15 @@ from labapp.analysis.analyze import FIGURES, analyze, report
 from labapp.analysis.inference import SMALLEST
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
+from labapp.base import resources
 from labapp.base.report.page import joined
+from labapp.models.stimuli import library
+from labapp.models.stimuli.manifest import Manifest, Method
+from labapp.session.simulation.simulation_job import simulate_study
+from labapp.study.loading import load
 from labapp.tasks.judging.machine import PhotoTrial
 from labapp.tasks.judging.plan import JudgingTask, Question
+from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.contents import NO_VALUE, findings, of_study, overview
 from labapp.tasks.judging.report.opinions import durations
 from labapp.tasks.judging.report.published import (
@@ -25,9 +35,19 @@ from labapp.tasks.judging.report.published import (
     design_of,
     published,
 )
-from labapp.tasks.judging.report.statistics import MEAN, chance, first_wrong_steps, of_group
+from labapp.tasks.judging.report.statistics import (
+    MEAN,
+    chance,
+    first_wrong_steps,
+    lengths,
+    of_group,
+    of_set,
+    remark,
+    sentence,
+)
 from tests.analysis.sessions import paired
 from tests.analysis.test_report import MADE, Page
+from tests.helpers import hive
 from tests.helpers.cohort import STUDIES, Study, cohort, session
 from tests.helpers.journals import golden_session
 from tests.helpers.judged import JudgedSession
@@ -173,7 +193,7 @@ def test_a_number_of_the_paper_says_where_guessing_gets_another_share_right() ->
         [SessionRecords.of(paired(JudgedSession("heatmap-distinction").builder()), "test")]
     )
     (group,) = findings(found.included()).groups
-    for options, remark in (
+    for options, words in (
         ("finch;gull;heron;ibis", ""),
         ("finch;gull", " (guessing gets 25 % right there, 50 % here)"),
     ):
@@ -181,8 +201,8 @@ def test_a_number_of_the_paper_says_where_guessing_gets_another_share_right() ->
         told = replace(group, design="gradcam-distinction", photos=photos)
         printed = {one.quantity: one.published for one in of_group(told) if one.item == "1"}
         assert printed == {
-            "distinction": f"27.8 ± 16.3, not significant{remark}",
-            "output prediction": f"34.6 ± 19.0{remark}",
+            "distinction": f"27.8 ± 16.3, not significant{words}",
+            "output prediction": f"34.6 ± 19.0{words}",
         }
 
 
@@ -311,3 +331,174 @@ def test_the_shipped_studies_are_the_published_ones(study: Study) -> None:
 def test_another_spelling_and_another_method() -> None:
     assert design_of("Grad-CAM", "heatmap-distinction", labels=True) == "gradcam-distinction-labels"
     assert published(design_of("LIME", "heatmap-distinction", labels=False), "distinction") is None
+
+
+NONE = pd.DataFrame({"set": [], "photo": [], "of": [], "prototype": []})
+
+SHIPPED = {
+    "protopnet-agreement": (4, 6),
+    "protopnet-distinction": (4, 6),
+    "prototree-agreement": (3, 6),
+    "prototree-agreement-tree": (3, 6),
+    "prototree-distinction": (1, 4),
+}
+
+"""Rows of a class, or steps shown, in the shipped sets."""
+
+
+def path(*steps: int) -> pd.DataFrame:
+    return pd.DataFrame({"set": 1, "photo": range(len(steps)), "n_steps": steps})
+
+
+def test_each_photo_counts_once_whoever_judged_it() -> None:
+    photos = pd.concat([path(3, 6, 6), path(3, 6, 6)])
+    assert lengths("path-agreement", photos, NONE) == {3: 1, 6: 2}
+    rows = pd.DataFrame(
+        [
+            {"set": 1, "photo": "p", "of": of, "prototype": f"{of}{n}"}
+            for of, many in (("a", 4), ("b", 6))
+            for n in range(many)
+        ]
+    )
+    twice = pd.concat([rows, rows])
+    assert lengths("prototype-distinction", path(), twice) == {4: 1, 6: 1}
+    assert lengths("heatmap-distinction", path(3), rows) == {}
+
+
+def test_nothing_is_said_where_it_is_as_published_or_nothing_is_known() -> None:
+    for here in ({9: 10}, {}):
+        assert remark("prototree-agreement", here) == ""
+        assert sentence("prototree-agreement", "path-agreement", here) == ""
+    assert remark("mine-agreement", {3: 1}) == ""
+    assert remark("gradcam-distinction", {3: 1}) == ""
+
+
+def test_the_words() -> None:
+    assert remark("prototree-agreement", {3: 2, 6: 4}) == "with 9 steps, here 3 to 6"
+    assert remark("protopnet-agreement", {4: 1}) == "with about 10 rows, here 4"
+    said = sentence("prototree-distinction", "path-distinction", {1: 20, 4: 80})
+    assert said == (
+        "Of a path 1 to 4 steps are shown before the two that are left open (1 in 20 of 100 "
+        "photos), in the paper 7 (figure A15)."
+    )
+
+
+def shown(manifest: dict[str, Any]) -> Counter[int]:
+    """Steps of the photos, or rows of a class, as the manifest counts them."""
+    if manifest["kind"] == "path":
+        return Counter(len(photo["rows"]) for photo in manifest["photos"])
+    of = {one["id"]: one["of"] for one in manifest["prototypes"]}
+    return Counter(
+        n
+        for photo in manifest["photos"]
+        for n in Counter(of[row["prototype"]] for row in photo["rows"]).values()
+    )
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_shipped_sets_are_as_the_studies_and_the_readme_say(name: str) -> None:
+    loaded = load(name)
+    comment = " ".join(
+        line.removeprefix("#").strip()
+        for line in decoded(loaded.files[f"{name}.yaml"]).splitlines()
+        if line.startswith("#")
+    )
+    stimuli = next(
+        item.stages.stimuli for item in loaded.study.flow if getattr(item, "stages", None)
+    )
+    folder = resources.stimuli() / stimuli
+    counts = shown(json.loads((folder / "manifest.json").read_text()))
+    assert (min(counts), max(counts)) == SHIPPED[name]
+    readme = " ".join((resources.stimuli() / "README.md").read_text().split())
+    least, most = SHIPPED[name]
+    if name == "prototree-distinction":
+        assert "these have 3 to 6, so that in the distinction 1 to 4 are shown" in comment
+        assert f"1 step in {counts[1]} of {sum(counts.values())} photos" in readme
+    else:
+        assert f"these have {least} to {most}" in comment
+        assert f"{least} to {most}" in readme
+    assert paper.LENGTHS[name].source.split(";")[0] in comment
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("birds-prototree", "Paths have 3 to 6 steps, in the paper 9 (figure A16)."),
+        ("birds-prototree-distinction", "Of a path 1 to 4 steps are shown before the two that"),
+        ("birds-protopnet", "A class has 4 to 6 rows, in the paper about 10 (figure A14"),
+        ("birds-protopnet-distinction", "A class has 4 to 6 rows, in the paper about 10"),
+        ("birds-gradcam", ""),
+    ],
+)
+def test_a_set_is_told_by_what_is_in_it(name: str, said: str) -> None:
+    manifest = library.load(name).manifest
+    assert of_set(manifest).startswith(said)
+    assert bool(said) == bool(of_set(manifest))
+    other = manifest.model_copy(update={"id": "mine", "method": _named(manifest)})
+    assert "paper" not in of_set(other), "another method: the paper had none of it"
+
+
+def _named(manifest: Manifest) -> Method:
+    return manifest.method.model_copy(update={"name": "Mine"})
+
+
+def decoded(content: bytes) -> str:
+    return content.decode()
+
+
+EXPECTED = {
+    # Study: right about the class, about the output, about the model, in percent.
+    **{name: {"distinction": 100.0} for name in hive.STUDIES if "distinction" in name},
+    **{name: {"agreement": 100.0} for name in hive.STUDIES if "agreement" in name},
+    **{
+        f"{method}-distinction{labels}": {"distinction": 100.0, "output prediction": 50.0}
+        for method in ("gradcam", "bagnet")
+        for labels in ("", "-labels")
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One participant of each study who knows the truth."""
+    root = tmp_path_factory.mktemp("simulated")
+    for name in hive.STUDIES:
+        simulate_study(name, 1, "understanding", root / name, seed=5)
+    analyze([root / name for name in hive.STUDIES], root / "analysis")
+    return root / "analysis"
+
+
+def test_who_knows_the_truth_is_right_about_all_but_the_output(out: Path) -> None:
+    rows = of_task(out / "statistics.csv")
+    accuracy = rows[(rows["item"] == 1) & (rows["test"] == "mean")]
+    found = {
+        study: dict(zip(some["quantity"], some["mean"], strict=True))
+        for study, some in accuracy.groupby("study")
+    }
+    assert found == EXPECTED
+    for name in hive.STUDIES:
+        own = accuracy[accuracy["study"] == name]
+        assert (own["design"] == name).all()
+        assert own["published"].notna().all()
+
+
+def test_every_item_of_the_list_is_there(out: Path) -> None:
+    rows = of_task(out / "statistics.csv")
+    # 11, the reasons, are listed in the report.
+    assert set(rows["item"]) == {*range(1, 11), 12, 13}
+    said = Page((out / "report.html").read_text()).text
+    assert said.count("Judged explanations, all studies") == 2
+    assert "reason" in said
+    figures = [path.name for path in (out / "figures").iterdir()]
+    assert len([name for name in figures if not name.startswith("flow")]) == 16
+
+
+def test_who_follows_the_path_believes_every_prediction(tmp_path: Path) -> None:
+    simulate_study("prototree-agreement", 2, "explanation", tmp_path / "out", seed=5)
+    analyze([tmp_path / "out"], tmp_path / "analysis")
+    rows = of_task(tmp_path / "analysis" / "statistics.csv").set_index(["quantity", "test"])
+    assert rows.loc[("agreement", "mean"), "mean"].item() == 50.0
+    belief = rows.loc[("belief, model wrong", "one-sample t")]
+    assert (belief["mean"] >= 3).all()
+    ratings = rows.loc[("similarity, others", "mean")]
+    assert (ratings["n"] == 0).all()

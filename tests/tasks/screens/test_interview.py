@@ -26,7 +26,7 @@ from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
 from tests.helpers.rooms import Room, SilentRecorder
-from tests.session.test_interview import STUDY
+from tests.session.test_skipping import INTERVIEW_STUDY as STUDY
 from tests.ui.desk import SILENT, Desk
 
 LEFT = Qt.MouseButton.LeftButton

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +29,14 @@ from labapp.models.explanations.building.sets import (
     photos_of,
     pixels,
 )
-from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.data import METHODS, SCORINGS, score_pixels
 from labapp.models.explanations.photos import DataParts, UInt8, as_bytes, load_photos
 from labapp.models.stimuli import score_files
 from labapp.models.stimuli.manifest import Confusion, Manifest, Method, Photo, ScoredMethod
 from labapp.models.stimuli.pictures import png
+
+if TYPE_CHECKING:
+    from labapp.models.explanations.classifier import Classifier
 
 MARGIN = 0.1
 """Least difference between the two greatest logits of images that are shown: rounding on another

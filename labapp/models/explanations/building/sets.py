@@ -46,7 +46,6 @@ from labapp.models.datasets.faces import CLASSES, FaceRows
 from labapp.models.datasets.faces import SIZE as FACE_PX
 from labapp.models.datasets.split import CHUNK, Float32, Int64
 from labapp.models.explanations import package
-from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.data import METHODS, SCORINGS, FolderData, ids_of
 from labapp.models.explanations.package import VISIBLE
 from labapp.models.explanations.photos import PictureRows, UInt8, as_bytes

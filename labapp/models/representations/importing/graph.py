@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.base.errors import ModelError
-from labapp.base.installation import install_command
+from labapp.base.installation import install_command, require
 from labapp.models.datasets.split import Float32
 from labapp.models.representations import onnx_backend
 from labapp.models.representations.importing import memory
@@ -37,16 +37,20 @@ def refused(path: Path | str, problems: Sequence[str], todo: str) -> ModelError:
     return ModelError(f"{path} is not imported: {lines}", safe="Nothing of it was kept.", todo=todo)
 
 
-def needed() -> Any:
-    """The package onnx. Raises ModelError with the command that installs it."""
+def needed(*, torch: bool = False) -> Any:
+    """The package onnx. torch: whether a file of torch is converted. Raises ModelError with the
+    command that installs what is missing."""
     try:
         import onnx
         import onnxruntime  # noqa: F401
+
+        if torch:
+            require("torch")
     except ImportError as error:
         raise ModelError(
             f"Models are imported by packages that are not installed ({error.name}).",
             safe="Nothing was written.",
-            todo=f"Install what it needs: {install_command('import')}",
+            todo=f"Install what it needs: {install_command('import,torch' if torch else 'import')}",
         ) from error
     return onnx
 

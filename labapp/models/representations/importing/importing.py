@@ -488,7 +488,7 @@ def _file(
 ) -> _Opened:
     from labapp.models.representations.importing.convert import refuse_other_kind
 
-    graphs.needed()
+    graphs.needed(torch=kind != "onnx")
     content = rows_of.content_of(path)
     hashes = {path.name: files.digest(content)}
     if kind == "onnx":

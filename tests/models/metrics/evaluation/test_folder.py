@@ -17,7 +17,12 @@ from rich.console import Console
 from labapp.base.errors import MetricError
 from labapp.base.reading import files as outside
 from labapp.models.metrics.evaluation import figures, scores
-from labapp.models.metrics.evaluation.scores import MetricOutcome, compute_all, show_progress
+from labapp.models.metrics.evaluation.scores import (
+    MetricOutcome,
+    _console,
+    compute_all,
+    show_progress,
+)
 from labapp.models.metrics.inputs import Score
 from labapp.models.metrics.registry import METRICS
 
@@ -293,3 +298,8 @@ def test_a_terminal_shows_the_metric_and_how_far_it_is() -> None:
 
 def test_nothing_is_written_where_nobody_watches() -> None:
     assert shown(terminal=False) == "seen\nseen\n"
+
+
+def test_what_is_printed_into_a_file_is_a_hundred_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert _console().width == 100

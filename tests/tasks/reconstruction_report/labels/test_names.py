@@ -1,33 +1,54 @@
-"""Which names count, and who met the dials."""
+"""Names of dials in the report: words, agreement and figures."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
 
 from labapp.analysis import load
+from labapp.base.report.drawing import ReportFigure
+from labapp.coding.agreement.measure import DRAWS, SEED
+from labapp.record.events import Source
 from labapp.session.bids.export import export
 from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.tasks.reconstruction.records import dials_of
+from labapp.tasks.reconstruction.report.contents import of_study
+from labapp.tasks.reconstruction.report.labels.figures import SIDE_BY_SIDE, plates
 from labapp.tasks.reconstruction.report.labels.sheet import (
+    NOTHING,
+    Found,
     NamedModels,
+    Rating,
+    agreement,
     coverage,
     covered,
+    find,
     named,
     order,
 )
 from tests.analysis.sessions import stage_row
 from tests.tasks.reconstruction_report.labels.cohort import (
     TC5,
+    TC10,
     cohort,
     names_of,
     row_of,
     session,
     tables,
 )
+from tests.tasks.reconstruction_report.labels.test_tables import faint
 
 
 def stages_of(rows: list[dict[str, Any]]) -> list[ReconstructionPart]:
@@ -165,3 +186,202 @@ def test_the_plan_of_a_shipped_study_has_what_the_table_of_dials_needs() -> None
 def test_without_names_there_is_nothing(people: int) -> None:
     made = [session(f"P{n}", {"mnist8k/tc5": {}}) for n in range(1, people + 1)]
     assert names_of(made or [session("P9", {})]) == NamedModels()
+
+
+def votes(raters: int) -> st.SearchStrategy[list[list[bool]]]:
+    return st.integers(2, 30).flatmap(
+        lambda n: st.lists(
+            st.lists(st.booleans(), min_size=n, max_size=n), min_size=raters, max_size=raters
+        )
+    )
+
+
+def mixed(says: list[list[bool]]) -> bool:
+    return len({one for rater in says for one in rater}) == 2
+
+
+@given(votes(2))
+def test_kappa_of_two_is_cohens(says: list[list[bool]]) -> None:
+    assume(mixed(says))
+    found = agreement(says)
+    assert found.name == "Cohen's kappa"
+    assert found.kappa == pytest.approx(cohen_kappa_score(*says))
+    table = np.zeros((2, 2))
+    for one, other in zip(*says, strict=True):
+        table[int(one), int(other)] += 1
+    assert found.kappa == pytest.approx(cohens_kappa(table, return_results=False))
+    assert found.percent == pytest.approx(100 * np.trace(table) / table.sum())
+
+
+@given(st.integers(3, 5).flatmap(votes))
+def test_kappa_of_more_is_fleisss(says: list[list[bool]]) -> None:
+    assume(mixed(says))
+    found = agreement(says)
+    assert found.name == "Fleiss's kappa"
+    table, _ = aggregate_raters(np.array(says).T.astype(int))
+    assert found.kappa == pytest.approx(fleiss_kappa(table))
+    assert found.percent == 100 * np.mean([len(set(one)) == 1 for one in zip(*says, strict=True)])
+
+
+def test_by_hand() -> None:
+    """Cohen's example: 20 both yes, 15 both no, 5 and 10 apart: 0.7 observed, 0.5 by chance."""
+    one = [True] * 20 + [True] * 5 + [False] * 10 + [False] * 15
+    other = [True] * 20 + [False] * 5 + [True] * 10 + [False] * 15
+    found = agreement([one, other])
+    assert (found.n, found.percent) == (50, 70)
+    assert found.kappa == pytest.approx(0.4)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 0.4 < found.high
+    # The asymptotic interval of statsmodels is close to the bootstrap's where there are 50.
+    asymptotic = cohens_kappa(np.array([[15, 10], [5, 20]]))
+    assert found.low == pytest.approx(asymptotic.kappa_low, abs=0.05)
+    assert found.high == pytest.approx(asymptotic.kappa_upp, abs=0.05)
+
+
+@pytest.mark.parametrize("raters", [2, 3])
+def test_the_interval_is_that_of_kappas_of_names_drawn(raters: int) -> None:
+    rng = np.random.default_rng(3)
+    says = rng.random((raters, 12)) < 0.6
+    kinds, counts = np.unique(says.T, axis=0, return_counts=True)
+    times = np.random.Generator(np.random.PCG64(SEED)).multinomial(12, counts / 12, DRAWS)
+    drawn = []
+    for draw in times:
+        names = np.repeat(kinds, draw, axis=0).T
+        if len(np.unique(names)) == 2:
+            table, _ = aggregate_raters(names.T.astype(int))
+            drawn.append(cohen_kappa_score(*names) if raters == 2 else fleiss_kappa(table))
+    result = agreement(says.tolist())
+    assert result.undefined == DRAWS - len(drawn)
+    assert (result.low, result.high) == pytest.approx(tuple(np.percentile(drawn, [2.5, 97.5])))
+
+
+@pytest.mark.parametrize("says", [True, False])
+def test_undefined_where_all_say_the_same_of_all(says: bool) -> None:
+    found = agreement([[says] * 4, [says] * 4])
+    assert (found.percent, found.kappa, found.low) == (100, None, None)
+    assert ("not consistent" in found.why_not) is not says
+
+
+def test_one_rater_with_one_word_has_no_agreement_beyond_chance() -> None:
+    found = agreement([[True] * 6, [True, False] * 3])
+    assert found.kappa == pytest.approx(0)
+    assert found.percent == 50
+
+
+def test_draws_without_a_kappa_are_counted_and_left_out() -> None:
+    found = agreement([[True] * 9 + [False], [True] * 9 + [False]])
+    assert found.kappa == 1
+    # A draw without the tenth name: (9 / 10) ** 10 of them.
+    assert found.undefined == pytest.approx(DRAWS * 0.9**10, rel=0.15)
+    assert (found.low, found.high) == (1, 1)
+
+
+def test_without_an_interval_where_most_draws_have_no_kappa() -> None:
+    """One name of each kind of two: half of the draws are of one kind."""
+    found = agreement([[True, False], [True, False]])
+    assert found.kappa == 1
+    assert found.undefined == pytest.approx(DRAWS / 2, rel=0.1)
+
+
+def test_without_names_there_is_nothing_of_agreement() -> None:
+    found = agreement([[], []])
+    assert (found.n, found.percent, found.kappa) == (0, None, None)
+    assert found.why_not
+
+
+def test_the_interval_is_always_the_same() -> None:
+    says = [[True, False, True, True, False], [True, True, True, False, False]]
+    assert agreement(says) == agreement(says)
+
+
+DRAWN = True
+
+TC = "mnist8k/tc5"
+
+
+@pytest.fixture(scope="module")
+def found() -> Found:
+    return find(tables(cohort({TC: TC5, "mnist8k/tc10": TC10})), measured=faint(3))
+
+
+@pytest.fixture(scope="module")
+def drawn(found: Found) -> Sequence[ReportFigure]:
+    return plates(found)
+
+
+def bars(ax: Axes) -> list[Rectangle]:
+    return [patch for patch in ax.patches if isinstance(patch, Rectangle)]
+
+
+def test_a_bar_is_as_long_as_the_share_that_named_the_dial(drawn: Sequence[ReportFigure]) -> None:
+    ax = drawn[0].figure.axes[0]
+    assert [bar.get_width() for bar in bars(ax)] == pytest.approx([80, 60, 60, 60, 60])
+    assert [text.get_text() for text in ax.texts] == ["4", "3", "3", "3", "3"]
+    assert ax.get_title(loc="left") == "mnist8k/tc5, n = 5"
+
+
+def test_a_figure_of_programs_says_so_by_itself() -> None:
+    program = session("P02", {TC: {1: "thickness"}}, source=Source.SIMULATED)
+    person = session("P01", {TC: {1: "thick"}})
+    titles = [
+        plates(find(tables(made), measured=faint()))[0].figure.get_label()
+        for made in ([person], [program], [person, program])
+    ]
+    said = "Coverage of each dial · names: "
+    assert titles == [
+        f"{said}1 participant",
+        f"{said}1 participant, all simulated",
+        f"{said}2 participants, 1 simulated",
+    ]
+
+
+def test_dials_with_little_effect_are_hatched_and_starred(
+    found: Found, drawn: Sequence[ReportFigure]
+) -> None:
+    ax = drawn[0].figure.axes[0]
+    assert [bool(bar.get_hatch()) for bar in bars(ax)] == [False, False, True, False, False]
+    names = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert [name.endswith(" *") for name in names] == [False, False, True, False, False]
+    assert "hatched" in drawn[0].caption
+    known = replace(found, effects=tuple(faint()(model) for model in found.models))
+    assert "hatched" not in plates(known)[0].caption
+
+
+def test_consistent_names_are_counted_beside_the_bars(found: Found) -> None:
+    assert found.sheet is not None
+    says = {line.name.id: line.name.text.startswith("3-5") for line in found.sheet.lines}
+    rated = replace(found, ratings=(Rating("a", says),))
+    plate = plates(rated)[0]
+    shown = [text.get_text() for text in plate.figure.axes[0].texts]
+    assert shown == ["4", "3", "3", "3 (2 ✓)", "3"]
+    assert "every rater" in plate.caption
+
+
+def test_there_is_one_for_each_study_and_size_of_model(
+    drawn: Sequence[ReportFigure], tmp_path: Path
+) -> None:
+    assert [plate.name for plate in drawn] == ["labels-names-5", "labels-names-10"]
+    assert not plates(NOTHING)
+    made = [session("P01", {TC: {1: "a"}}), session("P01", {TC: {1: "b"}}, study="other")]
+    both = plates(find(tables(made), measured=faint()))
+    assert [plate.name for plate in both] == ["labels-names-5", "labels-other-5"]
+    assert [path.suffix for path in both[0].save(tmp_path)] == [".svg", ".png", ".pdf"]
+
+
+def test_many_models_take_several_rows() -> None:
+    four = {f"mnist8k/{name}": {1: ("a",)} for name in ("ae5", "vae5", "tc5", "ss5")}
+    (plate,) = plates(find(tables(cohort(four, people=1)), measured=faint()))
+    shown = [ax for ax in plate.figure.axes if ax.get_visible()]
+    assert len(shown) == 4
+    assert len(plate.figure.axes) == 2 * SIDE_BY_SIDE
+    assert {ax.get_ylim() for ax in shown} == {(5.6, -0.6)}
+
+
+def test_ids_on_one_page_are_of_one_figure_each(found: Found) -> None:
+    made = [session("P01", {TC: {1: "a"}}), session("P01", {TC: {1: "b"}}, study="other")]
+    both = find(tables(made), measured=faint())
+    html = "".join(part for study in both.studies for part in of_study(study, both))
+    ids = re.findall(r'\bid="([^"]+)"', html)
+    assert len(ids) == len(set(ids))
+    assert html.count("<svg") == 2
