@@ -333,7 +333,7 @@ def one_factor(correlations: Matrix) -> tuple[Matrix, Matrix, bool]:
     fit came to an end. The factor points where most loadings are positive."""
     items = len(correlations)
 
-    def factored(own: Matrix) -> tuple[Matrix, Matrix]:
+    def extract(own: Matrix) -> tuple[Matrix, Matrix]:
         """The eigenvalues of the correlations in units of own variances, and the loadings."""
         scale = 1 / np.sqrt(own)
         values, vectors = np.linalg.eigh(correlations * np.outer(scale, scale))
@@ -341,7 +341,7 @@ def one_factor(correlations: Matrix) -> tuple[Matrix, Matrix, bool]:
         return values, np.asarray(loadings, np.float64)
 
     def misfit(own: Matrix) -> tuple[float, Matrix]:
-        values, loadings = factored(own)
+        values, loadings = extract(own)
         rest = values[:-1]
         residual = np.outer(loadings, loadings) + np.diag(own) - correlations
         return -float(np.sum(np.log(rest) - rest)) + 1 - items, np.diag(residual) / own**2
@@ -356,7 +356,7 @@ def one_factor(correlations: Matrix) -> tuple[Matrix, Matrix, bool]:
         options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 5000},
     )
     own = np.asarray(fit.x, dtype=np.float64)
-    loadings = factored(own)[1]
+    loadings = extract(own)[1]
     if loadings.sum() < 0:
         loadings = -loadings
     inside = (own > LEAST_OWN) & (own < 1)

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from labapp.analysis.columns import SNAPSHOTS
-from labapp.analysis.folding.folded import NAME, SCHEMA, frame, unpacked
+from labapp.analysis.folding.folded import NAME, SCHEMA, frame, unpack_table
 from labapp.base import leftovers
 from labapp.base.errors import DataFolderError
 
@@ -58,7 +58,7 @@ class SnapshotFile:
         when there is no room for them."""
         if not content:
             return Part(None, 0)
-        table = unpacked(content)
+        table = unpack_table(content)
         try:
             if self._writer is None:
                 self._writer = self._create()
@@ -163,7 +163,7 @@ class ReadWhenAsked:
 _FRAME = "_snapshots_frame"
 
 
-def recorded(tables: Tables) -> Snapshots | pd.DataFrame:
+def get_attached(tables: Tables) -> Snapshots | pd.DataFrame:
     """What the tables were made with, not unpacked."""
     given: Snapshots | pd.DataFrame = tables.__dict__[NAME]
     return given

@@ -21,10 +21,10 @@ from labapp.analysis.column import INCLUDED, TRIAL, WHO, number, seconds, text, 
 from labapp.analysis.deviations import Place, Trail
 from labapp.analysis.task_records import INTERRUPTED, Attempt, Columns, Row
 from labapp.base.clock import NS
-from labapp.coding.annotations.final import final_marks, planted_marks
+from labapp.coding.annotations.final import final_marks, find_planted_marks
 from labapp.coding.annotations.model import Assignment, Mark, SessionAnnotations, Unit
 from labapp.coding.annotations.rounds import assignments_of
-from labapp.coding.annotations.simulated import shipped_codebooks
+from labapp.coding.annotations.simulated import read_shipped_codebooks
 from labapp.coding.annotations.store import annotations_of, codebooks_in
 from labapp.coding.annotations.texts import is_redacted, may_be_quoted
 from labapp.record.events import Event, Payload
@@ -198,7 +198,7 @@ class SessionSpeech:
             books |= {mark.codebook for mark in rater.marks if mark.round in rounds}
             if rater.round in rounds:  # there may have been nothing to mark
                 books.add(rater.codebook)
-        if planted := planted_marks(self.annotations):
+        if planted := find_planted_marks(self.annotations):
             books |= {mark.codebook for mark in planted.marks}
         return tuple(sorted({code for book, code in self.code_names if book in books}))
 
@@ -527,7 +527,7 @@ def speech_of(record: Record, events: Iterable[tuple[Event, Payload]]) -> Sessio
     used = (used | {rater.codebook for rater in raters}) - {""}
     books = codebooks_in(record) if used else {}
     # Those of a program need no copy in the study.
-    shipped = shipped_codebooks() if used - books.keys() else ()
+    shipped = read_shipped_codebooks() if used - books.keys() else ()
     books = {book.sha256: book for book in shipped} | books
     return SessionSpeech(
         annotations,

@@ -398,7 +398,7 @@ class SessionMachine:
         )
 
     def _achieved(self, state: SessionState) -> Achieved:
-        return inclusion.achieved(self.parts, state.tally)
+        return inclusion.sum_achievements(self.parts, state.tally)
 
     def _declined(self, state: SessionState) -> bool:
         return state.index >= 0 and state.records[state.index].outcome == "declined"
@@ -406,7 +406,7 @@ class SessionMachine:
     def payment(self, state: SessionState) -> PaymentComputed | None:
         """What was earned so far; None in a study that pays nothing."""
         paid = self.incentive
-        return None if paid is None else inclusion.earned(paid, self._achieved(state))
+        return None if paid is None else inclusion.compute_payment(paid, self._achieved(state))
 
     def result_values(self, state: SessionState, words: Words) -> dict[str, str]:
         """What a text may say of how the parts before it went: every name that a task type has,

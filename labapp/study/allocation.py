@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from labapp.base.errors import StudyFull
 from labapp.study import conditions
-from labapp.study.conditions import Cells, Scope, balanced_rows, generator, shuffled
+from labapp.study.conditions import Cells, Scope, generator, make_balanced_rows, shuffled
 from labapp.study.design import MODEL, SESSION, Design, Level, Order
 from labapp.study.flow import unroll
 from labapp.study.plugins.item import Item
@@ -241,7 +241,7 @@ def rule_of(study: Study) -> Rule | None:
     return None if drawn is None else DrawnCells(*drawn)
 
 
-def drawn_cells(assignment: Mapping[str, Any]) -> tuple[str, ...]:
+def read_cells(assignment: Mapping[str, Any]) -> tuple[str, ...]:
     """The cells in a session's assignment: its slot, or the one variable with several values."""
     if isinstance(slot := assignment.get(SLOT), list | tuple):
         return tuple(map(str, slot))
@@ -389,7 +389,7 @@ def models_met(study: Study) -> tuple[str, ...]:
 def rows_of(order: Order, n: int) -> int:
     """How many orders of n levels make a block that is balanced in itself."""
     if order == "williams":
-        return len(balanced_rows(n))
+        return len(make_balanced_rows(n))
     return n if order in ("position", "latin-square") else 1
 
 
@@ -401,7 +401,7 @@ def _block(
     so that places are at most one apart wherever a block is cut off."""
     rng = generator(seed, study, "slots", factor, cell, block)
     cyclic = [tuple((row + place) % n for place in range(n)) for row in range(n)]
-    rows = balanced_rows(n) if order == "williams" else cyclic
+    rows = make_balanced_rows(n) if order == "williams" else cyclic
     if order == "position":
         levels, places = rng.permutation(n), rng.permutation(n)
         rows = [tuple(int(levels[row[int(place)]]) for place in places) for row in rows]

@@ -171,7 +171,7 @@ def stage_models(stages: RepresentationStages, scope: Scope, planner: Planner) -
     if planner.study.design is not None:
         models = planner.in_order(models)
     elif stages.order == "counterbalanced":
-        models = conditions.counterbalanced(models, seed, study, planner.number)
+        models = conditions.counterbalance_order(models, seed, study, planner.number)
     elif stages.order == "random":
         models = conditions.shuffled(
             models, seed, study, planner.participant, "order", planner.stage

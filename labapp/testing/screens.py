@@ -238,7 +238,7 @@ class Desk:
             )
 
     def _begun(self, event: Event) -> None:
-        payload = kinds.known(event.kind)
+        payload = kinds.find_kind(event.kind)
         if payload is not None and payload.begins:
             self._asked = repr(event.payload)
 

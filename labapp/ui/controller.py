@@ -87,7 +87,7 @@ class SessionController(QObject):
         self._driver: Driver | None = None
         self._reason = "could not be shown"
         # Python runs its signal handlers only when the event loop calls into Python.
-        self._signals = timers.repeated(self, lambda: None, SIGNAL_MS)
+        self._signals = timers.make_repeating_timer(self, lambda: None, SIGNAL_MS)
         self._before: dict[int, Any] = {}
         self._hook_before: Any = None
         self._thread_hook_before: Any = None
@@ -150,7 +150,9 @@ class SessionController(QObject):
             self.participant, self.console, runner.emit, lambda: self.watcher.alone, self
         )
         down.callback(self.keyboard.end)
-        self._microphones = timers.repeated(self, self._look_for_microphone, MICROPHONES_MS)
+        self._microphones = timers.make_repeating_timer(
+            self, self._look_for_microphone, MICROPHONES_MS
+        )
         self.console.voice.microphone_taken.connect(self._take_microphone)
         down.callback(self._look_no_more)
         down.callback(self._microphones.stop)
@@ -242,7 +244,7 @@ class SessionController(QObject):
         if not self._over or self._gone:
             return
         what = tr("closing.sound_failed")
-        with mistakes.caught(self._fail, what, tr("closing.kept_until_then")):
+        with mistakes.show_errors(self._fail, what, tr("closing.kept_until_then")):
             self.opened.stop_sound()
         if self._driver is not None:
             self._driver.stop()
@@ -250,7 +252,7 @@ class SessionController(QObject):
 
     def _close_session(self) -> None:
         what = tr("closing.session_failed")
-        with mistakes.caught(self._fail, what, tr("closing.kept_until_then")):
+        with mistakes.show_errors(self._fail, what, tr("closing.kept_until_then")):
             self.opened.close(self._reason)
 
     def _fail(self, error: LabappError) -> None:
@@ -269,7 +271,7 @@ class SessionController(QObject):
         self._gone = True
         ended = self.opened.runner.state.ended
         what = tr("closing.windows_failed")
-        with mistakes.caught(self._fail, what, tr("closing.stored")):
+        with mistakes.show_errors(self._fail, what, tr("closing.stored")):
             self._take_down(ended or "interrupted")
         whole = self._failure is None
         if self._signal and ended is None:
@@ -356,7 +358,7 @@ class PointerPath(QObject):
         self._key: TrialKey = (None, None, None)
         self._began_ns = 0
         self._points: list[tuple[int, int, int]] = []
-        self._timer = timers.repeated(self, self._look, INTERVAL_MS)
+        self._timer = timers.make_repeating_timer(self, self._look, INTERVAL_MS)
         self._timer.start()
 
     def stop(self) -> None:

@@ -45,7 +45,7 @@ from labapp.study.people import Visits
 from labapp.study.plan import models_of, pictures_of
 from labapp.study.schema import Study
 from labapp.ui import mistakes, timers
-from labapp.ui.keyboard import NumberCards, choices, preferred
+from labapp.ui.keyboard import NumberCards, choices, choose_screen
 from labapp.ui.language import counted, tr
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.bits import Described
@@ -97,7 +97,7 @@ class HomeController(QObject):
         self.lists = SessionLists(data, private_root, self.view, self)
         self._first = timers.once(self, self._begin_checks, FIRST_PAINT_MS)
         self._warming = timers.once(self, self._warm_next)
-        self._slow = timers.repeated(self, self._slow_checks, SLOW_CHECKS_MS)
+        self._slow = timers.make_repeating_timer(self, self._slow_checks, SLOW_CHECKS_MS)
         self._connect()
 
     def _connect(self) -> None:
@@ -173,7 +173,7 @@ class HomeController(QObject):
 
     def _caught(self) -> AbstractContextManager[None]:
         """Tells what goes wrong in a check, so that the others go on."""
-        return mistakes.caught(self.view.show_error, tr("home.unchecked"))
+        return mistakes.show_errors(self.view.show_error, tr("home.unchecked"))
 
     def close(self) -> None:
         """The person closed the home: the program ends."""
@@ -199,7 +199,7 @@ class HomeController(QObject):
             self.view.forget_pilot()
         self.view.session.set_study_note("")
         try:
-            with mistakes.worded(tr("study.unusable")):
+            with mistakes.wrap_errors(tr("study.unusable")):
                 self._loaded = loading.load(study)
         except LabappError as error:
             self._loaded = self._consent = None
@@ -207,7 +207,7 @@ class HomeController(QObject):
             self.view.study.making.show_faults(faults_of(error))
             self.shelf.choose(study, None)
             self.view.session.set_studies(self.shelf.offered(), study)
-            self.view.show_error(told_in_place(study, error))
+            self.view.show_error(summarise_faults(study, error))
             # The first of its mistakes, for a text that is missing is shown nobody.
             first = faults_of(error)[0].what if error.faults else error.what
             self.view.set_checklist([Row("consent", "missing", first)])
@@ -278,7 +278,7 @@ class HomeController(QObject):
         """Write the chosen study's blank consent form as a PDF."""
         from labapp.ui.consent_pdf import write_blank
 
-        with mistakes.caught(self.view.show_error, tr("home.consent_unwritten")):
+        with mistakes.show_errors(self.view.show_error, tr("home.consent_unwritten")):
             assert self._loaded is not None  # its text is on the screen
             write_blank(path, self._loaded)
 
@@ -311,8 +311,10 @@ class HomeController(QObject):
     def _show_participants(self, study: Study) -> None:
         pilot, visits = self.view.pilot, Visits.of(study.design)
         try:
-            taken = (folder.taken_by_pilots if pilot else folder.taken)(self.data, study.id)
-            refused = folder.refused(self._root, study)
+            taken = (folder.list_pilot_labels if pilot else folder.list_taken_labels)(
+                self.data, study.id
+            )
+            refused = folder.list_refused(self._root, study)
         except LabappError as error:  # nobody can tell who withdrew: no session can begin
             self.view.show_error(error)
             taken, refused = {}, {}
@@ -337,7 +339,7 @@ class HomeController(QObject):
             stimuli_of=stimuli_of,
         )
         try:
-            with mistakes.worded(tr("home.plan_failed")):
+            with mistakes.wrap_errors(tr("home.plan_failed")):
                 drawn = condition_assignment.preview(self._root, self._loaded, participant)
                 made = realise(drawn=drawn)
         except LabappError as error:
@@ -373,7 +375,7 @@ class HomeController(QObject):
         missing = [m for m in self._needed or () if m not in self._warm.decoders]
         if missing and not self._warm_problem and self.session is None:
             try:
-                with mistakes.worded(tr("home.model_unloaded")):
+                with mistakes.wrap_errors(tr("home.model_unloaded")):
                     decoders = load_warm(missing[:1])
             except LabappError as error:
                 self._warm_problem = error.what
@@ -418,7 +420,7 @@ class HomeController(QObject):
         screens = QGuiApplication.screens()
         options = choices(screens)
         if self._screen not in [screen.name for screen in options]:
-            self._screen = preferred(screens, QGuiApplication.primaryScreen())
+            self._screen = choose_screen(screens, QGuiApplication.primaryScreen())
         self.view.ready.set_screens(options, self._screen)
         self.view.set_checklist([checklist.screen_row(options, self._screen, self._picture_px)])
 
@@ -487,7 +489,7 @@ class HomeController(QObject):
         if self.session is not None:
             return
         self.view.set_starting(True)
-        worded = mistakes.worded(
+        worded = mistakes.wrap_errors(
             tr("home.session_unopened"),
             tr("home.session_untouched"),
             tr("home.go_on_or_start"),
@@ -563,7 +565,7 @@ class HomeMicrophone(QObject):
         self._probe: MicrophoneProbe | None = None
         self._heard = False
         self._problem = ""
-        self._timer = timers.repeated(self, self._show_level, LEVEL_MS)
+        self._timer = timers.make_repeating_timer(self, self._show_level, LEVEL_MS)
 
     @property
     def policy(self) -> Policy:
@@ -764,15 +766,15 @@ class StudyChecker(QObject):
 
 def _mistakes(study: str) -> Errors:
     try:
-        with mistakes.worded(tr("study.unusable")):
+        with mistakes.wrap_errors(tr("study.unusable")):
             return look_at(study).errors
     except LabappError as error:
         return (error,)
 
 
-def told_in_place(study: str, error: LabappError) -> LabappError:
-    """An error for the strip above the page. Faults with lines stand on the study's page: here is
-    said how many there are."""
+def summarise_faults(study: str, error: LabappError) -> LabappError:
+    """An error for the strip above the page. Faults with lines are listed on the study's page; here
+    is only their number."""
     if not any(fault.line for fault in error.faults):
         return error
     what = counted(len(error.faults), "study.faults", study=study)

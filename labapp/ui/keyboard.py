@@ -610,7 +610,7 @@ def name_of(screen: QScreen) -> str:
     return f"{screen.name()} ({model})" if model else screen.name()
 
 
-def preferred(screens: Sequence[QScreen], primary: QScreen | None) -> str | None:
+def choose_screen(screens: Sequence[QScreen], primary: QScreen | None) -> str | None:
     """The participant's screen, unless somebody chooses: one that is not the primary, if any."""
     others = [screen for screen in screens if screen is not primary]
     chosen = others[0] if others else (screens[0] if screens else None)
@@ -768,7 +768,7 @@ class ScreenWatcher(QObject):
         if mine is None:
             mine = self._on.get(self._participant)
         if mine is None or mine not in screens:
-            wanted = preferred(screens, QGuiApplication.primaryScreen())
+            wanted = choose_screen(screens, QGuiApplication.primaryScreen())
             mine = next(s for s in screens if name_of(s) == wanted)
         if self._fullscreen and isinstance(self._participant, FillsScreen):
             shrink(mine)

@@ -138,7 +138,7 @@ class Still:
         return f"{self.moment.state.index + 1:02d}-{self.part.id}-{after}{number}.png"
 
 
-def drawn_cells(loaded: LoadedStudy, condition: str | None) -> tuple[str, ...]:
+def choose_cells(loaded: LoadedStudy, condition: str | None) -> tuple[str, ...]:
     """The places of a condition, or of the first one. Raises UsageError for an unknown one."""
     rule = rule_of(loaded.study)
     if rule is None:
@@ -276,7 +276,7 @@ class Preview:
 
 
 @contextmanager
-def opened_preview(
+def open_preview(
     loaded: LoadedStudy, participant: str | None, condition: str | None
 ) -> Iterator[Preview]:
     """A preview, and nothing left of it behind."""
@@ -284,7 +284,7 @@ def opened_preview(
     prefix = leftovers.prefix("preview")
     with TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary)
-        drawn = drawn_cells(loaded, condition)
+        drawn = choose_cells(loaded, condition)
         dependencies = replace(
             Decoders().dependencies(loaded, label, drawn, None, folder / "private"),
             make_scheduler=QtScheduler,
@@ -541,6 +541,6 @@ def run_preview(preview: Preview) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: window.close())
     # Python runs its signal handlers only when the event loop calls into Python.
-    timers.repeated(window, lambda: None, SIGNAL_MS).start()
+    timers.make_repeating_timer(window, lambda: None, SIGNAL_MS).start()
     window.open()
     app.exec()

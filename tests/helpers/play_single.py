@@ -13,7 +13,7 @@ from labapp.session.machine import SessionMachine
 from labapp.tasks.single_dimension.events import Choose, Rate
 from labapp.tasks.single_dimension.machine import Question, SingleDimensionTask, SingleState
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
-from labapp.tasks.single_dimension.planner import asked
+from labapp.tasks.single_dimension.planner import order_dimensions
 from tests.helpers.play import Play
 
 SPACE = LatentSpace((Discrete("shape", 4), Continuous("x", -3.0, 3.0), Continuous("y", 0.0, 1.0)))
@@ -38,7 +38,7 @@ def single_part(**changes: Any) -> SingleDimensionPart:
         "display": "image",
         "dimensions": SPACE.to_json(),
         "visualisation": "traversals",
-        "asked": asked(SPACE, 2, 7, "test", "P01", 1),
+        "asked": order_dimensions(SPACE, 2, 7, "test", "P01", 1),
         "sampling": "held_out",
         "time_limit_s": None,
         "think_aloud": True,

@@ -161,7 +161,7 @@ def test_a_sentence_of_the_program_stays_whole() -> None:
     try:
         said = language.tr("pictures.failed", model="fast/model")
         assert said == "The pictures of (hidden)/(hidden) cannot be made."
-        assert language.veiled("/study/fast/intro.md") == "/study/(hidden)/intro.md"
-        assert language.veiled("faster models") == "faster models"
+        assert language.hide_names_in("/study/fast/intro.md") == "/study/(hidden)/intro.md"
+        assert language.hide_names_in("faster models") == "faster models"
     finally:
         language.hide_names(())

@@ -35,7 +35,7 @@ from labapp.study.loading import load
 from labapp.ui import fitting
 from labapp.ui.participant.screen import Question
 from labapp.ui.participant.window import ParticipantWindow
-from labapp.ui.preview import Place, Preview, opened_preview
+from labapp.ui.preview import Place, Preview, open_preview
 from labapp.ui.widgets.choice import Option
 from labapp.ui.widgets.controls import Picture
 from labapp.ui.widgets.dial import BottomBar, Foot
@@ -75,7 +75,7 @@ def screens(
     """Every screen that looks otherwise than those before it, and its study."""
     seen: set[tuple[str, ...]] = set()
     for study in studies:
-        with opened_preview(load(study, language), None, None) as preview:
+        with open_preview(load(study, language), None, None) as preview:
             preview.course = Course(preview.runner.machine)  # nobody has to go through it first
             preview.window.resize(*size)
             offer_skip(preview.window.bottom)

@@ -35,7 +35,7 @@ from labapp.record.journal.opening import open_record
 from labapp.study import loading
 from labapp.ui.participant.view import Moment
 from labapp.ui.participant.window import WindowPicture
-from labapp.ui.preview import opened_preview
+from labapp.ui.preview import open_preview
 from labapp.ui.replay.coding import Coding, open_coding
 from labapp.ui.replay.coding_state import CodingRequest
 from labapp.ui.widgets.markdown import MarkdownView
@@ -235,7 +235,7 @@ def texts(widget: QWidget) -> Iterator[str]:
 def test_no_screen_claims_a_recording_that_is_none(
     qapp: QApplication, study: str, language: str
 ) -> None:
-    with opened_preview(loading.load(study, language), None, None) as opened:
+    with open_preview(loading.load(study, language), None, None) as opened:
         words = opened.window.session.words
         claims = {words(key) for key in CLAIMS}
         for moment in opened.course.places.values():

@@ -34,7 +34,7 @@ from labapp.analysis.design.layout import (
     subsets,
     sum_coding,
     usable,
-    weighted_cells,
+    weigh_cells,
 )
 from labapp.analysis.inference import FEW, SAME, outcome, varies
 from labapp.analysis.statistic import Statistic
@@ -98,7 +98,7 @@ class Mixed:
 
     def estimate(self, weights: Weights) -> Estimate | Statistic:
         """A weighted sum of the means of cells, covariates at their mean."""
-        row = weighted_cells(self.layout, self.design, weights)
+        row = weigh_cells(self.layout, self.design, weights)
         error = sqrt(float(row @ self.covariance @ row))
         spread = sqrt(sum(sd**2 for sd in self.sds.values()))
         value = float(row @ self.coefficients)

@@ -432,8 +432,8 @@ def unitizing_alpha(continuum: Continuum, codes: Sequence[str] = ()) -> Unitizin
             _sections(continuum, [span for span in spans if span.code == code])
             for spans in continuum.raters
         ]
-        observed += _observed(raters, continuum.end - continuum.start)
-        expected += _expected(raters, continuum.end - continuum.start)
+        observed += _observe_disagreement(raters, continuum.end - continuum.start)
+        expected += _expect_disagreement(raters, continuum.end - continuum.start)
     return UnitizingAlpha(observed, expected)
 
 
@@ -451,7 +451,7 @@ def _sections(continuum: Continuum, spans: Sequence[Span]) -> list[_Section]:
     return sections
 
 
-def _observed(raters: Sequence[Sequence[_Section]], length: int) -> float:
+def _observe_disagreement(raters: Sequence[Sequence[_Section]], length: int) -> float:
     total = sum(
         _difference(one, other)
         for i, first in enumerate(raters)
@@ -476,7 +476,7 @@ def _difference(one: _Section, other: _Section) -> int:
     return 0
 
 
-def _expected(raters: Sequence[Sequence[_Section]], length: int) -> float:
+def _expect_disagreement(raters: Sequence[Sequence[_Section]], length: int) -> float:
     sections = [section for rater in raters for section in rater]
     coded = [section.length for section in sections if section.coded]
     gaps = [section.length for section in sections if not section.coded]

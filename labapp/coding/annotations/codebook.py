@@ -30,10 +30,10 @@ from labapp.base.documents import (
     Located,
     Problem,
     Strict,
-    dotted,
+    format_path,
+    make_document_error,
     parse_yaml,
     problems,
-    refused,
 )
 from labapp.base.errors import AnnotationError
 from labapp.base.reading import files
@@ -382,7 +382,7 @@ def _differences(old: Codebook, new: Codebook) -> Iterator[Change]:
         if other is None:
             yield Change("tier", tier.name, "removed")
         else:
-            yield from _changed("tier", tier.name, tier, other, TIER_DEFINITION)
+            yield from _compare_fields("tier", tier.name, tier, other, TIER_DEFINITION)
     for tier in new.tiers:
         if old.tier(tier.name) is None:
             yield Change("tier", tier.name, "added", definition=False)
@@ -393,7 +393,7 @@ def _differences(old: Codebook, new: Codebook) -> Iterator[Change]:
         elif now is not None:
             if code.retired and not now.retired:
                 yield Change("code", code.id, "given again")
-            yield from _changed("code", code.id, code, now, CODE_DEFINITION)
+            yield from _compare_fields("code", code.id, code, now, CODE_DEFINITION)
         elif code.retired:
             yield Change("code", code.id, "removed", definition=False)
     for code in new.codes:
@@ -416,7 +416,7 @@ def _ending(code: Code, other: Code | None, new: Codebook) -> Change:
     return Change("code", code.id, "removed")
 
 
-def _changed(
+def _compare_fields(
     place: str, name: str, old: Code | Tier, new: Code | Tier, definition: Iterable[str]
 ) -> Iterator[Change]:
     after = asdict(new)
@@ -450,13 +450,13 @@ class Outdated:
     suggestions: tuple[str, ...] = ()
 
 
-def outdated_marks(
+def find_outdated_marks(
     marks: Iterable[Mark],
     codebook: Codebook,
     versions: Mapping[str, Codebook],
     units: Sequence[Unit],
 ) -> tuple[Outdated, ...]:
-    """The marks that have to be looked at again by a codebook, in their order.
+    """The marks that must be reviewed under a newer codebook, in their order.
 
     Parameters
     ----------
@@ -501,10 +501,10 @@ def _why_outdated(
         return "the code is not given any more", ()
     if before is None:
         return "the version that it was given by has no such code", (code_id,)
-    changes = [*_changed("code", code_id, before, now, CODE_DEFINITION)]
+    changes = [*_compare_fields("code", code_id, before, now, CODE_DEFINITION)]
     old_tier, new_tier = old.tier(before.tier), new.tier(now.tier)
     if old_tier is not None and new_tier is not None and old_tier.name == new_tier.name:
-        changes += _changed("tier", old_tier.name, old_tier, new_tier, TIER_DEFINITION)
+        changes += _compare_fields("tier", old_tier.name, old_tier, new_tier, TIER_DEFINITION)
     meant = [f"{change.key} changed" for change in changes if change.definition]
     return ("; ".join(meant), (code_id,)) if meant else None
 
@@ -635,11 +635,11 @@ def codebook_from(content: bytes, path: Path, sha256: str) -> Codebook:
         document = CodebookDocument.model_validate(located.value)
     except ValidationError as invalid:
         errors = invalid.errors(include_url=False)
-        raise refused(
+        raise make_document_error(
             path, problems(located, errors, CodebookDocument), WHAT, AnnotationError
         ) from invalid
     if mistakes := list(islice(_mistakes(document, located), PROBLEMS)):
-        raise refused(path, sorted(set(mistakes)), WHAT, AnnotationError)
+        raise make_document_error(path, sorted(set(mistakes)), WHAT, AnnotationError)
     return _codebook(document, content, sha256)
 
 
@@ -704,7 +704,7 @@ def _mistakes(document: CodebookDocument, located: Located) -> Iterator[Problem]
     """What the types cannot say."""
 
     def problem(what: str, *place: str | int) -> Problem:
-        return Problem(located.line(place), dotted(place), what)
+        return Problem(located.line(place), format_path(place), what)
 
     for name, tier in document.tiers.items():
         if any(not 0 <= value <= 9 for value in tier.values):

@@ -133,10 +133,10 @@ def encode(line: Line, prev: str = "") -> bytes:
 
 def decode(raw: bytes) -> Line:
     """A line of a file. Raises ValueError, in words, where it is not as it was written."""
-    return _decoded(raw)[0]
+    return _decode_line(raw)[0]
 
 
-def _decoded(raw: bytes) -> tuple[Line, str]:
+def _decode_line(raw: bytes) -> tuple[Line, str]:
     """A line and what it says of those above it; empty where it is not chained."""
     if len(raw) > LONGEST:
         raise ValueError(f"it is longer than {LONGEST} bytes")
@@ -179,7 +179,7 @@ def parse(content: bytes) -> Lines:
     expected, utc, chain = 1, "", Chain()
     for number, raw in enumerate(whole, start=1):
         try:
-            line, prev = _decoded(raw)
+            line, prev = _decode_line(raw)
         except ValueError as error:
             problems.append(Problem(number, str(error)))
             expected += 1
@@ -214,8 +214,8 @@ def _is_line(raw: bytes) -> bool:
     return True
 
 
-def checked(lines: Lines, place: str) -> Lines:
-    """The lines where all are whole. Raises AnnotationError with the first that is not."""
+def require_whole(lines: Lines, place: str) -> Lines:
+    """The lines of a file without damage. Raises AnnotationError with the first damaged line."""
     if not lines.problems:
         return lines
     more = f" {len(lines.problems) - 1} more are damaged." if len(lines.problems) > 1 else ""
@@ -227,7 +227,7 @@ def checked(lines: Lines, place: str) -> Lines:
     )
 
 
-def merged(first: Sequence[Line], second: Sequence[Line]) -> tuple[Line, ...]:
+def merge_lines(first: Sequence[Line], second: Sequence[Line]) -> tuple[Line, ...]:
     """The lines of two files of one rater as those of one, whichever comes first.
 
     What both have counts once; the rest stands in the order of time, so that a third file may come
@@ -281,7 +281,7 @@ def read(path: Path) -> Lines:
     ------
     AnnotationError : it cannot be read, or a line of it is damaged.
     """
-    return checked(parse(content_of(path)), str(path))
+    return require_whole(parse(content_of(path)), str(path))
 
 
 def content_of(path: Path) -> bytes:
@@ -298,7 +298,7 @@ def content_of(path: Path) -> bytes:
 
 @dataclass(frozen=True)
 class HeldFile:
-    """A file of lines that nobody else writes to, to be replaced whole; see `held`."""
+    """A file of lines that nobody else writes to, to be replaced whole; see `lock_file`."""
 
     path: Path
     lines: tuple[Line, ...]
@@ -310,8 +310,8 @@ class HeldFile:
 
 
 @contextmanager
-def held(path: Path) -> Iterator[HeldFile]:
-    """A file of lines that is read and then replaced: nobody can write to it in between.
+def lock_file(path: Path) -> Iterator[HeldFile]:
+    """Lock a file of lines that is read and then replaced: nobody can write to it in between.
 
     Raises
     ------
@@ -319,7 +319,7 @@ def held(path: Path) -> Iterator[HeldFile]:
     AnnotationError : it cannot be read, or a line of it is damaged.
     """
     _make_folder(path)
-    lock = _locked(path)
+    lock = _acquire_lock(path)
     try:
         yield HeldFile(path, read(path).lines)
     finally:
@@ -331,7 +331,7 @@ def rewrite(path: Path, change: Callable[[Sequence[Line]], Rewritten | None]) ->
     this was done. change: gives what is left of the lines, in order, and kind and body of the line
     that says what was taken out and why; None where nothing is to be taken out. Raises
     AnnotationsBusy and AnnotationError; the file is as it was then."""
-    with held(path) as file:
+    with lock_file(path) as file:
         if (rewritten := change(file.lines)) is None:
             return
         left, (kind, body) = list(rewritten[0]), rewritten[1]
@@ -358,10 +358,10 @@ class Ledger:
         """
         self.path = path
         _make_folder(path)
-        self._lock = _locked(path, patience_s)
+        self._lock = _acquire_lock(path, patience_s)
         try:
             content = content_of(path)
-            present = checked(parse(content), str(path))
+            present = require_whole(parse(content), str(path))
             self.lines = list(present.lines)
             self.torn = present.torn
             self._length = self._anchored = present.length
@@ -538,7 +538,7 @@ def _make_folder(path: Path) -> None:
         raise unwritable(path, error) from error
 
 
-def _locked(path: Path, patience_s: float = 0.0) -> FileLock:
+def _acquire_lock(path: Path, patience_s: float = 0.0) -> FileLock:
     place = path.with_name(f".{path.name}.lock")
     lock = FileLock(place, timeout=patience_s, thread_local=False, poll_interval=0.01)
     try:

@@ -44,7 +44,7 @@ from labapp.coding.exchange.files import TOO_MUCH, unreadable
 from labapp.coding.exchange.gathering import Coding, FileClock, clocks_of, sheet_of, silences
 from labapp.coding.exchange.incoming import Incoming, Translation, map_row, resolve
 from labapp.coding.exchange.model import Annotation, Arrival, Format, Sheet, digest, digest_of_mark
-from labapp.coding.exchange.plan import Before, Pairs, Plan, Ruler, Step, UnitsIn, apply, quoted
+from labapp.coding.exchange.plan import Before, Pairs, Plan, Ruler, Step, UnitsIn, apply, quote_text
 from labapp.coding.sound import SessionSound
 from labapp.record.journal.record import Record
 
@@ -86,10 +86,11 @@ def plan_import(
     round_ = round or (own.round if own else "independent")
     translation = translation or {}
     arrivals = [
-        reading.translated(arrival, translation, record.participant) for arrival in own_arrivals
+        reading.translate_arrival(arrival, translation, record.participant)
+        for arrival in own_arrivals
     ]
     arrivals[0] = replace(
-        arrivals[0], lost=(*arrivals[0].lost, *reading.unused(own_arrivals, translation))
+        arrivals[0], lost=(*arrivals[0].lost, *reading.find_unused_names(own_arrivals, translation))
     )
     words = reading.tiers_of_words(arrivals, translation)
     book, new = _codebook(record, annotations, rater, study, codebook, arrivals, words)
@@ -181,7 +182,7 @@ def _codebook(
 ) -> tuple[Codebook | None, bool]:
     """The codebook that codes are given by, and whether it is made of the file. words: see
     `labapp.coding.exchange.incoming.tiers_of_words`."""
-    chosen = reading.chosen_codebook(study, wanted)
+    chosen = reading.choose_codebook(study, wanted)
     if chosen is not None:
         return chosen, False
     versions, own = codebooks_in(record), annotations.raters.get(rater)
@@ -189,7 +190,7 @@ def _codebook(
     if used:
         return max(used, key=lambda book: book.version), False
     given = any(arrival.annotations for arrival in arrivals)
-    return (reading.made_codebook(study, arrivals, words), True) if given else (None, False)
+    return (reading.make_codebook(study, arrivals, words), True) if given else (None, False)
 
 
 def _put(record: Record, rater: str) -> dict[str, bool]:
@@ -466,7 +467,7 @@ class MarksIn:
             self._lose(annotation, clock, refused)
             return
         self.put.append(fresh)
-        what, was = "mark changed", f"{_value(mark)}{quoted(mark.memo)}".strip()
+        what, was = "mark changed", f"{_value(mark)}{quote_text(mark.memo)}".strip()
         if (fresh.tier, fresh.code) != (mark.tier, mark.code):
             what, was = "mark recoded", _about(mark)
         elif (fresh.t0_ns, fresh.t1_ns, fresh.unit) != (mark.t0_ns, mark.t1_ns, mark.unit):
@@ -624,7 +625,7 @@ class MarksIn:
         self._unknown.setdefault(annotation.tier, Counter())[left] += 1
 
     def _tell(self, what: str, mark: Mark, before: str) -> None:
-        about = f"{_about(mark)}{_value(mark)}{' ' + quoted(mark.memo) if mark.memo else ''}"
+        about = f"{_about(mark)}{_value(mark)}{' ' + quote_text(mark.memo) if mark.memo else ''}"
         self.steps.append(Step(what, mark.t0_ns, mark.t1_ns, about, before, mark.id))  # type: ignore[arg-type]
 
     def _lose(self, annotation: Annotation, clock: FileClock, why: Message) -> None:

@@ -23,7 +23,7 @@ from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.ledger import new_id
 from labapp.coding.annotations.marks import MarksFile
 from labapp.coding.annotations.model import Mark, Round, SessionAnnotations, Text, Unit, time_text
-from labapp.coding.annotations.texts import TextsFile, corrected, is_redacted
+from labapp.coding.annotations.texts import TextsFile, correct_text, is_redacted
 from labapp.coding.annotations.units import UnitsFile
 from labapp.coding.exchange.gathering import FileClock
 from labapp.coding.exchange.incoming import map_row
@@ -215,7 +215,7 @@ def apply(plan: Plan, files: OpenFiles) -> list[str]:
     return [name for name, _ in done]
 
 
-def told(things: Sequence[str], count: int = 3) -> str:
+def format_first(things: Sequence[str], count: int = 3) -> str:
     """The first of many, in words."""
     more = f" and {len(things) - count} more" if len(things) > count else ""
     return ", ".join(things[:count]) + more
@@ -532,7 +532,7 @@ class UnitsIn:
             begin, end = clock.to_session(annotation.t0_ns), clock.to_session(annotation.t1_ns)
             where = _where(annotation, begin, end)
             why = "words_without_unit" if unit is None else "words_with_others"
-            what = Message("left_what", what=where, why=quoted(annotation.text))
+            what = Message("left_what", what=where, why=quote_text(annotation.text))
             self._lose(what, why)
 
     def _moved(
@@ -578,10 +578,17 @@ class UnitsIn:
             self.lost.append(Message("unit_words_redacted", at=_clock(unit.t0_ns)))
             return
         known = self._annotations.texts.get(unit.id)
-        fresh = corrected(known, unit.id, text, self._rater, ORIGIN)
+        fresh = correct_text(known, unit.id, text, self._rater, ORIGIN)
         self.texts.append(replace(fresh, reviewed=False))
         self.steps.append(
-            Step("text written", unit.t0_ns, unit.t1_ns, quoted(text), quoted(before), unit.id)
+            Step(
+                "text written",
+                unit.t0_ns,
+                unit.t1_ns,
+                quote_text(text),
+                quote_text(before),
+                unit.id,
+            )
         )
 
     def _gone(self, known: Utterance, before: Before) -> None:
@@ -781,7 +788,7 @@ def _clock(t_ns: int) -> str:
     return time_text(t_ns, 3)
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """A text as a line of a list has it."""
     words = " ".join(text.split())
     return f"“{words if len(words) <= 60 else words[:59] + '…'}”" if words else ""

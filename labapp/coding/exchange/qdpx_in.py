@@ -29,7 +29,7 @@ from labapp.base.messages import Message
 from labapp.base.reading import archives, files
 from labapp.base.reading.values import Budget, json_value
 from labapp.coding.annotations.model import SPEAKERS, Speaker
-from labapp.coding.exchange.files import LARGEST, MS, decoded, parsed, unreadable
+from labapp.coding.exchange.files import LARGEST, MS, decode_text, parse_xml, unreadable
 from labapp.coding.exchange.model import (
     Annotation,
     Arrival,
@@ -37,10 +37,17 @@ from labapp.coding.exchange.model import (
     Utterance,
     digest_of_mark,
     label_of,
-    ordered,
+    sort_by_time,
 )
 from labapp.coding.exchange.qdpx import INTERNAL, PROJECT, SOURCES, SPACE, checksum
-from labapp.coding.exchange.refi import ORIGIN, guid, known_guid, line, read_codes, tier_and_code
+from labapp.coding.exchange.refi import (
+    ORIGIN,
+    guid,
+    line,
+    normalise_guid,
+    read_codes,
+    tier_and_code,
+)
 
 Code = tuple[str, str, int | None]
 """Tier, code and value."""
@@ -150,8 +157,8 @@ class SoundIn:
         if stamp is not None and stamp.units and not self._spoken:
             stamp = replace(stamp, units=(), units_were=(), texts_were=())
             self._lose(self._name, Message("sound_no_units"))
-        spoken = ordered(spoken.utterance for spoken in self._spoken)
-        return Arrival(spoken, ordered(self._given), self._media(), stamp, tuple(self.lost))
+        spoken = sort_by_time(spoken.utterance for spoken in self._spoken)
+        return Arrival(spoken, sort_by_time(self._given), self._media(), stamp, tuple(self.lost))
 
     def _media(self) -> str:
         """The name of the sound file; some tools leave its end out."""
@@ -185,15 +192,15 @@ class SoundIn:
                 # Each code that is left out names its place, and the remark is compared each time.
                 self._budget.entry(self._name, memo)
                 reference = coding.find(tag("CodeRef"))
-                own = known_guid(reference.get("targetGUID")) if reference is not None else ""
+                own = normalise_guid(reference.get("targetGUID")) if reference is not None else ""
                 if own not in self._codes:
                     unknown += 1
                     continue
                 if by := coding.get("creatingUser") or selection.get("creatingUser"):
-                    self._coders.add(known_guid(by))
+                    self._coders.add(normalise_guid(by))
                 yield _Coded(
-                    known_guid(selection.get("guid")),
-                    known_guid(coding.get("guid")),
+                    normalise_guid(selection.get("guid")),
+                    normalise_guid(coding.get("guid")),
                     self._codes[own],
                     selection.get(begin, ""),
                     selection.get(end, ""),
@@ -245,7 +252,7 @@ class SoundIn:
             at, position = _number(element.get("timeStamp")), _number(element.get("position"))
             if at is not None and position is not None:
                 place = min(position, len(text))  # some tools count characters in halves
-                points[known_guid(element.get("guid"))] = at * MS, place
+                points[normalise_guid(element.get("guid"))] = at * MS, place
         own = self._own_units(points, text)
         if own:
             self._spoken += own
@@ -260,7 +267,7 @@ class SoundIn:
         for coded in self._coded(
             transcript.iterfind(tag("TranscriptSelection")), "fromSyncPoint", "toSyncPoint"
         ):
-            begin, end = (points.get(known_guid(point)) for point in (coded.begin, coded.end))
+            begin, end = (points.get(normalise_guid(point)) for point in (coded.begin, coded.end))
             mark = self._quotes.get(coded.selection)
             if begin is None or end is None or end[0] < begin[0]:
                 self._lose(name, Message("words_no_times"), repr(coded.code[1]))
@@ -442,7 +449,7 @@ def _read(stream: IO[bytes], name: str) -> tuple[Arrival, ...]:
             archives.refuse_entries(opened)
             archive = _Archive(opened, name)
             project = archive.project()
-            return _Reader(parsed(project, name, tag("Project")), archive, name).arrivals()
+            return _Reader(parse_xml(project, name, tag("Project")), archive, name).arrivals()
     except (OSError, ValueError) as error:
         raise unreadable(name, str(error)) from error
 
@@ -474,7 +481,7 @@ class _Archive:
         entry = self._names.get(f"{SOURCES}/{name}", self._names.get(name))
         if entry is None:
             return None
-        return decoded(self._content(entry), f"{self._name}, {entry}")
+        return decode_text(self._content(entry), f"{self._name}, {entry}")
 
     def _content(self, entry: str) -> bytes:
         with archives.member(self._opened, entry) as stream:
@@ -608,7 +615,7 @@ class _Reader:
             self._lost.append(Message("project_gone", sound=what))
         if len(coders) > 1:
             users = self._root.iterfind(f"{tag('Users')}/{tag('User')}")
-            names = {known_guid(user.get("guid")): user.get("name", "") for user in users}
+            names = {normalise_guid(user.get("guid")): user.get("name", "") for user in users}
             who = ", ".join(sorted(names.get(coder) or "?" for coder in coders))
             self._lost.append(Message("project_coders", who=who))
         for source in others:
@@ -634,19 +641,19 @@ class _Reader:
 _SOUNDS = (tag("AudioSource"), tag("VideoSource"))
 
 
-def _called(stamp: Stamp) -> str:
+def _name_source(stamp: Stamp) -> str:
     stem = PurePosixPath(stamp.sound).stem
     return line(f"{stamp.session}_{stem}" if stem else stamp.session)
 
 
 def _is_of(source: ET.Element, stamp: Stamp) -> bool:
     """Whether a sound is the one that a stamp is of, by its id or its name."""
-    if known_guid(source.get("guid")) == guid("sound", stamp.session, stamp.sound):
+    if normalise_guid(source.get("guid")) == guid("sound", stamp.session, stamp.sound):
         return True
     transcript = source.find(tag("Transcript"))
     if not source.get("name") and transcript is not None:
-        return transcript.get("name") == f"{_called(stamp)} transcript.txt"
-    return source.get("name") == f"{_called(stamp)}.wav"
+        return transcript.get("name") == f"{_name_source(stamp)} transcript.txt"
+    return source.get("name") == f"{_name_source(stamp)}.wav"
 
 
 def _is_words(source: ET.Element, stamp: Stamp) -> bool:
@@ -654,5 +661,5 @@ def _is_words(source: ET.Element, stamp: Stamp) -> bool:
     if source.tag != tag("TextSource"):
         return False
     own = guid("words", stamp.session, stamp.sound)
-    name = f"{_called(stamp)} words"
-    return known_guid(source.get("guid")) == own or source.get("name") == name
+    name = f"{_name_source(stamp)} words"
+    return normalise_guid(source.get("guid")) == own or source.get("name") == name

@@ -89,14 +89,14 @@ class Picture:
     pixels: NDArray[np.uint8]
 
 
-def installed() -> bool:
+def is_installed() -> bool:
     """Whether videos can be read here."""
     return find_spec("av") is not None
 
 
 def require() -> None:
     """Raises VideoError where the extra is not installed."""
-    if not installed():
+    if not is_installed():
         raise VideoError(
             "Videos cannot be read here: the package av (PyAV) is not installed.",
             safe=UNCHANGED,
@@ -133,7 +133,7 @@ _STARTS = {
 class OpenedVideo:
     """A video that is open: its pictures by time, and its sound.
 
-    Made by `opened`; it is used by one thread at a time.
+    Made by `open_for_decoding`; it is used by one thread at a time.
 
     Attributes
     ----------
@@ -344,7 +344,7 @@ class OpenedVideo:
 
 
 @contextmanager
-def opened(open_video: OpenVideo, name: str) -> Iterator[OpenedVideo]:
+def open_for_decoding(open_video: OpenVideo, name: str) -> Iterator[OpenedVideo]:
     """A video, open.
 
     Parameters
@@ -469,7 +469,9 @@ class VideoFeed:
     def _run(self) -> None:
         with ExitStack() as held:
             try:
-                video = held.enter_context(opened(self._open_video, self.placed.video.file))
+                video = held.enter_context(
+                    open_for_decoding(self._open_video, self.placed.video.file)
+                )
             except LabappError as error:
                 self._tell(ShownPicture(*self.placed.stretch_ns, None, error))
                 return

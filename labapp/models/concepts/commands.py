@@ -211,14 +211,14 @@ def pool_of(
         split.words,
         classes_of(split),
         picture,
-        *_allowed(split, every=every),
+        *_select_allowed(split, every=every),
         split.name if split.origin == "own" else f"{split.name}: pictures drawn by labapp",
         split.invented,
         split.classes_are,
     )
 
 
-def _allowed(split: ConceptSplit, *, every: bool) -> tuple[Bool, str]:
+def _select_allowed(split: ConceptSplit, *, every: bool) -> tuple[Bool, str]:
     """Which test pictures may be chosen, and by which rule, in words."""
     count = len(split.test)
     if every or not split.unclear:

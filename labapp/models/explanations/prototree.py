@@ -283,18 +283,18 @@ def prune(tree: DecisionTree, distributions: NDArray[np.floating], threshold: fl
     if not telling.any():
         raise ValueError(f"no leaf says a class with more than {threshold}")
 
-    def kept(node: int) -> int:
+    def find_replacement(node: int) -> int:
         """What stands in the place of a node, -1 if nothing does."""
         if tree.children[node, 0] < 0:
             return node if telling[np.searchsorted(tree.leaves, node)] else -1
-        absent, present = (kept(int(child)) for child in tree.children[node])
+        absent, present = (find_replacement(int(child)) for child in tree.children[node])
         if absent >= 0 and present >= 0:
             replaced[node] = (absent, present)
             return node
         return max(absent, present)
 
     replaced: dict[int, tuple[int, int]] = {}
-    order = [kept(0)]
+    order = [find_replacement(0)]
     children: list[tuple[int, int]] = []
     for node in order:  # grows while it is gone through: breadth first
         if node in replaced:

@@ -38,7 +38,7 @@ from labapp.base.figure_style import (
     style,
 )
 from labapp.base.report import drawing, kit
-from labapp.base.report.drawing import ReportFigure, add_heading, shortened
+from labapp.base.report.drawing import ReportFigure, add_heading, shorten_names
 from labapp.base.report.page import decimal
 from labapp.models.representations.card import dataset_of
 from labapp.papers.interactive_reconstruction.results import (
@@ -49,7 +49,7 @@ from labapp.papers.interactive_reconstruction.results import (
     Compared,
     Found,
     Group,
-    repeated_metric,
+    find_repeated_metric,
 )
 from labapp.papers.interactive_reconstruction.sections import (
     BOXES,
@@ -125,11 +125,11 @@ def boxes(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
         for block in blocks
     ]
     heights = [HEIGHT_IN + LEVEL_IN * count for count in most]
-    figure, panels = laid_out(blocks, heights, layout)
+    figure, panels = lay_out_blocks(blocks, heights, layout)
     for block, own, height in zip(blocks, panels, heights, strict=True):
         for ax, compared in zip(own, block.compared, strict=True):
             _panel(ax, block, compared, layout.room, height)
-    headed_by(figure, label, [block.group for block in blocks])
+    add_group_heading(figure, label, [block.group for block in blocks])
     return ReportFigure(name, figure, label, _caption(blocks))
 
 
@@ -227,7 +227,7 @@ def _caption(blocks: Sequence[Block]) -> str:
     summed = [block for block in blocks if SUM_ERROR in _columns(block)]
     if summed:
         sentences.append(SUMMED)
-    if summed and all(repeated(block) for block in summed):
+    if summed and all(is_error_repeated(block) for block in summed):
         sentences.append("As a mean over the pixels it looks the same and is not drawn.")
     return " ".join(filter(None, sentences))
 
@@ -236,7 +236,7 @@ def _columns(block: Block) -> list[str]:
     return [comparison.metric.column for comparison in block.compared]
 
 
-def repeated(block: Block) -> bool:
+def is_error_repeated(block: Block) -> bool:
     """Whether the error as a mean over the pixels is known, and left out as the sum's multiple."""
     known = block.group.values.get(MEAN_ERROR)
     if known is None or MEAN_ERROR in _columns(block):
@@ -303,11 +303,11 @@ def change(blocks: Sequence[Block], name: str, label: str) -> ReportFigure | Non
         return None
     blocks_shown = [block for block, _ in shown]
     layout = layout_of(blocks_shown)
-    figure, panels = laid_out(blocks_shown, [1.5] * len(blocks_shown), layout)
+    figure, panels = lay_out_blocks(blocks_shown, [1.5] * len(blocks_shown), layout)
     for (block, changes_of), some in zip(shown, panels, strict=True):
         for ax, compared in zip(some, block.compared, strict=True):
             _changes_panel(ax, block, changes_of[compared.metric.column], layout.room)
-    headed_by(figure, label, [block.group for block in blocks_shown])
+    add_group_heading(figure, label, [block.group for block in blocks_shown])
     caption = (
         "Last minus first (n − 1) / 2 of a stage's n questions: diamond: mean over participants, "
         "bar: ± standard error. Above the line: more in the last questions."
@@ -344,12 +344,12 @@ def _changes_panel(ax: Axes, block: Block, values: Sequence[Values], room: float
     if not any(np.any(own) for own in values):  # no change at all: an axis of its own
         ax.set_ylim(-1, 1)
     ax.yaxis.set_major_locator(MaxNLocator(nbins=5))
-    ax.yaxis.set_major_formatter(FuncFormatter(_signed))
+    ax.yaxis.set_major_formatter(FuncFormatter(_format_signed))
     ax.tick_params(axis="y", labelsize=points_of(drawing.SMALL))
     kit.grid(ax)
 
 
-def _signed(value: float, _: int | None = None) -> str:
+def _format_signed(value: float, _: int | None = None) -> str:
     """A tick's number with its sign and no more decimals than it needs."""
     decimals = next(n for n in range(5) if n == 4 or abs(value - round(value, n)) < 1e-9)
     return decimal(value, decimals, sign=True)
@@ -472,9 +472,9 @@ def dimensions(groups: Sequence[Group], name: str, label: str) -> ReportFigure |
         )
         dials = max(len(dial) for dial in dials_found)
         room = figure_width() / across - SIDE_IN
-        for ax, model, own in zip(grid, shortened(group.models), dials_found, strict=False):
+        for ax, model, own in zip(grid, shorten_names(group.models), dials_found, strict=False):
             _dimensions_panel(ax, drawing.wrap(model, room), own, dials)
-    headed_by(figure, label, [group for group, _ in shown])
+    add_group_heading(figure, label, [group for group, _ in shown])
     caption = "Dot and bar: share of all answered questions ± binomial standard error, by dial."
     thirds = {share.thirds for _, some in shown for own in some for share in own}
     if True in thirds:
@@ -488,7 +488,7 @@ def dimensions(groups: Sequence[Group], name: str, label: str) -> ReportFigure |
 def _dimensions_panel(ax: Axes, model: str, own: Sequence[Share], dials: int) -> None:
     sizes = sorted({share.n for share in own})
     between = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else "".join(map(str, sizes))
-    titled(ax, model, f"n = {between} questions a dial" if own else "no question was answered")
+    add_title(ax, model, f"n = {between} questions a dial" if own else "no question was answered")
     places = np.arange(len(own))
     for place, share in zip(places, own, strict=True):
         if share.thirds:
@@ -538,17 +538,17 @@ def pairs(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
     names = max(drawing.width_in(line) for block in blocks for line in _rows(block))
     layout = layout_of(blocks, beside=names + GAP_IN, least=CELL_IN)
     heights = [CELL_IN * len(block.group.models) for block in blocks]
-    figure, panels = laid_out(blocks, heights, layout, counted=False)
+    figure, panels = lay_out_blocks(blocks, heights, layout, counted=False)
     for block, own in zip(blocks, panels, strict=True):
         for ax, compared in zip(own, block.compared, strict=True):
             _pairs_panel(ax, block, compared, layout)
-    headed_by(figure, label, [block.group for block in blocks])
+    add_group_heading(figure, label, [block.group for block in blocks])
     return ReportFigure(name, figure, label, _pairs_caption(blocks))
 
 
 def _rows(block: Block) -> list[str]:
     """Names in two lines at most, and not longer than they must be."""
-    names = shortened(block.group.models)
+    names = shorten_names(block.group.models)
     for room in np.arange(0.4, 4.0, 0.1):
         lines = [drawing.wrap(name, float(room)) for name in names]
         if all(line.count("\n") < 2 and drawing.width_in(line) <= room for line in lines):
@@ -633,13 +633,13 @@ def ratings(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
     """A panel a rating, in it a bar a model with the standard deviation. blocks: of one study and
     task."""
     layout = layout_of(blocks, most=4)
-    figure, panels = laid_out(blocks, [1.4] * len(blocks), layout)
+    figure, panels = lay_out_blocks(blocks, [1.4] * len(blocks), layout)
     ends = _ends(blocks)
     for block, own in zip(blocks, panels, strict=True):
         for ax, compared in zip(own, block.compared, strict=True):
             _ratings_panel(ax, block, compared, layout.room)
             ax.set_ylim(*ends[_ratings_scale(compared.metric)])
-    headed_by(figure, label, [block.group for block in blocks])
+    add_group_heading(figure, label, [block.group for block in blocks])
     shown = [(block, compared) for block in blocks for compared in block.compared]
     caption = f"Diamond: mean; one point a participant, of up to {kit.POINTS_UP_TO}."
     if any(own.size >= SMALLEST for both in shown for own in values_of(*both)):
@@ -756,9 +756,9 @@ def blocks_of(results: Sequence[Found], metrics: Sequence[Metric]) -> list[Block
         sets.setdefault(result.group.dataset, []).append(result)
     blocks = []
     for name, some in sets.items():
-        group = _joined(name, [result.group for result in some])
+        group = _join_groups(name, [result.group for result in some])
         compared = tuple(
-            _pooled(
+            _pool_metric(
                 [other for result in some for other in result.compared if other.metric == metric]
             )
             for metric in metrics
@@ -791,7 +791,7 @@ def _by_dataset(block: Block) -> list[Block]:
             _among(models, comparison)
             for comparison in apart
             if values[comparison.metric.column].notna().any()
-            and not repeated_metric(values, comparison.metric)
+            and not find_repeated_metric(values, comparison.metric)
         )
         blocks.append(Block(group, drawn, tuple(edges_of(models))))
     first, *rest = (own for own in blocks if own.compared)
@@ -806,7 +806,7 @@ def _among(models: Sequence[str], comparison: Compared) -> Compared:
     return replace(comparison, rows=tuple(rows))
 
 
-def _joined(name: str, groups: Sequence[Group]) -> Group:
+def _join_groups(name: str, groups: Sequence[Group]) -> Group:
     return replace(
         groups[0],
         name=name,
@@ -818,7 +818,7 @@ def _joined(name: str, groups: Sequence[Group]) -> Group:
     )
 
 
-def _pooled(some: Sequence[Compared]) -> Compared:
+def _pool_metric(some: Sequence[Compared]) -> Compared:
     """The same metric of several groups. It repeats another only where it does so in all."""
     return replace(
         some[0],
@@ -846,7 +846,7 @@ def layout_of(
     return next((layout for layout in layouts if layout.room >= least), layouts[-1])
 
 
-def laid_out(
+def lay_out_blocks(
     blocks: Sequence[Block], heights: Sequence[float], layout: Layout, *, counted: bool = True
 ) -> tuple[Figure, list[list[Axes]]]:
     """A figure with the axes of each block, titled. heights: inches of the axes of each block.
@@ -862,7 +862,7 @@ def laid_out(
         every = list(part.subplots(count, layout.columns, squeeze=False).flat)
         own = kit.hide_unused(every, len(block.compared))
         for ax, compared in zip(own, block.compared, strict=True):
-            titled(ax, compared.metric.title, compared.metric.unit)
+            add_title(ax, compared.metric.title, compared.metric.unit)
         result.append(own)
     return figure, result
 
@@ -877,7 +877,7 @@ def subfigures(titles: Sequence[str], heights: Sequence[float]) -> tuple[Figure,
     return figure, list(parts)
 
 
-def titled(ax: Axes, title: str, unit: str) -> None:
+def add_title(ax: Axes, title: str, unit: str) -> None:
     """A panel's title, and its unit in a smaller line below."""
     ax.set_title(title, fontsize=points_of(9), pad=15)
     ax.annotate(
@@ -892,7 +892,7 @@ def titled(ax: Axes, title: str, unit: str) -> None:
     )
 
 
-def headed_by(figure: Figure, label: str, groups: Sequence[Group]) -> None:
+def add_group_heading(figure: Figure, label: str, groups: Sequence[Group]) -> None:
     """Above a figure what it is and of whom."""
     people = len({(group.study, who) for group in groups for who in group.values["participant"]})
     studies = ", ".join(dict.fromkeys(group.study for group in groups))

@@ -18,7 +18,7 @@ from labapp.papers.interactive_reconstruction.results import (
     Found,
     Printed,
     comparisons,
-    corrected,
+    correct_tests,
     groups_of,
     in_order,
     metrics_of,
@@ -98,7 +98,7 @@ def findings(counted: Tables) -> tuple[Found, ...]:
     compared = [(group, comparisons(group)) for group in groups_of(counted)]
     n_tests = sum(len(result.tests) for _, some in compared for result in some)
     return tuple(
-        Found(group, tuple(corrected(result, n_tests) for result in some), n_tests)
+        Found(group, tuple(correct_tests(result, n_tests) for result in some), n_tests)
         for group, some in compared
     )
 
@@ -138,10 +138,10 @@ class InteractiveReconstruction(Profile[Comparisons]):
             yield from (row.row() for row in entry.rows)
 
     def sections(self, study: ReportedStudy, findings: Comparisons) -> Iterator[Html]:
-        def drawn(task: str) -> Drawings:
+        def make_drawings(task: str) -> Drawings:
             return Drawings(findings.drawn.get((study.name, task), {}), study.anchor)
 
-        yield from sections.of_study(study.counted, findings.of_study(study.name), drawn)
+        yield from sections.of_study(study.counted, findings.of_study(study.name), make_drawings)
 
     def plates(self, counted: Tables, findings: Comparisons) -> Iterator[ReportFigure]:
         for drawn in findings.drawn.values():

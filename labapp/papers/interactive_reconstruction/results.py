@@ -45,13 +45,13 @@ import pandas as pd
 
 from labapp.analysis import inference
 from labapp.analysis.columns import Metric
-from labapp.analysis.declared import declared_of, follows, repeated_study
+from labapp.analysis.declared import find_repeated_study, follows, read_declaration
 from labapp.analysis.design import anova, mixed
 from labapp.analysis.inference import FEW, MAUCHLY, SAME, SMALLEST, Effect, Matrix, Values, outcome
 from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_records import Row
-from labapp.models.representations.card import dataset_of, installed, published_as
+from labapp.models.representations.card import dataset_of, find_card, find_published_name
 from labapp.models.representations.recipe import DspritesData, MnistData, SinelinesData
 from labapp.study.design import Missing
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
@@ -283,7 +283,7 @@ def median(group: Group, model: str, metric: Metric) -> Printed | None:
 
 def _of_model(group: Group, model: str, metric: Metric, measure: str) -> Printed | None:
     name = published_name(model)
-    return next(iter(_found(group, metric, measure, name)), None) if name else None
+    return next(iter(_find_printed(group, metric, measure, name)), None) if name else None
 
 
 def omnibus(group: Group, metric: Metric) -> tuple[Printed, ...]:
@@ -291,7 +291,7 @@ def omnibus(group: Group, metric: Metric) -> tuple[Printed, ...]:
     of other models than the paper compared has none."""
     if _models().get(_like(group)) != {published_name(model) for model in group.models}:
         return ()
-    return tuple(_each_source([*_found(group, metric, F), *_found(group, metric, P)]))
+    return tuple(_each_source([*_find_printed(group, metric, F), *_find_printed(group, metric, P)]))
 
 
 def pair(group: Group, text: str, other: str, metric: Metric) -> tuple[Printed, ...]:
@@ -302,8 +302,10 @@ def pair(group: Group, text: str, other: str, metric: Metric) -> tuple[Printed, 
         return ()
     result: list[Printed] = []
     for measure in (T, P):
-        result += _found(group, metric, measure, first, second)
-        result += [_turned(row) for row in _found(group, metric, measure, second, first)]
+        result += _find_printed(group, metric, measure, first, second)
+        result += [
+            _swap_models(row) for row in _find_printed(group, metric, measure, second, first)
+        ]
     return tuple(_each_source(sorted(result, key=lambda row: (row.measure == P, _place(row)))))
 
 
@@ -356,7 +358,7 @@ def _cells() -> dict[_Cell, tuple[Printed, ...]]:
     return {cell: tuple(sorted(some, key=_place)) for cell, some in result.items()}
 
 
-def _found(
+def _find_printed(
     group: Group, metric: Metric, measure: str, model: str = "", other: str = ""
 ) -> tuple[Printed, ...]:
     return _cells().get((_like(group), metric.column, measure, model, other), ())
@@ -367,7 +369,7 @@ def _place(row: Printed) -> list[bool]:
     return [row.source != name for name in TABLES]
 
 
-def _turned(row: Printed) -> Printed:
+def _swap_models(row: Printed) -> Printed:
     if row.measure != T or row.value is None:
         return row
     value = -Decimal(row.printed)
@@ -405,7 +407,7 @@ class Facts:
 def facts(model: str) -> Facts | None:
     """Of the model package with this id that is installed here; None without a card that can be
     read. Sessions name their models by id and by the hash of the card."""
-    card = installed(model)
+    card = find_card(model)
     if card is None:
         return None
     error, tangled = card.held_out_error, card.disentanglement
@@ -419,7 +421,7 @@ def facts(model: str) -> Facts | None:
 def published_name(model: str) -> str:
     """How the paper calls the model that this one is or stands for, as its card says; empty of any
     other, whatever its id."""
-    return published_as(model, PAPER)
+    return find_published_name(model, PAPER)
 
 
 def shown_name(model: str) -> str:
@@ -430,7 +432,7 @@ def not_published(model: str) -> str:
     """Why a model that stands for one of the paper's is not that one, by its card; empty where
     nothing says so: it was trained as the paper's were, is one of them, imported, or stands for
     none."""
-    card = installed(model)
+    card = find_card(model)
     data = None if card is None or not published_name(model) else card.data
     match data:
         case None | SinelinesData():
@@ -539,8 +541,8 @@ def groups_of(counted: Tables) -> list[Group]:
                     ),
                     first_only=some.loc[again, "participant"].nunique(),
                     follows=declared[study],
-                    repeats=repeated_study(counted, study, PAPER),
-                    missing=declared_of(counted, study).missing,
+                    repeats=find_repeated_study(counted, study, PAPER),
+                    missing=read_declaration(counted, study).missing,
                 )
             )
     return result
@@ -601,12 +603,12 @@ def _values(stages: pd.DataFrame, metrics: Iterable[Metric]) -> pd.DataFrame:
     }
     frame = stages[["participant", "session", "model", "stage"]].assign(**columns)
     by = frame.groupby(["participant", "model"], sort=True)
-    names = by[["session", "stage"]].agg(_listed)
+    names = by[["session", "stage"]].agg(_join_names)
     table = pd.concat([names, by[list(columns)].mean()], axis=1).reset_index()
     return table[["participant", "session", "model", "stage", *columns]]
 
 
-def _listed(names: pd.Series[str]) -> str:
+def _join_names(names: pd.Series[str]) -> str:
     return ";".join(dict.fromkeys(names))
 
 
@@ -620,12 +622,12 @@ def comparisons(group: Group) -> tuple[Compared, ...]:
     declares its analysis; nothing is corrected here."""
     known = [metric for metric in metrics_of(group.task) if metric.column in group.values]
     return tuple(
-        _compared(group, metric, repeated_metric(group.values, metric), group.follows)
+        _compare_metric(group, metric, find_repeated_metric(group.values, metric), group.follows)
         for metric in known
     )
 
 
-def repeated_metric(values: pd.DataFrame, metric: Metric) -> str:
+def find_repeated_metric(values: pd.DataFrame, metric: Metric) -> str:
     """The metric of which this one is a multiple: of pictures of one size the error is, as a sum
     or as a mean over the pixels."""
     if metric.column != MEAN_ERROR or SUM_ERROR not in values:
@@ -638,7 +640,7 @@ def repeated_metric(values: pd.DataFrame, metric: Metric) -> str:
     return SUM_ERROR if same else ""
 
 
-def _compared(group: Group, metric: Metric, repeats: str, tests: bool) -> Compared:
+def _compare_metric(group: Group, metric: Metric, repeats: str, tests: bool) -> Compared:
     matrix = matrix_of(group, metric)
     samples = {model: inference.values_of(matrix[:, at]) for at, model in enumerate(group.models)}
     rows = [_values_row(group, metric, model, own) for model, own in samples.items()]
@@ -671,7 +673,7 @@ def _of_paper(group: Group, compared: Compared, row: Statistic) -> Statistic:
     return replace(row, stars=stars(row.p, compared.smallest(row)), published=shown)
 
 
-def corrected(compared: Compared, n_tests: int) -> Compared:
+def correct_tests(compared: Compared, n_tests: int) -> Compared:
     """With Bonferroni's correction over so many tests."""
     rows = []
     for row in compared.rows:
@@ -722,7 +724,7 @@ def _within(models: tuple[str, ...], values: Matrix) -> Iterator[Statistic]:
         both = values[np.isfinite(values[:, [first, other]]).all(axis=1)]
         own = both[:, [first, other]].T
         apart = own[0] - own[1]
-        test = inference.paired(*own)
+        test = inference.paired_t(*own)
         names: Row = {"model": models[first], "compared_with": models[other]}
         effect, ranks = inference.d_z(apart), inference.signed_rank(apart)
         yield from _pair(test, inference.mean(apart), effect, ranks, names | _sizes(own))

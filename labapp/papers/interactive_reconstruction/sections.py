@@ -22,7 +22,7 @@ from labapp.base.report.page import (
     decimal,
     details,
     heading,
-    joined,
+    join_parts,
     lines,
     paragraph,
     table,
@@ -177,10 +177,10 @@ def of_task(task: str, results: Sequence[Found]) -> Iterator[Html]:
             yield heading(4, result.group.name.partition(", ")[2])
         yield from _group(result)
     if own:
-        yield paragraph(_tested(own[0]), "quiet")
+        yield paragraph(_describe_tests(own[0]), "quiet")
 
 
-def _tested(result: Found) -> str:
+def _describe_tests(result: Found) -> str:
     n = result.n_tests
     if n == 0:
         return "No analysis of variance and no t test could be made."
@@ -348,7 +348,7 @@ def _contradictions(result: Found) -> Iterator[Html]:
     """Where what stands here of the paper is contradicted elsewhere in it, or needs a word."""
     contradictions: dict[str, dict[str, dict[str, None]]] = {}
     for comparison in result.compared:
-        for row in _printed(result, comparison):
+        for row in _list_printed(result, comparison):
             if row.note:
                 models = " − ".join(filter(None, (row.model, row.compared_with)))
                 what = f"{comparison.metric.title} ({row.source})"
@@ -365,7 +365,7 @@ def _contradictions(result: Found) -> Iterator[Html]:
         yield paragraph(f"Of the paper's values: {'; '.join(notes)}.", "quiet")
 
 
-def _printed(result: Found, comparison: Compared) -> Iterator[paper.Printed]:
+def _list_printed(result: Found, comparison: Compared) -> Iterator[paper.Printed]:
     """Everything that the tables have of the paper beside a metric."""
     group, metric = result.group, comparison.metric
     for model in group.models:
@@ -398,7 +398,7 @@ def checks(result: Found, names: dict[str, str]) -> Html:
     parts = [paragraph(READ, "quiet"), _over_all(result)]
     if any(comparison.pairs for comparison in result.compared):
         parts.append(_pairs_checked(result, names))
-    return details("Assumption checks and tests that assume less (ours)", joined(parts))
+    return details("Assumption checks and tests that assume less (ours)", join_parts(parts))
 
 
 def _over_all(result: Found) -> Html:

@@ -53,7 +53,7 @@ from numpy.typing import NDArray
 
 from labapp.base.clock import NS
 from labapp.base.errors import AudioError
-from labapp.base.messages import Message, coded, decoded
+from labapp.base.messages import Message, decode_message, encode_message
 from labapp.record.audio import devices
 
 LATENCY_S = 0.05
@@ -107,7 +107,7 @@ class ProcessOutput:
         if "rate" not in answer:
             self.close()
             raise AudioError(
-                decoded(str(answer["what"]), answer.get("message"))
+                decode_message(str(answer["what"]), answer.get("message"))
                 if "what" in answer
                 else Message("speaker_no_answer"),
                 safe="A replay goes on without sound.",
@@ -290,7 +290,7 @@ def main(device: str, rate: int) -> None:
     try:
         speaker = _Speaker(device, rate)
     except AudioError as error:
-        answer = {"what": error.what, "message": coded(error.what)}
+        answer = {"what": error.what, "message": encode_message(error.what)}
         out.write(json.dumps(answer).encode())
         out.flush()
         return

@@ -409,7 +409,9 @@ def _apply(outline: Outline, event: Event, payload: Payload) -> Outline:
         case AudioOff():
             return replace(outline, silent_because=payload.reason)
         case AudioGap() | AudioStopped():
-            return replace(outline, audio=tuple(_heard(sound, payload) for sound in outline.audio))
+            return replace(
+                outline, audio=tuple(_apply_sound_event(sound, payload) for sound in outline.audio)
+            )
     return outline
 
 
@@ -444,7 +446,7 @@ def _segment(outline: Outline, event: Event, payload: lifecycle.SegmentStarted) 
     return replace(outline, segments=(*segments, new), pauses=pauses)
 
 
-def _heard(sound: AudioFile, payload: AudioGap | AudioStopped) -> AudioFile:
+def _apply_sound_event(sound: AudioFile, payload: AudioGap | AudioStopped) -> AudioFile:
     if sound.file != payload.file:
         return sound
     if isinstance(payload, AudioGap):

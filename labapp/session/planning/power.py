@@ -23,7 +23,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
-from labapp.analysis.declared import Declaration, declared_of
+from labapp.analysis.declared import Declaration, read_declaration
 from labapp.analysis.design import anova
 from labapp.analysis.design.analyses import Analysis, analyse
 from labapp.analysis.design.anova import Comparison
@@ -236,7 +236,7 @@ def _effect(test: PlannedTest, pool: Pool) -> Effect:
     means, variance = moments
     if contrast:
         return Effect(test.name, name, float((weights @ means).item()) / variance**0.5)
-    explained = _explained(weights, means)
+    explained = _compute_sum_of_squares(weights, means)
     cells = int(test.used.sum()) * len(named)
     return Effect(test.name, name, (explained / cells / variance) ** 0.5)
 
@@ -257,7 +257,7 @@ def _moments(test: PlannedTest, pool: Pool) -> tuple[Floats, float] | None:
     return (np.stack(means), variance) if variance > TINY else None
 
 
-def _explained(weights: Floats, means: Floats) -> float:
+def _compute_sum_of_squares(weights: Floats, means: Floats) -> float:
     """Sum of squares of a term with one participant in each group."""
     difference = weights @ means
     return float((difference * np.linalg.solve(weights @ weights.T, difference)).sum())
@@ -275,7 +275,7 @@ def normal_power(test: PlannedTest, pool: Pool, n: int, level: float) -> float |
     named, weights = _sides(test)
     q, d = weights.shape[0], test.cells.shape[1]
     df = d * (n - 1) * len(named)
-    shift = n * _explained(weights, means) / variance
+    shift = n * _compute_sum_of_squares(weights, means) / variance
     if test.direction in (GREATER, LESS):
         t = float(np.sign((weights @ means).item()) * shift**0.5)
         t = t if test.direction == GREATER else -t
@@ -317,13 +317,13 @@ class PlannedGroup:
     pools: tuple[Pool, ...]
 
 
-def planned_groups(people: People) -> tuple[list[PlannedGroup], list[LeftOut]]:
+def plan_groups(people: People) -> tuple[list[PlannedGroup], list[LeftOut]]:
     """What is planned of the participants who count, and what is not, and why."""
     counted = people.tables.included()
     groups = list(_of_profiles(people))
     left_out: list[LeftOut] = []
     for study in sorted({str(name) for name in counted.participants["study"]}):
-        declaration = declared_of(counted, study)
+        declaration = read_declaration(counted, study)
         own = declaration.analysis
         if groups and not (own.contrasts or own.outcomes.primary or own.outcomes.secondary):
             continue  # its analysis is the published study's
@@ -504,8 +504,8 @@ def _terms(within: Sequence[Factor], between: Sequence[Factor]) -> Iterator[Plan
             names = [between[at].name for at in outside] + [within[at].name for at in inside]
             yield PlannedTest(
                 f"F, {term_name(names)}",
-                anova.coded(within, inside),
-                anova.coded(between, outside, mean=True).T,
+                anova.build_contrasts(within, inside),
+                anova.build_contrasts(between, outside, mean=True).T,
                 corrected=False,
             )
 
@@ -672,7 +672,7 @@ def scenarios(people: People, powers: Sequence[GroupPower], seed: int) -> list[S
                 for test in power.tests
             }
             if shares == usual
-            else _needed(shares, people, powers, seed)
+            else _estimate_needs(shares, people, powers, seed)
         )
         rates = completions(replace(people, shares=shares))
         completion = {rate.model: rate.mean for rate in rates if rate.strategy is None}
@@ -688,7 +688,7 @@ def more(shares: Mapping[str, float], name: str, by: float = 0.2) -> dict[str, f
     return {s: raised if s == name else share * factor for s, share in shares.items()}
 
 
-def _needed(
+def _estimate_needs(
     shares: Mapping[str, float], people: People, powers: Sequence[GroupPower], seed: int
 ) -> dict[tuple[str, str], int | None]:
     needs = {}

@@ -20,13 +20,13 @@ from labapp.analysis.declared import CORRECTIONS, FORMAT, RECORD
 from labapp.base import leftovers
 from labapp.base.errors import DataFolderError, UsageError
 from labapp.base.report.page import count
-from labapp.models.representations.card import installed_sha256
+from labapp.models.representations.card import hash_installed_card
 from labapp.session import folder
 from labapp.session.gate import gate
-from labapp.session.planning.files import created
-from labapp.study.conditions import Value, listed
+from labapp.session.planning.files import create_folder
+from labapp.study.conditions import Value, as_tuple
 from labapp.study.design import SESSION, Contrast, Design, Hypothesis, SmallestEffect
-from labapp.study.flow import items_of, placed_items
+from labapp.study.flow import items_of, walk_items
 from labapp.study.loading import LoadedStudy
 from labapp.study.measures import items, meanings, scores
 from labapp.study.people import Visits
@@ -119,7 +119,7 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
     }
     text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     digest = sha256(text.encode()).hexdigest()
-    with created(out, "--preregister"):
+    with create_folder(out, "--preregister"):
         try:
             for name, content in loaded.files.items():
                 (out / STUDY / name).parent.mkdir(parents=True, exist_ok=True)
@@ -256,12 +256,12 @@ class _Facts:
 
     def _factors(self) -> Iterator[str]:
         for name, levels in self.design.between.items():
-            yield f"{name}, between participants: {_listed(levels)}"
+            yield f"{name}, between participants: {_format_levels(levels)}"
         for name in self.design.within_levels:
             levels = self.study.factor_levels[name]
-            yield f"{name}, within participants: {_listed(levels)}"
+            yield f"{name}, within participants: {_format_levels(levels)}"
         if self.design.sessions:
-            yield f"{SESSION}, within participants: {_listed(self.design.sessions)}"
+            yield f"{SESSION}, within participants: {_format_levels(self.design.sessions)}"
             needed = count(Visits.of(self.design).needed, "session")
             yield f"A participant is analysed who completed at least {needed}"
 
@@ -366,7 +366,7 @@ class _Facts:
         lines.append("withdrew")
         told = "Somebody is not analysed who\n" + "\n".join(f"* {line}" for line in lines)
         items = [
-            f"* {instrument.id}.{item.id}, passed by {' or '.join(map(str, listed(item.right)))}"
+            f"* {instrument.id}.{item.id}, passed by {' or '.join(map(str, as_tuple(item.right)))}"
             for instrument in self.loaded.instruments.values()
             for item in instrument.items
             if item.right is not None
@@ -462,7 +462,7 @@ class _Facts:
         return f"Whatever is not named here is exploratory, and reported as such.{listed}"
 
 
-def _listed(levels: Sequence[Any]) -> str:
+def _format_levels(levels: Sequence[Any]) -> str:
     return ", ".join(map(str, levels)) or "as the sessions have them"
 
 
@@ -514,7 +514,11 @@ class Frozen:
         """Of all conditions."""
         parts = list(_parts(plans))
         return cls(
-            {model: installed_sha256(model) for part in parts for model in sorted(part.models())},
+            {
+                model: hash_installed_card(model)
+                for part in parts
+                for model in sorted(part.models())
+            },
             {name: sha or "" for part in parts for name, sha in part.classifiers()},
             {shown.name: shown.sha256 for part in parts for shown in part.stimulus_sets()},
         )
@@ -536,8 +540,9 @@ class Frozen:
 def conditions(loaded: LoadedStudy) -> list[str]:
     """What only some participants meet, of the flow and of questionnaires."""
     lines = [
-        f"* {_called(item.key, getattr(item, item.key, None))}: only where {_where(item.only_if)}"
-        for _, item in placed_items(loaded.study.flow)
+        f"* {_describe_item(item.key, getattr(item, item.key, None))}: only where "
+        f"{_where(item.only_if)}"
+        for _, item in walk_items(loaded.study.flow)
         if item.only_if
     ]
     for instrument in loaded.instruments.values():
@@ -549,7 +554,7 @@ def conditions(loaded: LoadedStudy) -> list[str]:
     return lines
 
 
-def _called(key: str, value: object) -> str:
+def _describe_item(key: str, value: object) -> str:
     """An item of the flow, as the study file names it."""
     if isinstance(value, str):
         return f"{key} {value}"
@@ -559,7 +564,7 @@ def _called(key: str, value: object) -> str:
 
 def _where(only_if: Mapping[str, Value | tuple[Value, ...]]) -> str:
     return " and ".join(
-        f"{name} is {' or '.join(map(str, listed(wanted)))}" for name, wanted in only_if.items()
+        f"{name} is {' or '.join(map(str, as_tuple(wanted)))}" for name, wanted in only_if.items()
     )
 
 

@@ -20,7 +20,7 @@ from labapp.record.events.voice import SpeechSimulated
 from labapp.session.machine import SessionState
 from labapp.session.runner import Runner, Timer
 from labapp.session.simulation.person import THOUGHTS, Experience, Pace, Person
-from labapp.session.simulation.strategies import drawn
+from labapp.session.simulation.strategies import draw_strategy
 from labapp.study.conditions import generator
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
@@ -37,7 +37,7 @@ class Stuck(SessionError):
     """The simulated participant does not get on."""
 
 
-def raised(error: LabappError) -> None:
+def raise_error(error: LabappError) -> None:
     """What is done about it where there are no windows."""
     raise error
 
@@ -136,13 +136,13 @@ class Driver:
         options: Options = NO_OPTIONS,
         language: str = "en",
         thinks_aloud: bool = False,
-        on_stuck: Callable[[LabappError], None] = raised,
+        on_stuck: Callable[[LabappError], None] = raise_error,
     ) -> None:
         self.runner = runner
         # Where there are windows, there is a moderator who pauses and goes on.
         self._watch = Watch(runner, on_stuck, alone=paints)
         self._consent = consent
-        strategy, share = drawn(strategy, seed, participant)
+        strategy, share = draw_strategy(strategy, seed, participant)
         self.strategy = "careless" if careless else strategy
         self.goes_by = strategy
         self.careless = careless

@@ -46,7 +46,7 @@ from labapp.session.simulation.percept import (
     WAVES_HEIGHT,
     Eye,
     kinds_of,
-    seen_at,
+    perceive_glances,
 )
 from labapp.session.simulation.person import NOTHING
 from labapp.session.simulation.view import Acts, Dial, Move, View
@@ -85,7 +85,7 @@ class LearnerModel:
         self.eye = eye
         self.kinds = kinds_of(view.target)
         self.by_kind = (self.kinds[:, None] == np.array(KINDS)).astype(np.float64)
-        self.effects = Effects(view.dials, len(self.kinds), seen_at)
+        self.effects = Effects(view.dials, len(self.kinds), perceive_glances)
         self._target = np.zeros(len(self.kinds))
         self._now: tuple[tuple[float, ...], Float64] | None = None
 
@@ -432,18 +432,18 @@ def _meaning(
     everything = sum(changes.values())
     if everything < NOTICED:
         return NOTHING
-    for meaning, parts in _thought_of(sorts, choice=view.dials[dial].options > 0):
+    for meaning, parts in _order_meanings(sorts, choice=view.dials[dial].options > 0):
         amounts = [changes[part] for part in parts]
         if meaning in _EVENLY and min(amounts) < EVEN * max(amounts):
             continue
         # As with the other measures of understanding, what is hardly noticed is no change at all.
         main = sum(amounts) >= MAIN * (everything + NOTICED)
-        if main and _foretold(learner, dial, [p for part in parts for p in sorts[part]]):
+        if main and _is_predictable(learner, dial, [p for part in parts for p in sorts[part]]):
             return meaning
     return None
 
 
-def _thought_of(sorts: Properties, *, choice: bool) -> list[tuple[str, tuple[str, ...]]]:
+def _order_meanings(sorts: Properties, *, choice: bool) -> list[tuple[str, tuple[str, ...]]]:
     """The meanings in the order in which they are thought of, each with its sorts of change: the
     simple ones first, but two that go hand in hand before either of them."""
     alone = [(sort, (sort,)) for sort in sorts]
@@ -477,7 +477,7 @@ def _changes(learner: LearnerModel, view: View, dial: int, sorts: Properties) ->
     return changes
 
 
-def _foretold(learner: LearnerModel, dial: int, properties: Sequence[int]) -> bool:
+def _is_predictable(learner: LearnerModel, dial: int, properties: Sequence[int]) -> bool:
     """Whether most of what a dial was seen to do to them was expected. What hardly changed tells
     nothing."""
     changed, mistaken = learner.effects.judged(dial, properties)

@@ -46,7 +46,7 @@ from labapp.base.parallel.processes import cores, gc_paused, processes
 from labapp.models.representations.package import tasks_of
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
-from labapp.models.stimuli.masked_pictures import Masking, recorded_outputs
+from labapp.models.stimuli.masked_pictures import Masking, find_recorded_outputs
 from labapp.record.events import Event, Payload, Source, UnstampedEvent, payload_of
 from labapp.record.events.commands import GiveConsent
 from labapp.record.events.lifecycle import (
@@ -187,7 +187,7 @@ def _run(job: SimulationJob) -> SimulatedSession:
     decoders = _decoders(job.models)
     if job.keep == "nothing":
         with gc_paused():
-            counted = _counted(job, decoders)
+            counted = _simulate_in_memory(job, decoders)
         gc.collect(0)  # The session is a reference cycle that keeps its events alive.
         return counted
     scratch = Path(tempfile.mkdtemp(prefix="labapp-", dir=job.scratch))
@@ -214,10 +214,10 @@ def _run(job: SimulationJob) -> SimulatedSession:
         return SimulatedSession(
             job,
             path.name,
-            included(path),
+            is_included(path),
             tuple(private.consents(secret, job.loaded.study.id)),
             path if stays else None,
-            _packed(path) if job.keep == "packed" else None,
+            _pack_folder(path) if job.keep == "packed" else None,
             None if job.fold is None else job.fold(events, path.name),
         )
     except BaseException:
@@ -228,13 +228,13 @@ def _run(job: SimulationJob) -> SimulatedSession:
             shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _counted(job: SimulationJob, decoders: Decoders) -> SimulatedSession:
+def _simulate_in_memory(job: SimulationJob, decoders: Decoders) -> SimulatedSession:
     """Simulate without a folder, when only the result of `fold` is needed."""
     loaded = job.loaded
     who = (job.label, job.drawn, job.seed, job.session)
     made = decoders.plan(loaded, *who, predict_masked=decoders.predict_masked)
     dependencies = decoders.of(made, resources.private_root())
-    planned = opening.planned_of(loaded, made, dependencies)
+    planned = opening.make_planned_event(loaded, made, dependencies)
     journal = rehearse(
         loaded,
         planned,
@@ -260,7 +260,7 @@ def _decoders(models: Mapping[str, str] | None) -> Decoders:
     return known[1]
 
 
-def _packed(path: Path) -> bytes:
+def _pack_folder(path: Path) -> bytes:
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=1) as archive:
         archive.add(path, ".")
@@ -327,7 +327,7 @@ def simulate_study(
     the study is full before, None for until it is full. careless: share of participants who do not
     try (see `Driver`), drawn by seed and label. thinks_aloud, options: see `Driver`.
     """
-    loaded = checked(study, participants, strategy, out)
+    loaded = check_job(study, participants, strategy, out)
     decoders = Decoders()
     folders: list[Path] = []
     in_vain = 0
@@ -359,7 +359,7 @@ def simulate_study(
                 options=options,
             )
             folders.append(path)
-            counting += included(path)
+            counting += is_included(path)
         progress(label)
         in_vain = 0 if counting >= Visits.of(loaded.study.design).needed else in_vain + 1
         if participants is None and in_vain == IN_VAIN:
@@ -367,7 +367,7 @@ def simulate_study(
     return folders
 
 
-def checked(study: str, participants: int | None, strategy: str, out: Path) -> LoadedStudy:
+def check_job(study: str, participants: int | None, strategy: str, out: Path) -> LoadedStudy:
     """The study, where so many participants of a strategy can be simulated into `out`. Raises
     ExportExists or UsageError, and as `gate`."""
     if out.exists():
@@ -401,7 +401,7 @@ def fills(loaded: LoadedStudy) -> bool:
     return rule is not None and rule.wanted is not None
 
 
-def included(path: Path) -> bool:
+def is_included(path: Path) -> bool:
     """Whether a finished session counts."""
     rows = read_rows(path, ("inclusion.decided",))
     return bool(rows) and bool(rows[-1].event().payload["included"])
@@ -582,7 +582,9 @@ def rehearse(
         state=machine.initial(),
         decoders=dependencies.decoders,
         scheduler=scheduler,
-        failed_rules=lambda: opening.failed_by(journal.payloads()) if loaded.study.exclude else (),
+        failed_rules=lambda: (
+            opening.evaluate_rules(journal.payloads()) if loaded.study.exclude else ()
+        ),
     )
     opened = [
         SegmentStarted(
@@ -613,7 +615,7 @@ def rehearse(
     finally:
         runner.close("simulated")
     if not done:
-        raise _stood_still(planned.participant, "Nothing was stored.")
+        raise _make_stall_error(planned.participant, "Nothing was stored.")
     return journal
 
 
@@ -654,7 +656,7 @@ def _through(
     return until()
 
 
-def _stood_still(participant: str, safe: str) -> SessionError:
+def _make_stall_error(participant: str, safe: str) -> SessionError:
     return SessionError(
         f"The simulated session of {participant} stood still.",
         safe=safe,
@@ -732,7 +734,7 @@ def simulate(
     if not done:
         opened.close("stood still")
         folder = f"What happened until then is in {opened.folder.path}."
-        raise _stood_still(participant, folder)
+        raise _make_stall_error(participant, folder)
     opened.close("simulated")
     return opened.folder.path
 
@@ -761,7 +763,7 @@ class Decoders:
         drawn: Sequence[str],
         seed: int | None,
         session: str | None = None,
-        predict_masked: PredictMasked = recorded_outputs,
+        predict_masked: PredictMasked = find_recorded_outputs,
     ) -> Plan:
         """The plan of a participant. drawn: the participant's cells."""
         return planner.realise(

@@ -21,7 +21,7 @@ from labapp.models.representations.space import (
     Continuous,
     Display,
     LatentSpace,
-    snapped,
+    snap_to_step,
 )
 
 Array = NDArray[np.float32]
@@ -47,7 +47,7 @@ class Dial:
 
     def snap(self, value: float) -> float:
         """Where it stops near a value."""
-        return round(value) if self.options else snapped(value, self.low, self.high, self.step)
+        return round(value) if self.options else snap_to_step(value, self.low, self.high, self.step)
 
 
 def dials_of(space: LatentSpace) -> tuple[Dial, ...]:

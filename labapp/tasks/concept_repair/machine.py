@@ -176,15 +176,15 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
                 return replace(question, picked=payload.answer)
             case events.ConceptSet():
                 step = Step(payload.concept, payload.was, question.answer, question.probabilities)
-                return _changed(question, payload, (*question.history, step))
+                return _apply_move(question, payload, (*question.history, step))
             case events.ConceptUndone():
-                return _changed(question, payload, question.history[:-1])
+                return _apply_move(question, payload, question.history[:-1])
             case events.RepairEnded():
                 return replace(question, ended=payload.how)
         return question
 
 
-def _changed(trial: Repair, payload: events.ConceptMoved, history: tuple[Step, ...]) -> Repair:
+def _apply_move(trial: Repair, payload: events.ConceptMoved, history: tuple[Step, ...]) -> Repair:
     before, behind = trial.states[: payload.concept], trial.states[payload.concept + 1 :]
     return replace(
         trial,

@@ -125,23 +125,25 @@ class PlannedItem(Strict):
     @property
     def table(self) -> Answers:
         """Probabilities of the classes in every state: float16, shape (3^k, classes)."""
-        return _unpacked(self.answers, len(self.beliefs))
+        return _decode_answers(self.answers, len(self.beliefs))
 
     def probabilities(self, state: State) -> tuple[float, ...]:
         return tuple(map(float, self.table[interventions.place(state)]))
 
     def wrong(self) -> tuple[int, ...]:
         pairs = zip(self.beliefs, self.concepts, strict=True)
-        return tuple(n for n, (p, there) in enumerate(pairs) if interventions.believed(p) != there)
+        return tuple(
+            n for n, (p, there) in enumerate(pairs) if interventions.is_predicted_on(p) != there
+        )
 
 
-def packed(answers: Answers) -> str:
+def encode_answers(answers: Answers) -> str:
     """Answers to one picture as the plan keeps them."""
     return base64.b64encode(np.ascontiguousarray(answers, "<f2").tobytes()).decode()
 
 
 @lru_cache(maxsize=1024)
-def _unpacked(answers: str, concepts: int) -> Answers:
+def _decode_answers(answers: str, concepts: int) -> Answers:
     values = np.frombuffer(base64.b64decode(answers, validate=True), "<f2")
     return values.reshape(3**concepts, -1)
 

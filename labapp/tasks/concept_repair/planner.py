@@ -51,7 +51,7 @@ from labapp.tasks.concept_repair.plan import (
     PlannedItem,
     Repaired,
     Sample,
-    packed,
+    encode_answers,
     rules_of,
 )
 
@@ -427,7 +427,7 @@ def _item(photo: Photo, answers: Answers, sample: Sample) -> PlannedItem:
         item=None if sample == "practice" else photo.item,
         sample=sample,
         foresee=False,
-        answers=packed(answers),
+        answers=encode_answers(answers),
     )
 
 
@@ -467,14 +467,14 @@ def pictures_at(place: int, planner: Planner) -> dict[str, tuple[Photo, ...]]:
     """
     key = (TASK, "pictures")
     if key not in planner.memory:
-        planner.memory[key] = list(_drawn(planner))
+        planner.memory[key] = list(_draw_photos(planner))
     every: list[tuple[Wanted, tuple[Photo, ...]]] = planner.memory[key]
     own = [(wanted, drawn) for wanted, drawn in every if wanted.place == place]
     if not own:
-        list(_wanted_at(place, *planner.flow[place], planner))  # raises what is wrong with it
+        list(_list_wanted(place, *planner.flow[place], planner))  # raises what is wrong with it
     for wanted, drawn in own:
         if missing := wanted.count - len(drawn):
-            fitting, examples = len(wanted.photos), bool(reserved_pictures(planner))
+            fitting, examples = len(wanted.photos), bool(find_reserved_pictures(planner))
             raise IncompatibleStimuliError(
                 PRACTICE if wanted.kind == PRACTICE else "items",
                 f"{wanted.count} pictures of the kind {wanted.kind!r} are asked for, and the set "
@@ -486,7 +486,7 @@ def pictures_at(place: int, planner: Planner) -> dict[str, tuple[Photo, ...]]:
     return {wanted.kind: drawn for wanted, drawn in own}
 
 
-def _drawn(planner: Planner) -> Iterator[tuple[Wanted, tuple[Photo, ...]]]:
+def _draw_photos(planner: Planner) -> Iterator[tuple[Wanted, tuple[Photo, ...]]]:
     """What was drawn for it, in random order; fewer where pictures are missing."""
     from scipy.optimize import linear_sum_assignment  # slow to load
 
@@ -494,7 +494,7 @@ def _drawn(planner: Planner) -> Iterator[tuple[Wanted, tuple[Photo, ...]]]:
     for place, item, scope in planner.in_all_sessions(ConceptRepairStages):
         # What is wrong with another stage is said when that one is planned.
         with suppress(IncompatibleStimuliError, LabappError):
-            every += list(_wanted_at(place, item, scope, planner))
+            every += list(_list_wanted(place, item, scope, planner))
     # Where pictures are missing, practice goes without first, and then later stages.
     every.sort(key=lambda wanted: (wanted.kind == PRACTICE, wanted.place))
     slots = [number for number, wanted in enumerate(every) for _ in range(wanted.count)]
@@ -519,14 +519,14 @@ def _drawn(planner: Planner) -> Iterator[tuple[Wanted, tuple[Photo, ...]]]:
         yield wanted, tuple(wanted.photos[shown[column]] for column in own)
 
 
-def _wanted_at(place: int, item: Item, scope: Scope, planner: Planner) -> Iterator[Wanted]:
+def _list_wanted(place: int, item: Item, scope: Scope, planner: Planner) -> Iterator[Wanted]:
     """What one place of the flow wants. Raises IncompatibleStimuliError, and what reading its set
     raises."""
     stages = item.task_stages()
     assert isinstance(stages, ConceptRepairStages)
     stimuli, number = set_of(stages, scope, planner)
     check_kind(stimuli, TASK, "interventions")
-    examples = reserved_pictures(planner)
+    examples = find_reserved_pictures(planner)
     by_picture = {}
     for photo in photos_of(stimuli, number):
         try:
@@ -612,7 +612,7 @@ def examples_of(place: int, planner: Planner, number: int, of: int) -> ConceptEx
     )
 
 
-def reserved_pictures(planner: Planner) -> frozenset[str]:
+def find_reserved_pictures(planner: Planner) -> frozenset[str]:
     """What the pictures show that this participant sees as examples, before whatever stage
     (`labapp.models.stimuli.pictures.identity_of`): none of them is a picture of any stage or
     practice. What is wrong with the examples of a stage is said by `examples_of`, when it is
@@ -624,7 +624,7 @@ def reserved_pictures(planner: Planner) -> frozenset[str]:
             stages = item.task_stages()
             if isinstance(stages, ConceptRepairStages) and stages.examples:
                 with suppress(IncompatibleStimuliError, LabappError):
-                    names = check.reserved(_pairs_at(item, scope, planner))
+                    names = check.find_reserved_pictures(_pairs_at(item, scope, planner))
                     folder = set_of(stages, scope, planner)[0].folder
                     shown |= {pictures.identity_of(folder, name) for name in names}
         planner.memory[key] = frozenset(shown)

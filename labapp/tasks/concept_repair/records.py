@@ -195,7 +195,7 @@ class RepairAttempt(Attempt):
     def _kind(self, payload: events.ConceptSet) -> ChangeKind:
         if payload.to == AS_IT_IS:
             return "release"
-        believed = interventions.believed(self.item.beliefs[payload.concept])
+        believed = interventions.is_predicted_on(self.item.beliefs[payload.concept])
         return "confirmation" if payload.to == interventions.set_to(believed) else "correction"
 
     def _changed(
@@ -256,7 +256,7 @@ class RepairAttempt(Attempt):
     @property
     def n_concepts_wrong_end(self) -> int:
         return sum(
-            (interventions.believed(belief) if state == AS_IT_IS else state == ON) != there
+            (interventions.is_predicted_on(belief) if state == AS_IT_IS else state == ON) != there
             for state, belief, there in zip(
                 self.states, self.item.beliefs, self.item.concepts, strict=True
             )

@@ -16,7 +16,7 @@ from itertools import permutations
 import numpy as np
 
 from labapp.base.clock import NS
-from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON, believed, set_to
+from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON, is_predicted_on, set_to
 from labapp.record.events.commands import Command, Next
 from labapp.session.simulation.names import ORACLE
 from labapp.session.simulation.person import (
@@ -62,7 +62,7 @@ def eyesight_of(participant: SimulatedParticipant) -> Eyesight:
     return sees
 
 
-def learnt_of(participant: SimulatedParticipant, stage: str) -> Learnt:
+def get_learnt(participant: SimulatedParticipant, stage: str) -> Learnt:
     learnt: Learnt = participant.memory.setdefault((TASK, stage), Learnt())
     return learnt
 
@@ -77,7 +77,7 @@ class Repairing(Actor[ConceptRepairPart]):
             participant.strategy,
             participant.seed,
             eyesight_of(participant),
-            learnt_of(participant, part.id),
+            get_learnt(participant, part.id),
         )
         self._trial: TrialKey | None = None
         self._tried: list[Change] = []
@@ -153,7 +153,7 @@ class Ticking(Actor[ConceptGridPart]):
             participant.later(participant.pace.stride_s)
             return
         if participant.strategy == LEARNER:  # what came with a change, by those who remember it
-            wanted = learnt_of(participant, self.part.about).pairs()
+            wanted = get_learnt(participant, self.part.about).pairs()
         else:  # any now and then
             count = len(self.part.repaired.concepts)
             rng = generator(*participant.seed, self.part.id, "grid")
@@ -297,12 +297,12 @@ class Repairer:
         states = trial.states
         beliefs = self.item(trial).beliefs
         now = [
-            believed(p) if state == AS_IT_IS else state == ON
+            is_predicted_on(p) if state == AS_IT_IS else state == ON
             for p, state in zip(beliefs, states, strict=True)
         ]
         then = list(now)
         concept, to = change
-        then[concept] = believed(beliefs[concept]) if to == AS_IT_IS else to == ON
+        then[concept] = is_predicted_on(beliefs[concept]) if to == AS_IT_IS else to == ON
         if self.strategy == LEARNER:
             for other, on in self.learnt.moved.get(change, {}).items():
                 then[other] = on
@@ -381,7 +381,7 @@ class Repairer:
             return [Change(int(place), int(lots.integers(OFF, ON + 1))) for place in every[:most]]
         order = sorted(range(len(look.seen)), key=lambda place: -look.sureness[place])
         changes = [Change(place, set_to(look.seen[place])) for place in order]
-        beliefs = [believed(belief) for belief in item.beliefs]
+        beliefs = [is_predicted_on(belief) for belief in item.beliefs]
         wrong = [made for made in changes if beliefs[made.concept] != look.seen[made.concept]]
         if self.part.instruction == "audit" or self.strategy == STUBBORN:
             return [*wrong, *(change for change in changes if change not in wrong)]

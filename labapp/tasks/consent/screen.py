@@ -11,7 +11,7 @@ from labapp.tasks.consent.machine import ConsentPart
 from labapp.ui import theme
 from labapp.ui.consent_pdf import SignatureField
 from labapp.ui.participant.screen import InView, Question, Screen
-from labapp.ui.participant.view import SessionView, announced
+from labapp.ui.participant.view import SessionView, announce_interview
 from labapp.ui.widgets.choice import CheckBox
 from labapp.ui.widgets.controls import Button, Limit, PlainLabel
 from labapp.ui.widgets.dial import Foot
@@ -41,7 +41,7 @@ class ConsentScreen(Screen):
         words = session.words
         self._part = part
         self.text = MarkdownView()
-        behind = announced(
+        behind = announce_interview(
             words,
             part.items,
             interview=any(other.talks for other in session.parts),

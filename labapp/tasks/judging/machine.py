@@ -91,7 +91,7 @@ def missing(asked: Sequence[Question], trial: PhotoTrial) -> tuple[Question, ...
     )
 
 
-def answered(
+def decide_answer(
     asked: Sequence[Question], trial: PhotoTrial, command: events.Judge
 ) -> Sequence[events.JudgementMade]:
     """The events of an answer; none where the question has no such answer, or has it already.
@@ -177,7 +177,7 @@ class JudgingTask(Judging):
     participant: str
 
     def closing(self, state: JudgingState) -> Sequence[Payload]:
-        return closed(state.description)
+        return close_description(state.description)
 
     def result(self, state: JudgingState) -> StageResult | None:
         return None if state.performance is None else StageResult(state.performance, state.judged)
@@ -198,11 +198,11 @@ class JudgingTask(Judging):
     ) -> Sequence[UnstampedEvent]:
         if state.outcome is not None:
             return ()
-        if payloads := toggled(self.offered, state.description, command):
+        if payloads := decide_description(self.offered, state.description, command):
             return [self._keyed(state, payload) for payload in payloads]
         trial = state.trial
         if isinstance(command, Next) and trial and trial.open and not self.missing(trial):
-            right = performance.marked(self.part.task, self.photo(trial), trial.answers)
+            right = performance.mark_answers(self.part.task, self.photo(trial), trial.answers)
             left = machine.leave_question(self.part, self.index, state, trial, JUDGED)
             final = events.PhotoJudged(dict(trial.answers), right)
             state = replace(state, judged={**state.judged, trial.number: trial.answers})
@@ -220,7 +220,7 @@ class JudgingTask(Judging):
     def answer(self, question: PhotoTrial, command: Command) -> Sequence[Payload]:
         match command:
             case events.Judge():
-                return answered(self.questions(question), question, command)
+                return decide_answer(self.questions(question), question, command)
             case events.OpenSpecies(option) if option != question.option:
                 if self.part.task == "prototype-distinction":
                     known = 1 <= option <= len(self.photo(question).options)
@@ -235,7 +235,7 @@ class JudgingTask(Judging):
         computed = performance.compute(
             self.part, state.judged, self.seed, self.study, self.participant, state.attempt
         )
-        closing = [*closed(state.description), computed]
+        closing = [*close_description(state.description), computed]
         return [
             *made[:-1],
             *(UnstampedEvent(payload, self.part.id) for payload in closing),
@@ -272,7 +272,7 @@ class WarmUpTask(Judging):
     def answer(self, question: PhotoTrial, command: Command) -> Sequence[Payload]:
         match command:
             case events.Judge() if question.open:
-                return answered(self.questions(question), question, command)
+                return decide_answer(self.questions(question), question, command)
             case HandIn() if question.open and not self.missing(question):
                 right = {
                     asked.id: question.answers[asked.id] == asked.right
@@ -283,17 +283,17 @@ class WarmUpTask(Judging):
         return ()
 
 
-def toggled(offered: Sequence[str], now: str, command: Command) -> Sequence[Payload]:
+def decide_description(offered: Sequence[str], now: str, command: Command) -> Sequence[Payload]:
     """What a command leads to. offered: what can be opened; now: what is open, or nothing."""
     match command:
         case events.OpenDescription(what) if what in offered and what != now:
-            return (*closed(now), events.DescriptionOpened(what))
+            return (*close_description(now), events.DescriptionOpened(what))
         case events.CloseDescription(what) if what and what == now:
-            return closed(now)
+            return close_description(now)
     return ()
 
 
-def closed(now: str) -> Sequence[Payload]:
+def close_description(now: str) -> Sequence[Payload]:
     return (events.DescriptionClosed(now),) if now else ()
 
 

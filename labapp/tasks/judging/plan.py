@@ -436,7 +436,7 @@ def options_of(task: JudgingTask, photos: Iterable[PlannedPhoto]) -> int:
     return max((len(photo.options) for photo in photos), default=0) or 4
 
 
-def chosen_class(photo: PlannedPhoto, answers: Mapping[str, int]) -> str | None:
+def find_chosen_class(photo: PlannedPhoto, answers: Mapping[str, int]) -> str | None:
     """The class that the participant believes correct; None where no answer says one."""
     if DISTINCTION in answers:
         return photo.options[answers[DISTINCTION] - 1]

@@ -24,7 +24,7 @@ from labapp.models.representations.decoding import (
     compare,
     decode_one,
 )
-from labapp.models.representations.distance import reached
+from labapp.models.representations.distance import reaches_target
 from labapp.models.representations.space import LatentSpace
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Begin, Command, Next, Skip, SkipStage, Tick
@@ -293,7 +293,7 @@ class ReconstructionTask(machine.StageMachine[StageState]):
 
     def _reached(self, alignment: float) -> bool:
         """Whether the pictures match; in a calibration there is nothing to reach."""
-        return not self.part.marks and reached(alignment, self.part.target_alignment)
+        return not self.part.marks and reaches_target(alignment, self.part.target_alignment)
 
     def _decoded(self, trial: Trial, done: Decoded, working: int) -> Sequence[UnstampedEvent]:
         payload = PictureDecoded(done.z_seq, done.alignment, done.error_sum, done.error_mean)

@@ -126,7 +126,7 @@ def stage(planner: Planner, stages: Stages, number: int, of: int, model: str) ->
     )
 
 
-def told(part: ReconstructionPart, stages: Stages) -> dict[str, str]:
+def fill_introduction(part: ReconstructionPart, stages: Stages) -> dict[str, str]:
     """What the introduction to a stage tells of it."""
     limit = stages.time_limit_min
     return {

@@ -353,7 +353,7 @@ class StageRecord:
 def measure(trials: Sequence[Question], missing: Missing) -> Measures:
     """Metrics over questions that count (none of them excluded)."""
 
-    def known(
+    def aggregate(
         total: Callable[[list[float]], float], values: Iterable[float | None]
     ) -> float | None:
         there = [value for value in values if value is not None]
@@ -364,10 +364,10 @@ def measure(trials: Sequence[Question], missing: Missing) -> Measures:
         n=len(trials),
         solved=solved.count(True),
         left_out=solved.count(None),
-        response_time_s=known(fmean, (t.response_s for t in trials)),
-        slide_distance=known(fmean, (t.slide_distance for t in trials)),
-        error_auc_sum=known(fsum, (t.error_auc_sum for t in trials)),
-        error_auc_mean=known(fsum, (t.error_auc_mean for t in trials)),
+        response_time_s=aggregate(fmean, (t.response_s for t in trials)),
+        slide_distance=aggregate(fmean, (t.slide_distance for t in trials)),
+        error_auc_sum=aggregate(fsum, (t.error_auc_sum for t in trials)),
+        error_auc_mean=aggregate(fsum, (t.error_auc_mean for t in trials)),
     )
 
 
@@ -418,7 +418,7 @@ def first_to_last(trials: Sequence[Question], missing: Missing) -> Change:
     )
 
 
-def _moved_by(device: str) -> Column:
+def _make_share_column(device: str) -> Column:
     share = f"share of the moves by {device}"
     return number(f"moved_by_{device}", share, "0-1", lambda row: row.movement.share(device))
 
@@ -472,7 +472,7 @@ _MOVEMENTS = of(
     whole("overlay_toggles", "changes between side by side and overlay"),
     whole("label_edits", "edits of dial names"),
     whole("n_moves", "dial movements, coalesced to one a frame"),
-    *map(_moved_by, DEVICES),
+    *map(_make_share_column, DEVICES),
     whole("n_snapshots", "snapshots of the question (table snapshots)"),
     each("z_start", "dial state at the start"),
     each("z_target", "the target's dial state"),

@@ -107,7 +107,7 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
                 yield planning.practice(planner, planner.new_id("practice"), item)
             case Stages():
                 make = partial(planning.stage, planner, item)
-                told = partial(planning.told, stages=item)
+                told = partial(planning.fill_introduction, stages=item)
                 yield from stages_of_models(item, scope, place, planner, make, told)
 
     def machine(

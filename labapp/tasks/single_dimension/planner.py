@@ -48,11 +48,11 @@ def stage(
     return SingleDimensionPart(
         **fields,
         visualisation=stages.visualisation,
-        asked=asked(space, stages.questions_per_dimension, *purpose, number),
+        asked=order_dimensions(space, stages.questions_per_dimension, *purpose, number),
     )
 
 
-def asked(
+def order_dimensions(
     space: LatentSpace, times: int, seed: int, study: str, participant: str, stage: int
 ) -> tuple[int, ...]:
     """The dimension of each question: in seeded random order, all of one in a row."""

@@ -42,7 +42,7 @@ from labapp.ui.widgets.dial import view_of
 from labapp.ui.widgets.markdown import text_width
 from labapp.ui.widgets.painting import Array, Pixels, brush, color, font, metrics, pen
 from labapp.ui.widgets.row_view import AnswerRow
-from labapp.ui.widgets.segments import made_smaller, magnification, too_large
+from labapp.ui.widgets.segments import magnification, shrink_to_fit, too_large
 
 WIDTH = 1360
 """Wider than other screens: seven pictures beside the question at twice their size."""
@@ -418,7 +418,7 @@ class ExampleSheet(Picture):
         """A picture as it is drawn, made smaller once for each size of the cells."""
         key = (number, where.width(), self.devicePixelRatioF())
         if key not in self._drawn:
-            self._drawn[key] = made_smaller(self._images[number], where, self)
+            self._drawn[key] = shrink_to_fit(self._images[number], where, self)
         return self._drawn[key]
 
     def _on_pixels(self, box: QRectF) -> QRectF:

@@ -64,7 +64,7 @@ class Matcher(Actor[SingleDimensionPart]):
         guesses = name == "careless" or (name == "random" and not practice)
         choices = task.choices(question)
 
-        def matched() -> Match:
+        def match_shown() -> Match:
             eye = Eye(rng, participant.person.noise)
             weighs = name in WEIGHERS or practice
             shown = runner.pictures
@@ -78,7 +78,7 @@ class Matcher(Actor[SingleDimensionPart]):
         if guesses and key != self._guessed:
             self._guessed = key
             participant.think_aloud(GUESSES)
-        participant.go_through(key, steps(choices, None if guesses else matched, rng))
+        participant.go_through(key, steps(choices, None if guesses else match_shown, rng))
 
     def _remember(self, question: Question) -> None:
         """How a question went, once its answer was told."""

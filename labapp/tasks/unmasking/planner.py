@@ -185,7 +185,7 @@ class Unmasking:
                     "Space the masks wider.",
                 )
         self.buttons = _buttons(stages, manifest, turned=turned)
-        self.unmasked = _unmasked(stages, stimulus_set, number, methods, grid)
+        self.unmasked = _make_unmasked(stages, stimulus_set, number, methods, grid)
 
     def sequences(self) -> tuple[PlannedSequence, ...]:
         """Every image with every method, as the set and the study list them."""
@@ -296,7 +296,7 @@ class Unmasking:
         return tuple(out)
 
 
-def unmasked_at(place: int, planner: Planner) -> Unmasking:
+def plan_unmasking(place: int, planner: Planner) -> Unmasking:
     """The pictures that are unmasked at a place of the flow, worked out once."""
     key = ("unmasking", place)
     if key not in planner.memory:
@@ -315,7 +315,7 @@ def unmasked_at(place: int, planner: Planner) -> Unmasking:
 
 def sequences_at(place: int, planner: Planner) -> tuple[PlannedSequence, ...]:
     """The sequences of an unmasking stage, in the participant's order."""
-    showing = unmasked_at(place, planner)
+    showing = plan_unmasking(place, planner)
     with fitting(showing.stages, planner):
         sequences = showing.sequences()
     if showing.stages.order == "as_listed":
@@ -386,7 +386,7 @@ def _grid(stimulus_set: StimulusSet, scored: Iterable[tuple[Photo, str]]) -> tup
     return next(iter(grids))
 
 
-def _unmasked(
+def _make_unmasked(
     stages: UnmaskingStages,
     stimulus_set: StimulusSet,
     number: int,

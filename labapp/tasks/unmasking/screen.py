@@ -44,7 +44,7 @@ from labapp.tasks.unmasking.plan import (
     UnmaskingState,
 )
 from labapp.ui import presentation, theme
-from labapp.ui.fitting import grown_of
+from labapp.ui.fitting import get_growth
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.presentation import DueTimer, Presenter, refresh_ms
@@ -471,7 +471,7 @@ class UnmaskingScreen(Screen):
         wide = min(self.width() - 2 * theme.SPACE_XL, theme.CONTENT_WIDTH)
         beneath = self.question.heightForWidth(wide) + self.responses.sizeHint().height()
         beneath += theme.SPACE_L + theme.SPACE_S + 2 * EDGE
-        size = int(self.part.size_px / grown_of(self))  # the page grows, the picture does not
+        size = int(self.part.size_px / get_growth(self))  # the page grows, the picture does not
         room = min(wide, size, self.height() - beneath - 2 * theme.SPACE_XS)
         first = self.images.image(self._picture(1))
         self._too_small = room < size
@@ -488,7 +488,7 @@ EDGE = 1
 """Logical pixels of the hairline round the field."""
 
 
-def scaled(image: QImage, side: float, ratio: float) -> QImage:
+def scale_image(image: QImage, side: float, ratio: float) -> QImage:
     """A picture in device pixels for a square of `side` logical pixels: each of its pixels as a
     block of whole device pixels, or, where it has more pixels than the square, made smaller."""
     most = max(image.width(), image.height())
@@ -554,7 +554,7 @@ class StimulusField(Picture):
 
     def prepare(self, name: str, image: QImage) -> None:
         """Make a picture ready for the present size and screen."""
-        self._ready[name] = scaled(image, self.side, self.devicePixelRatioF())
+        self._ready[name] = scale_image(image, self.side, self.devicePixelRatioF())
 
     def keep(self, names: Container[str]) -> None:
         self._ready = {name: image for name, image in self._ready.items() if name in names}

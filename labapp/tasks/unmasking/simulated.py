@@ -212,7 +212,7 @@ class Annotator:
         if self._strategy == "understanding":
             response, beyond = self._seen(part, place, sequence, mask, rng)
         elif self._strategy == "explanation":
-            response, beyond = _button(part, modelled(part, sequence, mask)), np.inf
+            response, beyond = _button(part, find_predicted_class(part, sequence, mask)), np.inf
         else:
             response, beyond = int(rng.integers(len(part.buttons))), np.inf
         observer, again = self.observer, self._before == (part.id, place, response)
@@ -279,7 +279,7 @@ def difficulties(images: Iterable[str], sd: float) -> dict[str, float]:
     }
 
 
-def modelled(part: UnmaskingPart, sequence: PlannedSequence, mask: PlannedMask) -> str:
+def find_predicted_class(part: UnmaskingPart, sequence: PlannedSequence, mask: PlannedMask) -> str:
     """The class that the model says the masked picture shows; of the whole picture, where it was
     not asked about the masked one."""
     if not mask.logits:

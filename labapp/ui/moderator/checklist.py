@@ -14,7 +14,7 @@ from typing import Literal
 
 from labapp.base import access
 from labapp.base.errors import LabappError
-from labapp.base.naming import LABEL, reserved
+from labapp.base.naming import LABEL, find_name_problem
 from labapp.record.journal.sessions import SessionSummary
 from labapp.session.environment import network_warning
 from labapp.session.folder import LOW_DISK_BYTES
@@ -86,9 +86,9 @@ def readiness(rows: Sequence[Row]) -> Readiness:
         for busy in (False, True)
     )
     if needs:
-        return Readiness(False, tr("checklist.needs", needs=wording.listed(needs)))
+        return Readiness(False, tr("checklist.needs", needs=wording.join_names(needs)))
     if waits:
-        why = tr("checklist.still_checking", rows=wording.listed(waits))
+        why = tr("checklist.still_checking", rows=wording.join_names(waits))
         return Readiness(False, why)
     return Readiness(True, tr("checklist.ready"))
 
@@ -123,7 +123,7 @@ def participant_row(
     number = participants.number(label) if pilot else participants.own_number(label)
     if number is None or number < 1 or not LABEL.fullmatch(label):
         return Row(key, "missing", tr("checklist.participant.form", example=example))
-    if not LABEL.fullmatch(session) or reserved(session):
+    if not LABEL.fullmatch(session) or find_name_problem(session):
         return Row(key, "missing", tr("checklist.participant.label"))
     known = taken.get(label, ())
     if (other := refused.get(label)) is not None:
@@ -138,7 +138,7 @@ def participant_row(
             len(skipped),
             "checklist.participant.not_yet",
             id=label,
-            sessions=wording.listed(list(skipped)),
+            sessions=wording.join_names(list(skipped)),
         )
         forbidden = visits.order == "refused"
         return Row(key, "missing" if forbidden else "warn", text, required=forbidden)
@@ -147,7 +147,7 @@ def participant_row(
             len(known),
             "checklist.participant.already",
             id=label,
-            sessions=wording.listed(sorted(known)),
+            sessions=wording.join_names(sorted(known)),
         )
         return Row(key, "ok", text)
     return Row(
@@ -259,7 +259,7 @@ def _too_small(screens: Sequence[ScreenChoice], chosen: str) -> Row | None:
                 "checklist.screen.small_window",
                 screen=screen.name,
                 size=f"{width:.0f} × {height:.0f}",
-                needed=fitting.needed(*windows),
+                needed=fitting.format_needed_room(*windows),
             )
             return Row("screen", "warn", text, required=False)
     return None
@@ -290,7 +290,7 @@ def decoder_row(needed: Sequence[str], warm: Sequence[Warm], problem: str = "") 
     if not needed:
         return Row("decoders", "ok", tr("checklist.models.unneeded"), required=False)
     used = [ready[model] for model in needed]
-    devices = wording.listed(sorted({DEVICES.get(each.device, each.device) for each in used}))
+    devices = wording.join_names(sorted({DEVICES.get(each.device, each.device) for each in used}))
     slowest = number(f"{max(1, *(ceil(warmed.p99_ms) for warmed in used)):,}")
     text = tr(
         "checklist.models.ready",

@@ -197,7 +197,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         self.state.changed |= {"alarms", "notes", "deviations", "beside", "timeline"}
         self.refresh()
         self._later = timers.once(self, self._draw)
-        self._timer = timers.repeated(self, self._tick, TICK_MS)
+        self._timer = timers.make_repeating_timer(self, self._tick, TICK_MS)
         self._timer.start()
 
     def mark_pilot(self) -> None:

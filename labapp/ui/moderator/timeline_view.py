@@ -202,7 +202,7 @@ class TimelineView(Plot):
 
     def _show_behind(self) -> None:
         line, now = self._timeline, self._now_ns
-        bars = [bar for a, b in pairwise(line.hearing) for bar in heard_bars(a, b.at_ns)]
+        bars = [bar for a, b in pairwise(line.hearing) for bar in make_voice_bars(a, b.at_ns)]
         bars += [part_bar(part, now) for part in line.parts if part.end_ns is not None]
         bars += [trial_bar(trial, now) for trial in line.trials if trial.end_ns is not None]
         self._past.show_bars(bars)
@@ -211,7 +211,7 @@ class TimelineView(Plot):
 
     def _show_running(self) -> None:
         line, now = self._timeline, self._now_ns
-        bars = [bar for heard in line.hearing[-1:] for bar in heard_bars(heard, now)]
+        bars = [bar for heard in line.hearing[-1:] for bar in make_voice_bars(heard, now)]
         bars += [part_bar(part, now) for part in line.parts[-1:] if part.end_ns is None]
         bars += [trial_bar(trial, now) for trial in line.trials[-1:] if trial.end_ns is None]
         self._running.show_bars(bars)
@@ -358,7 +358,7 @@ class Envelope:
         self._settled = 0
         self.past, self.newest = (
             pg.PlotDataItem(
-                pen=pg.mkPen(_mixed(palette.good, palette.card, 0.75)),
+                pen=pg.mkPen(_mix_colours(palette.good, palette.card, 0.75)),
                 autoDownsample=True,
                 downsampleMethod="peak",
                 clipToView=True,
@@ -414,7 +414,7 @@ class Bars(pg.BarGraphItem):  # type: ignore[misc]
         )
 
 
-def heard_bars(heard: Hearing, end_ns: int) -> list[Bar]:
+def make_voice_bars(heard: Hearing, end_ns: int) -> list[Bar]:
     """A strip where the voice was not simply heard, or nothing."""
     token = STATE_COLOURS.get(heard.state)
     return [(heard.at_ns, end_ns, STRIP, token)] if token else []
@@ -490,7 +490,7 @@ class Titles:
                 item.setPos(start, sum(PARTS) / 2)
 
 
-def _mixed(ink: str, ground: str, share: float) -> tuple[int, ...]:
+def _mix_colours(ink: str, ground: str, share: float) -> tuple[int, ...]:
     a, b = color(ink), color(ground)
     pairs = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
     return tuple(round(share * value + (1 - share) * other) for value, other in pairs)

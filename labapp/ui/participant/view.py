@@ -295,7 +295,7 @@ class SessionView:
         return self.hand is not None and self.hand.open_link(link)
 
 
-def announced(
+def announce_interview(
     words: Strings, items: dict[Use, Asked], *, interview: bool, sound: bool
 ) -> list[str]:
     """Paragraphs behind the study's text: that there will be an interview, and whether the voice is

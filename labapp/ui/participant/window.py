@@ -58,7 +58,7 @@ from labapp.session.runner import Runner
 from labapp.study.loading import LoadedStudy
 from labapp.study.schema import Presentation
 from labapp.ui import fitting, theme, timers
-from labapp.ui.fitting import GROWN, Fitted, grow, grown_of
+from labapp.ui.fitting import GROWN, Fitted, get_growth, grow
 from labapp.ui.participant import screen
 from labapp.ui.participant.screen import (
     LOOKS,
@@ -640,7 +640,7 @@ def window_of(window: QWidget) -> WindowShown:
         whole.width(),
         whole.height(),
         LAYOUT,
-        grown_of(window),
+        get_growth(window),
     )
 
 
@@ -683,7 +683,7 @@ class LookWatcher(QObject):
         super().__init__(window)
         self._window, self._runner, self._shown = window, runner, shown
         self._before: Look | None = None
-        self._timer = timers.repeated(self, self.look, INTERVAL_MS)
+        self._timer = timers.make_repeating_timer(self, self.look, INTERVAL_MS)
 
     def start(self) -> None:
         self._timer.start()

@@ -33,7 +33,7 @@ from labapp.ui.moderator import bits
 from labapp.ui.moderator.wording import short_time
 from labapp.ui.replay.coding import Coding, CodingBar
 from labapp.ui.replay.coding_state import NUDGE_NS, code_name
-from labapp.ui.replay.controller import shown_time
+from labapp.ui.replay.controller import format_time
 from labapp.ui.replay.palette import CodePalette
 from labapp.ui.replay.units_list import UnitsList
 from labapp.ui.theme import Palette
@@ -343,7 +343,7 @@ class CodingDesk(QObject):
             codes = find_codes(codebook, text)[:MOST_MATCHES]
             return [f"{code.key.upper() or ' '}   {code.name} · {code.tier}" for code in codes]
 
-        def done(text: str, chosen: int) -> bool:
+        def accept(text: str, chosen: int) -> bool:
             codes = find_codes(codebook, text)
             if not 0 <= chosen < len(codes):
                 return False
@@ -352,7 +352,7 @@ class CodingDesk(QObject):
             self.coding.give(codes[chosen].id)
             return True
 
-        self.field.ask(Question(tr("coding.which_code"), done, answers=answers))
+        self.field.ask(Question(tr("coding.which_code"), accept, answers=answers))
 
     def find(self) -> None:
         """Search words, notes and memos; Enter goes to what is chosen."""
@@ -365,7 +365,7 @@ class CodingDesk(QObject):
             shown = self._matches[:MOST_MATCHES]
             return [f"{short_time(match.t_ns)}   {match.excerpt}" for match in shown]
 
-        def done(text: str, chosen: int) -> bool:
+        def accept(text: str, chosen: int) -> bool:
             if not 0 <= chosen < len(self._matches):
                 return False
             match = self._matches[chosen]
@@ -376,7 +376,7 @@ class CodingDesk(QObject):
             return True
 
         hint = tr("coding.search_note")
-        self.field.ask(Question(tr("button.find"), done, answers=answers, hint=hint))
+        self.field.ask(Question(tr("button.find"), accept, answers=answers, hint=hint))
 
     # --- memos ------------------------------------------------------------------------------------
 
@@ -413,12 +413,12 @@ class CodingDesk(QObject):
         """Ask for the name of a new code of the active tier."""
         coding = self.coding
 
-        def done(text: str, _: int) -> bool:
+        def accept(text: str, _: int) -> bool:
             return bool(text) and coding.attempt(lambda: coding.add_code(text))
 
         hint = tr("coding.new_code_note")
         title = tr("coding.new_code_of", tier=coding.active.title)
-        self.field.ask(Question(title, done, hint=hint))
+        self.field.ask(Question(title, accept, hint=hint))
 
     def recode(self) -> None:
         """Go through the units that were coded under an older definition, or that are in the
@@ -470,7 +470,7 @@ class CodingDesk(QObject):
         begin, end = stretch
         self.field.ask(
             Question(
-                tr("coding.redact_question", begin=shown_time(begin), end=shown_time(end)),
+                tr("coding.redact_question", begin=format_time(begin), end=format_time(end)),
                 lambda *_: self.coding.redact(begin, end),
                 typed=False,
                 careful=True,

@@ -614,7 +614,7 @@ def chip(mark: Mark, codebook: Codebook, *, foreign: bool = False) -> Chip:
     )
 
 
-def divided(text: Text, first: str, second: str, at_ns: int) -> tuple[Text, Text]:
+def split_text(text: Text, first: str, second: str, at_ns: int) -> tuple[Text, Text]:
     """The words of a unit that is split at a session time; where it is not known when they were
     said, all stay with the first part."""
     tokens = text.text.split()
@@ -627,7 +627,7 @@ def divided(text: Text, first: str, second: str, at_ns: int) -> tuple[Text, Text
     )
 
 
-def merged(texts: Sequence[Text | None], unit: str) -> Text | None:
+def merge_texts(texts: Sequence[Text | None], unit: str) -> Text | None:
     """The words of units that become one; None where there are none."""
     known = [text for text in texts if text is not None and text.text]
     if not known:
@@ -723,7 +723,7 @@ class Segmenting(QObject):
             if isinstance(made, tuple):
                 self._coding.choose(made[1].id)
                 if (text := self._coding.text(unit.id)) is not None and text.text:
-                    self._write(divided(text, made[0].id, made[1].id, at))
+                    self._write(split_text(text, made[0].id, made[1].id, at))
 
     def merge(self) -> None:
         """Make one unit of the current one and the next of the same speaker."""
@@ -740,7 +740,7 @@ class Segmenting(QObject):
         if isinstance(made, Unit):
             self._coding.choose(made.id)
             texts = [self._coding.text(each.id) for each in (unit, following)]
-            if (text := merged(texts, made.id)) is not None:
+            if (text := merge_texts(texts, made.id)) is not None:
                 self._write((text,))
 
     def _write(self, texts: Sequence[Text]) -> None:

@@ -32,7 +32,7 @@ from labapp.ui.language import N_, counted, in_words, tr, tr_known, translate_me
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.bits import Combo, RowModel, RowTable
 from labapp.ui.replay.coding_state import SPEAKER_NAMES
-from labapp.ui.replay.controller import shown_time
+from labapp.ui.replay.controller import format_time
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
 
@@ -480,7 +480,7 @@ class ExchangeWork(QObject):
 
     def _take_plan(self, plan: Plan) -> None:
         before = self._plan
-        if before is None or _told(before) != _told(plan):
+        if before is None or _summarise_plan(before) != _summarise_plan(plan):
             self._show_plan(plan)
             self.panel.set_state(tr("exchange.changed_since"), "warn")
             return
@@ -576,8 +576,8 @@ def _plan(bench: Bench, wanted: ImportWanted) -> Plan:
     )
 
 
-def _told(plan: Plan) -> Sequence[object]:
-    """What was told of a plan: its ids are others each time."""
+def _summarise_plan(plan: Plan) -> Sequence[object]:
+    """What was shown of a plan, to compare plans: their ids differ each time."""
     steps = [(s.what, s.t0_ns, s.t1_ns, s.about, s.before) for s in plan.steps]
     return [steps, plan.lost, plan.freeze, plan.unchanged, plan.sha256]
 
@@ -587,9 +587,9 @@ def _warnings(what: str, lost: Sequence[str]) -> list[Line]:
 
 
 def _line(step: Step) -> Line:
-    when = shown_time(step.t0_ns, 1)
+    when = format_time(step.t0_ns, 1)
     if step.t1_ns > step.t0_ns:
-        when += f"–{shown_time(step.t1_ns, 1)}"
+        when += f"–{format_time(step.t1_ns, 1)}"
     was = translate_message(step.before) if isinstance(step.before, Message) else step.before
     before = f" ({tr('exchange.before', before=was)})" if step.before else ""
     about = tr(SPEAKER_NAMES[step.about]) if step.what.startswith("unit") else step.about

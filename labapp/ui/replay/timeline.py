@@ -48,7 +48,7 @@ from labapp.ui.replay.timeline_rows import (
     code_rows,
     draw_title,
     exact_time,
-    recorded_rows,
+    make_rows,
 )
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.painting import draw_focus_ring, font, metrics, pen
@@ -247,7 +247,7 @@ class Timeline(QWidget):
 
     def _set_rows(self) -> None:
         outcomes = not self.future_hidden  # the bar of a trial begins before it ended
-        self._recorded = recorded_rows(self._lanes, self.parts, outcomes=outcomes)
+        self._recorded = make_rows(self._lanes, self.parts, outcomes=outcomes)
         self.updateGeometry()
         self._arrange()
 
@@ -353,7 +353,7 @@ class Timeline(QWidget):
         painter.setFont(font(drawing.SMALL_PX))
         painter.setPen(self.palette_.color("secondary"))
         room = QRectF(LEFT_PX, rect.top() - 2, self.scale.x0 - 10 - LEFT_PX, rect.height() + 4)
-        words = drawing.elided(text, int(room.width()))
+        words = drawing.elide_text(text, int(room.width()))
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
 
     def _paint_axis(self, painter: QPainter) -> None:
@@ -476,7 +476,7 @@ def _paint_pauses(painter: QPainter, line: Timeline, body: QRectF) -> None:
         right = min(scale.x(end_ns), scale.x0 + scale.width)
         room = QRectF(left, body.top(), max(1.0, right - left), body.height())
         painter.fillRect(room, drawing.hatch(p.secondary, 70))
-        text = drawing.elided(item_label(item, line.parts), int(room.width() - 8))
+        text = drawing.elide_text(item_label(item, line.parts), int(room.width() - 8))
         if text:
             width = metrics(drawing.SMALL_PX).horizontalAdvance(text) + 8
             plate = QRectF(left, body.top(), width, 17)
@@ -807,7 +807,7 @@ class Voice:
         for item in self._seen(scale):
             words = item_label(item, {})
             rect = _rect(scale, band, item)
-            if item.kind in ABSENT and drawing.elided(words, int(rect.width() - 4)) == words:
+            if item.kind in ABSENT and drawing.elide_text(words, int(rect.width() - 4)) == words:
                 width = metrics(drawing.SMALL_PX).horizontalAdvance(words) + 6
                 low = QRectF(rect.left(), top + height - 17, min(rect.width(), width), 16)
                 painter.fillRect(low, p.color("card"))
@@ -822,7 +822,7 @@ class Voice:
         per_column = scale.span_ns / count
         first = round(scale.left_ns / per_column)
         low, high = columns.between(first, count, per_column)
-        ink = drawing.mixed(view.palette.good, view.palette.card, 0.8)
+        ink = drawing.mix_colours(view.palette.good, view.palette.card, 0.8)
         pixels = drawing.wave_pixels(low, high, height, ink, self._gain)
         drawing.draw_pixels(painter, scale.x0, band[0], pixels, ratio)
 

@@ -30,10 +30,10 @@ from labapp.ui.language import counted, number
 from labapp.ui.moderator.wording import short_time
 from labapp.ui.replay.picture import (
     Parts,
+    describe_moved,
     item_label,
     item_tip,
-    joined_screen,
-    moved_label,
+    join_trials,
     shorter_labels,
     title,
 )
@@ -134,7 +134,7 @@ class ScreenRow(Row):
 
     def __init__(self, lane: Lane, parts: Parts, *, outcomes: bool) -> None:
         self.title = title("screen")
-        items = joined_screen(lane, parts)
+        items = join_trials(lane, parts)
         trials = [item for item in items if item.kind == "trial"]
         with_trials = {item.part_id for item in trials}
         under = [i for i in items if i.kind == "part" and i.part_id in with_trials]
@@ -237,7 +237,7 @@ class MoveRow(Row):
         if first == last:
             return ""
         dials = sorted({int(dial) for dial in self._dials[first:last].tolist()})
-        which = moved_label(dials, self._part_at(int(self._times[first])))
+        which = describe_moved(dials, self._part_at(int(self._times[first])))
         return f"{which} · {counted(last - first, 'replay.moves')}"
 
     def _part_at(self, t_ns: int) -> PlannedPart | None:
@@ -452,7 +452,7 @@ def _levels(spans: Sequence[CodeItem]) -> list[list[CodeItem]]:
     return levels
 
 
-def recorded_rows(lanes: Sequence[Lane], parts: Parts, *, outcomes: bool) -> list[Row]:
+def make_rows(lanes: Sequence[Lane], parts: Parts, *, outcomes: bool) -> list[Row]:
     """The rows of what was recorded, from top to bottom; lanes without a row of their own, such as
     sound and pauses, are left out.
 
@@ -489,7 +489,7 @@ def draw_title(painter: QPainter, row: Row, rect: QRectF, palette: Palette) -> N
         painter.drawText(rect, right, row.total)
         room -= metrics(SMALL_PX).horizontalAdvance(row.total) + 6
     left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-    painter.drawText(rect, left, elided(row.title, int(room)))
+    painter.drawText(rect, left, elide_text(row.title, int(room)))
 
 
 LEAST_SPAN_NS = NS // 2
@@ -778,7 +778,7 @@ def hatch(value: str, alpha: int = 150) -> QBrush:
     return QBrush(tile)
 
 
-def mixed(ink: str, ground: str, share: float) -> QColor:
+def mix_colours(ink: str, ground: str, share: float) -> QColor:
     """An opaque colour between two; share: of the first."""
     a, b = color(ink), color(ground)
     pairs = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
@@ -793,7 +793,7 @@ def translucent(value: str, alpha: int) -> QColor:
 
 
 @lru_cache(maxsize=4096)
-def elided(text: str, width: int) -> str:
+def elide_text(text: str, width: int) -> str:
     """A text as far as there is room for it; empty where no word would be read."""
     if width < SMALL_PX / 2:
         return ""
@@ -807,9 +807,9 @@ def draw_label(
     """Words in a bar; where there is no room for all, the first of some shorter ones that fits,
     else as far as there is room."""
     room = int(rect.width())
-    shown = elided(text, room)
+    shown = elide_text(text, room)
     if shown != text:
-        shown = next((words for words in shorter if elided(words, room) == words), shown)
+        shown = next((words for words in shorter if elide_text(words, room) == words), shown)
     if shown:
         painter.setFont(font(SMALL_PX))
         painter.setPen(ink)

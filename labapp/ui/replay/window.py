@@ -61,11 +61,11 @@ from labapp.ui.replay.controller import (
     USUAL_SPEED,
     OpenedSession,
     ReplayController,
+    format_time,
     no_collection,
     open_session,
-    shown_time,
 )
-from labapp.ui.replay.picture import Parts, ReplayPicture, VideoPanel, item_label, joined_screen
+from labapp.ui.replay.picture import Parts, ReplayPicture, VideoPanel, item_label, join_trials
 from labapp.ui.replay.timeline import Timeline
 from labapp.ui.replay.transport import (
     ACTIONS,
@@ -286,7 +286,7 @@ class ReplayWindow(Fitted, QWidget):
         rows = [
             UnitRow(
                 unit,
-                shown_time(unit.t0_ns, 0),
+                format_time(unit.t0_ns, 0),
                 texts[unit.id].text if unit.id in texts else "",
                 doubtful=doubtful(texts.get(unit.id)),
             )
@@ -433,16 +433,16 @@ class ReplayWindow(Fitted, QWidget):
 
         at_ns: the session time to begin with; None for where this session was left.
         """
-        if not self.restoreGeometry(unpacked(self.choices.geometry)):
+        if not self.restoreGeometry(decode_state(self.choices.geometry)):
             self.resize(*USUAL_SIZE)
         left = self.choices.places.get(str(self.session.record.name), self.controller.begin_ns)
         # Before the window is shown: no other screen is then drawn first.
         self.controller.seek(left if at_ns is None else at_ns)
         self.show()
-        self.columns.restoreState(unpacked(self.choices.columns))
-        self.rows.restoreState(unpacked(self.choices.rows))
+        self.columns.restoreState(decode_state(self.choices.columns))
+        self.rows.restoreState(decode_state(self.choices.rows))
         if self.video is not None:
-            self.shown.restoreState(unpacked(self.choices.shown))
+            self.shown.restoreState(decode_state(self.choices.shown))
         self.setFocus()
         begin_ns = self.controller.now_ns() - SEEN_NS // 3
         self.timeline.show_stretch(begin_ns, begin_ns + SEEN_NS)
@@ -508,13 +508,15 @@ class ReplayWindow(Fitted, QWidget):
         left = {str(self.session.record.name): self.controller.now_ns()}
         places = left | {n: t_ns for n, t_ns in self.choices.places.items() if n not in left}
         choices = ReplayChoices(
-            geometry=packed(self.saveGeometry()),
-            rows=packed(self.rows.saveState()),
-            columns=packed(self.columns.saveState()),
+            geometry=encode_state(self.saveGeometry()),
+            rows=encode_state(self.rows.saveState()),
+            columns=encode_state(self.columns.saveState()),
             back_s=self.controller.back_s,
             dark=self._dark,
             video=self.choices.video if self.video is None else not self.filmed.isHidden(),
-            shown=self.choices.shown if self.video is None else packed(self.shown.saveState()),
+            shown=self.choices.shown
+            if self.video is None
+            else encode_state(self.shown.saveState()),
             places=dict(islice(places.items(), MOST_PLACES)),
         )
         try:
@@ -583,13 +585,13 @@ def write(choices: ReplayChoices) -> None:
     write_choices(FILE, choices, WINDOW)
 
 
-def packed(state: QByteArray) -> str:
+def encode_state(state: QByteArray) -> str:
     """What Qt says of a window or its divisions, as it is kept in the choices."""
     return base64.b64encode(state.data()).decode("ascii")
 
 
-def unpacked(text: str) -> QByteArray:
-    """What was packed; nothing for any other text."""
+def decode_state(text: str) -> QByteArray:
+    """The state that `encode_state` encoded; empty for any other text."""
     try:
         return QByteArray(base64.b64decode(text, validate=True))
     except ValueError:
@@ -842,7 +844,7 @@ class EventsList(QListWidget):
         items: list[LaneItem] = []
         for lane in lanes:
             if lane.id == "screen":
-                items += joined_screen(lane, parts)
+                items += join_trials(lane, parts)
             elif lane.id in LISTED:
                 items += lane.items
             elif lane.id == "sound":
@@ -852,7 +854,7 @@ class EventsList(QListWidget):
         self.clear()
         for item in items:
             text = item_label(item, parts)
-            row = QListWidgetItem(f"{shown_time(item.t0_ns, 0)}   {text}")
+            row = QListWidgetItem(f"{format_time(item.t0_ns, 0)}   {text}")
             row.setToolTip(text)
             self.addItem(row)
 

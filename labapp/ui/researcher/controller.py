@@ -173,14 +173,14 @@ class Researcher(QObject):
         if not paths or self._work.running:
             return
 
-        def told(ended: Ended) -> None:
+        def report(ended: Ended) -> None:
             if ended.ok:
                 self.page.set_about(tr("researcher.exported", path=ended.after("bundle")), "good")
             else:
-                self.page.set_about(_said(ended), "alarm")
+                self.page.set_about(_describe_end(ended), "alarm")
 
         doing = counted(len(paths), "researcher.exporting")
-        self._do(["export", *paths, "--out", str(request.out), *options], doing, told)
+        self._do(["export", *paths, "--out", str(request.out), *options], doing, report)
 
     def keep(self, request: CopyRequest) -> None:
         """Copy tables, figures and report to a folder that is not there yet; with files for other
@@ -210,7 +210,7 @@ class Researcher(QObject):
             if ended.ok:
                 self.page.set_state(tr("researcher.saved", path=request.out), "good")
             else:
-                self.page.set_state(_said(ended), "alarm")
+                self.page.set_state(_describe_end(ended), "alarm")
 
         formats = [word for name in request.formats for word in ("--format", name)]
         doing = tr("researcher.saving", path=request.out)
@@ -262,11 +262,11 @@ class Researcher(QObject):
 
     def _analysed(self, ended: Ended) -> None:
         study, stand = self._of
-        problem = "" if ended.ok else _said(ended)
+        problem = "" if ended.ok else _describe_end(ended)
         results = self._earlier(study)
         if ended.ok:
             try:
-                with mistakes.worded(tr("researcher.results_unshown")):
+                with mistakes.wrap_errors(tr("researcher.results_unshown")):
                     results = read_results(self._out)
             except LabappError as error:
                 problem = str(error)
@@ -329,7 +329,7 @@ class Researcher(QObject):
         self.page.set_busy(analysing=analysing, working=working, can=bool(self._stand()))
 
 
-def _said(ended: Ended) -> str:
+def _describe_end(ended: Ended) -> str:
     return ended.error.strip() or tr("researcher.ended_outside")
 
 
@@ -339,7 +339,7 @@ def _problems(path: Path, ended: Ended) -> list[str]:
         report = json_value(ended.output)
         problems = [f"{path.name}: {problem}" for problem in report["problems"]]
     except (ValueError, KeyError, TypeError):
-        return [f"{path.name}: {_said(ended)}"]
+        return [f"{path.name}: {_describe_end(ended)}"]
     return problems
 
 
@@ -533,14 +533,14 @@ class CodingWork(QObject):
             if out is not None:
                 open_outside(out, lambda text: self.page.set_about(text, "warn"))
         else:
-            self.page.set_about(_said(ended), "alarm")
+            self.page.set_about(_describe_end(ended), "alarm")
         self.refresh()
 
     def _coded(self, key: tuple[str, str], ended: Ended) -> None:
         job = self._windows.pop(key, None)
         if job is not None:
             job.deleteLater()
-        self.page.set_about("" if ended.ok else _said(ended), "" if ended.ok else "alarm")
+        self.page.set_about("" if ended.ok else _describe_end(ended), "" if ended.ok else "alarm")
         self.refresh()
 
     def _show_status(self, ended: Ended) -> None:
@@ -666,7 +666,7 @@ class SpeechWork(QObject):
         if self._job.running:
             self._job.stop()
             self.panel.set_working(False)
-            self.panel.set_state(stopped(), "warn")
+            self.panel.set_state(describe_stop(), "warn")
 
     def _ask_to_stop(self) -> None:
         self.panel.stop.setEnabled(False)
@@ -690,7 +690,7 @@ class SpeechWork(QObject):
     def _ended(self, ended: Ended) -> None:
         self.panel.set_working(False)
         if ended.status == STOPPED:
-            self.panel.set_state(stopped(), "warn")
+            self.panel.set_state(describe_stop(), "warn")
         else:
             told = [*summary(ended.output), *ended.error.strip().splitlines()]
             if ended.status is None:
@@ -699,7 +699,7 @@ class SpeechWork(QObject):
         self.changed.emit()
 
 
-def stopped() -> str:
+def describe_stop() -> str:
     """What is told where the work was stopped."""
     return tr("transcribing.stopped")
 

@@ -98,7 +98,7 @@ class Job(QObject):
         process = QProcess(self)
         environment = QProcessEnvironment()
         # What comes back is read as text, whatever the system's code page is.
-        known = {"PYTHONIOENCODING": "utf-8", PROGRESS: "1", **qtapp.answered()}
+        known = {"PYTHONIOENCODING": "utf-8", PROGRESS: "1", **qtapp.make_child_environment()}
         for name, value in child_environment(**known).items():
             environment.insert(name, value)
         process.setProcessEnvironment(environment)

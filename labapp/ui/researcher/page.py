@@ -619,14 +619,14 @@ def marks(line: SessionSummary, quality: Quality | None) -> tuple[str, str]:
     if line.problem:
         return line.problem, "alarm"
     if quality is None:
-        return (_lost(line.lost_s), "warn") if line.lost_s else ("", "")
+        return (_format_lost_sound(line.lost_s), "warn") if line.lost_s else ("", "")
     result = []
     if not quality.counts:
         result.append(tr("results.not_counted"))
     if quality.simulated:
         result.append(tr("results.simulated"))
     if quality.lost_s:
-        result.append(_lost(quality.lost_s))
+        result.append(_format_lost_sound(quality.lost_s))
     elif not quality.sound_s:
         result.append(tr("state.no_sound"))
     if quality.gaps:
@@ -654,7 +654,7 @@ def details(line: SessionSummary, quality: Quality | None) -> str:
     return "\n".join(lines)
 
 
-def _lost(seconds: float) -> str:
+def _format_lost_sound(seconds: float) -> str:
     return tr("results.sound_lost", seconds=number(f"{seconds:.1f}"))
 
 

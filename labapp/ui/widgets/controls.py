@@ -220,10 +220,10 @@ LOOK = (
 
 def units(text: str) -> int:
     """The length of a text as Qt counts it: a character such as an emoji counts as two."""
-    return len(_encoded(text)) // 2
+    return len(_encode(text)) // 2
 
 
-def _encoded(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     return text.encode("utf-16-le", "surrogatepass")
 
 
@@ -318,7 +318,7 @@ class Limit(QObject):
 
 def _whole(text: str, place: int) -> int:
     """A place in a text, in units, or the one before where that would halve a character."""
-    unit = int.from_bytes(_encoded(text)[2 * place : 2 * place + 2], "little")
+    unit = int.from_bytes(_encode(text)[2 * place : 2 * place + 2], "little")
     return place - 1 if 0xDC00 <= unit < 0xE000 else place
 
 
@@ -425,15 +425,15 @@ Item = QWidget | QLayout | int | tuple[QWidget | QLayout, int | Qt.AlignmentFlag
 
 def row(parent: QWidget | None, spacing: int, margins: Margins = 0) -> QHBoxLayout:
     """Widgets beside each other, in a widget or in another layout."""
-    return _spaced(QHBoxLayout() if parent is None else QHBoxLayout(parent), spacing, margins)
+    return _set_spacing(QHBoxLayout() if parent is None else QHBoxLayout(parent), spacing, margins)
 
 
 def column(parent: QWidget | None, spacing: int, margins: Margins = 0) -> QVBoxLayout:
     """Widgets below each other, in a widget or in another layout."""
-    return _spaced(QVBoxLayout() if parent is None else QVBoxLayout(parent), spacing, margins)
+    return _set_spacing(QVBoxLayout() if parent is None else QVBoxLayout(parent), spacing, margins)
 
 
-def _spaced(layout: Box, spacing: int, margins: Margins) -> Box:
+def _set_spacing(layout: Box, spacing: int, margins: Margins) -> Box:
     layout.setContentsMargins(*([margins] * 4 if isinstance(margins, int) else margins))
     layout.setSpacing(spacing)
     return layout

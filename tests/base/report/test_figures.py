@@ -41,9 +41,9 @@ from labapp.base.report.drawing import (
     ReportFigure,
     add_heading,
     finish,
-    shortened,
+    shorten_names,
 )
-from labapp.base.report.listing import FOLDED_FROM, SHOWN_ROWS, limited, records
+from labapp.base.report.listing import FOLDED_FROM, SHOWN_ROWS, format_first_rows, records
 from labapp.base.report.page import UNITS, look_of
 from labapp.papers.interactive_reconstruction.figures import plates as compared_plates
 from labapp.tasks.concept_repair.report.contents import REPORT as CONCEPT_REPAIR
@@ -108,16 +108,16 @@ WORDS = st.text("ab-", min_size=1, max_size=120)
 
 @given(st.lists(WORDS, unique=True, min_size=1, max_size=12))
 def test_names_are_short_and_stay_apart(names: list[str]) -> None:
-    short = shortened(names)
+    short = shorten_names(names)
     assert len(set(short)) == len(names)
     assert all(len(name) <= max(LONGEST_NAMES) for name in short)
     assert all(new == old for new, old in zip(short, names, strict=True) if "…" not in new)
 
 
 def test_nothing_of_a_name_says_which_model_it_is() -> None:
-    assert shortened(["a/vae", "a/ae"]) == ["a/vae", "a/ae"]
-    assert shortened(["a/vae", "b/vae", "alone"]) == ["a/vae", "b/vae", "alone"]
-    middle = shortened(["x" * 50 + "1" + "y" * 50, "x" * 50 + "2" + "y" * 50])
+    assert shorten_names(["a/vae", "a/ae"]) == ["a/vae", "a/ae"]
+    assert shorten_names(["a/vae", "b/vae", "alone"]) == ["a/vae", "b/vae", "alone"]
+    middle = shorten_names(["x" * 50 + "1" + "y" * 50, "x" * 50 + "2" + "y" * 50])
     assert [name[-3:] for name in middle] == ["… 1", "… 2"]
 
 
@@ -215,7 +215,9 @@ def test_many_people_on_few_values_are_a_point_a_value(lying: bool) -> None:
 
 def test_long_lists_are_folded_away() -> None:
     def listed(n: int) -> str:
-        return str(limited(("Participant", "Answer"), [(f"P{i}", "yes") for i in range(n)]))
+        return str(
+            format_first_rows(("Participant", "Answer"), [(f"P{i}", "yes") for i in range(n)])
+        )
 
     assert "<details>" not in listed(FOLDED_FROM - 1)
     assert f"<summary>The list of {FOLDED_FROM} entries</summary>" in listed(FOLDED_FROM)

@@ -15,7 +15,7 @@ from labapp.coding.annotations.model import Text, Word
 from labapp.coding.annotations.redacting import holders, redact
 from labapp.coding.annotations.segmenting import segment_session
 from labapp.coding.annotations.store import annotations_of, open_marks, open_texts
-from labapp.coding.annotations.texts import corrected
+from labapp.coding.annotations.texts import correct_text
 from labapp.coding.exchange.coming_in import bring_in, plan_import
 from labapp.coding.exchange.gathering import Exported, export_coding
 from labapp.coding.exchange.incoming import FORMATS, read
@@ -175,7 +175,7 @@ def worked_on(tmp_path: Path) -> Path:
     units = known.segmentation.units
     with open_texts(session, "anna") as texts:
         before = known.texts[units[1].id]
-        texts.put(corrected(before, units[1].id, "it is wider", "anna"))
+        texts.put(correct_text(before, units[1].id, "it is wider", "anna"))
     with open_marks(session, "anna", read_codebook(session.parent / "codebook.yaml")) as anna:
         for unit, code in zip(units, ("explore", "goal", "random", "names"), strict=False):
             anna.give(code, unit=unit.id)

@@ -18,7 +18,7 @@ from labapp.papers.interactive_reconstruction.results import (
     Facts,
     Found,
     comparisons,
-    corrected,
+    correct_tests,
     facts,
 )
 from tests.helpers.compared import RECONSTRUCTION, SEVEN, TRAVERSALS, found_of, group_of
@@ -33,7 +33,7 @@ def plain(html: Iterable[str]) -> str:
 def as_published(found: Found) -> Found:
     """As if the study were the paper's."""
     group = replace(found.group, repeats="synthetic-crowd")
-    compared = tuple(corrected(each, found.n_tests) for each in comparisons(group))
+    compared = tuple(correct_tests(each, found.n_tests) for each in comparisons(group))
     return Found(group, compared, found.n_tests)
 
 

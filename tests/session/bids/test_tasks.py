@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from labapp.analysis import load
 from labapp.base.clock import FakeClock
 from labapp.models.stimuli import interventions
-from labapp.record.events import registered
+from labapp.record.events import registered_kinds
 from labapp.record.events.commands import Next
 from labapp.record.events.lifecycle import LslClock, LslOff, LslOpened, SessionPaused
 from labapp.record.journal.opening import open_record
@@ -286,8 +286,8 @@ def test_seconds_are_exact(t_ns: int) -> None:
 
 def test_the_codebook_has_every_kind_and_field() -> None:
     described = {row["kind"]: row for row in codebook()["events"]}
-    assert set(described) == set(registered())
-    for kind, cls in registered().items():
+    assert set(described) == set(registered_kinds())
+    for kind, cls in registered_kinds().items():
         assert list(described[kind]["fields"]) == list(cls.__struct_fields__)
         assert described[kind]["meaning"]
 

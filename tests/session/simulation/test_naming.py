@@ -17,7 +17,7 @@ from labapp.models.representations.decoding import Decoder, decode_one
 from labapp.models.representations.space import LatentSpace
 from labapp.record.events import Event
 from labapp.record.journal.read import check_journal
-from labapp.session.resuming import finished, read_verified_events
+from labapp.session.resuming import is_finished, read_verified_events
 from labapp.session.simulation import driver
 from labapp.session.simulation.learning import Effects, LearnerModel, LearningStrategy, meanings
 from labapp.session.simulation.motor import MotorModel
@@ -331,7 +331,7 @@ def play(
     )
     assert not check_journal(path)
     events = read_verified_events(path)
-    assert finished(events)
+    assert is_finished(events)
     return events
 
 

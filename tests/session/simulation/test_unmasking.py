@@ -19,7 +19,13 @@ from labapp.tasks.unmasking.plan import (
     Unmasked,
     UnmaskingPart,
 )
-from labapp.tasks.unmasking.simulated import THRESHOLDS, Annotator, Observer, difficulties, modelled
+from labapp.tasks.unmasking.simulated import (
+    THRESHOLDS,
+    Annotator,
+    Observer,
+    difficulties,
+    find_predicted_class,
+)
 from tests.helpers.nightly import EVERYTHING
 
 CLASSES = ("anger", "happiness")
@@ -239,7 +245,11 @@ def test_reaction_times_are_a_persons_and_longest_around_the_threshold(crowd: li
 
 def test_who_follows_the_model_says_what_it_says_of_the_masked_picture() -> None:
     for sequence, mask, label, _ in answers(annotator(1, "explanation")):
-        assert label == CLASSES[int(np.argmax(mask.logits))] == modelled(STAGE, sequence, mask)
+        assert (
+            label
+            == CLASSES[int(np.argmax(mask.logits))]
+            == find_predicted_class(STAGE, sequence, mask)
+        )
     for sequence, _, label, _ in answers(annotator(1, "explanation"), stage(asked=False)):
         assert label == sequence.prediction
 

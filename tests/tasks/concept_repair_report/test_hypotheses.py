@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from labapp.analysis.tables import typed
+from labapp.analysis.tables import build_frame
 from labapp.tasks.concept_repair.report import hypotheses
 from labapp.tasks.concept_repair.report.hypotheses import (
     AS_PREDICTED,
@@ -85,7 +85,7 @@ def world(slope: float, seed: int = 2) -> tuple[Rows, Models]:
                     )
     changes = pd.DataFrame(rows).astype({"surprised": "boolean"})
     grids = changes.iloc[:0].assign(ticked=None, deviation=None, other=None)
-    people = typed(
+    people = build_frame(
         [
             {
                 "study": "s",
@@ -124,7 +124,7 @@ def estimate(test: Prediction) -> float | None:
 
 @pytest.fixture(scope="module")
 def tests() -> list[Prediction]:
-    return hypotheses.tested(*world(1.2))
+    return hypotheses.run_tests(*world(1.2))
 
 
 def test_harm_and_wrong_foretelling_rise_with_ois(tests: list[Prediction]) -> None:

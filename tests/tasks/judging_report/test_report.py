@@ -18,7 +18,7 @@ from labapp.analysis.inference import SMALLEST
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
 from labapp.base import resources
-from labapp.base.report.page import joined
+from labapp.base.report.page import join_parts
 from labapp.models.stimuli import library
 from labapp.models.stimuli.manifest import Manifest, Method
 from labapp.session.simulation.simulation_job import simulate_study
@@ -33,7 +33,7 @@ from labapp.tasks.judging.report.published import (
     KNOWN_OBJECTS,
     NOT_OURS,
     design_of,
-    published,
+    find_published,
 )
 from labapp.tasks.judging.report.statistics import (
     MEAN,
@@ -78,7 +78,7 @@ def section(tables: Tables) -> str:
     """The words of the task alone, without those of the rest of the page."""
     results = findings(tables.included())
     of_studies = (part for study in results.by_study for part in of_study(study, results))
-    return words(joined([*of_studies, overview(results)]))
+    return words(join_parts([*of_studies, overview(results)]))
 
 
 def assert_whole(page: str) -> None:
@@ -325,12 +325,15 @@ def test_stars_need_five_and_a_small_p() -> None:
 def test_the_shipped_studies_are_the_published_ones(study: Study) -> None:
     assert design_of(study.method, study.task, labels=study.labels) == study.id
     known = ("distinction", "agreement")
-    assert any(published(study.id, name) is not None for name in known)
+    assert any(find_published(study.id, name) is not None for name in known)
 
 
 def test_another_spelling_and_another_method() -> None:
     assert design_of("Grad-CAM", "heatmap-distinction", labels=True) == "gradcam-distinction-labels"
-    assert published(design_of("LIME", "heatmap-distinction", labels=False), "distinction") is None
+    assert (
+        find_published(design_of("LIME", "heatmap-distinction", labels=False), "distinction")
+        is None
+    )
 
 
 NONE = pd.DataFrame({"set": [], "photo": [], "of": [], "prototype": []})

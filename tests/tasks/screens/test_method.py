@@ -21,7 +21,7 @@ from labapp.tasks.judging.screen.description import (
     TextPage,
     WholeTree,
     WorkedExample,
-    shown_of,
+    split_page,
 )
 from labapp.ui import theme
 from labapp.ui.widgets.photo_view import ZoomView
@@ -91,9 +91,9 @@ def turn(window, pages: int) -> QWidget:
 
 
 def test_what_a_page_shows_is_taken_out_of_its_text():
-    assert shown_of("# A\n\nText.\n\n![](correct)") == ("# A\n\nText.", "correct")
-    assert shown_of("![the tree](tree)\n\nText.") == ("Text.", "tree")
-    assert shown_of("Text ![](other).") == ("Text ![](other).", "")
+    assert split_page("# A\n\nText.\n\n![](correct)") == ("# A\n\nText.", "correct")
+    assert split_page("![the tree](tree)\n\nText.") == ("Text.", "tree")
+    assert split_page("Text ![](other).") == ("Text ![](other).", "")
 
 
 def test_an_introduction_is_read_page_by_page(opened):
@@ -391,6 +391,6 @@ def test_files_of_a_study_name_what_pages_can_show():
     """What the shipped introductions show is known here."""
     texts = Path(__file__).parents[3] / "assets" / "texts"
     for path in texts.glob("*/method-*.md"):
-        shown = [shown_of(page)[1] for page in path.read_text("utf-8").split("\n---\n")]
+        shown = [split_page(page)[1] for page in path.read_text("utf-8").split("\n---\n")]
         assert shown.count("correct") == shown.count("incorrect") == 1, path.name
-        assert "![" not in "".join(shown_of(p)[0] for p in path.read_text().split("\n---\n"))
+        assert "![" not in "".join(split_page(p)[0] for p in path.read_text().split("\n---\n"))

@@ -20,7 +20,7 @@ from labapp.tasks.unmasking.report.contents import (
     UNITS,
     bias,
     correlation,
-    ranked,
+    rank_scores,
 )
 from labapp.tasks.unmasking.report.contents import ranks as ranks_of
 from labapp.tasks.unmasking.report.curves import Cells
@@ -302,23 +302,23 @@ def ranks(tables: object) -> Ranks:
 
 @given(SCORES)
 def test_ranks_are_scipys_with_the_greatest_first(scores: np.ndarray) -> None:
-    assert (ranked(scores) == stats.rankdata(-scores, axis=-1)).all()
+    assert (rank_scores(scores) == stats.rankdata(-scores, axis=-1)).all()
 
 
 def test_where_a_method_lacks_there_is_no_rank() -> None:
-    found = ranked(np.array([[1.0, np.nan, 0.0], [1.0, 2.0, 0.0]]))
+    found = rank_scores(np.array([[1.0, np.nan, 0.0], [1.0, 2.0, 0.0]]))
     assert np.isnan(found[0]).all()
     assert found[1].tolist() == [2.0, 1.0, 3.0]
 
 
 def test_one_method_alone_has_no_rank() -> None:
-    assert np.isnan(ranked(np.array([[1.0], [0.5]]))).all()
+    assert np.isnan(rank_scores(np.array([[1.0], [0.5]]))).all()
 
 
 @settings(max_examples=100 if EVERYTHING else 12)
 @given(SCORES, SCORES)
 def test_correlations_are_scipys(one: np.ndarray, other: np.ndarray) -> None:
-    first, second = ranked(one), ranked(other)
+    first, second = rank_scores(one), rank_scores(other)
     for name, theirs in ((KENDALL, stats.kendalltau), (SPEARMAN, stats.spearmanr)):
         found = correlation(first, second, name)
         for row in range(len(one)):

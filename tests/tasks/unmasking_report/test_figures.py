@@ -288,7 +288,7 @@ def test_numbers_of_ticks_stand_apart(percents: list[float]) -> None:
 
 @given(st.integers(1, 12))
 def test_marks_beside_each_other_are_centred(count: int) -> None:
-    places = figures.centred(count)
+    places = figures.centre_marks(count)
     assert places.sum() == pytest.approx(0)
     assert np.diff(places) == pytest.approx(1)
 

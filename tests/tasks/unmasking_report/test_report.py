@@ -26,11 +26,11 @@ from labapp.tasks.unmasking.report.sections import (
     NO_RANKS,
     ONE_METHOD,
     Overall,
+    describe_group,
     main_results,
     of_study,
     overall,
     timing,
-    told,
 )
 from tests.analysis.sessions import paired
 from tests.analysis.test_report import MADE, Page
@@ -116,7 +116,7 @@ def test_studies_without_masked_pictures_say_nothing_of_them(tables: Tables) -> 
 
 
 def test_what_was_shown_is_told() -> None:
-    assert told(group()) == (
+    assert describe_group(group()) == (
         "62 participants, 18,600 annotations. Stimulus set faces-unmasking (manifest "
         "abababababab…): 10 images of 2 classes (anger, happiness), with 3 methods (Gradient, "
         "Guided backpropagation, LRP) and 10 masks that show 5, 6, 8, 11, 15, 19, 26, 34, 45, 60 "

@@ -18,7 +18,7 @@ from labapp.analysis import Tables
 from labapp.analysis.analyze import STATISTICS
 from labapp.analysis.inference import FRIEDMAN
 from labapp.analysis.statistic import Statistic, select
-from labapp.analysis.tables import typed
+from labapp.analysis.tables import build_frame
 from labapp.tasks.unmasking.report import contents as of_comparisons
 from labapp.tasks.unmasking.report import curves
 from labapp.tasks.unmasking.report.contents import (
@@ -58,7 +58,7 @@ def found() -> Found:
 
 @pytest.fixture(scope="module")
 def table(found: Found) -> pd.DataFrame:
-    return typed(rows(found), STATISTICS)
+    return build_frame(rows(found), STATISTICS)
 
 
 def test_every_row_fits_the_columns(found: Found, table: pd.DataFrame) -> None:
@@ -132,7 +132,7 @@ def test_a_threshold_that_means_nothing_is_not_written() -> None:
     world = World(methods=("late",), images=4)
     (alone,) = findings(observed(6, world, {"late": 3000.0}))
     assert (alone.fits.pooled["why"] != "").all()
-    found = typed(rows(alone), STATISTICS)
+    found = build_frame(rows(alone), STATISTICS)
     fitted = found[found["item"] == "10"]
     assert len(fitted) == 8
     assert fitted[["mean", "low", "high"]].isna().all(axis=None)
@@ -140,7 +140,7 @@ def test_a_threshold_that_means_nothing_is_not_written() -> None:
 
 def test_nobody_and_no_model_have_rows_without_values() -> None:
     (alone,) = findings(observed(0, World(images=3, model=False)))
-    found = typed(rows(alone), STATISTICS)
+    found = build_frame(rows(alone), STATISTICS)
     assert (found[found["item"] == "6"]["n"] == 0).all()
     assert np.isnan(found[found["item"] == "6"]["mean"]).all()
     assert found["p"].isna().all()

@@ -144,10 +144,10 @@ class ConceptRepairReport(TaskReport[tuple[RepairResults, ...]]):
         return findings(counted)
 
     def frames(self, findings: tuple[RepairResults, ...]) -> Mapping[str, pd.DataFrame]:
-        from labapp.analysis.tables import typed
+        from labapp.analysis.tables import build_frame
 
         people = [results.models.people for results in findings]
-        nobody = typed([], CONCEPT_PARTICIPANTS)
+        nobody = build_frame([], CONCEPT_PARTICIPANTS)
         return {TABLE: pd.concat(people, ignore_index=True) if people else nobody}
 
     def statistics(self, findings: tuple[RepairResults, ...]) -> Iterator[Mapping[str, Any]]:

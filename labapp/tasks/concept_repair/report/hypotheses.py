@@ -27,7 +27,7 @@ import pandas as pd
 
 from labapp.analysis import mixed_logistic
 from labapp.analysis.bootstrap import Float64, Int64
-from labapp.analysis.design.anova import corrected
+from labapp.analysis.design.anova import correct_family
 from labapp.analysis.inference import EQUIVALENT as EQUIVALENCE
 from labapp.analysis.inference import TOST, of_estimate, varies
 from labapp.analysis.statistic import Statistic
@@ -158,7 +158,7 @@ def _ends(row: Statistic | None) -> tuple[float | None, float | None]:
     return (None, None) if row is None else (row.low, row.high)
 
 
-def tested(rows: Rows, models: Models) -> list[Prediction]:
+def run_tests(rows: Rows, models: Models) -> list[Prediction]:
     """Every test of a study, by hypothesis and sample."""
     made = [
         *(test for sample in SAMPLES for test in _first(rows, models, sample)),
@@ -172,7 +172,7 @@ def tested(rows: Rows, models: Models) -> list[Prediction]:
         for test in made
         if (test.hypothesis, test.sample) == ("H1", MATCHED) and test.difference is not None
     ]
-    own = corrected([test.difference for test in first if test.difference], "holm", FAMILY)
+    own = correct_family([test.difference for test in first if test.difference], "holm", FAMILY)
     known = {id(test): row for test, row in zip(first, own, strict=True)}
     return [replace(test, difference=known.get(id(test), test.difference)) for test in made]
 
@@ -237,9 +237,9 @@ def _fourth(rows: Rows, models: Models) -> Iterator[Prediction]:
 def _fifth(models: Models) -> Iterator[Prediction]:
     term = "less pure – purer model"
     test = Prediction("H5", MATCHED, "success", term, "nothing", "0-1", bound=SHARE_BOUND)
-    yield _paired(test, models, "success")
+    yield _compare_pairs(test, models, "success")
     test = Prediction("H5", MATCHED, "foretold rightly", term, "falls", "0-1")
-    yield _paired(test, models, "foresee")
+    yield _compare_pairs(test, models, "foresee")
 
 
 def _slopes(
@@ -317,7 +317,7 @@ def _factors(rows: pd.DataFrame, within: Sequence[str]) -> tuple[list[Int64], st
     return factors, f"fewer than {LEAST_LEVELS} models: none has an intercept of its own"
 
 
-def _paired(test: Prediction, models: Models, measure: str) -> Prediction:
+def _compare_pairs(test: Prediction, models: Models, measure: str) -> Prediction:
     """The difference within participants between the model of the higher and of the lower OIS."""
     if OIS not in models.known:
         return replace(test, why="the sets do not tell OIS")
@@ -411,6 +411,6 @@ def results_of(counted: Tables, study: str) -> RepairResults:
         rows=rows,
         models=models,
         curves=counted.small()["concept_curves"],
-        tests=tuple(tested(rows, models)),
+        tests=tuple(run_tests(rows, models)),
         simulated=int(programs["participant"].isin(set(people["participant"])).sum()),
     )

@@ -20,11 +20,11 @@ import pandas as pd
 from scipy import stats
 
 from labapp.analysis import inference
-from labapp.analysis.bootstrap import LEVELS, SEED, Float64, divided, interval, weights
+from labapp.analysis.bootstrap import LEVELS, SEED, Float64, divide_or_nan, interval, weights
 from labapp.analysis.column import Column, number, text, whole
-from labapp.analysis.inference import levelled
+from labapp.analysis.inference import round_for_ranks
 from labapp.analysis.statistic import Statistic
-from labapp.analysis.tables import Tables, typed
+from labapp.analysis.tables import Tables, build_frame
 from labapp.analysis.task_records import Row
 
 MODEL = ("study", "stimuli", "manifest_sha256", "model")
@@ -189,10 +189,10 @@ class Rows:
         grids = tables["concept_grids"]
         grids = grids[~grids["excluded"].fillna(value=True) & grids["ticked"].notna()]
         spoken = counted.coded[counted.coded["speaker"].fillna("participant") == "participant"]
-        coded = frozenset(_finished(counted.participants))
+        coded = frozenset(_find_finished(counted.participants))
         whose = zip(*(spoken[name] for name in SESSION), strict=True)
         spoken = spoken[np.array([who in coded for who in whose], dtype=bool)]
-        surprises = _unprompted(spoken[spoken["code"] == SURPRISE], counted.notes)
+        surprises = _select_unprompted(spoken[spoken["code"] == SURPRISE], counted.notes)
         surprises = _soon_after(surprises, tables["concept_changes"], changes)
         hit = set(zip(*(surprises[name] for name in (*TRIAL, "change")), strict=True))
         keys = list(zip(*(changes[name] for name in (*TRIAL, "change")), strict=True))
@@ -224,7 +224,7 @@ def _counting(frame: pd.DataFrame) -> pd.DataFrame:
     return own.assign(sample=own["sample"].mask(traps, TRAPS)).reset_index(drop=True)
 
 
-def _finished(sessions: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
+def _find_finished(sessions: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
     """The sessions that somebody finished coding by a codebook with the code."""
     codes = sessions["codes_completed"].fillna("").str.split(";")
     finished = sessions[codes.map(lambda own: SURPRISE in own)]
@@ -232,7 +232,7 @@ def _finished(sessions: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
         yield str(study), str(participant), str(session)
 
 
-def _unprompted(marks: pd.DataFrame, notes: pd.DataFrame) -> pd.DataFrame:
+def _select_unprompted(marks: pd.DataFrame, notes: pd.DataFrame) -> pd.DataFrame:
     """Marks that do not begin within some seconds after a prompt."""
     prompts = notes[(notes["kind"] == "prompt") & ~notes["taken_back"].fillna(value=False)]
     times = {
@@ -292,7 +292,7 @@ def by_person(rows: Rows) -> pd.DataFrame:
                 "grid": None if grid is None else correlation(grid),
             }
         )
-    return typed(made, CONCEPT_PARTICIPANTS)
+    return build_frame(made, CONCEPT_PARTICIPANTS)
 
 
 def _of_pictures(repairs: pd.DataFrame) -> Row:
@@ -465,14 +465,14 @@ class Models:
         rho = inference.spearman(np.nanmean(values, axis=0), x)
         if rho.statistic is None:
             return replace(known, why=rho.why)
-        low, high = _drawn(values, x)
+        low, high = _bootstrap_rho(values, x)
         return replace(known, statistic=rho.statistic, low=low, high=high)
 
 
 TOO_FEW = "there are fewer than three models"
 
 
-def _drawn(values: Float64, x: Float64) -> tuple[float | None, float | None]:
+def _bootstrap_rho(values: Float64, x: Float64) -> tuple[float | None, float | None]:
     """The interval of rho. values: shape (people, models), NaN where somebody did not meet a model;
     x: shape (models,)."""
     people, models = values.shape
@@ -480,11 +480,11 @@ def _drawn(values: Float64, x: Float64) -> tuple[float | None, float | None]:
     drawing = weights(people, DRAWS)
     if not len(drawing):
         return None, None
-    mean = divided(drawing @ np.nan_to_num(values), drawing @ there)
+    mean = divide_or_nan(drawing @ np.nan_to_num(values), drawing @ there)
     chosen = np.random.default_rng(SEED).integers(models, size=(DRAWS, models))
     picked, scores = np.take_along_axis(mean, chosen, axis=1), x[chosen]
     with np.errstate(invalid="ignore", divide="ignore"):
-        ranks = [stats.rankdata(levelled(each), axis=1) for each in (picked, scores)]
+        ranks = [stats.rankdata(round_for_ranks(each), axis=1) for each in (picked, scores)]
         first, other = (each - each.mean(axis=1, keepdims=True) for each in ranks)
         squares = (first**2).sum(axis=1) * (other**2).sum(axis=1)
         rhos = (first * other).sum(axis=1) / np.sqrt(squares)

@@ -55,7 +55,7 @@ from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
 from labapp.ui.widgets.photo_view import PhotoView
-from labapp.ui.widgets.segments import broken_width
+from labapp.ui.widgets.segments import find_wrapped_width
 
 TITLES = {
     "repair": "concept_title_repair",
@@ -617,7 +617,7 @@ class ExampleSheet(QWidget):
     def _needed_side(self, lines: int) -> int:
         """Logical pixels that all words need below their pictures, in so many lines."""
         texts = [label.text() for example in self.examples for label in example.words]
-        widths = (broken_width(text, lines, theme.BODY_PX, bold=False) for text in texts)
+        widths = (find_wrapped_width(text, lines, theme.BODY_PX, bold=False) for text in texts)
         return max(LEAST_SIDE, *widths)
 
     def _side(self, columns: int, lines: int, wide: int, high: int) -> int:

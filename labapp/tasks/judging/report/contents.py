@@ -22,7 +22,7 @@ from labapp.base.report.page import (
     decimal,
     heading,
     paragraph,
-    stacked,
+    stack_lines,
     strong,
     table,
     two_lines,
@@ -37,9 +37,9 @@ from labapp.tasks.judging.report.statistics import (
     RIGHT,
     Group,
     accuracy,
+    add_remarks,
     first_wrong_steps,
     groups_of,
-    noted,
     of_group,
     of_item,
     of_quantity,
@@ -89,7 +89,7 @@ def findings(counted: Tables) -> Findings:
         own = [group for group in groups if group.study == study]
         of_photos = [result for group in own for result in of_group(group)]
         by_study[study] = [*of_photos, *of_opinions(counted, own)]
-    over_all = list(pooled(counted, groups)) if groups else []
+    over_all = list(pool_studies(counted, groups)) if groups else []
     return Findings(counted, tuple(groups), by_study, list(between(groups)), over_all)
 
 
@@ -99,27 +99,27 @@ def between(groups: Sequence[Group]) -> Iterator[Statistic]:
     for pair, other in combinations(groups, 2):
         if {pair.task, other.task} == {HEATMAPS}:
             if (pair.method == other.method) != (pair.labels == other.labels):
-                yield from _compared(pair, other, 3, ours=False)
+                yield from _compare_groups(pair, other, 3, ours=False)
         elif {pair.task, other.task} == TREE and pair.method == other.method:
-            yield from _compared(pair, other, 4, ours=True)
+            yield from _compare_groups(pair, other, 4, ours=True)
 
 
-def _compared(own: Group, other: Group, item: int, *, ours: bool) -> Iterator[Statistic]:
+def _compare_groups(own: Group, other: Group, item: int, *, ours: bool) -> Iterator[Statistic]:
     for name in RIGHT:
         first, second = plain(accuracy(own, name)), plain(accuracy(other, name))
         if not (first.size and second.size):
             continue
-        both = [paper.published(group.design, name) for group in (own, other)]
+        both = [paper.find_published(group.design, name) for group in (own, other)]
         # That the methods differ is said for both conditions; of the labels nothing was tested.
-        compared = paper.compared(*both, significant=own.method != other.method)
-        compared = noted(compared, own, other)
+        compared = paper.compare_published(*both, significant=own.method != other.method)
+        compared = add_remarks(compared, own, other)
         of = of_quantity(f"{own.name} + {other.name}", own.design, item, name, PERCENT, compared)
         than = (other.name, second)
         yield result_of(of, first, inference.two_sample(first, second), other=than, ours=ours)
         yield result_of(of, first, inference.rank_sum(first, second), other=than, ours=True)
 
 
-def pooled(counted: Tables, groups: Sequence[Group]) -> Iterator[Statistic]:
+def pool_studies(counted: Tables, groups: Sequence[Group]) -> Iterator[Statistic]:
     """Of items 9 and 10 what the paper says of all studies together."""
     studies = list(dict.fromkeys(group.study for group in groups))
     counted = counted.of_study(*studies)
@@ -254,7 +254,7 @@ def of_study(study: str, result: Findings) -> Iterator[Html]:
     if not groups:
         return
     yield heading(3, "Judged explanations")
-    yield paragraph(_told(groups))
+    yield paragraph(_describe_judging(groups))
     yield from _about_lengths(groups)
     for items, title, words in HEADINGS:
         own = [
@@ -270,7 +270,7 @@ def of_study(study: str, result: Findings) -> Iterator[Html]:
     yield from _about_labels(groups)
 
 
-def _told(groups: Sequence[Group]) -> str:
+def _describe_judging(groups: Sequence[Group]) -> str:
     """What was judged, in a sentence a group."""
     result = []
     for group in groups:
@@ -439,7 +439,7 @@ def _tests(own: Sequence[Statistic]) -> Html:
     for outcome in sorted(
         (outcome for outcome in own if outcome.test != MEAN), key=lambda outcome: bool(outcome.ours)
     ):
-        text = _said(outcome)
+        text = _format_test(outcome)
         if text is None:
             without.append(_name(outcome))
         elif outcome.ours:
@@ -449,7 +449,7 @@ def _tests(own: Sequence[Statistic]) -> Html:
     if without:
         named = f": {', '.join(dict.fromkeys(without))}" if papers or quieter else ""
         quieter.append(f"{NO_VALUE}{named}")
-    return stacked(papers, quieter)
+    return stack_lines(papers, quieter)
 
 
 _SIGNS = {
@@ -468,7 +468,7 @@ def _name(result: Statistic) -> str:
     return _SIGNS.get(result.test, result.test)
 
 
-def _said(result: Statistic) -> str | None:
+def _format_test(result: Statistic) -> str | None:
     """A test or an interval; None where it has no value."""
     if result.statistic is None and result.low is not None and result.high is not None:
         return f"{result.test}: {decimal(result.low, 1)} to {decimal(result.high, 1)}"

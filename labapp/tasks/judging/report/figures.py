@@ -83,7 +83,7 @@ def accuracies(groups: Sequence[Group]) -> ReportFigure | None:
     for ax, (name, some) in zip(axes, shown.items(), strict=True):
         for place, group in enumerate(some):
             values = plain(accuracy(group, name))
-            _strip(ax, place, values, _printed(group, name))
+            _strip(ax, place, values, _find_published(group, name))
             guessed = chance(group, name)
             ax.plot([guessed] * 2, [place - 0.5, place + 0.5], color=INK, linewidth=1.2, ls="--")
         _names(ax, [(group.name, plain(accuracy(group, name)).size) for group in some])
@@ -94,12 +94,12 @@ def accuracies(groups: Sequence[Group]) -> ReportFigure | None:
     return ReportFigure("judging-accuracy", figure, "Accuracy by study", caption)
 
 
-def _printed(group: Group, name: str) -> paper.Published | None:
+def _find_published(group: Group, name: str) -> paper.Published | None:
     """The paper's value, where it may be drawn beside ours: made-up labels were not studied, and
     where guessing gets another share right an accuracy means something else."""
     if (group.labels and group.invented) or other_chance(group, name):
         return None
-    return paper.published(group.design, name)
+    return paper.find_published(group.design, name)
 
 
 def _strip(ax: Axes, place: float, values: Values, printed: paper.Published | None) -> None:
@@ -168,7 +168,7 @@ def beliefs(groups: Sequence[Group]) -> ReportFigure | None:
             right = group.photos["model_correct"].astype(bool)
             chosen = {"all": right | True, "model right": right, "model wrong": ~right}[kind]
             values = plain(per_session(group.photos[chosen], "agreement"))
-            _strip(ax, place, values, _printed(group, f"belief, {kind}"))
+            _strip(ax, place, values, _find_published(group, f"belief, {kind}"))
         ax.axvline(NEUTRAL, color=INK, linewidth=1.2, ls="--")
         _names(ax, [(group.name, group.photos.groupby(WHO).ngroups) for group in shown])
         ax.set_title(f"{kind[0].upper()}{kind[1:]}" + (" photos" if kind == "all" else ""))
@@ -211,14 +211,14 @@ def _risks(ax: Axes, group: Group, values: Sequence[Values]) -> None:
         if some.size:
             kit.cloud(ax, place, some, 0.14, clip_on=False, alpha=0.75)
             ax.errorbar(place, some.mean(), yerr=sd(some), fmt="D", color=INK, zorder=4)
-        printed = _printed(group, f"least accuracy, {risk} risk")
+        printed = _find_published(group, f"least accuracy, {risk} risk")
         if printed is not None:
             ends = [printed.mean - (printed.sd or 0), printed.mean + (printed.sd or 0)]
             ax.plot([place + 0.32] * 2, ends, color=SECONDARY, ls=":", linewidth=1.2)
             ax.plot(place + 0.32, printed.mean, "s", **_PRINTED)
     if group.model_accuracy is not None:
         ax.axhline(group.model_accuracy, color=INK, linewidth=1.2, ls="--")
-    if (told := _printed(group, "model accuracy")) is not None:
+    if (told := _find_published(group, "model accuracy")) is not None:
         ax.axhline(told.mean, color=SECONDARY, linewidth=1.0, ls=":")
     kit.columns(ax, ["low", "medium", "high"])
     ax.set_ylim(48, 102)
@@ -241,7 +241,7 @@ def understanding(counted: Tables, groups: Sequence[Group]) -> ReportFigure | No
     figure, axes = kit.panels(3, 3, 0.9 + 0.42 * len(shown), sharey=True)
     for at, (ax, name) in enumerate(zip(axes, paper.UNDERSTANDING, strict=True)):
         for place, (group, times) in enumerate(shown):
-            _strip(ax, place, times[at], _printed(group, name))
+            _strip(ax, place, times[at], _find_published(group, name))
         _names(ax, [(group.name, times[at].size) for group, times in shown])
         ax.set_title(name.removeprefix("understanding ").capitalize())
         ax.set_xlim(0.8, 5.2)

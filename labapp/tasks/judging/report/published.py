@@ -218,12 +218,14 @@ def design_of(method: str, task: str, *, labels: bool) -> str:
     return f"{name}-{_KINDS[task]}{'-labels' if labels else ''}"
 
 
-def published(design: str, quantity: str) -> Published | None:
-    """What the paper found, where it says."""
+def find_published(design: str, quantity: str) -> Published | None:
+    """The paper's result for a quantity; None where the paper does not report it."""
     return VALUES.get((design, quantity))
 
 
-def compared(published: Published | None, other: Published | None, *, significant: bool) -> str:
+def compare_published(
+    published: Published | None, other: Published | None, *, significant: bool
+) -> str:
     """Two values beside each other, where the paper has both."""
     if published is None or other is None:
         return ""

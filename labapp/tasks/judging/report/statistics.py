@@ -57,12 +57,14 @@ PATH = (*FIRST_WRONG, "path-distinction")
 
 def quantity(group: Group, item: int, name: str, unit: str, key: str = "") -> Statistic:
     """key: what `published` calls it, where that is not its name."""
-    published = paper.published(group.design, key or name)
-    text = noted("" if published is None else str(published), group, also=other_chance(group, name))
+    published = paper.find_published(group.design, key or name)
+    text = add_remarks(
+        "" if published is None else str(published), group, also=other_chance(group, name)
+    )
     return of_quantity(group.name, group.design, item, name, unit, text, group.length_sentence)
 
 
-def noted(text: str, *groups: Group, also: str = "") -> str:
+def add_remarks(text: str, *groups: Group, also: str = "") -> str:
     """What the paper found, with a word where its labels were of another sort than a group's, its
     explanations of another length, or what else differs."""
     if not text:
@@ -82,7 +84,7 @@ def of_group(group: Group) -> list[Statistic]:
         *by_decision(group),
         *against_model(group),
         *belief(group),
-        *forced_score(group),
+        *summarise_forced_score(group),
         *confidence(group),
     ]
 
@@ -136,18 +138,18 @@ def accuracies(group: Group) -> Iterator[Statistic]:
 
 def distinction_against_output(group: Group) -> Iterator[Statistic]:
     """Item 2: a two-sample t as in the paper; ours: within sessions, and by ranks."""
-    first, other = joined(accuracy(group, paper.DISTINCTION), accuracy(group, paper.OUTPUT))
+    first, other = pair_sessions(accuracy(group, paper.DISTINCTION), accuracy(group, paper.OUTPUT))
     if not first.size:
         return
-    both = [paper.published(group.design, name) for name in (paper.DISTINCTION, paper.OUTPUT)]
-    compared = paper.compared(*both, significant=group.design in paper.OUTPUT_DIFFERS)
+    both = [paper.find_published(group.design, name) for name in (paper.DISTINCTION, paper.OUTPUT)]
+    compared = paper.compare_published(*both, significant=group.design in paper.OUTPUT_DIFFERS)
     of = replace(
         quantity(group, 2, paper.DISTINCTION, PERCENT),
-        published=noted(compared, group, also=other_chance(group, paper.DISTINCTION)),
+        published=add_remarks(compared, group, also=other_chance(group, paper.DISTINCTION)),
     )
     than = (paper.OUTPUT, other)
     yield result_of(of, first, inference.two_sample(first, other), other=than)
-    yield result_of(of, first, inference.paired(first, other), other=than, ours=True)
+    yield result_of(of, first, inference.paired_t(first, other), other=than, ours=True)
     yield result_of(of, first, inference.signed_rank(first - other), other=than, ours=True)
 
 
@@ -158,7 +160,7 @@ def steps(group: Group) -> Iterator[Statistic]:
         return
     verdicts = plain(per_session(group.warm_up, "right_verdict", 100.0))
     if verdicts.size:
-        published = str(paper.published(paper.POOLED, "warm-up"))
+        published = str(paper.find_published(paper.POOLED, "warm-up"))
         name = "warm-up, prediction rightly judged"
         yield summary(of_quantity(group.name, group.design, 4, name, PERCENT, published), verdicts)
         mistakes = plain(per_session(group.warm_up, "right_mistake", 100.0))
@@ -210,9 +212,9 @@ def by_decision(group: Group) -> Iterator[Statistic]:
     yield summary(of_others, other)
     yield result_of(of, ours, inference.two_sample(ours, other), other=("others, ratings", other))
     of = quantity(group, 5, "similarity, chosen, by session", RATING)
-    first, second = joined(per_session(own, "rating"), per_session(others, "rating"))
+    first, second = pair_sessions(per_session(own, "rating"), per_session(others, "rating"))
     than = ("others, by session", second)
-    yield result_of(of, first, inference.paired(first, second), other=than, ours=True)
+    yield result_of(of, first, inference.paired_t(first, second), other=than, ours=True)
     yield result_of(of, first, inference.signed_rank(first - second), other=than, ours=True)
 
 
@@ -290,7 +292,7 @@ def belief(group: Group) -> Iterator[Statistic]:
             yield result_of(of, own, test(own, NEUTRAL), against=NEUTRAL, ours=True)
 
 
-def forced_score(group: Group) -> Iterator[Statistic]:
+def summarise_forced_score(group: Group) -> Iterator[Statistic]:
     """Item 12: photos assigned as they are when half are taken as believed correct, as told to the
     participant, and without the lot among ties."""
     for column, name in (
@@ -321,11 +323,11 @@ def confidence(group: Group) -> Iterator[Statistic]:
             if some.size:
                 of = quantity(group, 13, f"confidence, {name}{which}", SURENESS)
                 yield summary(of, plain(some), ours=True)
-        first, other = joined(when_right, when_wrong)
+        first, other = pair_sessions(when_right, when_wrong)
         if first.size:
             of = quantity(group, 13, f"confidence, {name}, answered rightly", SURENESS)
             than = ("answered wrongly, same sessions", other)
-            yield result_of(of, first, inference.paired(first, other), other=than, ours=True)
+            yield result_of(of, first, inference.paired_t(first, other), other=than, ours=True)
             yield result_of(of, first, inference.signed_rank(first - other), other=than, ours=True)
 
 
@@ -422,7 +424,7 @@ def plain(values: pd.Series[float]) -> Values:
     return values_of(values.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
-def joined(first: pd.Series[float], other: pd.Series[float]) -> tuple[Values, Values]:
+def pair_sessions(first: pd.Series[float], other: pd.Series[float]) -> tuple[Values, Values]:
     """The values of the sessions that have both, in the same order."""
     both = pd.concat([first, other], axis=1, join="inner").dropna().to_numpy(dtype=np.float64)
     return both[:, 0], both[:, 1]

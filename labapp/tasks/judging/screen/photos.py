@@ -87,7 +87,7 @@ Box = TypeVar("Box", bound=QBoxLayout)
 Laid = QWidget | QLayout
 
 
-def filled(box: Box, spacing: int, *items: Laid | tuple[Laid, int] | int) -> Box:
+def fill_box(box: Box, spacing: int, *items: Laid | tuple[Laid, int] | int) -> Box:
     """A box without margins with these items, in their order; a number with an item is its stretch,
     one alone an empty stretch."""
     box.setContentsMargins(0, 0, 0, 0)
@@ -416,10 +416,10 @@ class RatedScreen(JudgingScreen):
         place.addSpacing(MISSING_WIDTH)
         place.addWidget(self.enlarger)
         place.addStretch(1)
-        filled(QVBoxLayout(self._left), theme.SPACE_S, self.above, place, *self._below, 1)
+        fill_box(QVBoxLayout(self._left), theme.SPACE_S, self.above, place, *self._below, 1)
         above = (*over_rows, self.task, self.key)
-        right = filled(QVBoxLayout(), theme.SPACE_S, *above, (self.rows, 1), self.keys)
-        row = filled(QHBoxLayout(), theme.SPACE_XL, self._left, (right, 1))
+        right = fill_box(QVBoxLayout(), theme.SPACE_S, *above, (self.rows, 1), self.keys)
+        row = fill_box(QHBoxLayout(), theme.SPACE_XL, self._left, (right, 1))
         self.column(WIDEST).addLayout(row)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -871,7 +871,7 @@ class SpeciesKey(QWidget):
         head = PlainLabel(title)
         head.setProperty("role", "heading")
         self.lines = [PlainLabel() for _ in range(4)]
-        column = filled(QVBoxLayout(card), theme.SPACE_XS, head, *self.lines)
+        column = fill_box(QVBoxLayout(card), theme.SPACE_XS, head, *self.lines)
         column.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
         self._place: int | None = None
 

@@ -30,7 +30,7 @@ from labapp.base.report.page import (
     count,
     decimal,
     heading,
-    joined,
+    join_parts,
     page,
     paragraph,
     render,
@@ -51,11 +51,11 @@ from labapp.tasks.reconstruction.report.labels.sheet import (
     Model,
     Name,
     check_files,
+    count_covered,
     coverage,
-    covered,
     find,
     frames,
-    quoted,
+    quote,
 )
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def _name(name: Name, result: Found) -> dict[str, object]:
     """votes: how many raters call it consistent, where they differ."""
     said = [rating.says[name.id] for rating in result.ratings]
     votes = f"{sum(said)} of {len(said)} raters" if len(set(said)) > 1 else ""
-    return {"text": quoted(name.text), "agreed": result.consistent(name), "votes": votes}
+    return {"text": quote(name.text), "agreed": result.consistent(name), "votes": votes}
 
 
 def models_table(models: Sequence[_Both], result: Found) -> Html:
@@ -234,7 +234,7 @@ def models_table(models: Sequence[_Both], result: Found) -> Html:
     for model, _ in models:
         met = len(model.met)
         named = f"{len(model.people)} of {met}, {decimal(100 * len(model.people) / met, 0)} %"
-        cells: list[object] = [model.model, named, f"{covered(model)} of {len(model.dials)}"]
+        cells: list[object] = [model.model, named, f"{count_covered(model)} of {len(model.dials)}"]
         if theirs:
             paper = model.published
             cells.insert(2, f"{paper.named_any} %" if paper else NONE)
@@ -292,8 +292,8 @@ def tables_page(result: Found, made: datetime) -> str:
     studies = result.studies
     title = f"Names given to dials: {', '.join(studies)}"
     when = paragraph(f"Written {made:%Y-%m-%d %H:%M} UTC.", "quiet")
-    header = joined([heading(1, title), when])
-    body = joined(
+    header = join_parts([heading(1, title), when])
+    body = join_parts(
         part
         for study in studies
         for part in (heading(2, f"Study {study}"), *of_study(study, result))

@@ -336,11 +336,11 @@ class PicturePanel(QWidget):
         for picture, key in ((self.own, "your_picture"), (self.target, "target")):
             caption = PlainLabel(words(key))
             caption.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            row.addLayout(_captioned(picture, caption))
+            row.addLayout(_add_caption(picture, caption))
         middle = QHBoxLayout(single)
         middle.setContentsMargins(0, 0, 0, 0)
         middle.addStretch(1)
-        middle.addLayout(_captioned(self.both, _legend(part, words, improved=improved)))
+        middle.addLayout(_add_caption(self.both, _legend(part, words, improved=improved)))
         middle.addStretch(1)
         self._stack = QStackedWidget()
         self._stack.addWidget(pair)
@@ -400,7 +400,7 @@ class PicturePanel(QWidget):
                 self.target.show_picture(self._target)
 
 
-def _captioned(view: QWidget, caption: QWidget) -> QVBoxLayout:
+def _add_caption(view: QWidget, caption: QWidget) -> QVBoxLayout:
     column = QVBoxLayout()
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(0)

@@ -35,13 +35,13 @@ from labapp.analysis.bootstrap import (
     NORMAL,
     Float64,
     Interval,
-    divided,
-    drawn,
+    divide_or_nan,
     interval,
     ratio,
+    sum_draws,
     weights,
 )
-from labapp.analysis.design.anova import corrected
+from labapp.analysis.design.anova import correct_family
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_records import Row
@@ -171,7 +171,7 @@ def groups_of(counted: Tables) -> list[Group]:
         )
         for key in sorted({*annotations, *predictions})
     ]
-    return [_named(group, groups) for group in groups]
+    return [_name_group(group, groups) for group in groups]
 
 
 def _by_key(frame: pd.DataFrame, names: Sequence[str]) -> dict[tuple[str, ...], pd.DataFrame]:
@@ -213,7 +213,7 @@ def _group(every: pd.DataFrame, predictions: pd.DataFrame, pool: pd.DataFrame) -
     )
 
 
-def _named(group: Group, others: Sequence[Group]) -> Group:
+def _name_group(group: Group, others: Sequence[Group]) -> Group:
     """Told apart from other groups of its study."""
     same = [other for other in others if other.study == group.study]
     if len(same) == 1:
@@ -247,7 +247,7 @@ def _shares(cells: Cells, wrong: str, of_wrong: Bool, agreed: Bool) -> pd.DataFr
     """The share of each image, then their mean, so that all images weigh alike."""
     over, under = cells.sums(agreed, of=of_wrong), cells.sums(np.ones(len(agreed)), of=of_wrong)
     value = _mean_of_images(over.sum(axis=0)[None], under.sum(axis=0)[None])[0]
-    draws = _mean_of_images(drawn(cells.drawing, over), drawn(cells.drawing, under))
+    draws = _mean_of_images(sum_draws(cells.drawing, over), sum_draws(cells.drawing, under))
     frame = by_mask(cells.percents, cells.methods)
     frame.insert(0, "wrong", wrong)
     frame["n_images"] = (under.sum(axis=0) > 0).sum(axis=0).ravel()
@@ -257,9 +257,9 @@ def _shares(cells: Cells, wrong: str, of_wrong: Bool, agreed: Bool) -> pd.DataFr
 
 def _mean_of_images(over: Float64, under: Float64) -> Float64:
     """over, under : shape (draws, images, methods, masks)."""
-    shares = divided(over, under)
+    shares = divide_or_nan(over, under)
     known = np.isfinite(shares).sum(axis=1).astype(np.float64)
-    return divided(np.nan_to_num(shares).sum(axis=1), known)
+    return divide_or_nan(np.nan_to_num(shares).sum(axis=1), known)
 
 
 KENDALL, SPEARMAN = "Kendall's tau-b", "Spearman's rho"
@@ -268,7 +268,7 @@ BATCH = 100
 """Draws that are ranked at once, for memory."""
 
 
-def ranked(scores: Float64) -> Float64:
+def rank_scores(scores: Float64) -> Float64:
     """Ranks along the last axis: float64, 1 for the greatest, ties with the average of their ranks,
     all NaN where one of the scores is, and of one score alone: there is nothing to rank."""
     first, other = scores[..., :, None], scores[..., None, :]
@@ -281,7 +281,7 @@ def ranked(scores: Float64) -> Float64:
 
 def ranks(group: Group, cells: Cells) -> Ranks:
     """Figure 8; see `Ranks`."""
-    model = ranked(-np.moveaxis(on_grid(group, "cross_entropy_masked"), 1, -1))
+    model = rank_scores(-np.moveaxis(on_grid(group, "cross_entropy_masked"), 1, -1))
     people = _People(cells, model)
     methods = tuple(group.methods)
     overall, by_mask = [], []
@@ -321,7 +321,9 @@ def _at(interval: Interval, *place: int) -> dict[str, float]:
 def _mean(units: Float64, axis: tuple[int, ...]) -> Float64:
     """Means of what is known; NaN where nothing is."""
     known = np.isfinite(units)
-    return divided(np.nan_to_num(units).sum(axis=axis), known.sum(axis=axis).astype(np.float64))
+    return divide_or_nan(
+        np.nan_to_num(units).sum(axis=axis), known.sum(axis=axis).astype(np.float64)
+    )
 
 
 class _People:
@@ -365,8 +367,8 @@ def _around(value: Float64, draws: Float64, limits: tuple[float, float]) -> Inte
 def _by_accuracy(right: Float64, count: Float64, drawing: Float64) -> Float64:
     """Ranks by mean accuracy: shape (draws, images, masks, methods). right, count : see
     `Cells.sums`."""
-    shares = divided(drawn(drawing, right), drawn(drawing, count))
-    return ranked(np.moveaxis(shares, 2, -1))
+    shares = divide_or_nan(sum_draws(drawing, right), sum_draws(drawing, count))
+    return rank_scores(np.moveaxis(shares, 2, -1))
 
 
 def _of_images(units: Float64) -> tuple[Interval, Interval]:
@@ -374,8 +376,10 @@ def _of_images(units: Float64) -> tuple[Interval, Interval]:
     drawing = weights(len(units))
     known = np.isfinite(units).astype(np.float64)
     given = np.nan_to_num(units)
-    by_mask = divided(drawn(drawing, given), drawn(drawing, known))
-    overall = divided(drawn(drawing, given.sum(axis=1)), drawn(drawing, known.sum(axis=1)))
+    by_mask = divide_or_nan(sum_draws(drawing, given), sum_draws(drawing, known))
+    overall = divide_or_nan(
+        sum_draws(drawing, given.sum(axis=1)), sum_draws(drawing, known.sum(axis=1))
+    )
     return interval(_mean(units, (0, 1)), overall), interval(_mean(units, (0,)), by_mask)
 
 
@@ -389,7 +393,7 @@ def correlation(values: Float64, other: Float64, coefficient: str) -> Float64:
         first, second = (x - x.mean(axis=-1, keepdims=True) for x in (values, other))
         axes = (-1,)
     under = np.sqrt((first**2).sum(axis=axes) * (second**2).sum(axis=axes))
-    result = divided((first * second).sum(axis=axes), np.nan_to_num(under))
+    result = divide_or_nan((first * second).sum(axis=axes), np.nan_to_num(under))
     result[np.isnan(under)] = np.nan
     return result
 
@@ -420,7 +424,7 @@ def _agreements(people: _People, model: Float64) -> Iterator[dict[str, object]]:
 def _order(averages: Float64) -> Float64:
     """Average ranks as ranks. Averages of the same ranks in another order may differ by rounding:
     that is a tie."""
-    return ranked(-np.round(averages, 9))
+    return rank_scores(-np.round(averages, 9))
 
 
 SHARE, MS, PHOTOS = "0-1", "ms", "photos"
@@ -588,14 +592,16 @@ NO_DIFFERENCE = "the methods do not differ for any participant"
 
 def comparisons(cells: Cells) -> Comparisons:
     right, count = cells.sums(cells.correct).sum(IMAGE), cells.counts.sum(IMAGE)
-    overall: dict[float | None, Float64] = {None: divided(right.sum(axis=2), count.sum(axis=2))}
-    shares = divided(right, count)
+    overall: dict[float | None, Float64] = {
+        None: divide_or_nan(right.sum(axis=2), count.sum(axis=2))
+    }
+    shares = divide_or_nan(right, count)
     by_mask: dict[float | None, Float64] = {
         percent: shares[..., place] for place, percent in enumerate(cells.percents)
     }
     together = _family(cells.methods, overall, "all masks together")
     apart = _family(cells.methods, by_mask, "by mask")
-    effects, why = mixed(cells)
+    effects, why = fit_mixed_model(cells)
     friedman, pairs = (first + other for first, other in zip(together, apart, strict=True))
     return Comparisons(friedman, pairs, effects, why)
 
@@ -611,8 +617,8 @@ def _family(
             test = _pair(own[:, first] - own[:, other], methods[other])
             pairs.append(replace(test, percent=percent, method=methods[first]))
     return (
-        corrected(over_all, "holm", f"Friedman, {masks}, holm"),
-        corrected(pairs, "holm", f"pairs, {masks}, holm"),
+        correct_family(over_all, "holm", f"Friedman, {masks}, holm"),
+        correct_family(pairs, "holm", f"pairs, {masks}, holm"),
     )
 
 
@@ -621,18 +627,18 @@ def _friedman(shares: Float64) -> Statistic:
     complete = shares[np.isfinite(shares).all(axis=1)]
     few = FEW_PEOPLE if len(complete) < 2 else NO_DIFFERENCE
     why = FEW_METHODS if shares.shape[1] < 3 else few
-    return _compared(inference.friedman(complete), len(complete), why)
+    return _make_comparison_row(inference.friedman(complete), len(complete), why)
 
 
 def _pair(differences: Float64, other: str) -> Statistic:
     known = inference.values_of(differences)
     why = FEW_PAIRS if known.size < 2 else NO_DIFFERENCE
-    test = _compared(inference.signed_rank(known), known.size, why)
+    test = _make_comparison_row(inference.signed_rank(known), known.size, why)
     quantity = f"{test.quantity}: less that with {other}"
     return replace(test, mean=inference.mean(known), compared_with=other, quantity=quantity)
 
 
-def _compared(test: Statistic, n: int, why: str) -> Statistic:
+def _make_comparison_row(test: Statistic, n: int, why: str) -> Statistic:
     """A row for a comparison of methods. why: the reason, if there is no test."""
     return replace(
         test, item="11", quantity="correct, “I don't know” is not", unit=SHARE, ours=True, n=n,
@@ -646,7 +652,7 @@ FLAT = "all annotations are correct, or none is"
 FAILED = "the effects have no finite value: in a part of the annotations all or none are correct"
 
 
-def mixed(cells: Cells) -> tuple[pd.DataFrame, str]:
+def fit_mixed_model(cells: Cells) -> tuple[pd.DataFrame, str]:
     """Fixed effects in log odds, and why there are none. The first method, and the middle of the
     masks' logarithms, are what the intercept is of."""
     none = pd.DataFrame(columns=["effect", "n", "estimate", "sd", "low", "high"])
@@ -698,7 +704,7 @@ def accuracy(group: Group) -> pd.DataFrame:
     frame["n"] = known.sum(axis=0).ravel()
     shares = ratio(weights(len(right)), np.nan_to_num(right), known.astype(np.float64))
     frame = frame.assign(**columns(shares, "share", "low", "high"))
-    losses = divided(np.nan_to_num(loss).sum(axis=0), known.sum(axis=0).astype(np.float64))
+    losses = divide_or_nan(np.nan_to_num(loss).sum(axis=0), known.sum(axis=0).astype(np.float64))
     return frame.assign(cross_entropy=losses.ravel())
 
 
@@ -741,16 +747,16 @@ def report(group: Group) -> pd.DataFrame:
     table = confusion(group)
     right, support, predicted = np.diag(table), table.sum(axis=1), table.sum(axis=0)
     scores: Mapping[str, Float64] = {
-        "precision": divided(right, predicted),
-        "recall": divided(right, support),
-        "f1": divided(2 * right, support + predicted),
+        "precision": divide_or_nan(right, predicted),
+        "recall": divide_or_nan(right, support),
+        "f1": divide_or_nan(2 * right, support + predicted),
     }
     frame = pd.DataFrame({"class": list(group.classes), **scores, "support": support.astype(int)})
-    average = {name: _weighted(values, support) for name, values in scores.items()}
+    average = {name: _average_weighted(values, support) for name, values in scores.items()}
     last = pd.DataFrame([{"class": "", **average, "support": int(support.sum())}])
     return pd.concat([frame, last], ignore_index=True)
 
 
-def _weighted(values: Float64, by: Float64) -> float:
+def _average_weighted(values: Float64, by: Float64) -> float:
     known = np.isfinite(values) & (by > 0)
     return float(np.average(values[known], weights=by[known])) if known.any() else np.nan

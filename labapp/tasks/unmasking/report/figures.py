@@ -44,8 +44,8 @@ from labapp.tasks.unmasking.report.sections import (
     INTERVAL,
     OVER_IMAGES,
     annotations_of,
+    describe_untimed,
     of_people,
-    timed_of,
 )
 
 BAR = 0.68
@@ -78,7 +78,7 @@ def confidence(result: Found) -> ReportFigure | None:
     if counts.empty:
         return None
     figure, (ax,) = kit.panels(1, 1, HEIGHT_IN)
-    _stacked(ax, counts)
+    _draw_stacked(ax, counts)
     percents(ax, result.group.percents)
     ax.set_ylabel("% of annotations")
     ax.set_title("A class named (dark) or “I don't know” (light), all methods")
@@ -91,7 +91,7 @@ def confidence(result: Found) -> ReportFigure | None:
     )
 
 
-def _stacked(ax: Axes, counts: pd.DataFrame) -> None:
+def _draw_stacked(ax: Axes, counts: pd.DataFrame) -> None:
     """A bar a mask, of labels below and "I don't know" above, with the interval between them."""
     shown = counts["percent"].to_numpy(float)
     steps = np.diff(np.log(np.sort(shown)))
@@ -166,7 +166,7 @@ def reaction_times(result: Found) -> ReportFigure | None:
         figure,
         f"Reaction time by mask and method ({PAPER}, Figure 5)",
         "From the first painted frame of the stimulus to the time stamp of the press, of all "
-        f"annotations{timed_of(result.group)}. {AT_EACH_MASK} {INTERVAL}",
+        f"annotations{describe_untimed(result.group)}. {AT_EACH_MASK} {INTERVAL}",
     )
 
 
@@ -286,7 +286,7 @@ def _own(ax: Axes, result: Found, own: pd.DataFrame) -> None:
         known = np.isfinite(values[:, place])
         look = axes_look(place)
         marks(ax, look, place + shifts[known], values[known, place], "", size=4)
-        names.append(f"{folded(name)}\nn = {int(known.sum())}")
+        names.append(f"{fold_name(name)}\nn = {int(known.sum())}")
         if known.any():
             kit.median(ax, place, values[known, place], 0.3, zorder=4)
     ax.set_yscale("log")
@@ -375,7 +375,9 @@ def _overall(ax: Axes, result: Found) -> None:
         at = np.arange(len(methods)) + shift
         kit.vertical_interval(ax, at, own["low"], own["high"], look.colour)
         marks(ax, look, at, own["rank"], f"{RANKERS[who]}, {annotations_of(own['n'])}")
-    kit.columns(ax, [folded(name) for name in methods.values()], beyond=0.5, fontsize=points_of(8))
+    kit.columns(
+        ax, [fold_name(name) for name in methods.values()], beyond=0.5, fontsize=points_of(8)
+    )
     ax.set_title("All masks")
     ax.set_ylabel("average rank, 1 = best")
     _best_on_top(ax, result)
@@ -500,7 +502,7 @@ def lines(
     columns of its interval, where there are any; counted: the column of what a value is of, which
     the legend says; join: with a line."""
     methods = result.group.methods
-    for place, (shift, method) in enumerate(zip(centred(len(methods)), methods, strict=True)):
+    for place, (shift, method) in enumerate(zip(centre_marks(len(methods)), methods, strict=True)):
         own = frame[frame["method"] == method].sort_values("percent")
         # So many marks to the right: the intervals of methods do not lie over each other.
         at = own["percent"].to_numpy(float) * np.exp(float(shift) * APART)
@@ -571,12 +573,12 @@ def percents(ax: Axes, shown: Sequence[float]) -> None:
     low, high = ordered[0] / 1.12, ordered[-1] * 1.12
     ax.set_xlim(low, high)
     ax.xaxis.set_major_locator(FixedLocator(ordered))
-    ax.xaxis.set_major_formatter(FixedFormatter(_spaced(ordered, float(np.log(high / low)))))
+    ax.xaxis.set_major_formatter(FixedFormatter(_space_labels(ordered, float(np.log(high / low)))))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlabel("pixels shown, % (logarithmic)")
 
 
-def _spaced(ordered: Sequence[float], width: float) -> list[str]:
+def _space_labels(ordered: Sequence[float], width: float) -> list[str]:
     """Numbers of the ticks, left out where they would touch the one before."""
     result: list[str] = []
     last = -np.inf
@@ -605,7 +607,7 @@ def marks(ax: Axes, look: Look, x: ArrayLike, y: ArrayLike, label: str, *, size:
     )
 
 
-def centred(count: int) -> NDArray[np.float64]:
+def centre_marks(count: int) -> NDArray[np.float64]:
     """Places of so many marks around the middle: -1, 0, 1 of three."""
     return np.arange(count, dtype=np.float64) - (count - 1) / 2
 
@@ -635,7 +637,7 @@ def legend(figure: Figure, ax: Axes) -> None:
         )
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """A name with a line a word, for narrow places."""
     return "\n".join(textwrap.wrap(name, 12, break_long_words=False))
 

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.special import expit, logit, xlogy
 
-from labapp.analysis.bootstrap import LEVELS, Float64, divided, drawn, interval
+from labapp.analysis.bootstrap import LEVELS, Float64, divide_or_nan, interval, sum_draws
 from labapp.tasks.unmasking.report.curves import IMAGE, PERSON, Cells, scalars
 from labapp.tasks.unmasking.report.results import CORRECT, LABEL, Fits
 
@@ -57,14 +57,14 @@ def fits(cells: Cells) -> Fits:
         hits = cells.sums(values).sum(IMAGE)
         for place, method in enumerate(cells.methods):
             row = {"of": of, "method": method}
-            together, about = _pooled(cells, hits[:, place], counts[:, place], MOST[of])
+            together, about = _fit_pooled(cells, hits[:, place], counts[:, place], MOST[of])
             pooled.append(row | about)
             each = _own(cells, hits[:, place], counts[:, place], together, MOST[of])
             own += [row | extra for extra in each]
     return Fits(pd.DataFrame(pooled, columns=list(POOLED)), pd.DataFrame(own, columns=list(OWN)))
 
 
-def _pooled(
+def _fit_pooled(
     cells: Cells, hits: Float64, counts: Float64, most: tuple[float, float]
 ) -> tuple[CurveFits | None, dict[str, object]]:
     """hits, counts : of one method, shape (participants, masks)."""
@@ -79,7 +79,7 @@ def _pooled(
         return None, about | {"why": why}
     pooled = fit(x, all_hits[None], all_counts[None], most=most)
     # Draws of participants in which nothing can be fitted are left out.
-    of_hits, of_counts = drawn(cells.drawing, hits), drawn(cells.drawing, counts)
+    of_hits, of_counts = sum_draws(cells.drawing, hits), sum_draws(cells.drawing, counts)
     some = np.array([not reason for reason in _unfit(x, of_hits, of_counts)], np.bool_)
     draws = fit(x, of_hits[some], of_counts[some], most=most)
     threshold = interval(pooled.threshold[0], draws.threshold)
@@ -92,7 +92,7 @@ def _pooled(
         "why": (
             _unclear(pooled, all_hits[None], all_counts[None], PARAMETERS - 1)[0]
             or _outside(cells, float(threshold.value))
-            or _unsettled(x, draws.location)
+            or _explain_unsettled(x, draws.location)
         ),
     }
 
@@ -130,7 +130,7 @@ def _own(
 def _unfit(x: Float64, hits: Float64, counts: Float64) -> list[str]:
     """Why nothing can be fitted, of each row; hits, counts : shape (rows, masks)."""
     known = counts > 0
-    shares = divided(hits, counts)
+    shares = divide_or_nan(hits, counts)
     low = np.where(known, shares, np.inf).min(axis=1, initial=np.inf)
     high = np.where(known, shares, -np.inf).max(axis=1, initial=-np.inf)
     # The weighted slope of a straight line: a function that falls has no threshold.
@@ -154,7 +154,7 @@ def _unclear(fitted: CurveFits, hits: Float64, counts: Float64, more: int) -> li
     return [UNCLEAR if p_value >= ALPHA else "" for p_value in p]
 
 
-def _unsettled(x: Float64, locations: Float64) -> str:
+def _explain_unsettled(x: Float64, locations: Float64) -> str:
     """Whether the interval of a location reaches an end of where it is looked for."""
     if not locations.size:
         return ""

@@ -39,15 +39,15 @@ def of_people(group: Group) -> str:
     took part, and no person, it says so."""
     simulated = group.annotations["timed_by"].fillna("") == "simulated"
     who = "simulated participant" if len(simulated) and simulated.all() else "participant"
-    return f"{count(group.participants, who)}, {labelled(len(group.annotations))}"
+    return f"{count(group.participants, who)}, {format_annotations(len(group.annotations))}"
 
 
-def labelled(n: int) -> str:
+def format_annotations(n: int) -> str:
     """1,860 annotations."""
     return f"{n:,} annotation{'' if n == 1 else 's'}"
 
 
-def timed_of(group: Group) -> str:
+def describe_untimed(group: Group) -> str:
     """Which reaction times are left out, to be put behind what is counted; empty for none."""
     n = int(truths(group.annotations["keyboard_away"]).sum())
     return f" but {n:,} in which the keyboard was away" if n else ""
@@ -136,7 +136,7 @@ def of_study(study: str, results: Sequence[Found], anchor: str) -> Iterator[Html
 
 def _of(result: Found, anchor: str) -> Iterator[Html]:
     group = result.group
-    yield paragraph(unbroken(told(group)))
+    yield paragraph(unbroken(describe_group(group)))
     if group.participants == 0:
         yield paragraph("No annotation counts, so there is nothing of people here.", "note")
     if group.participants == 1:
@@ -152,7 +152,7 @@ def _of(result: Found, anchor: str) -> Iterator[Html]:
     for plate in result.drawn:
         yield heading(3, plate.label)
         yield plate.html(anchor)
-    yield from _compared(result)
+    yield from _show_comparisons(result)
     yield heading(3, "The model and its images")
     yield classes(result)
     yield (
@@ -168,7 +168,7 @@ def _of(result: Found, anchor: str) -> Iterator[Html]:
     yield paragraph(METHODS, "quiet")
 
 
-def told(group: Group) -> str:
+def describe_group(group: Group) -> str:
     """What was shown to whom."""
     shown_images = group.predictions.drop_duplicates("image")
     if shown_images.empty:
@@ -190,7 +190,7 @@ def told(group: Group) -> str:
     )
 
 
-def _compared(result: Found) -> Iterator[Html]:
+def _show_comparisons(result: Found) -> Iterator[Html]:
     """The tests between methods, which the paper has none of."""
     compared = result.comparisons
     if len(result.fits.pooled):
@@ -208,7 +208,7 @@ def _compared(result: Found) -> Iterator[Html]:
         reasons = list(whys) or ["there are no values"]
         yield paragraph(f"No tests: {' and '.join(reasons)}.", "quiet")
     yield (
-        mixed(result)
+        show_mixed_model(result)
         if len(compared.mixed)
         else paragraph(f"No mixed logistic model: {compared.mixed_why}.", "quiet")
     )
@@ -280,7 +280,7 @@ def tests(result: Found) -> Html:
     )
 
 
-def mixed(result: Found) -> Html:
+def show_mixed_model(result: Found) -> Html:
     methods = result.group.methods
     first = next(iter(methods.values()))
     effects = {method: f"{name}, against {first}" for method, name in methods.items()}
@@ -340,7 +340,7 @@ def timing(group: Group) -> Iterator[Html]:
     if rows:
         yield table(("What", "Value", "n"), rows, numeric=(2,))
     every = group.every_annotation
-    text = f"{labelled(len(group.annotations))} count."
+    text = f"{format_annotations(len(group.annotations))} count."
     reasons = every.loc[every["excluded"], "excluded_because"].value_counts()
     each = ", ".join(f"{n:,} {reason}" for reason, n in reasons.items())
     left_out = f"Attempts that do not count: {each}." if each else "None was left out."
@@ -421,7 +421,9 @@ def _confidence(result: Found, overall: Overall) -> str:
     text = f"A class was named in {ends[0]}" + (f", and in {ends[1]}." if len(counts) > 1 else ".")
     for row in rows_of(counts[counts["percent"] == paper.LABELS_AT]):
         text += f" At {row['percent']:g} %: {row['labels']:,} of {row['n']:,}."
-    return f"{text} Over all masks, {_ordered(result, overall.methods, 'labels', 'most with')}."
+    return (
+        f"{text} Over all masks, {_format_ranking(result, overall.methods, 'labels', 'most with')}."
+    )
 
 
 def _times(result: Found, overall: Overall) -> str:
@@ -446,8 +448,8 @@ def _times(result: Found, overall: Overall) -> str:
 def _accuracy(result: Found, overall: Overall) -> str:
     if overall.methods.empty:
         return ""
-    counted = _ordered(result, overall.methods, "accuracy", "highest with")
-    left = _ordered(result, overall.methods, "of_labels")
+    counted = _format_ranking(result, overall.methods, "accuracy", "highest with")
+    left = _format_ranking(result, overall.methods, "of_labels")
     guess = f"{100 / len(result.group.classes):.3g} %"
     text = f"Over all masks, {counted}."
     if left:
@@ -504,7 +506,8 @@ def _bias(result: Found, overall: Overall) -> str:
     text = (
         f"On {count(int(wrong['n_images'].max()), 'image')} the model is wrong. Its wrong "
         "prediction is "
-        f"repeated {_ordered(result, overall.methods, 'repeated', 'most with')} of all annotations "
+        f"repeated {_format_ranking(result, overall.methods, 'repeated', 'most with')} of all "
+        "annotations "
         "of them, over all masks."
     )
     times = result.bias.times
@@ -565,7 +568,7 @@ def p_value(p: float | None) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
-def _ordered(result: Found, methods: pd.DataFrame, measure: str, most: str = "") -> str:
+def _format_ranking(result: Found, methods: pd.DataFrame, measure: str, most: str = "") -> str:
     """Methods by a measure, highest first: Guided backpropagation 63 % [60, 66]. most: said before
     the first of several."""
     known = methods[methods[measure].notna()].sort_values(measure, ascending=False, kind="stable")

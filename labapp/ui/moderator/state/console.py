@@ -16,7 +16,7 @@ from typing import Literal, TypeVar, cast
 from labapp.analysis.deviations import Deviation, Deviations
 from labapp.base import discovery
 from labapp.base.clock import NS
-from labapp.base.messages import decoded
+from labapp.base.messages import decode_message
 from labapp.record.events import Event, payload_of
 from labapp.record.events.registry import Pauses
 from labapp.session.machine import SessionMachine, SessionState
@@ -33,7 +33,7 @@ from labapp.ui.language import (
     without_names,
 )
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.state.alarms import Alarms, raised
+from labapp.ui.moderator.state.alarms import Alarms, describe_alarm
 from labapp.ui.moderator.wording import detail_of, every_mark, gap, pause_reason, words_of
 
 
@@ -218,9 +218,9 @@ class ConsoleState:
         elif event.kind == "lsl.opened":
             self.lsl = ""
         elif event.kind == "lsl.off":
-            self.lsl = decoded(str(p["reason"]), p.get("message"))
+            self.lsl = decode_message(str(p["reason"]), p.get("message"))
         elif event.kind == "alarm.raised" and p["code"] == "lsl_failed":
-            self.lsl = decoded(str(p["detail"]), p.get("message"))
+            self.lsl = decode_message(str(p["detail"]), p.get("message"))
         if self.lsl != before:
             self.changed.add("sound")
 
@@ -310,7 +310,7 @@ def _detail(event: Event) -> str:
         case "segment.started":
             return tr("deviation.segment", number=payload["segment"])
         case "program.stalled":
-            return wording.stalled(payload)
+            return wording.describe_stall(payload)
         case "clock.changed":
             return wording.clock_changed(payload)
         case "part.restarted":
@@ -337,7 +337,7 @@ def _words(deviation: Deviation, told: str | None) -> str:
         case "paused":
             detail = pause_reason(deviation.detail)
         case "alarm":
-            text, detail = raised(head)[1], rest if told is None else told
+            text, detail = describe_alarm(head)[1], rest if told is None else told
         case "withdrawn":
             reason = "" if rest == WITHDREW else translate_message(rest)
             detail = ": ".join(part for part in (tr_known(head, KEPT_DATA), reason) if part)
@@ -381,7 +381,7 @@ class Sound:
             case "audio.started":
                 return Sound(p["device"], p["host_api"], int(p["nominal_rate"]))
             case "audio.off":
-                return Sound(off=decoded(str(p["reason"]), p.get("message")))
+                return Sound(off=decode_message(str(p["reason"]), p.get("message")))
             case "audio.gap":
                 return replace(self, lost_frames=self.lost_frames + int(p["frames"]))
             case "audio.device_lost":
@@ -470,7 +470,7 @@ class Timeline:
             case "part.restarted":
                 _close(self.trials, at, None)
             case "session.paused":
-                self.marks.append(Mark(at, "pause", wording.paused(str(p["reason"]))))
+                self.marks.append(Mark(at, "pause", wording.describe_pause(str(p["reason"]))))
             case "pause.explained":
                 return self._explained(str(p["reason"]))
             case "session.resumed":
@@ -539,7 +539,7 @@ class Timeline:
     def _noted(self, mark: Mark) -> None:
         """Keep what a mark of the moderator was at first, for it may be corrected."""
         self._first[mark.seq] = mark
-        self.marks.append(_worded(mark))
+        self.marks.append(_translate_mark(mark))
 
     def _corrected(self, seq: int, text: str) -> bool:
         """What was taken back has no mark; what only the study words gets its own words back."""
@@ -549,14 +549,14 @@ class Timeline:
         self.marks = [mark for mark in self.marks if mark.seq != seq]
         if text:
             words = text if mark.kind in ("note", "deviation") else mark.text
-            self.marks.append(_worded(replace(mark, text=words)))
+            self.marks.append(_translate_mark(replace(mark, text=words)))
         return True
 
     def _explained(self, reason: str) -> bool:
         """Say at the mark of the pause why it was made."""
         place = self._last("pause")
         if place is not None:
-            self.marks[place] = replace(self.marks[place], text=wording.paused(reason))
+            self.marks[place] = replace(self.marks[place], text=wording.describe_pause(reason))
         return place is not None
 
     def _resumed(self, work: WorkTime) -> None:
@@ -573,7 +573,7 @@ class Timeline:
         return max(places, default=None)
 
 
-def _worded(mark: Mark) -> Mark:
+def _translate_mark(mark: Mark) -> Mark:
     if mark.kind != "deviation":
         return mark
     return replace(mark, text=tr("deviation.noted", said=mark.text))

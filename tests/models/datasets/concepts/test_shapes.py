@@ -14,8 +14,8 @@ from labapp.models.datasets.concepts.shapes import (
     concepts,
     grid_factors,
     grid_indices,
+    label_as_released,
     labels,
-    released_labels,
     shapes,
 )  # fmt: skip
 
@@ -80,7 +80,7 @@ def test_the_released_reading() -> None:
     factors = split.train.factors(np.arange(len(split.train)))
     assert [len(np.unique(column)) for column in factors.T] == [5, 5, 5, 8, 4, 4]
     c = np.array([[1, 0, 1, 1, 0, 1], [0, 1, 1, 0, 1, 1]])
-    np.testing.assert_array_equal(released_labels(c), [2, 4 + 5])
+    np.testing.assert_array_equal(label_as_released(c), [2, 4 + 5])
     # Every concept decides about the factor after it.
     every = [shapes(MOST, seed=seed, reading="released").train.concepts_of for seed in range(3)]
     found = np.mean([np.abs(np.diag(np.corrcoef(of.T), 1)) for of in every], axis=0)

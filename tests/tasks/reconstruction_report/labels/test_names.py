@@ -32,10 +32,10 @@ from labapp.tasks.reconstruction.report.labels.sheet import (
     NamedModels,
     Rating,
     agreement,
+    collect_names,
+    count_covered,
     coverage,
-    covered,
     find,
-    named,
     order,
 )
 from tests.analysis.sessions import stage_row
@@ -120,7 +120,7 @@ def test_coverage_is_of_those_who_met_the_model() -> None:
     tc5 = next(one for one in found.models if one.model == "mnist8k/tc5")
     assert len(tc5.met) == 5
     assert [coverage(tc5, dial) for dial in tc5.dials] == [0.8, 0.6, 0.6, 0.6, 0.6]
-    assert covered(tc5) == 1
+    assert count_covered(tc5) == 1
     assert tc5.people == {"P01", "P02", "P03", "P04"}
 
 
@@ -162,7 +162,7 @@ def test_a_deidentified_copy_holds_no_names(tmp_path: Path) -> None:
     folders = [one.write(tmp_path / "data") for one in made]
     copy = export([folders[1]], tmp_path / "copy", deidentify=True)
     read = load([folders[0], copy])
-    found = named(read.included())
+    found = collect_names(read.included())
     assert found.withheld == {"names": 1}
     assert found.models[0].met == {"P01"}
     assert {name.participant for _, _, name in found.names} == {"P01"}

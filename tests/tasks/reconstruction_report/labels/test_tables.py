@@ -34,8 +34,8 @@ from labapp.tasks.reconstruction.report.labels.sheet import (
     Model,
     Rating,
     find,
+    find_published,
     frames,
-    published,
 )
 from tests.helpers.pages import problems
 from tests.tasks.reconstruction_report.labels.cohort import (
@@ -165,7 +165,8 @@ def test_models_of_one_size_share_a_table() -> None:
 
 def test_the_published_numbers_are_what_can_be_counted_in_the_paper() -> None:
     kinds = {
-        name: published(f"mnist8k/{name}") for name in ("ae5", "tc5", "ss5", "ae10", "tc10", "ss10")
+        name: find_published(f"mnist8k/{name}")
+        for name in ("ae5", "tc5", "ss5", "ae10", "tc10", "ss10")
     }
     assert {name: len(one.names) for name, one in kinds.items() if one} == {
         "ae5": 5,
@@ -182,10 +183,10 @@ def test_the_published_numbers_are_what_can_be_counted_in_the_paper() -> None:
     assert tc5.covered == 1
     assert all(n <= PARTICIPANTS for one in kinds.values() if one for n in one.names)
     assert "only 20% of users" in TEXT
-    assert published("mnist8k/tc5").same_model is False
-    assert published("mnist8k/vae5") is None
-    assert published("mnist/tc5") is None, "nothing follows from an id"
-    assert published("dsprites/ae") is None
+    assert find_published("mnist8k/tc5").same_model is False
+    assert find_published("mnist8k/vae5") is None
+    assert find_published("mnist/tc5") is None, "nothing follows from an id"
+    assert find_published("dsprites/ae") is None
 
 
 def test_names_that_programs_gave_are_said_to_be_theirs() -> None:

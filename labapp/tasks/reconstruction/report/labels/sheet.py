@@ -41,7 +41,7 @@ import pandas as pd
 
 from labapp.analysis.column import number, text, whole, yes
 from labapp.analysis.declared import follows
-from labapp.analysis.tables import Tables, typed
+from labapp.analysis.tables import Tables, build_frame
 from labapp.base.errors import ModelError, RatingError
 from labapp.base.reading import files, tables
 from labapp.base.reading.tables import MARK, AsItIs, write_csv
@@ -49,7 +49,7 @@ from labapp.base.report.listing import records
 from labapp.base.report.page import count
 from labapp.coding.agreement.coefficients import CohenKappa, FleissKappa
 from labapp.coding.agreement.measure import DRAWS, SEED, Ratings, resample
-from labapp.models.representations.card import installed, published_as
+from labapp.models.representations.card import find_card, find_published_name
 from labapp.models.representations.recipe import MnistData
 from labapp.tasks.reconstruction.plan import TASK
 
@@ -104,10 +104,10 @@ class Published:
         return sum(n >= COVERED * PARTICIPANTS for n in self.names)
 
 
-def published(model: str) -> Published | None:
+def find_published(model: str) -> Published | None:
     """Of the model that ours is or stands for, as its card says, if the paper tells its names."""
-    own = published_as(model, PAPER)
-    card = installed(model)
+    own = find_published_name(model, PAPER)
+    card = find_card(model)
     if own not in _NAMES or card is None or card.dataset != "mnist":
         return None
     imported = card.origin is not None
@@ -195,7 +195,7 @@ class NamedModels:
         )
 
 
-def named(counted: Tables) -> NamedModels:
+def collect_names(counted: Tables) -> NamedModels:
     """The names of the sessions that count (`Tables.included()`); nothing where there are none."""
     if not (counted.labels["final"] & (counted.labels["text"].fillna("") != "")).any():
         return NamedModels()
@@ -225,7 +225,9 @@ def named(counted: Tables) -> NamedModels:
                 replace(
                     made,
                     programs=made.met & programs.get(study, frozenset()),
-                    published=published(model) if follows(counted, study, NAME, PAPER) else None,
+                    published=find_published(model)
+                    if follows(counted, study, NAME, PAPER)
+                    else None,
                 )
             )
     result.sort(key=lambda model: (model.study, model.sliders, order(model.model)))
@@ -270,7 +272,7 @@ def _model(study: str, model: str, met: frozenset[str], rows: pd.DataFrame, give
 def order(model: str) -> tuple[int, str]:
     """Models as the paper's tables list them (AE, TC, SS), by their cards; others after them by
     id."""
-    kind = published_as(model, PAPER).rstrip("0123456789")
+    kind = find_published_name(model, PAPER).rstrip("0123456789")
     return (_ORDER.index(kind) if kind in _ORDER else len(_ORDER), model)
 
 
@@ -336,7 +338,7 @@ class Sheet:
                 line.dial.number,
                 line.dial.title,
                 AsItIs(MARK + line.name.text),
-                ", ".join(quoted(name.text) for name in line.dial.others(line.name)),
+                ", ".join(quote(name.text) for name in line.dial.others(line.name)),
                 ALONE if line.alone else "",
             )
             for line in self.lines
@@ -345,7 +347,7 @@ class Sheet:
         return "\ufeff" + stream.getvalue()
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     return f"{OPEN}{text}{CLOSE}"
 
 
@@ -367,13 +369,13 @@ def draw(named_models: NamedModels) -> tuple[NamedModels, Sheet]:
     }
     mark = _hash(*sorted(keys))[:12]
 
-    def drawn(key: str) -> tuple[str, str]:
+    def draw_key(key: str) -> tuple[str, str]:
         model, dial, _ = keys[key]
         return _hash(mark, model.study, model.model, str(dial.number)), _hash(mark, key)
 
     digits = max(3, len(str(len(keys))))
     ids = {
-        key: f"N{place:0{digits}d}" for place, key in enumerate(sorted(keys, key=drawn), start=1)
+        key: f"N{place:0{digits}d}" for place, key in enumerate(sorted(keys, key=draw_key), start=1)
     }
 
     def with_ids(model: Model, dial: Dial) -> Dial:
@@ -414,7 +416,7 @@ def frames(result: Found) -> dict[str, pd.DataFrame]:
         "label_models": list(_models(result)),
         "label_agreement": list(_agreement(result)),
     }
-    return {name: typed(rows[name], columns) for name, columns in LABEL_TABLES.items()}
+    return {name: build_frame(rows[name], columns) for name, columns in LABEL_TABLES.items()}
 
 
 def _dial(model: Model, dial: Dial) -> Row:
@@ -476,7 +478,7 @@ def _models(result: Found) -> Iterator[Row]:
             "named_any_share": len(model.people) / len(model.met) if model.met else None,
             "published_named_any_share": theirs.named_any / 100 if theirs else None,
             "n_dials": len(model.dials),
-            "n_covered": covered(model),
+            "n_covered": count_covered(model),
             "published_n_covered": theirs.covered if theirs else None,
             "n_little_effect": sum(effect.little for effect in effects.of) if effects.of else None,
             "n_names": sum(len(dial.names) for dial in model.dials),
@@ -854,7 +856,7 @@ def coverage(model: Model, dial: Dial) -> float:
     return len(dial.people) / len(model.met) if model.met else 0.0
 
 
-def covered(model: Model) -> int:
+def count_covered(model: Model) -> int:
     return sum(coverage(model, dial) >= COVERED for dial in model.dials)
 
 
@@ -864,7 +866,7 @@ NOTHING = Found((), (), None, (), None, {})
 def find(counted: Tables, ratings: Sequence[Path] = (), measured: Measure = measure) -> Found:
     """counted: `Tables.included()`; ratings: files of raters; measured: gives the effects of a
     model's dials. Raises RatingError when a file does not fit the names, see `read_ratings`."""
-    names = named(counted)
+    names = collect_names(counted)
     if not names.names:
         if ratings:
             raise RatingError(
