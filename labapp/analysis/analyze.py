@@ -45,7 +45,7 @@ from labapp.analysis.task_report import Findings, TaskReport, left_out, reports,
 from labapp.analysis.writing_snapshots import write_snapshots
 from labapp.base import access, leftovers, messages, resources, translations
 from labapp.base.errors import DataFolderError, ExportExists, SetupError
-from labapp.base.figure_style import USUAL_LOOK, Look, looking
+from labapp.base.figure_style import USUAL_LOOK, FigureLook, looking
 from labapp.base.parallel.processes import processes
 from labapp.base.reading.tables import Lines, cell
 from labapp.base.report import listing
@@ -180,7 +180,7 @@ def analyze(
     registrations: Sequence[Path] = (),
     workers: int | None = None,
     dask: str | None = None,
-    look: Look = USUAL_LOOK,
+    look: FigureLook = USUAL_LOOK,
     language: str | None = None,
     words: Path | None = None,
     formats: Sequence[str] = (),

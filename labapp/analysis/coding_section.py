@@ -365,30 +365,30 @@ CODE_COUNTS: tuple[Column, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class IntervalEnds:
     """The ends of an interval; None where there is none."""
 
     low: float | None
     high: float | None
 
 
-def wilson(successes: int, of: int) -> Interval:
+def wilson(successes: int, of: int) -> IntervalEnds:
     """95 % score interval of a share (Wilson 1927): it holds for few people too."""
     if of == 0:
-        return Interval(None, None)
+        return IntervalEnds(None, None)
     share, z = successes / of, NORMAL
     middle = (share + z * z / (2 * of)) / (1 + z * z / of)
     half = z * np.sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / (1 + z * z / of)
-    return Interval(max(0.0, float(middle - half)), min(1.0, float(middle + half)))
+    return IntervalEnds(max(0.0, float(middle - half)), min(1.0, float(middle + half)))
 
 
-def mean_interval(values: NDArray[np.float64]) -> Interval:
+def mean_interval(values: NDArray[np.float64]) -> IntervalEnds:
     """95 % interval of a mean over participants, by drawing participants again (percentiles)."""
     if values.size < LEAST:
-        return Interval(None, None)
+        return IntervalEnds(None, None)
     drawn = np.random.default_rng(SEED).integers(values.size, size=(DRAWS, values.size))
     low, high = np.percentile(values[drawn].mean(axis=1), (2.5, 97.5))
-    return Interval(float(low), float(high))
+    return IntervalEnds(float(low), float(high))
 
 
 def select_counted_marks(coded: pd.DataFrame) -> pd.DataFrame:

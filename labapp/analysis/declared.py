@@ -365,7 +365,7 @@ class Registration:
         """What a study that was recorded declares otherwise, a sentence each."""
         yield from _differences("", self.declared, declared)
 
-    def unregistered(self, outcomes: Sequence[str], contrasts: Sequence[str]) -> list[str]:
+    def find_unregistered(self, outcomes: Sequence[str], contrasts: Sequence[str]) -> list[str]:
         """Those of the outcomes and contrasts of an analysis that were not registered."""
         analysis = self.declared.get("analysis", {})
         named = analysis.get("outcomes", {})

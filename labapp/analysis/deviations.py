@@ -337,7 +337,7 @@ for (specification, "Common principles")."""
 
 
 @dataclass(slots=True)
-class Span:
+class PartSpan:
     """When a part ran, in working seconds; outcome and ended_s stay None while it has no end. One
     that was skipped before it began has an outcome and no end."""
 
@@ -374,7 +374,7 @@ class SessionTotals:
     duration_s: float = 0.0
     simulated: bool = False
     strategy: str | None = None
-    spans: dict[str, Span] = field(default_factory=dict)
+    spans: dict[str, PartSpan] = field(default_factory=dict)
     breaks: dict[str, float | None] = field(default_factory=dict)
     app_versions: list[str] = field(default_factory=list)
     sound_s: float = 0.0
@@ -386,7 +386,7 @@ class SessionTotals:
     unblinded_s: float | None = None
 
     @property
-    def interviews(self) -> list[Span]:
+    def interviews(self) -> list[PartSpan]:
         """When the interviews of the plan ran, as far as they did."""
         ids = {
             str(row["id"])
@@ -431,7 +431,7 @@ def fold_totals(events: Iterable[tuple[Event, Payload]]) -> SessionTotals:
             case ParticipantSimulated():
                 totals.strategy = payload.strategy
             case PartStarted() | PartRestarted() if event.part_id is not None:
-                totals.spans[event.part_id] = Span(working_s)
+                totals.spans[event.part_id] = PartSpan(working_s)
                 if event.part_id in planned_breaks:
                     totals.breaks[event.part_id], rest_began_s = None, totals.elapsed_s
             case PartEnded() if event.part_id in totals.spans:
@@ -440,7 +440,7 @@ def fold_totals(events: Iterable[tuple[Event, Payload]]) -> SessionTotals:
                 if event.part_id in planned_breaks:
                     totals.breaks[event.part_id] = totals.elapsed_s - rest_began_s
             case PartSkipped() if event.part_id is not None:
-                totals.spans[event.part_id] = Span(working_s, outcome="skipped")
+                totals.spans[event.part_id] = PartSpan(working_s, outcome="skipped")
             case SessionCompleted():
                 totals.outcome = "completed"
             case SessionEnded():

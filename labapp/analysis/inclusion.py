@@ -165,7 +165,7 @@ ENDED_BY_PARTICIPANT = frozenset({SOLVED, SKIPPED, "answered"})
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenAnswer:
     """One answer as it is judged. values: its number or text, or each option that was chosen."""
 
     instrument: str
@@ -179,7 +179,7 @@ class Judged:
     interrupted_s: seconds that were lost to stops of the program; failed_checks: attention checks
     that were failed."""
 
-    given: Sequence[Given]
+    given: Sequence[GivenAnswer]
     scores: Sequence[Row]
     trials: Sequence[Row]
     stages: Sequence[Row]

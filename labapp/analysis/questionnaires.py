@@ -19,7 +19,7 @@ from typing import Any
 
 from labapp.analysis.answered import study_document
 from labapp.analysis.column import Column, number, text, whole, yes
-from labapp.analysis.inclusion import Given, values_of
+from labapp.analysis.inclusion import GivenAnswer, values_of
 from labapp.analysis.task_records import Parts, Row
 from labapp.base import resources
 from labapp.base.clock import NS
@@ -163,7 +163,7 @@ def fold_scores(
     for part_id, scoring in declarations.items():
         for name, score in scoring.items():
             about = parts.questionnaires[part_id].about
-            value = score.weighed(scores[part_id], _weights(scores, score, parts, about))
+            value = score.weigh(scores[part_id], _weights(scores, score, parts, about))
             if value is not None:
                 scores[part_id][name] = value
     return [
@@ -194,7 +194,7 @@ def _locate_item(part_id: str, item: str, parts: Parts) -> tuple[str, str | None
     return item, asked.about
 
 
-def list_given_answers(answers: Sequence[AnswerRecord], parts: Parts) -> Iterator[Given]:
+def list_given_answers(answers: Sequence[AnswerRecord], parts: Parts) -> Iterator[GivenAnswer]:
     """The submitted answers as rules of exclusion judge them, by the ids of the questionnaire."""
     for answer in answers:
         if answer.submitted_s is None:
@@ -202,7 +202,7 @@ def list_given_answers(answers: Sequence[AnswerRecord], parts: Parts) -> Iterato
         part = parts.questionnaires.get(answer.part)
         kind = "" if part is None else part.kinds.get(answer.item, "")
         item, _ = _locate_item(answer.part, answer.item, parts)
-        yield Given(answer.instrument, item, values_of(cells_of(answer.value, kind).get("")))
+        yield GivenAnswer(answer.instrument, item, values_of(cells_of(answer.value, kind).get("")))
 
 
 def _weights(

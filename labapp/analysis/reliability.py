@@ -99,8 +99,8 @@ class Reliability:
         return np.asarray(np.where(turned, ends - given, given), dtype=np.float64)
 
     @cached_property
-    def alpha(self) -> Alpha:
-        return Alpha(why=self.why) if self.why else alpha(self.counted)
+    def alpha(self) -> CronbachAlpha:
+        return CronbachAlpha(why=self.why) if self.why else alpha(self.counted)
 
     @cached_property
     def omega(self) -> Omega:
@@ -213,7 +213,7 @@ FACTOR_ITEMS = 3
 
 
 @dataclass(frozen=True)
-class Alpha:
+class CronbachAlpha:
     """Cronbach's (1951) coefficient, with the 95 % interval of Feldt, Woodruff and Salih (1987).
 
     Attributes
@@ -245,7 +245,7 @@ class Omega:
     why: str = ""
 
 
-def alpha(rows: Matrix) -> Alpha:
+def alpha(rows: Matrix) -> CronbachAlpha:
     """Cronbach's alpha.
 
     k / (k − 1) · (1 − Σ variances / variance of the sum), and its interval
@@ -255,18 +255,18 @@ def alpha(rows: Matrix) -> Alpha:
     """
     people, items = rows.shape
     if why := _unfit(rows):
-        return Alpha(why=why)
+        return CronbachAlpha(why=why)
     covariances = np.cov(rows, rowvar=False)
     whole, own = float(covariances.sum()), float(np.trace(covariances))
     if whole <= own:
-        return Alpha(
+        return CronbachAlpha(
             why="the answers do not go together: on average they vary against each other. Look "
             "whether an item is reversed that should not be, or the other way round"
         )
     value = items / (items - 1) * (1 - own / whole)
     degrees = people - 1, (people - 1) * (items - 1)
     low, high = (1 - (1 - value) * stats.f.ppf(q, *degrees) for q in (0.975, 0.025))
-    return Alpha(float(value), float(low), float(high))
+    return CronbachAlpha(float(value), float(low), float(high))
 
 
 def _unfit(rows: Matrix) -> str:

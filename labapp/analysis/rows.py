@@ -23,8 +23,8 @@ from labapp.analysis.declared import (
 from labapp.analysis.deviations import (
     UNFINISHED,
     Deviation,
+    PartSpan,
     SessionTotals,
-    Span,
     fold_deviations,
     fold_notes,
     fold_totals,
@@ -461,7 +461,7 @@ class StageRun:
     """A stage that ran."""
 
     part: TrialsPart
-    span: Span
+    span: PartSpan
     n_trials: int
     seq: float | None
     skips_taken_back: int

@@ -662,6 +662,6 @@ def _list_unregistered(registration: Registration, results: StudyAnalyses | None
     outcomes = list(dict.fromkeys(analysis.outcome.name for analysis in results.analyses))
     rows = (row for analysis in results.analyses for row in analysis.select(CONTRAST))
     contrasts = list(dict.fromkeys(row.contrast for row in rows))
-    named = registration.unregistered(outcomes, contrasts)
+    named = registration.find_unregistered(outcomes, contrasts)
     yield from (f"outcome {name}" for name in outcomes if name in named)
     yield from (f"contrast {name}" for name in contrasts if name in named)

@@ -36,7 +36,7 @@ MANY = 200_000
 _FILE = "snapshots.parquet"
 
 
-class Part(NamedTuple):
+class SnapshotGroup(NamedTuple):
     """The snapshots of one session: the row group they are, and how many. group: None where there
     are none."""
 
@@ -53,11 +53,11 @@ class SnapshotFile:
         self._writer: pq.ParquetWriter | None = None
         self._groups = 0
 
-    def add(self, content: bytes) -> Part:
+    def add(self, content: bytes) -> SnapshotGroup:
         """Add the snapshots of a session, as `snapshots_piece` packs them. Raises DataFolderError
         when there is no room for them."""
         if not content:
-            return Part(None, 0)
+            return SnapshotGroup(None, 0)
         table = unpack_table(content)
         try:
             if self._writer is None:
@@ -71,7 +71,7 @@ class SnapshotFile:
                 todo="Free some space there, or name another folder with TMPDIR.",
             ) from error
         self._groups += 1
-        return Part(self._groups - 1, table.num_rows)
+        return SnapshotGroup(self._groups - 1, table.num_rows)
 
     def tables(self, groups: Sequence[int]) -> Iterator[pa.Table]:
         """Row groups, one after the other. Nothing can be added afterwards."""
@@ -110,7 +110,7 @@ class SnapshotFile:
 class Snapshots:
     """The snapshots of some sessions, in the order of the tables."""
 
-    sessions: Sequence[tuple[Who, Part]]
+    sessions: Sequence[tuple[Who, SnapshotGroup]]
     file: SnapshotFile
 
     @property

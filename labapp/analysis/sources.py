@@ -11,7 +11,7 @@ from pathlib import Path
 from labapp.analysis.answered import know_bundled_cards
 from labapp.analysis.folding.folded import (
     Folded,
-    LeftOut,
+    WithdrawnSession,
     continues,
     fold_all,
     pieces,
@@ -20,7 +20,7 @@ from labapp.analysis.folding.folded import (
 from labapp.analysis.merged import origins
 from labapp.analysis.participation import TableSession
 from labapp.analysis.rows import SessionRecords
-from labapp.analysis.snapshots import Part, SnapshotFile, Who
+from labapp.analysis.snapshots import SnapshotFile, SnapshotGroup, Who
 from labapp.base.errors import RecordError
 from labapp.base.naming import natural
 from labapp.base.report.page import count
@@ -68,7 +68,7 @@ def read_sessions(
     file = SnapshotFile()
     notes: list[str] = []
     others: list[str] = []
-    left: list[LeftOut] = []
+    left: list[WithdrawnSession] = []
     studies: dict[Path, str] = {}
     # Closed, so that workers end here whatever happens.
     with closing(
@@ -78,7 +78,7 @@ def read_sessions(
             if progress is not None:
                 progress(done / len(sessions_found), f"reading {place.name}")
             folded = next(sessions)
-            if isinstance(folded, LeftOut):
+            if isinstance(folded, WithdrawnSession):
                 left += [folded] if folded.pilot == pilot else []
                 continue
             if folded.pilot != pilot:
@@ -123,7 +123,7 @@ def read_sessions(
 def _list_withdrawn(
     places: Sequence[SessionPlace],
     chosen: Collection[Folded],
-    left: Sequence[LeftOut],
+    left: Sequence[WithdrawnSession],
     studies: Mapping[Path, str],
 ) -> list[TableSession]:
     """The sessions of people who withdrew that are in no table: those left out, and those that were
@@ -192,7 +192,7 @@ class Read:
 
     who: Who
     tables: Mapping[str, bytes]
-    snapshots: Part
+    snapshots: SnapshotGroup
     cards: Mapping[str, str] = field(default_factory=dict)
     merged: tuple[Merged, ...] = ()
 

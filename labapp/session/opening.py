@@ -223,7 +223,7 @@ class OpenSession:
         if self.loaded.study.recording.in_breaks == "stop" and rests and not self.runner.finished:
             self.stop_sound()  # a pause of the recorder: no silence is written in its place
             return
-        if self.runner.finished or self.recording or not self._agreed():
+        if self.runner.finished or self.recording or not self._has_consent():
             return
         if self._next_recorder is not None:
             self.runner.recorder, self._next_recorder = self._next_recorder, None
@@ -259,7 +259,7 @@ class OpenSession:
         """Whether a microphone that is there now may record: everybody agreed, and none records."""
         if self._make_late is None or self._late is not None or self.runner.finished:
             return False
-        if not self._agreed() or not self.runner.state.agreed.get("audio", True):
+        if not self._has_consent() or not self.runner.state.agreed.get("audio", True):
             return False
         recorder = self.runner.recorder
         return recorder is None or (self.recording and recorder.level().state == "lost")
@@ -284,12 +284,12 @@ class OpenSession:
             recorder.start()
         except LabappError as error:
             failed = error
-            runner.scheduler.post(lambda: self._opened_late(None, failed))
+            runner.scheduler.post(lambda: self._attach_late_recorder(None, failed))
         else:
             self._opened = recorder
-            runner.scheduler.post(lambda: self._opened_late(recorder, None))
+            runner.scheduler.post(lambda: self._attach_late_recorder(recorder, None))
 
-    def _opened_late(self, recorder: Recorder | None, error: LabappError | None) -> None:
+    def _attach_late_recorder(self, recorder: Recorder | None, error: LabappError | None) -> None:
         self._late = self._opened = None
         self.recording, self.runner.recorder = recorder is not None, recorder
         if error is not None:
@@ -303,7 +303,7 @@ class OpenSession:
                 self.runner.emit(AlarmCleared("microphone_failed"))
         self.runner.tell()
 
-    def _agreed(self) -> bool:
+    def _has_consent(self) -> bool:
         """Whether the plan's consent, if it has one, was given."""
         records = zip(self.runner.machine.parts, self.runner.state.records, strict=True)
         return all(record.outcome == "completed" for part, record in records if part.consents)

@@ -100,7 +100,9 @@ class Overview:
         else:
             included = ", if all of them are included" + ("," if order else "")
             out += ["", *self.covered.lines(), "", f"Next participants{included}{order}:"]
-        out += [f"  {label}  {self._assigned(plan)}" for label, plan in self.plans.items()]
+        out += [
+            f"  {label}  {self._describe_assignment(plan)}" for label, plan in self.plans.items()
+        ]
         if len(self.plans) < self.wanted:
             out.append("  Then every condition has its participants: the study is full.")
         return out
@@ -119,7 +121,7 @@ class Overview:
             ]
         return out + [f"  {line}" for line in self.problems]
 
-    def _assigned(self, plan: Plan) -> str:
+    def _describe_assignment(self, plan: Plan) -> str:
         variable = SLOT if self.covered is None else self.covered.rule.variable
         places = plan.assignment.get(variable)
         cells = places if isinstance(places, list) else []

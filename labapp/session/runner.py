@@ -207,7 +207,7 @@ class Runner:
         if self._busy or self._closed or not self._opened:
             return
         if self.heartbeat is not None and (still := self.heartbeat.look()) is not None:
-            self._stood_still(still)
+            self._handle_standstill(still)
         self._busy = True
         changed = False
         try:
@@ -227,7 +227,7 @@ class Runner:
             self._arm()
             self.tell()
 
-    def _stood_still(self, still: Standstill) -> None:
+    def _handle_standstill(self, still: Standstill) -> None:
         """Decide about it before anything else: what waited meanwhile is late by as much, and no
         question may run out of time for it."""
         at = self.clock.from_perf_ns
@@ -241,8 +241,8 @@ class Runner:
         heart = self.heartbeat
         if self._closed or heart is None:
             return
-        if (still := heart.look() or heart.slept()) is not None:
-            self._stood_still(still)
+        if (still := heart.look() or heart.detect_sleep()) is not None:
+            self._handle_standstill(still)
             self._work()
         if changed_s := heart.clock_changed():
             self.emit(ClockChanged(round(changed_s, 3)))

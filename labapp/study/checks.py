@@ -218,7 +218,7 @@ def find_unquoted_levels(path: Path, located: Located) -> Iterator[StudyError]:
 
 
 @dataclass
-class _Place:
+class _QuestionnairePlace:
     """Where a questionnaire is asked.
 
     Attributes
@@ -263,11 +263,11 @@ def asking_faults(
             yield make_document_error(path, sorted(lines), "instrument")
 
 
-def _places(study: Study) -> dict[str, list[_Place]]:
+def _places(study: Study) -> dict[str, list[_QuestionnairePlace]]:
     """By questionnaire where it is asked, as participants of every condition and session meet
     it."""
     at = {id(item): place for place, item in walk_items(study.flow)}
-    places: dict[tuple[Path_, str], _Place] = {}
+    places: dict[tuple[Path_, str], _QuestionnairePlace] = {}
     for number, drawn in allocation.variants(study):
         for session in allocation.sessions_of(study):
             given = allocation.place_of(study, number, drawn, session)
@@ -275,18 +275,20 @@ def _places(study: Study) -> dict[str, list[_Place]]:
             for item, scope in unroll(study.flow, given.scope, given.turns):
                 for name in item.instruments():
                     where = at[id(item)]
-                    place = places.setdefault((where, name), _Place(where))
+                    place = places.setdefault((where, name), _QuestionnairePlace(where))
                     place.scopes.append(scope)
                     place.before |= before
                     before[name] = None
-    by_name: dict[str, list[_Place]] = {}
+    by_name: dict[str, list[_QuestionnairePlace]] = {}
     for (_, name), place in places.items():
         by_name.setdefault(name, []).append(place)
     return by_name
 
 
 def _faults(
-    instrument: Instrument, place: _Place, instruments: Mapping[str, tuple[Instrument, Path, bytes]]
+    instrument: Instrument,
+    place: _QuestionnairePlace,
+    instruments: Mapping[str, tuple[Instrument, Path, bytes]],
 ) -> Iterator[tuple[Path_, str]]:
     own = [item.id for item in instrument.items]
     for index, item in enumerate(instrument.items):
@@ -311,7 +313,7 @@ def _faults(
 
 
 def _of_variable(
-    name: str, wanted: tuple[Value, ...], place: _Place, own: list[str]
+    name: str, wanted: tuple[Value, ...], place: _QuestionnairePlace, own: list[str]
 ) -> Iterator[str]:
     """Why a variable never decides."""
     if not (possible := place.values(name)):

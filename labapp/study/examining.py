@@ -128,7 +128,7 @@ def examine(
     reader.texts(texts)
     reader.instruments(instruments)
     if not partial.problems:
-        reader.shipped_names(as_written)
+        reader.check_shipped_names(as_written)
     if factors_known and not partial.left_out:
         asked = {
             name: (instrument, reader.places[file], reader.files[file])
@@ -314,7 +314,7 @@ class _Reader:
         fallback = self.study.fallback_language
         instead = name if fallback is None else in_language(template, fallback)
         place = self._place(name, written)
-        missing, untranslated = not reading.exists(place), self._untranslated(place)
+        missing, untranslated = not reading.exists(place), self._is_untranslated(place)
         falls_back = untranslated or (missing and self.translating)
         if falls_back and instead != name and reading.exists(self._place(instead, written)):
             self.fallbacks[name] = instead
@@ -350,7 +350,7 @@ class _Reader:
             what = f"the text {name!r} is empty"
             self._fault(self._line(written), what, "Write it, or leave its line out.")
 
-    def _untranslated(self, path: Path) -> bool:
+    def _is_untranslated(self, path: Path) -> bool:
         """Whether a text is one that is still to be translated."""
         try:
             content = reading.content(path, LARGEST)
@@ -492,7 +492,7 @@ class _Reader:
             instead += ", or the line `unnamed_texts: shipped` for all texts that are named nowhere"
         return f"{put_back} To use the one that comes with labapp instead, {instead}."
 
-    def shipped_names(self, as_written: Located) -> None:
+    def check_shipped_names(self, as_written: Located) -> None:
         """What is named as shipped and is no text and no questionnaire, or is named as the study's
         own, too, or has a file of its name in the study's folder."""
         texts = {name for item in items_of(self.study.flow) for name in item.texts()}

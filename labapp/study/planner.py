@@ -147,10 +147,12 @@ class Planner:
     stimuli_of: StimuliOf
     predict_masked: PredictMasked
     errors: list[LabappError] | None
-    at_sessions: InitVar[Mapping[str, allocation.Place]]
+    at_sessions: InitVar[Mapping[str, allocation.AllocationPlace]]
     session: InitVar[str]
 
-    def __post_init__(self, at_sessions: Mapping[str, allocation.Place], session: str) -> None:
+    def __post_init__(
+        self, at_sessions: Mapping[str, allocation.AllocationPlace], session: str
+    ) -> None:
         self.study = study = self.loaded.study
         self.place = place = at_sessions[session]
         flows = {
@@ -184,7 +186,7 @@ class Planner:
         introduced = not self.flow
         factors = () if self.study.design is None else self.study.design.within_levels
         for place, (item, scope) in enumerate(self.flow):
-            with self._located(item):
+            with self._locate_errors(item):
                 if not introduced and not item.first_only:
                     yield from self._incentive(scope, place)
                     introduced = True
@@ -197,7 +199,7 @@ class Planner:
                     introduced = True
 
     @contextmanager
-    def _located(self, item: Item) -> Iterator[None]:
+    def _locate_errors(self, item: Item) -> Iterator[None]:
         """Give what is wrong with an item its file and line; go on without its parts where every
         error is collected."""
         try:

@@ -182,11 +182,11 @@ class Rehearsal:
             FAST,
             paints=True,
             language=self.planned.language,
-            on_stuck=self._got_stuck,
+            on_stuck=self._note_stuck,
         )
         self.driver.start()
 
-    def _got_stuck(self, error: LabappError) -> None:
+    def _note_stuck(self, error: LabappError) -> None:
         self.stuck = error
 
     def crash(self, after_s: float) -> None:
@@ -207,11 +207,11 @@ class Rehearsal:
             case "crash":
                 self.crash(1.0)
             case "pause":
-                self._held(Pause("random"), Resume("goes on"))
+                self._hold_pause(Pause("random"), Resume("goes on"))
             case "stall":
                 self.stand_still()
             case "leave":
-                self._held(AskToLeave("escape"), StayHere())
+                self._hold_pause(AskToLeave("escape"), StayHere())
             case Command():
                 self.runner.send(step)
 
@@ -221,7 +221,7 @@ class Rehearsal:
         self.clock.set_ns(from_ns + lasted_ns)
         self.runner.send(StandStill("computer", from_ns, lasted_ns), Source.SYSTEM)
 
-    def _held(self, begin: Command, end: Command) -> None:
+    def _hold_pause(self, begin: Command, end: Command) -> None:
         self.runner.send(begin, Source.MODERATOR)
         self.wait(1.0)
         self.runner.send(end, Source.MODERATOR)
@@ -426,7 +426,7 @@ class Seen:
     clock: str = ""
     draw: str = ""
 
-    def called(self, frame: FrameType, event: str, function: Any) -> None:
+    def profile_call(self, frame: FrameType, event: str, function: Any) -> None:
         """For `sys.setprofile`."""
         if event == "call" and frame.f_code is generator.__code__:
             self.draw = "labapp.study.conditions.generator"
@@ -454,7 +454,7 @@ def watch_calls() -> Iterator[Seen]:
     profiler = before if isinstance(before, Profile) else None
     if profiler:
         profiler.disable()
-    sys.setprofile(notes.called)
+    sys.setprofile(notes.profile_call)
     try:
         yield notes
     finally:

@@ -107,7 +107,7 @@ class SessionController(QObject):
                     pace,
                     careless=options.careless,
                     language=opened.planned.language,
-                    on_stuck=self._stuck,
+                    on_stuck=self._report_stuck,
                 )
                 down.callback(self._driver.stop)
             self._down = down.pop_all()
@@ -157,7 +157,7 @@ class SessionController(QObject):
         down.callback(self._look_no_more)
         down.callback(self._microphones.stop)
         self.console.done_requested.connect(self._end)
-        self.bridge.changed.connect(self._changed)
+        self.bridge.changed.connect(self._on_runner_change)
 
     def start(self) -> None:
         """Show the windows and begin. Where that fails the session is closed, the windows are gone,
@@ -226,7 +226,7 @@ class SessionController(QObject):
             return False
         return True
 
-    def _changed(self) -> None:
+    def _on_runner_change(self) -> None:
         runner = self.opened.runner
         if runner.stalled != self._stalled:
             self._stalled = runner.stalled
@@ -259,7 +259,7 @@ class SessionController(QObject):
         self._failure = error
         self.failed.emit(error)
 
-    def _stuck(self, error: LabappError) -> None:
+    def _report_stuck(self, error: LabappError) -> None:
         """The simulated participant does not get on: nobody would ever end this session."""
         self._fail(error)
         self._end()
@@ -292,7 +292,7 @@ class SessionController(QObject):
 
     def _catch_signals(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
-            self._before[number] = signal.signal(number, self._interrupted)
+            self._before[number] = signal.signal(number, self._on_signal)
         self._signals.start()
         self._hook_before, sys.excepthook = sys.excepthook, self._program_error
         self._thread_hook_before, threading.excepthook = threading.excepthook, self._thread_error
@@ -325,7 +325,7 @@ class SessionController(QObject):
             sys.excepthook, self._hook_before = self._hook_before, None
             threading.excepthook, self._thread_hook_before = self._thread_hook_before, None
 
-    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self._signal = signal.Signals(number).name
         self._end()
 

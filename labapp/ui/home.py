@@ -49,7 +49,15 @@ from labapp.ui.keyboard import NumberCards, choices, choose_screen
 from labapp.ui.language import counted, tr
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.bits import Described
-from labapp.ui.moderator.checklist import GROUPS, Microphone, Row, StartRequest, Warm, about, lasts
+from labapp.ui.moderator.checklist import (
+    GROUPS,
+    ChecklistRow,
+    Microphone,
+    StartRequest,
+    Warm,
+    about,
+    lasts,
+)
 from labapp.ui.moderator.home import HomeView, HomeWindow
 from labapp.ui.moderator.study_page import NewStudy, StudyPage, facts_of
 from labapp.ui.qtapp import the_app
@@ -103,7 +111,7 @@ class HomeController(QObject):
     def _connect(self) -> None:
         view = self.view
         view.session.study_changed.connect(self.choose_study)
-        view.session.set_describe(self._described, [tr(text) for text in GROUPS.values()])
+        view.session.set_describe(self._describe_study, [tr(text) for text in GROUPS.values()])
         view.session.participant_changed.connect(lambda participant, session: self._show_plan())
         view.ready.audio_device_changed.connect(self._choose_microphone)
         view.ready.screen_changed.connect(self._choose_screen)
@@ -168,10 +176,10 @@ class HomeController(QObject):
         self._slow.start()
         self._warming.start(0)
         for check in (self._slow_checks, self.microphone.find):
-            with self._caught():
+            with self._show_check_errors():
                 check()
 
-    def _caught(self) -> AbstractContextManager[None]:
+    def _show_check_errors(self) -> AbstractContextManager[None]:
         """Tells what goes wrong in a check, so that the others go on."""
         return mistakes.show_errors(self.view.show_error, tr("home.unchecked"))
 
@@ -210,7 +218,7 @@ class HomeController(QObject):
             self.view.show_error(summarise_faults(study, error))
             # The first of its mistakes, for a text that is missing is shown nobody.
             first = faults_of(error)[0].what if error.faults else error.what
-            self.view.set_checklist([Row("consent", "missing", first)])
+            self.view.set_checklist([ChecklistRow("consent", "missing", first)])
             self._needed = None
             self.microphone.set_policy(None)
             self.view.set_no_study(tr("study.unusable"))
@@ -233,7 +241,7 @@ class HomeController(QObject):
         self.lists.show_study(study_)
         self.lists.refresh()
 
-    def _described(self, study: str) -> Described:
+    def _describe_study(self, study: str) -> Described:
         head = self.shelf.head(study)
         group = tr(GROUPS[self.shelf.group(study, head)])
         return Described(group, head.summary, lasts(head))
@@ -529,7 +537,7 @@ class HomeController(QObject):
         self._warming.start(0)
         show_results = partial(self._show_results, self.view.results_shown)
         for check in (self._show_study, show_results, self.microphone.find, self._slow_checks):
-            with self._caught():
+            with self._show_check_errors():
                 check()
 
     def _show_study(self) -> None:
@@ -606,7 +614,7 @@ class HomeMicrophone(QObject):
         changed = (policy or "optional") != self.policy
         self._policy = policy
         if self.begun and changed:
-            self._use(self._wanted())
+            self._use(self._find_wanted())
         else:
             self._show()
 
@@ -617,7 +625,7 @@ class HomeMicrophone(QObject):
             self._devices = devices.list_devices()
         except AudioError as error:
             problem = error.what
-        self._use(self._wanted(), problem)
+        self._use(self._find_wanted(), problem)
 
     def choose(self, spec: str | None) -> None:
         """Use another one; None for no sound."""
@@ -632,7 +640,7 @@ class HomeMicrophone(QObject):
             # PortAudio looks again only while nothing is open.
             self.find()
 
-    def _wanted(self) -> Device | None:
+    def _find_wanted(self) -> Device | None:
         """The microphone in use or remembered, else the usual one; None where none is wanted."""
         if self.silent:
             return None
@@ -684,7 +692,7 @@ class PreviewProcess(QObject):
         self._page = page
         self._arguments: Sequence[str] = ()
         self._job = Job(self)
-        self._job.ended.connect(self._ended)
+        self._job.ended.connect(self._on_end)
         page.preview_requested.connect(self._open)
 
     def choose(self, study: str, participant: str, drawn: Sequence[str]) -> None:
@@ -709,7 +717,7 @@ class PreviewProcess(QObject):
             self._job.start(["studies", "preview", *self._arguments])
             self._page.set_previewing(True)
 
-    def _ended(self, ended: Ended) -> None:
+    def _on_end(self, ended: Ended) -> None:
         self._page.set_previewing(False)
         if not ended.ok:
             self.failed.emit(

@@ -163,7 +163,7 @@ class SessionLists(QObject):
         queued = Qt.ConnectionType.QueuedConnection
         self._partly.connect(self._show_some, queued)
         self._ended.connect(self._read, queued)
-        self._done.connect(self._withdrawn, queued)
+        self._done.connect(self._receive_withdrawn, queued)
         page = view.sessions_page
         page.folder_requested.connect(lambda path: open_outside(path, page.say))
         self.replays = ReplayProcesses(self)
@@ -294,7 +294,7 @@ class SessionLists(QObject):
         return self._pool
 
     @Slot(object)
-    def _withdrawn(self, done: Future[list[str]]) -> None:
+    def _receive_withdrawn(self, done: Future[list[str]]) -> None:
         if self._closed:
             return  # `close` tells it
         self._withdrawals.remove(done)

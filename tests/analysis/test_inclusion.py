@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from labapp.analysis import Tables, load
 from labapp.analysis.analyze import analyze
 from labapp.analysis.inclusion import (
-    Given,
+    GivenAnswer,
     Judged,
     conditions,
     find_failed_rules,
@@ -28,7 +28,7 @@ from labapp.analysis.inclusion import (
 from labapp.analysis.participation import Flow, _draw_flow, flow_of
 from labapp.analysis.retention import retention
 from labapp.base.errors import RecordError
-from labapp.base.figure_style import Look, looking
+from labapp.base.figure_style import FigureLook, looking
 from labapp.base.report.drawing import ReportFigure
 from labapp.base.report.page import join_parts
 from labapp.record.events.lifecycle import (
@@ -361,7 +361,9 @@ def test_the_report_says_who_is_left_out_and_why(tables: Tables) -> None:
 )
 def test_a_rule_on_an_answer(rule: dict[str, Any], values: tuple[Any, ...], fails: bool) -> None:
     rules = {"own": ExcludeRule.model_validate({"item": "q", **rule})}
-    judged = Judged((Given("i", "q", values), Given("i", "other", ("z", 99.0))), (), (), (), 0.0)
+    judged = Judged(
+        (GivenAnswer("i", "q", values), GivenAnswer("i", "other", ("z", 99.0))), (), (), (), 0.0
+    )
     assert find_failed_rules(rules, judged) == (("own",) if fails else ())
     assert not find_failed_rules({"own": rules["own"].model_copy(update={"item": "j.q"})}, judged)
 
@@ -480,7 +482,7 @@ def test_a_session_stands_under_its_first_reason() -> None:
 def test_no_text_leaves_its_box(width: float) -> None:
     reasons = {"Withdrew": 1, "a-rule-with-a-long-name: the participant has a time below 2 s": 12}
     flow = Flow(800, 3, reasons, 784, {f"with, dose {n}": 196 for n in range(4)})
-    with looking(Look(width_in=width)):
+    with looking(FigureLook(width_in=width)):
         figure = _draw_flow(flow)
     figure.canvas.draw()
     (ax,) = figure.axes
@@ -504,7 +506,7 @@ def drawn_paths(width: float, cells: int) -> tuple[list[Ends], list[Ends]]:
     points of its SVG."""
     reasons = {"Withdrew": 1, "slow": 2}
     flow = Flow(800, 3, reasons, 794, {f"cell {n}": 1 for n in range(cells)})
-    with looking(Look(width_in=width)):
+    with looking(FigureLook(width_in=width)):
         svg = ReportFigure("flow", _draw_flow(flow), "", "").svg
     boxes, lines = [], []
     for path, look in re.findall(r'<path d="([^"]*)"[^>]*style="([^"]*)"', svg):

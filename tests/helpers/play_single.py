@@ -11,7 +11,7 @@ from labapp.models.representations.space import Continuous, Discrete, LatentSpac
 from labapp.record.events.commands import Begin, HandIn, Next, ShowQuestion
 from labapp.session.machine import SessionMachine
 from labapp.tasks.single_dimension.events import Choose, Rate
-from labapp.tasks.single_dimension.machine import Question, SingleDimensionTask, SingleState
+from labapp.tasks.single_dimension.machine import ChoiceQuestion, SingleDimensionTask, SingleState
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
 from labapp.tasks.single_dimension.planner import order_dimensions
 from tests.helpers.play import Play
@@ -75,7 +75,7 @@ class SinglePlay(Play):
         return self.state.part_state
 
     @property
-    def question(self) -> Question | None:
+    def question(self) -> ChoiceQuestion | None:
         return self.single.trial if self.state.running else None
 
     def answer(self, *, right: bool = True) -> None:

@@ -42,7 +42,7 @@ def chained(rows: Sequence[Row]) -> list[Row]:
     previous = GENESIS
     for seq, row in enumerate(rows, start=1):
         row = row._replace(seq=seq)
-        previous = row.chained(previous)
+        previous = row.compute_hash(previous)
         out.append(row._replace(hash=previous))
     return out
 

@@ -71,8 +71,8 @@ def test_sleep_is_told_by_the_clock_that_goes_on_in_it() -> None:
     room = Room()
     room.now, room.asleep = NS // 4, 600 * NS
     assert room.heart.look() is None
-    assert room.heart.slept() == Standstill("computer", NS // 4, NS // 4, 600 * NS)
-    assert room.heart.slept() is None
+    assert room.heart.detect_sleep() == Standstill("computer", NS // 4, NS // 4, 600 * NS)
+    assert room.heart.detect_sleep() is None
 
 
 def test_a_pause_that_was_meant_is_no_standstill() -> None:

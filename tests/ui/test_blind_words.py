@@ -16,7 +16,7 @@ from labapp.session.replay.lanes import Lane, LaneItem
 from labapp.ui import language
 from labapp.ui.language import speak
 from labapp.ui.replay.coding_window import CodingWindow
-from labapp.ui.replay.exchange_panel import Line
+from labapp.ui.replay.exchange_panel import PlanLine
 from tests.helpers.coded_session import SECOND
 from tests.helpers.sample import sample
 
@@ -97,9 +97,9 @@ def every_notice(coding: CodingWindow, name: str) -> Iterator[str]:
     yield "no screen"
     window.picture._past and window.picture._past._give_up(language.translate_message(name))
     yield "a screen that failed"
-    coding.exchange._exported  # noqa: B018 (what it tells goes through the same words)
+    coding.exchange._show_exported  # noqa: B018 (what it tells goes through the same words)
     coding.panel.set_lines(
-        [Line(language.tr("exchange.missing"), "", language.translate_message(said))],
+        [PlanLine(language.tr("exchange.missing"), "", language.translate_message(said))],
         language.in_words(error),
     )
     coding.panel.show()

@@ -222,7 +222,7 @@ def test_text_and_questions_fit_one_screen(instrument, text, language, qapp):
     root = resources.assets()
     path = root / "instruments" / f"{instrument}.yaml"
     told = values(language)
-    asked = Instrument.parse(path, path.read_bytes(), language).realised((), told)
+    asked = Instrument.parse(path, path.read_bytes(), language).realise((), told)
     above = texts.fill((root / "texts" / language / f"{text}.md").read_text("utf-8"), told)
     assert "{" not in above, "every value is told"
     page = Page(

@@ -592,8 +592,8 @@ def test_by_default_it_watches_the_application(qapp: QApplication) -> None:
     watcher = ScreenWatcher(events.append)
     qapp.screenRemoved.emit(qapp.screens()[1])
     assert [payload.as_dict()["change"] for payload in events] == ["removed"]
-    qapp.screenRemoved.disconnect(watcher._removed)
-    qapp.screenAdded.disconnect(watcher._added)
+    qapp.screenRemoved.disconnect(watcher._on_screen_removed)
+    qapp.screenAdded.disconnect(watcher._on_screen_added)
 
 
 def test_an_unplugged_screen_is_an_alarm_on_the_console_and_an_event(

@@ -37,8 +37,8 @@ from labapp.ui.moderator.checklist import StudyChoice
 from labapp.ui.moderator.home import STUDY, HomeWindow
 from labapp.ui.moderator.study_page import NewStudy, StudyMaking
 from labapp.ui.preview import (
-    Place,
     Preview,
+    PreviewScreen,
     PreviewWindow,
     choose_cells,
     contact_sheet,
@@ -301,7 +301,7 @@ def window(shown_preview: Preview, qtbot: QtBot) -> PreviewWindow:
     return window
 
 
-def _shows(window: PreviewWindow, preview: Preview, place: Place) -> bool:
+def _shows(window: PreviewWindow, preview: Preview, place: PreviewScreen) -> bool:
     screen = preview.window.screen_shown
     return (
         window.chosen == place

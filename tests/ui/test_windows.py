@@ -35,7 +35,7 @@ from labapp.ui.replay.coding_state import CodingRequest
 from labapp.ui.replay.coding_window import open_coding_window
 from labapp.ui.replay.controller import open_session
 from labapp.ui.replay.window import ReplayWindow
-from labapp.ui.researcher.page import Line, Results
+from labapp.ui.researcher.page import MeanLine, Results
 from labapp.ui.widgets.markdown import text_width
 from scripts import screens_moderator, screens_unmasking_console
 from scripts.screens_moderator import ready_home
@@ -483,7 +483,7 @@ def home_regions(qtbot: QtBot, tmp_path: Path, request: pytest.FixtureRequest) -
     figure = tmp_path / "figure.png"
     QPixmap(900, 240).save(str(figure))
     unit = "1 very easy – 7 very difficult"
-    lines = [Line("s", "", f"Quantity {n}", unit, "model", 6, 0.5, 0.25, 0.5) for n in range(9)]
+    lines = [MeanLine("s", "", f"Quantity {n}", unit, "model", 6, 0.5, 0.25, 0.5) for n in range(9)]
     results = Results(tmp_path, tmp_path / "report.html", {}, tuple(lines), (figure, figure))
     window.view.results.set_results(results, "s", "As of 12:00. " * 20)
     window.show()

@@ -236,7 +236,7 @@ def fit(rows: pd.DataFrame, layout: Layout, effects: Sequence[Random]) -> Mixed 
     if any(size >= len(y) for size in sizes):
         return outcome(name, why="each random effect has one value")
     unit = float(rest.std())
-    problem = _Problem(design.matrix, y / unit, effects)
+    problem = _Deviance(design.matrix, y / unit, effects)
     theta, converged = problem.best()
     if not converged:
         remarks = (*remarks, FAILED)
@@ -254,7 +254,7 @@ def fit(rows: pd.DataFrame, layout: Layout, effects: Sequence[Random]) -> Mixed 
     )  # fmt: skip
 
 
-class _Problem:
+class _Deviance:
     """The deviance as a function of the relative standard deviations of the random effects."""
 
     def __init__(self, x: Floats, y: Floats, effects: Sequence[Random]) -> None:

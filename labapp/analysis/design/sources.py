@@ -75,7 +75,7 @@ class LeftOut:
 
 
 @dataclass
-class Outcomes:
+class StudyOutcomes:
     """What can be analysed of a study, in the order of the report, and what cannot.
 
     declaration: the study's, with every outcome called as in `analysed`.
@@ -86,14 +86,14 @@ class Outcomes:
     left_out: list[LeftOut] = field(default_factory=list)
 
 
-def outcomes_of(counted: Tables, declaration: Declaration) -> Outcomes:
+def outcomes_of(counted: Tables, declaration: Declaration) -> StudyOutcomes:
     """Every outcome of a study; counted: its rows of sessions that count."""
     names = _Names(counted, declaration)
     declaration = names.declaration
     plan = declaration.analysis.outcomes
     roles = dict.fromkeys(plan.primary, PRIMARY) | dict.fromkeys(plan.secondary, SECONDARY)
     measured = _Measured(counted, declaration)
-    outcomes = Outcomes(declaration)
+    outcomes = StudyOutcomes(declaration)
     candidates = list(_candidates(counted, roles, names))
     known = {candidate.name for candidate in candidates}
     for name in roles:

@@ -79,7 +79,7 @@ def pieces(session: SessionRecords) -> dict[str, bytes]:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class WithdrawnSession:
     """A session whose participant withdrew and let the data be kept: nothing of it is read."""
 
     name: str
@@ -88,7 +88,7 @@ class LeftOut:
     cells: tuple[str, ...]
 
 
-def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded | LeftOut:
+def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded | WithdrawnSession:
     """Read, check and fold one session.
 
     withdrawn: also where the participant withdrew and let the data be kept; it does not count.
@@ -100,7 +100,7 @@ def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded | LeftOut:
         return _fold(place, withdrawn=withdrawn)
 
 
-def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded | LeftOut:
+def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded | WithdrawnSession:
     record = place.open()
     # A bundle was made with leave to keep such data; a session folder needs that leave here.
     if record.kind == "session" and (wish := record.withdrawn):
@@ -113,7 +113,9 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded | LeftOut:
         if not withdrawn:
             planned = record.planned
             labels = (planned.study, planned.participant, planned.session)
-            return LeftOut(str(record.name), labels, record.pilot, read_cells(planned.assignment))
+            return WithdrawnSession(
+                str(record.name), labels, record.pilot, read_cells(planned.assignment)
+            )
     if broken := check_chain(record.rows):
         raise RecordError(
             f"{record.source}: the journal is not what was written ({broken}).",
@@ -301,7 +303,7 @@ SAFE = "The sessions were only read."
 class Waiting(Protocol):
     """Of something under way."""
 
-    def result(self) -> Folded | LeftOut: ...
+    def result(self) -> Folded | WithdrawnSession: ...
 
 
 def fold_all(
@@ -310,7 +312,7 @@ def fold_all(
     withdrawn: bool = False,
     workers: int | None = 1,
     dask: str | None = None,
-) -> Generator[Folded | LeftOut, None, None]:
+) -> Generator[Folded | WithdrawnSession, None, None]:
     """Every session folded, in the order given; to be closed, which ends the workers.
 
     workers: processes, 1 for this one alone, None for as many as are worth it on this machine.
@@ -341,7 +343,7 @@ def fitting(sessions: int) -> int:
 
 def _in_order(
     places: Iterable[SessionPlace], submit: Callable[[SessionPlace], Waiting], ahead: int
-) -> Iterator[Folded | LeftOut]:
+) -> Iterator[Folded | WithdrawnSession]:
     under_way: deque[Waiting] = deque()
     for place in places:
         under_way.append(submit(place))

@@ -30,7 +30,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from labapp.base.errors import UsageError
-from labapp.base.figure_style import FULL_IN, PALETTES, USUAL_FONT, USUAL_PALETTE, Look
+from labapp.base.figure_style import FULL_IN, PALETTES, USUAL_FONT, USUAL_PALETTE, FigureLook
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -282,15 +282,15 @@ class Translation:
             low = self._entry(bare[0].lower() + bare[1:], depth)
             result = None if low is None else low[:1].upper() + low[1:]
         borders = iter(_SENTENCES)
-        result = result or self._parted(bare, next(borders), depth)
+        result = result or self._translate_parts(bare, next(borders), depth)
         if result is None and bare[-1] in ".:,;" and len(bare) > 1:
             inner = self._of(bare[:-1], depth + 1)
             result = None if inner is None else inner + bare[-1]
         for border in borders:
-            result = result or self._parted(bare, border, depth)
+            result = result or self._translate_parts(bare, border, depth)
         return None if result is None else text.replace(bare, result, 1)
 
-    def _parted(self, text: str, border: str, depth: int) -> str | None:
+    def _translate_parts(self, text: str, border: str, depth: int) -> str | None:
         """The parts of a text, each translated; None where there is one, or none that is known."""
         parts = re.split(border, text)
         if len(parts) < 2:
@@ -311,13 +311,13 @@ class Translation:
                 if match := form.pattern.fullmatch(text):
                     return form.words.format(
                         **{
-                            name: self._filled(value, form.kinds[name], depth)
+                            name: self._fill_value(value, form.kinds[name], depth)
                             for name, value in match.groupdict().items()
                         }
                     )
         return None
 
-    def _filled(self, value: str, kind: str, depth: int) -> str:
+    def _fill_value(self, value: str, kind: str, depth: int) -> str:
         if kind == "n":
             return self.number(value)
         if kind in ("x", "v"):
@@ -423,7 +423,7 @@ def look_of(
     font: str | None = None,
     size: str | None = None,
     palette: str | None = None,
-) -> Look:
+) -> FigureLook:
     """The look that is asked for.
 
     Parameters
@@ -458,7 +458,7 @@ def look_of(
             todo=f"There are: {', '.join(PALETTES)}.",
         )
     family = USUAL_FONT if font is None else _find_installed_family(font)
-    return Look(inches, points, family, palette or USUAL_PALETTE)
+    return FigureLook(inches, points, family, palette or USUAL_PALETTE)
 
 
 def _inches(option: str, text: str, usual: str, example: str) -> float:

@@ -140,11 +140,11 @@ class _Bundled:
         if not self.tree.has(UNITS):
             spoken = read_simulated_speech(self.record.payloads())
             self.units.take(spoken.units, SIMULATED)
-        self.redactions = self.texts.ordered_redactions()
+        self.redactions = self.texts.sort_redactions()
 
     def files(self) -> dict[str, bytes]:
         files: dict[str, bytes] = {}
-        for name, lines in self._compacted():
+        for name, lines in self._compact_files():
             if lines:
                 files[name] = as_bytes(
                     line._replace(utc=_earlier(line.utc, self.days)) for line in lines
@@ -155,7 +155,7 @@ class _Bundled:
                 files[f"{CODEBOOKS}/{name}"] = self._codebook(name)
         return files
 
-    def _compacted(self) -> Iterable[tuple[str, list[Line]]]:
+    def _compact_files(self) -> Iterable[tuple[str, list[Line]]]:
         yield UNITS, self._units()
         yield TRANSCRIPT, self._texts()
         for rater in rater_files(self.tree):
@@ -207,7 +207,7 @@ class _Bundled:
                 reason = "" if self.reduced else proposal.reason
                 body = body_of(replace(proposal, by=self.rename(proposal.by), reason=reason))
             else:
-                body = self._opened(body)
+                body = self._describe_opening(body)
             lines.append(line._replace(body=body))
         return lines
 
@@ -236,7 +236,7 @@ class _Bundled:
                     continue
                 body = body_of(redactions[body["id"]])
             elif line.kind == texts_file.OPENED:
-                body = self._opened(body)
+                body = self._describe_opening(body)
             lines.append(line._replace(body=body))
         # What the anchor knows to be redacted, and the file does not (any more).
         utc = lines[-1].utc if lines else self.record.rows[-1].utc
@@ -279,7 +279,7 @@ class _Bundled:
                 continue
             elif line.kind == marks_file.OPENED:
                 self.used.add(str(body["codebook"]))
-                body = self._opened(body)
+                body = self._describe_opening(body)
             lines.append(line._replace(body=body))
         return lines
 
@@ -292,7 +292,7 @@ class _Bundled:
         kinds: dict[str, str | None] = {settlements_file.OPENED: None, settlements_file.PUT: "id"}
         for line in _latest(every, kinds):
             if line.kind == settlements_file.OPENED:
-                lines.append(line._replace(body=self._opened(line.body)))
+                lines.append(line._replace(body=self._describe_opening(line.body)))
                 continue
             settlement = fold.settlements.get(str(line.body["id"]))
             if settlement is None:
@@ -327,7 +327,7 @@ class _Bundled:
             lines.append(line._replace(body=body))
         return lines
 
-    def _opened(self, body: Mapping[str, Any]) -> dict[str, Any]:
+    def _describe_opening(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """What a file says of the session that it is of, and of who opened it."""
         new = {key: self.rename(value) if key in ("by", "rater") else value
                for key, value in body.items()}  # fmt: skip

@@ -344,7 +344,7 @@ TIER_DEFINITION = ("exclusive", "on", "values")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CodebookChange:
     """A difference between two versions of a codebook.
 
     Attributes
@@ -371,59 +371,59 @@ class Change:
         return f"{head}: {self.what}{arrow}"
 
 
-def differences(old: Codebook, new: Codebook) -> tuple[Change, ...]:
+def differences(old: Codebook, new: Codebook) -> tuple[CodebookChange, ...]:
     """What changed from one version to the other: tiers, then codes in their order."""
     return tuple(_differences(old, new))
 
 
-def _differences(old: Codebook, new: Codebook) -> Iterator[Change]:
+def _differences(old: Codebook, new: Codebook) -> Iterator[CodebookChange]:
     for tier in old.tiers:
         other = new.tier(tier.name)
         if other is None:
-            yield Change("tier", tier.name, "removed")
+            yield CodebookChange("tier", tier.name, "removed")
         else:
             yield from _compare_fields("tier", tier.name, tier, other, TIER_DEFINITION)
     for tier in new.tiers:
         if old.tier(tier.name) is None:
-            yield Change("tier", tier.name, "added", definition=False)
+            yield CodebookChange("tier", tier.name, "added", definition=False)
     for code in old.codes:
         now = new.code(code.id)
         if (now is None or now.retired) and not code.retired:
             yield _ending(code, now, new)
         elif now is not None:
             if code.retired and not now.retired:
-                yield Change("code", code.id, "given again")
+                yield CodebookChange("code", code.id, "given again")
             yield from _compare_fields("code", code.id, code, now, CODE_DEFINITION)
         elif code.retired:
-            yield Change("code", code.id, "removed", definition=False)
+            yield CodebookChange("code", code.id, "removed", definition=False)
     for code in new.codes:
         if old.code(code.id) is None:
-            yield Change("code", code.id, "added", definition=False)
+            yield CodebookChange("code", code.id, "added", definition=False)
 
 
-def _ending(code: Code, other: Code | None, new: Codebook) -> Change:
+def _ending(code: Code, other: Code | None, new: Codebook) -> CodebookChange:
     """What became of a code that is not given any more."""
     successors = new.successors.get(code.id, ())
     after = ", ".join(successors)
     if len(successors) > 1:
-        return Change("code", code.id, "split", after=after)
+        return CodebookChange("code", code.id, "split", after=after)
     if successors:
         merged = sum(successors == others for others in new.successors.values()) > 1
         what = "merged" if merged or successors[0] in new.merged else "renamed"
-        return Change("code", code.id, what, after=after)
+        return CodebookChange("code", code.id, what, after=after)
     if other is not None:
-        return Change("code", code.id, "retired", after=other.retired)
-    return Change("code", code.id, "removed")
+        return CodebookChange("code", code.id, "retired", after=other.retired)
+    return CodebookChange("code", code.id, "removed")
 
 
 def _compare_fields(
     place: str, name: str, old: Code | Tier, new: Code | Tier, definition: Iterable[str]
-) -> Iterator[Change]:
+) -> Iterator[CodebookChange]:
     after = asdict(new)
     for key, value in asdict(old).items():
         if key not in ("retired", "id") and value != after[key]:
             texts = _text(value), _text(after[key])
-            yield Change(place, name, "changed", key.rstrip("_"), *texts, key in definition)
+            yield CodebookChange(place, name, "changed", key.rstrip("_"), *texts, key in definition)
 
 
 def _text(value: Any) -> str:

@@ -70,7 +70,7 @@ class Line(NamedTuple):
     body: Mapping[str, Any]
 
 
-class Problem(NamedTuple):
+class LineProblem(NamedTuple):
     """What is wrong with a line. line: its number in the file, from 1."""
 
     line: int
@@ -96,11 +96,11 @@ class Lines:
     """
 
     lines: tuple[Line, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[LineProblem, ...] = ()
     torn: str = ""
     length: int = 0
     ended: bool = True
-    breaks: tuple[Problem, ...] = ()
+    breaks: tuple[LineProblem, ...] = ()
     chained_from: int = 0
 
 
@@ -168,34 +168,34 @@ def parse(content: bytes) -> Lines:
     damaged lines, the rest is not looked at."""
     if content.count(b"\n") > LINES:
         what = f"the file has more than {LINES:,} lines, and no more are read"
-        return Lines((), (Problem(LINES + 1, what),), "", len(content), ended=True)
+        return Lines((), (LineProblem(LINES + 1, what),), "", len(content), ended=True)
     *whole, last = content.split(b"\n")
     ended = not last or not _is_line(last)
     if not ended:
         whole, last = [*whole, last], b""
     lines: list[Line] = []
-    problems: list[Problem] = []
-    breaks: list[Problem] = []
+    problems: list[LineProblem] = []
+    breaks: list[LineProblem] = []
     expected, utc, chain = 1, "", Chain()
     for number, raw in enumerate(whole, start=1):
         try:
             line, prev = _decode_line(raw)
         except ValueError as error:
-            problems.append(Problem(number, str(error)))
+            problems.append(LineProblem(number, str(error)))
             expected += 1
             chain.follow(raw + b"\n", None)
             if len(problems) == PROBLEMS and (left := len(whole) - number):
                 what = f"{left:,} lines from here on were not looked at: too many are damaged"
-                problems.append(Problem(number + 1, what))
+                problems.append(LineProblem(number + 1, what))
                 break
             continue
         if problem := chain.follow(raw + b"\n", prev):
-            breaks.append(Problem(number, problem))
+            breaks.append(LineProblem(number, problem))
         if line.seq != expected:
             what = f"it has the number {line.seq}, and {expected} was due"
-            problems.append(Problem(number, what))
+            problems.append(LineProblem(number, what))
         elif line.utc < utc:
-            problems.append(Problem(number, "it was written before the line above it"))
+            problems.append(LineProblem(number, "it was written before the line above it"))
         expected, utc = line.seq + 1, line.utc
         if not problems:
             lines.append(line)
@@ -662,7 +662,7 @@ MOST_STEPS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class UndoStep:
     """A change that can be taken back: its lines, those that take it back, and when it was made.
     Nothing takes it back where somebody else changed the same since."""
 
@@ -734,8 +734,8 @@ class EditedFile:
         be gone on with; patience_s: see `Ledger`. Raises AnnotationError, AnnotationsBusy."""
         self.path = path
         self._fold = fold
-        self._undo: list[Step] = []
-        self._redo: list[Step] = []
+        self._undo: list[UndoStep] = []
+        self._redo: list[UndoStep] = []
         self._ledger = Ledger(path, patience_s)
         try:
             self._read_steps()
@@ -791,7 +791,7 @@ class EditedFile:
                     if any(about(body) in ids for _, body in step.entries)
                 ]
                 if touched:  # those before it rest upon it
-                    steps[: touched[-1] + 1] = [Step([], [], steps[touched[-1]].utc)]
+                    steps[: touched[-1] + 1] = [UndoStep([], [], steps[touched[-1]].utc)]
             return
         if why in ("undo", "redo"):
             source, target = self._undo, self._redo
@@ -799,11 +799,11 @@ class EditedFile:
                 source, target = target, source
             if source:
                 step = source.pop()
-                target.append(Step(step.inverse, step.entries, batch[-1][0].utc))
+                target.append(UndoStep(step.inverse, step.entries, batch[-1][0].utc))
             return
         inverse = [entry for _, back in reversed(batch) for entry in back]
         if inverse:
-            self._undo.append(Step(entries, inverse, batch[-1][0].utc))
+            self._undo.append(UndoStep(entries, inverse, batch[-1][0].utc))
             self._redo.clear()
 
     def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
@@ -843,7 +843,7 @@ class EditedFile:
         """Do again what was taken back last; False where nothing was. Raises AnnotationError."""
         return self._step(self._redo, self._undo, "redo")
 
-    def _step(self, source: list[Step], target: list[Step], why: str) -> bool:
+    def _step(self, source: list[UndoStep], target: list[UndoStep], why: str) -> bool:
         if not source:
             return False
         self._refuse_locked()
@@ -853,14 +853,14 @@ class EditedFile:
             return False
         lines = self._append([(kind, {**body, WHY: why}) for kind, body in step.inverse])
         source.pop()
-        target.append(Step(step.inverse, step.entries, lines[-1].utc))
+        target.append(UndoStep(step.inverse, step.entries, lines[-1].utc))
         return True
 
     def _do(self, entries: list[Entry], inverse: list[Entry]) -> list[Line]:
         """Write lines that belong together. inverse: the lines that take them back."""
         self._refuse_locked()
         lines = self._append(entries)
-        self._undo.append(Step(entries, inverse, lines[-1].utc))
+        self._undo.append(UndoStep(entries, inverse, lines[-1].utc))
         self._redo.clear()
         return lines
 

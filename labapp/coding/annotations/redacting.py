@@ -290,7 +290,7 @@ def _compact_transcript(
             last[(line.kind, str(line.body["id"]))] = line
         elif line.kind in (texts_file.OPENED, texts_file.RECOGNISED, TOMBSTONE, IMPORTED):
             last[(line.kind, str(line.seq))] = line
-    shown = select_visible_texts(fold.texts, units, fold.ordered_redactions())
+    shown = select_visible_texts(fold.texts, units, fold.sort_redactions())
     left: list[Line] = []
     changed = 0
     for line in sorted(last.values(), key=lambda line: line.seq):

@@ -135,7 +135,7 @@ def annotations_in(
         marks = MarksFold()
         _fold(tree, f"{RATERS}/{name}{LINES}", marks, record, remarks)
         raters[name] = marks.rater_marks(name)
-    redactions = texts.ordered_redactions()
+    redactions = texts.sort_redactions()
     allowed = record.may("transcript")
     shown = select_visible_texts(texts.texts, units.units, redactions, allowed=allowed)
     return SessionAnnotations(
@@ -535,7 +535,7 @@ _LONGEST = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class AnnotationStep:
     """A line of a file of annotations. rater: whose file it is; empty for what all share."""
 
     file: str
@@ -556,13 +556,13 @@ class Step:
         return f"{self.line.utc[:19]}Z  {whose}  {self.line.kind}{why}  {', '.join(facts)}".rstrip()
 
 
-def history_of(record: Record, rater: str | None = None) -> tuple[Step, ...]:
+def history_of(record: Record, rater: str | None = None) -> tuple[AnnotationStep, ...]:
     """Every line of a session's annotations, oldest first. Raises AnnotationError if a line is
     damaged."""
     return tuple(sorted(_steps(record, rater), key=lambda step: (step.line.utc, step.file)))
 
 
-def _steps(record: Record, rater: str | None) -> Iterator[Step]:
+def _steps(record: Record, rater: str | None) -> Iterator[AnnotationStep]:
     tree = annotations_tree(record)
     for name in tree.names():
         path = PurePosixPath(name)
@@ -572,7 +572,7 @@ def _steps(record: Record, rater: str | None) -> Iterator[Step]:
         if rater is not None and whose != rater:
             continue
         lines = require_whole(parse(tree.read(name, LARGEST)), f"{record.name}: {name}")
-        yield from (Step(name, whose, line) for line in lines.lines)
+        yield from (AnnotationStep(name, whose, line) for line in lines.lines)
 
 
 def _time(body: Mapping[str, Any]) -> str:

@@ -77,7 +77,7 @@ class TextsFold:
         elif line.kind not in (TOMBSTONE, IMPORTED):
             raise ValueError("a newer labapp wrote it")
 
-    def ordered_redactions(self) -> tuple[Redaction, ...]:
+    def sort_redactions(self) -> tuple[Redaction, ...]:
         """In order of time."""
         every = {*self.redactions.values(), *self.anchored}
         return tuple(sorted(every, key=lambda r: (r.t0_ns, r.t1_ns, r.id)))
@@ -124,7 +124,7 @@ class TextsFile(EditedFile):
     @property
     def redactions(self) -> tuple[Redaction, ...]:
         """In order of time."""
-        return self._texts.ordered_redactions()
+        return self._texts.sort_redactions()
 
     def put(self, text: Text) -> Text:
         """Write what was said in a unit, by whoever has the file open. Raises AnnotationError."""

@@ -67,7 +67,7 @@ class FileClock:
 
 
 @dataclass(frozen=True, slots=True)
-class Coding:
+class ExportedCoding:
     """What of a session goes out, in session time.
 
     Attributes
@@ -84,7 +84,7 @@ class Coding:
     lost: tuple[str, ...] = ()
 
 
-def coding_of(record: Record, rater: str, codebook: str = "") -> Coding:
+def coding_of(record: Record, rater: str, codebook: str = "") -> ExportedCoding:
     """A rater's coding of a session, or the `final` one. codebook: its id, where the rater coded
     by several. Raises AnnotationError if there is no such rater or codebook, or a file cannot be
     read."""
@@ -115,9 +115,9 @@ def coding_of(record: Record, rater: str, codebook: str = "") -> Coding:
             lost.append(Message("lost_codebooks", n=others, codebook=wanted))
         given = [versions[m.codebook] for m in chosen]
         book = max(given, key=lambda book: book.version)
-        return Coding(annotations, tuple(chosen), book, tuple(lost))
+        return ExportedCoding(annotations, tuple(chosen), book, tuple(lost))
     own = (None if marks else _study_codebook(record)) or make_codebook(rater, marks)
-    return Coding(annotations, marks, own, tuple(lost))
+    return ExportedCoding(annotations, marks, own, tuple(lost))
 
 
 def _choose_codebook_id(ids: set[str], codebook: str, rater: str, record: Record) -> str:
@@ -210,7 +210,7 @@ def sound_path(record: Record, name: str) -> Path | None:
 def sheet_of(
     record: Record,
     rater: str,
-    coding: Coding,
+    coding: ExportedCoding,
     clock: FileClock,
     sound: SessionSound,
     media: Mapping[str, Path] | None = None,

@@ -144,7 +144,7 @@ class SoundIn:
     def arrival(self, words: ET.Element | None, noted: Noted | None = None) -> Arrival:
         """What it holds. words: the text that went out beside it. noted: its words by the note."""
         for kind in ("AudioSelection", "VideoSelection"):
-            for coded in self._coded(self._source.iterfind(tag(kind)), "begin", "end"):
+            for coded in self._read_codes(self._source.iterfind(tag(kind)), "begin", "end"):
                 self._on_sound(coded)
         transcripts = list(self._source.iterfind(tag("Transcript")))
         for transcript in transcripts:
@@ -180,7 +180,9 @@ class SoundIn:
 
     # --- codes ------------------------------------------------------------------------------------
 
-    def _coded(self, selections: Iterable[ET.Element], begin: str, end: str) -> Iterator[_Coded]:
+    def _read_codes(
+        self, selections: Iterable[ET.Element], begin: str, end: str
+    ) -> Iterator[_Coded]:
         """The codes of selections; begin, end: what their ends are called."""
         notes = unknown = bare = 0
         for selection in selections:
@@ -264,7 +266,7 @@ class SoundIn:
                 self._budget.entry(name, spoken.utterance.text)
                 self._spoken.append(spoken)
         quoted: set[str] = set()
-        for coded in self._coded(
+        for coded in self._read_codes(
             transcript.iterfind(tag("TranscriptSelection")), "fromSyncPoint", "toSyncPoint"
         ):
             begin, end = (points.get(normalise_guid(point)) for point in (coded.begin, coded.end))
@@ -276,9 +278,11 @@ class SoundIn:
                 self._on_quote(mark, coded, Utterance(None, begin[0], end[0]))
             elif not self._there(coded.code, begin[0], end[0]):
                 self._add(None, coded, begin[0], end[0])
-        self._unquoted(quoted, name)
+        self._report_unquoted(quoted, name)
 
-    def _said(self, unit: str, begin: tuple[int, int], end: tuple[int, int], text: str) -> _Spoken:
+    def _make_spoken(
+        self, unit: str, begin: tuple[int, int], end: tuple[int, int], text: str
+    ) -> _Spoken:
         """A unit by its ends: times, and places in the text."""
         (t0_ns, first), (t1_ns, last) = begin, end
         by = _SPEAKER.search(text, max(0, first - 20), first)
@@ -299,7 +303,7 @@ class SoundIn:
             begin = points.get(guid("unit begin", stamp.session, unit))
             end = points.get(guid("unit end", stamp.session, unit))
             if begin is not None and end is not None:
-                units.append(self._said(unit, begin, end, text))
+                units.append(self._make_spoken(unit, begin, end, text))
         return units
 
     # --- the words beside -------------------------------------------------------------------------
@@ -316,7 +320,7 @@ class SoundIn:
         now = {spoken.utterance.id: spoken.utterance for spoken in self._spoken}
         standing = []
         for unit, (first, last, begin, end) in zip(stamp.units, noted.units, strict=True):
-            own = self._said(unit, (begin * MS, first), (end * MS, last), plain).utterance
+            own = self._make_spoken(unit, (begin * MS, first), (end * MS, last), plain).utterance
             if now and unit not in now:
                 continue
             # Where lines end with two characters, both count.
@@ -329,7 +333,9 @@ class SoundIn:
         name = source.get("name") or Message("place_words_beside")
         text = self._text_of(source)
         every = list(
-            self._coded(source.iterfind(tag("PlainTextSelection")), "startPosition", "endPosition")
+            self._read_codes(
+                source.iterfind(tag("PlainTextSelection")), "startPosition", "endPosition"
+            )
         )
         standing = self._standing(text or "", noted)
         if standing is None:
@@ -363,7 +369,7 @@ class SoundIn:
                         self._add(None, coded, unit.t0_ns, unit.t1_ns)
         if parts:
             self._lose(name, Message("words_parts", n=parts))
-        self._unquoted(quoted, name)
+        self._report_unquoted(quoted, name)
 
     def _on_quote(self, mark: str, coded: _Coded, unit: Utterance) -> None:
         """Take in a code that went out on the sound, too."""
@@ -386,7 +392,7 @@ class SoundIn:
                 Message("words_changed", code=label_of(given), at=_seconds(unit.t0_ns))
             )
 
-    def _unquoted(self, quoted: set[str], name: str) -> None:
+    def _report_unquoted(self, quoted: set[str], name: str) -> None:
         """Tell which codes are on the sound alone though both went out."""
         self._budget.compare(len(self._spoken) + len(self._given))
         times = {(s.utterance.t0_ns, s.utterance.t1_ns) for s in self._spoken if s.end > s.begin}

@@ -221,13 +221,13 @@ class _SharedTexts:
 
     def read(self) -> None:
         """See what there is. Raises AnnotationError."""
-        with self._opened() as file:
+        with self._open_texts() as file:
             self.texts, self.redactions = file.texts, file.redactions
 
     def put(self, text: Text, waiting: Callable[[Text | None], bool]) -> bool:
         """Write a text where it is still waited for; says whether it was. Raises
         AnnotationError."""
-        with self._opened() as file:
+        with self._open_texts() as file:
             self.texts = file.texts
             if file.redactions != self.redactions:
                 raise AnnotationError(
@@ -243,10 +243,10 @@ class _SharedTexts:
 
     def note_recogniser(self, facts: dict[str, Any]) -> None:
         """See `TextsFile.note_recogniser`. Raises AnnotationError."""
-        with self._opened() as file:
+        with self._open_texts() as file:
             file.note_recogniser(facts)
 
-    def _opened(self) -> TextsFile:
+    def _open_texts(self) -> TextsFile:
         session, record = self._session, self._record
         return store.open_texts(session, RECOGNISER, record=record, patience_s=self._patience_s)
 
@@ -628,7 +628,9 @@ class Recogniser:
             line = self._child.stdout.readline()
         except OSError:
             line = b""
-        answer: dict[str, Any] = json.loads(line) if line.strip() else {"error": self._ended()}
+        answer: dict[str, Any] = (
+            json.loads(line) if line.strip() else {"error": self._describe_exit()}
+        )
         if "error" in answer:
             engine = self.model.engine
             at_work = sound is not None
@@ -647,7 +649,7 @@ class Recogniser:
             )
         return answer
 
-    def _ended(self) -> str:
+    def _describe_exit(self) -> str:
         """How the process ended, with the last line that it wrote."""
         try:
             status: int | None = self._child.wait(_CLOSE_S)

@@ -152,7 +152,7 @@ class ConceptWhitening(nn.Module):
         self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
 
     def forward(self, x: Tensor) -> Tensor:
-        return self._applied(x, turn=True)
+        return self._apply_whitening(x, turn=True)
 
     @torch.no_grad()
     def turn_towards(self, examples: Sequence[Tensor]) -> None:
@@ -180,7 +180,7 @@ class ConceptWhitening(nn.Module):
         instead. That is no gradient of the concept's activation, and the rows of different concepts
         come out much alike.
         """
-        whitened = self._applied(x, turn=False)
+        whitened = self._apply_whitening(x, turn=False)
         if whitened.ndim == 2:
             return -whitened.mean(dim=0)
         winners = self.rotation if self._windows else self.rotation[channel][None]
@@ -189,7 +189,7 @@ class ConceptWhitening(nn.Module):
         winning = whitened.flatten(2).gather(2, places.flatten(2).expand(-1, len(self.mean), -1))
         return -winning.mean(dim=(0, 2))
 
-    def _applied(self, x: Tensor, *, turn: bool) -> Tensor:
+    def _apply_whitening(self, x: Tensor, *, turn: bool) -> Tensor:
         # A view where channels stand last in memory.
         rows = x.movedim(1, -1).reshape(-1, len(self.mean))
         if self.training:

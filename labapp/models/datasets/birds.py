@@ -164,7 +164,7 @@ def guide(species: int) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Pose:
+class BirdPose:
     """Where the bird is, in units of the picture, and how its parts stand, in its own units."""
 
     x: float
@@ -192,7 +192,7 @@ class Plumage:
 
 
 @dataclass(frozen=True, slots=True)
-class Light:
+class BirdLight:
     """Gain, gain per channel, share of light lost across the picture, direction, noise (SD)."""
 
     gain: float
@@ -246,9 +246,9 @@ class Bird:
     species: int
     marks: Marks
     strength: tuple[float, float, float, float, float, float]
-    pose: Pose
+    pose: BirdPose
     plumage: Plumage
-    light: Light
+    light: BirdLight
     ground: Ground
     leaves: tuple[Leaf, ...]
     noise_seed: tuple[int, ...]
@@ -281,7 +281,7 @@ def bird(
         species=species,
         marks=marks,
         strength=(s[0], s[1], s[2], s[3], s[4], s[5]),
-        pose=Pose(
+        pose=BirdPose(
             x=draws.uniform(45, 55),
             y=draws.uniform(47, 57),
             degrees=draws.normal(0, 10),
@@ -295,7 +295,7 @@ def bird(
             crest_height=draws.uniform(9.5, 15),
         ),
         plumage=_plumage(draws, species),
-        light=Light(
+        light=BirdLight(
             gain=draws.uniform(0.7, 1.1),
             cast=(draws.uniform(0.89, 1.11), draws.uniform(0.89, 1.11), draws.uniform(0.89, 1.11)),
             shading=draws.uniform(0, 0.45),
@@ -569,7 +569,7 @@ def _gradient(bird: Bird) -> Gradient:
     )
 
 
-def _light_picture(flat: Float32, light: Light, seed: tuple[int, ...]) -> Float32:
+def _light_picture(flat: Float32, light: BirdLight, seed: tuple[int, ...]) -> Float32:
     """A painted picture under its light, with noise; limited to 0 and 1."""
     size = flat.shape[-1]
     at = ((np.arange(size, dtype=np.float32) + 0.5) / size - 0.5) / np.float32(math.sqrt(2))

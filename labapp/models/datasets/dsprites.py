@@ -200,7 +200,7 @@ _NO_HEADER = (KeyError, TypeError, ValueError, SyntaxError, TokenError, MemoryEr
 
 
 @dataclass(frozen=True, slots=True)
-class Official:
+class SpritesFile:
     """Rows of the file: `packed` uint8, shape (rows of the grid, 512), one bit a pixel.
 
     `grid_rows`, int64, shape (n,), says which of them these rows are.
@@ -221,12 +221,12 @@ class Official:
     def factors(self, rows: Int64) -> Float64:
         return self.grid.factors(self.grid_rows[rows])
 
-    def part(self, rows: Int64) -> Official:
+    def part(self, rows: Int64) -> SpritesFile:
         """Some of these rows, int64, shape (n,); the pictures are shared, not copied."""
-        return Official(self.packed, self.grid, self.grid_rows[rows])
+        return SpritesFile(self.packed, self.grid, self.grid_rows[rows])
 
 
-def read(path: Path, grid: FactorGrid = FULL) -> Official:
+def read(path: Path, grid: FactorGrid = FULL) -> SpritesFile:
     """All rows of the file, in its order. Raises DatasetError: the file is missing, damaged, or
     holds other arrays than the published one: `imgs` uint8 0 or 1, `latents_classes` and
     `latents_values` with the colour (always the same) in front of the grid's factors, row by row in
@@ -242,7 +242,7 @@ def read(path: Path, grid: FactorGrid = FULL) -> Official:
             packed = _pictures(archive, path, grid)
     except (OSError, ValueError) as error:
         raise _make_error(f"{path} cannot be read: {error}.") from error
-    return Official(packed, grid, np.arange(grid.count))
+    return SpritesFile(packed, grid, np.arange(grid.count))
 
 
 def _check_order(archive: zipfile.ZipFile, path: Path, grid: FactorGrid) -> None:
@@ -321,7 +321,7 @@ __all__ = [
     "OFFICIAL",
     "SIZE",
     "SIZES",
-    "RenderedRows",
+    "RenderedSprites",
     "grid_factors",
     "grid_indices",
     "pictures",
@@ -355,7 +355,7 @@ def pictures(factors: NDArray[np.floating]) -> Float32:
 
 
 @dataclass(frozen=True, slots=True)
-class RenderedRows:
+class RenderedSprites:
     """Rows of the full grid, drawn when they are asked for; `grid_rows` int64, shape (n,)."""
 
     grid_rows: Int64
@@ -383,7 +383,7 @@ def split(*, held_out: int, seed: int, official: Path | None = None) -> Split:
     rows: tuple[Rows, Rows]
     files: dict[str, str] = {}
     if official is None:
-        rows = RenderedRows(train), RenderedRows(held)
+        rows = RenderedSprites(train), RenderedSprites(held)
     else:
         whole = read(official)
         rows = whole.part(train), whole.part(held)

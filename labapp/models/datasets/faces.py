@@ -123,7 +123,7 @@ class Expression:
 
 
 @dataclass(frozen=True, slots=True)
-class Pose:
+class FacePose:
     """Where the head is in the picture, and its turn in the plane."""
 
     x: float
@@ -133,7 +133,7 @@ class Pose:
 
 
 @dataclass(frozen=True, slots=True)
-class Light:
+class FaceLight:
     """The light on a face, and what the camera adds.
 
     Attributes
@@ -161,8 +161,8 @@ class Face:
     label: int
     identity: Identity
     expression: Expression
-    pose: Pose
-    light: Light
+    pose: FacePose
+    light: FaceLight
     noise_seed: tuple[int, ...]
 
 
@@ -474,13 +474,13 @@ def face(
         label=label,
         identity=identity,
         expression=_expression(draws, -1 if CLASSES[label] == "anger" else 1, noise),
-        pose=Pose(
+        pose=FacePose(
             x=draws.uniform(46, 54),
             y=draws.uniform(46, 54),
             degrees=draws.uniform(-8, 8),
             scale=draws.uniform(0.88, 1.08),
         ),
-        light=Light(
+        light=FaceLight(
             shading=draws.uniform(0, 0.4),
             degrees=draws.uniform(0, 360),
             ground=_apart(identity.skin, draws.uniform(0.2, 0.9)),

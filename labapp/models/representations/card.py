@@ -249,7 +249,7 @@ class ModelCard(Part):
 
     @field_validator("architecture")
     @classmethod
-    def _known(cls, value: str) -> str:
+    def _check_architecture(cls, value: str) -> str:
         if value not in IMPORTED and value not in ARCHITECTURES:
             raise ValueError(
                 f"allowed: {', '.join(ARCHITECTURES)}; or install the package that brings {value!r}"
@@ -265,7 +265,7 @@ class ModelCard(Part):
     @model_validator(mode="after")
     def _consistent(self) -> ModelCard:
         if self.architecture in IMPORTED:
-            self._imported()
+            self._check_imported()
             return self
         if self.shape is not None or self.chart is not None or self.backend != "torch":
             raise ValueError("shape, chart and backend stand on cards of imported models alone")
@@ -286,7 +286,7 @@ class ModelCard(Part):
                 raise ValueError(f"dimensions are not those of {architecture.name}")
         return self
 
-    def _imported(self) -> None:
+    def _check_imported(self) -> None:
         """Raises ValueError where shape, display and what computes it do not fit each other."""
         shape = self.shape
         axes = {"series": 1, "image": 2, "binary_image": 2, "colour": 3}[self.display]

@@ -32,7 +32,7 @@ from labapp.base.reading import files as reading
 from labapp.models.datasets.split import Float32
 from labapp.models.representations.decoders import Forward
 from labapp.models.representations.importing import memory
-from labapp.models.representations.importing.graph import Layout, layout
+from labapp.models.representations.importing.graph import OutputLayout, layout
 
 if TYPE_CHECKING:
     from labapp.models.representations.card import ModelCard
@@ -326,7 +326,9 @@ def build(card: ModelCard, latents: Float32, pictures: Float32) -> Forward:
     return Forward(decode, "a function in Python", "python")
 
 
-def apply_layout(run: Callable[[Float32], Float32], how: Layout) -> Callable[[Float32], Float32]:
+def apply_layout(
+    run: Callable[[Float32], Float32], how: OutputLayout
+) -> Callable[[Float32], Float32]:
     """The function with the layout of pictures behind it."""
 
     def decode(z: Float32) -> Float32:

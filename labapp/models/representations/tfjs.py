@@ -361,7 +361,7 @@ class Norm:
 
 
 @dataclass(frozen=True, slots=True)
-class Dense:
+class DenseLayer:
     """A dense layer; ours has a bias unless it stands in front of a `norm`.
 
     `channels`: what comes out is unfolded to squares with so many channels.
@@ -415,7 +415,7 @@ class Deconv:
         return out
 
 
-def _tensors(layer: Dense | Deconv, kernel: Shape) -> dict[str, Shape]:
+def _tensors(layer: DenseLayer | Deconv, kernel: Shape) -> dict[str, Shape]:
     out: dict[str, Shape] = {layer.theirs.kernel: kernel}
     if layer.theirs.bias is not None:
         out[layer.theirs.bias] = (layer.outputs,)
@@ -424,7 +424,7 @@ def _tensors(layer: Dense | Deconv, kernel: Shape) -> dict[str, Shape]:
     return out
 
 
-def _bias(layer: Dense | Deconv, arrays: Mapping[str, Float32]) -> Float32:
+def _bias(layer: DenseLayer | Deconv, arrays: Mapping[str, Float32]) -> Float32:
     if layer.theirs.bias is None:
         return np.zeros(layer.outputs, np.float32)
     return arrays[layer.theirs.bias]
@@ -435,7 +435,7 @@ class NetworkLayout:
     """A published network: our architecture's name, and the layers from z to x."""
 
     architecture: str
-    layers: tuple[Dense | Deconv, ...]
+    layers: tuple[DenseLayer | Deconv, ...]
 
     @property
     def tensors(self) -> dict[str, Shape]:
@@ -502,9 +502,9 @@ def _sinelines(first: str, second: str, last: str) -> NetworkLayout:
     return NetworkLayout(
         "sinelines-mlp",
         (
-            Dense("body.0", _layer(first), None, 256),
-            Dense("body.2", _layer(second), 256, 256),
-            Dense("body.4", _layer(last), 256, 64),
+            DenseLayer("body.0", _layer(first), None, 256),
+            DenseLayer("body.2", _layer(second), 256, 256),
+            DenseLayer("body.4", _layer(last), 256, 64),
         ),
     )
 
@@ -516,8 +516,8 @@ def _dsprites(scope: str) -> NetworkLayout:
     return NetworkLayout(
         "dsprites-conv",
         (
-            Dense("dense.0", of("fc1"), None, 256),
-            Dense("dense.2", of("fc2"), 256, 512, channels=32),
+            DenseLayer("dense.0", of("fc1"), None, 256),
+            DenseLayer("dense.2", of("fc2"), 256, 512, channels=32),
             Deconv("deconv.1", of("deconv1"), 32, 32),
             Deconv("deconv.3", of("deconv2"), 32, 32),
             Deconv("deconv.5", of("deconv3"), 32, 32),
@@ -529,8 +529,8 @@ def _dsprites(scope: str) -> NetworkLayout:
 _MNIST = NetworkLayout(
     "mnist-conv",
     (
-        Dense("dense.0", _layer("ae/dec1"), None, 1024, _norm("dense.1", "ae/dec1_bn")),
-        Dense("dense.3", _layer("ae/dec2"), 1024, 6272, _norm("dense.4", "ae/dec2_bn"), 128),
+        DenseLayer("dense.0", _layer("ae/dec1"), None, 1024, _norm("dense.1", "ae/dec1_bn")),
+        DenseLayer("dense.3", _layer("ae/dec2"), 1024, 6272, _norm("dense.4", "ae/dec2_bn"), 128),
         Deconv(
             "deconv.1",
             TensorNames("ae/dec3/kernel", None),
@@ -546,8 +546,10 @@ _MNIST = NetworkLayout(
 _INFOGAN = NetworkLayout(
     "mnist-infogan",
     (
-        Dense("dense.0", _tensorpack("gen/fc0"), None, 1024, _norm("dense.1", "gen/fc0/bn")),
-        Dense("dense.3", _tensorpack("gen/fc1"), 1024, 6272, _norm("dense.4", "gen/fc1/bn"), 128),
+        DenseLayer("dense.0", _tensorpack("gen/fc0"), None, 1024, _norm("dense.1", "gen/fc0/bn")),
+        DenseLayer(
+            "dense.3", _tensorpack("gen/fc1"), 1024, 6272, _norm("dense.4", "gen/fc1/bn"), 128
+        ),
         Deconv(
             "deconv.1",
             _tensorpack("gen/deconv1"),

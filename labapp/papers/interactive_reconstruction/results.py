@@ -66,7 +66,7 @@ STARS = ((0.0001, "****"), (0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
 @dataclass(frozen=True)
-class Group:
+class StudyGroup:
     """Stages that are compared with each other: of one study and one task.
 
     models: ids in the order of the figures, of the least understood in the paper to the best where
@@ -162,11 +162,11 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Found:
+class GroupResults:
     """Everything of one group. n_tests: tests made over all groups of an analysis, over which
     Bonferroni corrects; threshold: .05 / n_tests."""
 
-    group: Group
+    group: StudyGroup
     compared: tuple[Compared, ...]
     n_tests: int
 
@@ -230,10 +230,10 @@ class Printed:
     def spread(self) -> str:
         """Value and standard deviation in the unit of the report's metric, with the decimals that
         are printed; empty without a value."""
-        value = self._shifted(self.printed)
-        return f"{value} ± {self._shifted(self.printed_sd)}" if self.printed_sd else value
+        value = self._shift(self.printed)
+        return f"{value} ± {self._shift(self.printed_sd)}" if self.printed_sd else value
 
-    def _shifted(self, printed: str) -> str:
+    def _shift(self, printed: str) -> str:
         if not printed:
             return ""
         return f"{Decimal(printed).scaleb(SHIFTS.get(self.unit, 0)):,f}".replace("-", "−")
@@ -266,27 +266,27 @@ def _row(cells: dict[str, str]) -> Printed:
     return Printed(**fields, printed=cells["value"], printed_sd=cells["sd"])
 
 
-def has(group: Group) -> bool:
+def has(group: StudyGroup) -> bool:
     """Whether the paper has what this group repeats: the study that it declares to repeat, and its
     task and data set."""
     return _like(group) in _models()
 
 
-def mean(group: Group, model: str, metric: Metric) -> Printed | None:
+def mean(group: StudyGroup, model: str, metric: Metric) -> Printed | None:
     """The mean of a model, from the tables or else from the text."""
     return _of_model(group, model, metric, MEAN)
 
 
-def median(group: Group, model: str, metric: Metric) -> Printed | None:
+def median(group: StudyGroup, model: str, metric: Metric) -> Printed | None:
     return _of_model(group, model, metric, MEDIAN)
 
 
-def _of_model(group: Group, model: str, metric: Metric, measure: str) -> Printed | None:
+def _of_model(group: StudyGroup, model: str, metric: Metric, measure: str) -> Printed | None:
     name = published_name(model)
     return next(iter(_find_printed(group, metric, measure, name)), None) if name else None
 
 
-def omnibus(group: Group, metric: Metric) -> tuple[Printed, ...]:
+def omnibus(group: StudyGroup, metric: Metric) -> tuple[Printed, ...]:
     """What is printed of the analysis of variance: F, and p from each place that has one. A group
     of other models than the paper compared has none."""
     if _models().get(_like(group)) != {published_name(model) for model in group.models}:
@@ -294,7 +294,7 @@ def omnibus(group: Group, metric: Metric) -> tuple[Printed, ...]:
     return tuple(_each_source([*_find_printed(group, metric, F), *_find_printed(group, metric, P)]))
 
 
-def pair(group: Group, text: str, other: str, metric: Metric) -> tuple[Printed, ...]:
+def pair(group: StudyGroup, text: str, other: str, metric: Metric) -> tuple[Printed, ...]:
     """What is printed of the test of two models: t (of the first less the other, whichever stands
     first in the paper), and p from each place that has one."""
     first, second = published_name(text), published_name(other)
@@ -330,7 +330,7 @@ _Cell = tuple[_Like, str, str, str, str]
 """Of these a quantity, a measure, and the models, empty where it is of none."""
 
 
-def _like(group: Group) -> _Like:
+def _like(group: StudyGroup) -> _Like:
     return group.repeats, group.task, group.dataset
 
 
@@ -359,7 +359,7 @@ def _cells() -> dict[_Cell, tuple[Printed, ...]]:
 
 
 def _find_printed(
-    group: Group, metric: Metric, measure: str, model: str = "", other: str = ""
+    group: StudyGroup, metric: Metric, measure: str, model: str = "", other: str = ""
 ) -> tuple[Printed, ...]:
     return _cells().get((_like(group), metric.column, measure, model, other), ())
 
@@ -492,7 +492,7 @@ def in_order(models: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(models), key=place))
 
 
-def groups_of(counted: Tables) -> list[Group]:
+def groups_of(counted: Tables) -> list[StudyGroup]:
     """The groups by study and task, and by data set where the study declares the paper's analysis;
     counted: the tables of the sessions that count."""
     stages = counted.stages[counted.stages["task"].isin(TASKS)]
@@ -528,7 +528,7 @@ def groups_of(counted: Tables) -> list[Group]:
             names = ", ".join(map(shown_name, models))
             apart = f" ({names})" if len(parts) > 1 else ""
             result.append(
-                Group(
+                StudyGroup(
                     study=study,
                     task=task,
                     name=f"{task}{dataset and ', '}{dataset}{apart}",
@@ -617,7 +617,7 @@ ONE_WAY, REPEATED = "one-way ANOVA", "repeated-measures ANOVA"
 GREENHOUSE_GEISSER = "repeated-measures ANOVA, Greenhouse-Geisser"
 
 
-def comparisons(group: Group) -> tuple[Compared, ...]:
+def comparisons(group: StudyGroup) -> tuple[Compared, ...]:
     """Every metric with a value, in the order of the report, with the paper's tests where the study
     declares its analysis; nothing is corrected here."""
     known = [metric for metric in metrics_of(group.task) if metric.column in group.values]
@@ -640,7 +640,7 @@ def find_repeated_metric(values: pd.DataFrame, metric: Metric) -> str:
     return SUM_ERROR if same else ""
 
 
-def _compare_metric(group: Group, metric: Metric, repeats: str, tests: bool) -> Compared:
+def _compare_metric(group: StudyGroup, metric: Metric, repeats: str, tests: bool) -> Compared:
     matrix = matrix_of(group, metric)
     samples = {model: inference.values_of(matrix[:, at]) for at, model in enumerate(group.models)}
     rows = [_values_row(group, metric, model, own) for model, own in samples.items()]
@@ -660,7 +660,7 @@ def _compare_metric(group: Group, metric: Metric, repeats: str, tests: bool) -> 
     return replace(compared, rows=tuple(_of_paper(group, compared, row) for row in compared.rows))
 
 
-def _of_paper(group: Group, compared: Compared, row: Statistic) -> Statistic:
+def _of_paper(group: StudyGroup, compared: Compared, row: Statistic) -> Statistic:
     """With the stars, and what the paper printed, of a test that it makes too."""
     if row.ours or row.item not in (VARIANCE, PAIRS):
         return row
@@ -687,7 +687,7 @@ def correct_tests(compared: Compared, n_tests: int) -> Compared:
     return replace(compared, rows=tuple(rows))
 
 
-def matrix_of(group: Group, metric: Metric) -> Matrix:
+def matrix_of(group: StudyGroup, metric: Metric) -> Matrix:
     """Values of shape (participants with a value, models); NaN where there is none."""
     wide = group.values.pivot_table(
         index="participant", columns="model", values=metric.column, dropna=False
@@ -695,7 +695,7 @@ def matrix_of(group: Group, metric: Metric) -> Matrix:
     return wide.dropna(how="all").to_numpy(np.float64)
 
 
-def _values_row(group: Group, metric: Metric, model: str, values: Values) -> Statistic:
+def _values_row(group: StudyGroup, metric: Metric, model: str, values: Values) -> Statistic:
     printed = mean(group, model, metric)
     row = Statistic(
         item=VALUES, model=model, test="mean", ours=False, n=values.size,

@@ -207,7 +207,7 @@ class Pauses:
         if event.kind not in KINDS:
             return self
         if event.kind == STALLED:
-            return self._stalled(event)
+            return self._add_stall(event)
         holds = self._after(event)
         if holds == self.holds:
             return self
@@ -219,7 +219,7 @@ class Pauses:
             return replace(self, holds=holds)
         return Pauses(self.total_ns + event.t_ns - self.open_since_ns, until_ns=event.t_ns)
 
-    def _stalled(self, event: Event) -> Pauses:
+    def _add_stall(self, event: Event) -> Pauses:
         """A stall is over when its event reports it: no participant could do anything during it."""
         begins = max(int(event.payload["from_ns"]), self.until_ns)
         ends = int(event.payload["from_ns"]) + int(event.payload["duration_ns"])

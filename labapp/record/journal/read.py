@@ -307,7 +307,7 @@ class Row(NamedTuple):
             raise _unreadable(self, "its payload is not a JSON object")
         return _event((*self[:10], payload))
 
-    def chained(self, previous: str) -> str:
+    def compute_hash(self, previous: str) -> str:
         """The hash this row should have after a row whose hash is `previous`."""
         return row_hash(previous, self, self.payload)
 
@@ -477,7 +477,7 @@ def _chain(rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
     previous, expected = GENESIS, 1
     for row in rows:
         # After a gap the row before is not there to check against; the gap is named already.
-        if row.seq == expected and row.chained(previous) != row.hash:
+        if row.seq == expected and row.compute_hash(previous) != row.hash:
             yield row.seq, f"the hash chain is broken: this row ({row.kind}) was changed"
         previous, expected = row.hash, row.seq + 1
 
@@ -645,7 +645,7 @@ class PlausibilityCheck:
         if payload.of_trial and event[7:10] in self.drawn:  # nearly all of them
             return "" if payload.unchecked else payload.misfit(self.parts[part_id or ""])
         if isinstance(payload, SessionPlanned):
-            return self._planned(event, payload)
+            return self._check_plan(event, payload)
         if part_id is not None and part_id not in self.parts:
             return f"the plan has no part {part_id!r}"
         if payload.of_trial:
@@ -665,7 +665,7 @@ class PlausibilityCheck:
             return why
         return payload.misfit(self.parts.get(part_id or "", {}))
 
-    def _planned(self, event: Event, payload: SessionPlanned) -> str:
+    def _check_plan(self, event: Event, payload: SessionPlanned) -> str:
         if event.seq != 1 or self.parts:
             return "a session is planned once, at its beginning"
         for what, pattern in NAMES.items():

@@ -127,7 +127,7 @@ _PIECE = 1 << 18
 """Frames of sound that are encoded at once."""
 
 
-class Target(Protocol):
+class BundleTarget(Protocol):
     """What takes the files of a bundle: the folder that it grows in, or a comparison with one."""
 
     @property
@@ -168,7 +168,7 @@ def _sounds(record: Record) -> set[str]:
     return {sound.file for sound in record.audio if sound.file.startswith(f"{AUDIO}/")}
 
 
-def add_tables(bundle: Target, record: Record, version: str, *, audio: bool) -> None:
+def add_tables(bundle: BundleTarget, record: Record, version: str, *, audio: bool) -> None:
     """The files that are made of a session's journal: its BIDS tables with the pictures that they
     name, and where its sound lies in time; `audio`: whether the bundle has its sound.
 
@@ -217,7 +217,7 @@ def add_tables(bundle: Target, record: Record, version: str, *, audio: bool) -> 
         bundle.add_text(f"{place}/{CLOCK_FIT}", json_text(clock_fits(record)))
 
 
-def _add_pictures(bundle: Target, record: Record, task: TaskRows) -> None:
+def _add_pictures(bundle: BundleTarget, record: Record, task: TaskRows) -> None:
     """The pictures that a task's tables name, each once a bundle."""
     for name, file in task.pictures().items():
         if f"{STIMULI}/{name}" not in bundle.files:
@@ -225,7 +225,7 @@ def _add_pictures(bundle: Target, record: Record, task: TaskRows) -> None:
                 bundle.add_stream(f"{STIMULI}/{name}", source)
 
 
-def _add_table(bundle: Target, name: str, table: Table, facts: Mapping[str, Any]) -> None:
+def _add_table(bundle: BundleTarget, name: str, table: Table, facts: Mapping[str, Any]) -> None:
     bundle.add_text(f"{name}.tsv", table.text())
     bundle.add_text(f"{name}.json", table.sidecar(**facts))
 
@@ -779,7 +779,7 @@ def redact(rows: Sequence[Row], instruments: Mapping[str, Instrument], days: int
         if reduced != event.payload:
             row = row._replace(payload=payload_text(reduced), redacted=True)
         row = row._replace(utc=move_time(row.utc, days))
-        previous = row.chained(previous)
+        previous = row.compute_hash(previous)
         out.append(row._replace(hash=previous))
     return out
 

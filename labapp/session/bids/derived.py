@@ -44,7 +44,7 @@ from labapp.record.journal.opening import read_bundled_record, session_facts, se
 from labapp.record.journal.read import payloads
 from labapp.record.journal.record import Record
 from labapp.session.bids import tasks
-from labapp.session.bids.contents import AGREED_LIST, Target, add_tables, session_columns
+from labapp.session.bids.contents import AGREED_LIST, BundleTarget, add_tables, session_columns
 from labapp.session.bids.folder import Table, describe_columns, hash_stream, json_text
 from labapp.session.bids.tasks import (
     by_participant,
@@ -117,7 +117,7 @@ class DerivedFiles:
     titles : of the study, as the sessions have it.
     """
 
-    def __init__(self, bundle: Target, version: str) -> None:
+    def __init__(self, bundle: BundleTarget, version: str) -> None:
         self.lines: list[Mapping[str, object]] = []
         self.reduced = False
         self.heard = False

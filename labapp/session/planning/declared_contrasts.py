@@ -92,7 +92,7 @@ class Pilot:
 
 
 @dataclass(frozen=True)
-class Need:
+class ContrastNeed:
     """Participants with every cell, every group having as many; None where `MOST` are not enough.
 
     Attributes
@@ -138,7 +138,7 @@ class ContrastPower:
     power: tuple[float, ...]
     careful: tuple[float, ...]
     equivalence: tuple[float, ...]
-    needs: dict[float, Need]
+    needs: dict[float, ContrastNeed]
 
     def recruit(self, n: int | None, *, careful: bool = False) -> int | None:
         """How many to recruit so that n are left; None where that is not known."""
@@ -276,7 +276,7 @@ def _plan_contrast(
     equal_level = LEVEL / equal_tests if plan.correction in ("holm", "bonferroni") else LEVEL
     equal = equivalence_power(effect, sizes, groups, scale, equal_level)
     needs = {
-        goal: Need(
+        goal: ContrastNeed(
             *(
                 next((n for n, value in zip(sizes, powers, strict=True) if value >= goal), None)
                 for powers in (curve, lower, equal)

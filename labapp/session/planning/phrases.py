@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labapp.analysis.bootstrap import NORMAL
 from labapp.base.report.page import clock, count, decimal
-from labapp.session.planning.plan import Length, Plan, Waiting
+from labapp.session.planning.plan import Plan, SessionLength, Waiting
 from labapp.session.planning.power import LEVEL, SIZES, Need, PlannedGroup, TestPower
 from labapp.session.planning.slopes import LEAST_SPREAD, REPLICATIONS, SlopePower
 from labapp.session.planning.thresholds import HARDLY, STUMBLES, TRIES, UNDERSTANDS, Threshold
@@ -102,7 +102,7 @@ def wait(waiting: Waiting) -> str:
     )
 
 
-def length(length: Length) -> str:
+def length(length: SessionLength) -> str:
     return f"half end within {clock(length.median_s)} min, 90 % within {clock(length.ninety_s)} min"
 
 

@@ -79,7 +79,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Length:
+class SessionLength:
     """Working time of a session in seconds, interviews left out, for nobody can say how long people
     talk: median and 90th percentile. strategy: None for the
     mixture; n: sessions."""
@@ -148,7 +148,7 @@ def waiting(
     return result
 
 
-def lengths(people: People) -> list[Length]:
+def lengths(people: People) -> list[SessionLength]:
     """Lengths of the sessions that came to an end: of the mixture, then of each strategy."""
     done = people.tables.participants
     done = done[done["complete"] & done["duration_s"].notna()]
@@ -160,12 +160,12 @@ def lengths(people: People) -> list[Length]:
     return result
 
 
-def _length(strategy: str | None, sessions: pd.DataFrame, people: People) -> Length:
+def _length(strategy: str | None, sessions: pd.DataFrame, people: People) -> SessionLength:
     seconds = (sessions["duration_s"] - sessions["interview_s"]).to_numpy(np.float64)
     weights = people.weights(list(sessions["participant"]))
     if strategy is not None:
         weights = np.ones(len(seconds))
-    return Length(
+    return SessionLength(
         strategy, len(seconds), quantile(seconds, weights, 0.5), quantile(seconds, weights, 0.9)
     )
 
@@ -228,7 +228,7 @@ class Plan:
     calibrated: Sequence[Suggestion]
     thresholds: Sequence[Threshold]
     waiting: Sequence[Waiting]
-    lengths: Sequence[Length]
+    lengths: Sequence[SessionLength]
     completions: Sequence[Completion]
     powers: Sequence[GroupPower]
     not_planned: Sequence[LeftOut]

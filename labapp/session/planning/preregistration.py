@@ -189,14 +189,14 @@ class _Facts:
             ("Study type", self._type()),
             ("Blinding", YOURS.format("who knows which condition a participant is in")),
             ("Study design", self._conditions()),
-            ("Randomization", self._randomised()),
+            ("Randomization", self._describe_randomisation()),
             ("Existing data", self._data()),
             ("Data collection procedures", self._procedure()),
             ("Sample size", self._sample()),
             ("Sample size rationale", self._rationale()),
             ("Stopping rule", self._stopping()),
             ("Manipulated variables", "\n".join(f"* {f}" for f in self._factors()) or "None."),
-            ("Measured variables", f"{self._outcomes()}\n\n{self._measured()}".strip()),
+            ("Measured variables", f"{self._outcomes()}\n\n{self._describe_covariates()}".strip()),
             ("Indices", self._indices()),
             ("Statistical models", self._analyses()),
             ("Transformations", self._transforms()),
@@ -216,11 +216,11 @@ class _Facts:
 
     def _hypotheses(self) -> str:
         return "\n".join(
-            f"{number}. ({hypothesis.role}) {hypothesis.text} {self._tested(hypothesis)}"
+            f"{number}. ({hypothesis.role}) {hypothesis.text} {self._describe_test(hypothesis)}"
             for number, hypothesis in enumerate(self.study.hypotheses, start=1)
         )
 
-    def _tested(self, hypothesis: Hypothesis) -> str:
+    def _describe_test(self, hypothesis: Hypothesis) -> str:
         if hypothesis.term is not None:
             term = " × ".join(hypothesis.term)
             return f"Tested by the term {term} of the analysis of {hypothesis.outcome}."
@@ -280,10 +280,12 @@ class _Facts:
             if cells > 1
             else "There is one condition."
         )
-        listed = "\n".join([spread, *(f"* {factor}" for factor in factors), self._randomised()])
+        listed = "\n".join(
+            [spread, *(f"* {factor}" for factor in factors), self._describe_randomisation()]
+        )
         return listed + limited
 
-    def _randomised(self) -> str:
+    def _describe_randomisation(self) -> str:
         if self.study.design is None:
             return YOURS.format("how participants were assigned")
         by = (
@@ -297,7 +299,7 @@ class _Facts:
         names = " and ".join(self.design.within_levels)
         return f"{by}. Levels of {names}: {_ORDERS[self.design.order]}."
 
-    def _measured(self) -> str:
+    def _describe_covariates(self) -> str:
         names = self.design.measured
         return f"Covariates and measured groups: {', '.join(names)}." if names else ""
 

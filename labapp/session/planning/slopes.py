@@ -19,7 +19,7 @@ from scipy import special
 
 from labapp.analysis import mixed_logistic
 from labapp.analysis.bootstrap import Int64
-from labapp.analysis.mixed_logistic import Fitted
+from labapp.analysis.mixed_logistic import LogisticFit
 from labapp.analysis.task_report import ComparedSlope
 from labapp.session.planning.power import LEVEL, Floats, Whole
 from labapp.session.planning.thresholds import People
@@ -88,7 +88,7 @@ class SlopePower:
     """
 
     test: ComparedSlope
-    fitted: Fitted | None = None
+    fitted: LogisticFit | None = None
     n_models: int = 0
     spread: float = 0.0
     shares: tuple[DrawnStudies, ...] = ()
@@ -278,7 +278,7 @@ def studies(
 
 def _study(
     world: World, slope: float, n_people: int, times: int, rng: np.random.Generator
-) -> Fitted | None:
+) -> LogisticFit | None:
     """One study, drawn and fitted; None where it cannot be fitted."""
     n_models = world.values.size * times
     values = np.sort(rng.choice(world.values, n_models))  # who met a pure model meets a pure one

@@ -230,7 +230,7 @@ class _JobQueue:
         drawn: tuple[str, ...] = ()
         if self._rule is not None:
             try:
-                drawn = self._rule.draw(self._held(), seed, study.id, label)
+                drawn = self._rule.draw(self._count_held(), seed, study.id, label)
             except StudyFull:
                 return []
         lot = generator(seed, label, "careless")
@@ -240,7 +240,7 @@ class _JobQueue:
             for session in sessions_of(study)
         ]
 
-    def _held(self) -> Counter[str]:
+    def _count_held(self) -> Counter[str]:
         return self._counts + Counter(
             cell for person in self._pending for cell in person.jobs[0].drawn
         )

@@ -408,7 +408,7 @@ def is_included(path: Path) -> bool:
 
 
 @dataclass(frozen=True)
-class Moment:
+class SimulatedMoment:
     """A session at a moment at which the participant sees something.
 
     Attributes
@@ -444,16 +444,16 @@ class Course:
 
     def __init__(self, machine: SessionMachine) -> None:
         self.machine = machine
-        self.places: dict[tuple[int, int], Moment] = {}
-        self.pause: Moment | None = None
-        self.end: Moment | None = None
+        self.places: dict[tuple[int, int], SimulatedMoment] = {}
+        self.pause: SimulatedMoment | None = None
+        self.end: SimulatedMoment | None = None
         self.problem: LabappError | None = None
         self._before: dict[int, SessionState] = {}
-        self._trials: dict[tuple[int, int], Moment | None] = {}
-        self._after: dict[Kind, Moment | None] = {}
+        self._trials: dict[tuple[int, int], SimulatedMoment | None] = {}
+        self._after: dict[Kind, SimulatedMoment | None] = {}
 
     @property
-    def moments(self) -> list[Moment]:
+    def moments(self) -> list[SimulatedMoment]:
         """What comes up inside of the parts, by part, page, trial and time: each trial, and once a
         part what each kind of event led to."""
         seen = (*self._trials.values(), *self._after.values())
@@ -474,14 +474,16 @@ class Course:
             if state.running and (lasts or state.pending is not None):
                 self._see(state, led, known)
             elif state.ended is not None and self.end is None:
-                self.end = Moment(state, event.t_ns, event.kind)
+                self.end = SimulatedMoment(state, event.t_ns, event.kind)
 
     def _see(self, state: SessionState, event: Event, known: frozenset[Kind]) -> None:
         """Keep what was not seen yet. Of what happens often, such as an answer, it is the last time
         of the first page and trial. known: the kinds of another session."""
         index, task = state.index, self.machine.tasks[state.index]
         trial, page = task.trial(state.part_state), task.page(state.part_state)
-        moment = Moment(state, event.t_ns, event.kind, page, 0 if trial is None else trial[0])
+        moment = SimulatedMoment(
+            state, event.t_ns, event.kind, page, 0 if trial is None else trial[0]
+        )
         kind = (index, event.kind, tuple(yes_or_no(event.payload)))
         waits = task.due_ns(state.part_state) is not None or state.pending is not None
         if not waits and (index, page) not in self.places:
@@ -497,7 +499,9 @@ class Course:
             self._after[kind] = moment if _place(before) == _place(moment) else before
         if self.pause is None and self.places:
             pauses = Pauses(0, event.t_ns, frozenset({"pause"}))
-            self.pause = Moment(replace(state, pauses=pauses), event.t_ns, SessionPaused.kind)
+            self.pause = SimulatedMoment(
+                replace(state, pauses=pauses), event.t_ns, SessionPaused.kind
+            )
 
     def before(self, index: int) -> SessionState:
         """The session as a part is about to begin, with what came of those before it; of what
@@ -517,7 +521,7 @@ class Course:
         )
 
 
-def _place(moment: Moment) -> tuple[int, int, int]:
+def _place(moment: SimulatedMoment) -> tuple[int, int, int]:
     return moment.state.index, moment.page, moment.trial
 
 

@@ -44,7 +44,7 @@ Known = Mapping[str, Value | tuple[Value, ...]]
 """What conditions can name: variables of the study, and answers as `Item.values` has them."""
 
 
-class Asked(NamedTuple):
+class AskedItems(NamedTuple):
     """The ids of the items that are asked; known: with the answers to them."""
 
     ids: frozenset[str]
@@ -64,7 +64,7 @@ class Asked(NamedTuple):
         return frozenset(ids)
 
 
-def select_asked(items: Sequence[Item], answers: Mapping[str, Any], known: Known) -> Asked:
+def select_asked(items: Sequence[Item], answers: Mapping[str, Any], known: Known) -> AskedItems:
     """Which items are asked.
 
     items: in their order; answers: as stored, also those to items that are not asked any more;
@@ -76,7 +76,7 @@ def select_asked(items: Sequence[Item], answers: Mapping[str, Any], known: Known
         if matches(item.only_if, scope):
             ids.add(item.id)
             scope[item.id] = item.values(answers.get(item.id))
-    return Asked(frozenset(ids), scope)
+    return AskedItems(frozenset(ids), scope)
 
 
 def own_name(instrument: str, item: str) -> str:

@@ -180,7 +180,7 @@ class Score(Strict):
             return None
         return make_score(self.rule_name, self, Given(answers))
 
-    def weighed(self, scores: Mapping[str, float], weights: Mapping[str, float]) -> float | None:
+    def weigh(self, scores: Mapping[str, float], weights: Mapping[str, float]) -> float | None:
         """A weighted mean of scores; None where one of them or of the weights is missing."""
         given = Given(scores=scores, weights=weights)
         return make_score(self.rule_name, self, given) if self.weighted else None
@@ -473,7 +473,7 @@ class Instrument(Strict):
                 if unread & {*score.needs} or wrong.keys() & score.weighted.keys():
                     continue
                 try:
-                    numbered[name] = self._numbered(name, score, numbered)
+                    numbered[name] = self._number_score(name, score, numbered)
                 except ValueError as error:
                     wrong[name] = str(error).removeprefix("scores: ")
             if wrong:
@@ -500,7 +500,7 @@ class Instrument(Strict):
             scores[name] = score
         return scores or None
 
-    def _numbered(self, name: str, score: Score, before: Mapping[str, Score]) -> Score:
+    def _number_score(self, name: str, score: Score, before: Mapping[str, Score]) -> Score:
         """A score with the numbers of its ratings and its limits."""
         if score.weighted:
             if unknown := [other for other in score.weighted if other not in before]:
@@ -608,7 +608,7 @@ class Instrument(Strict):
             )
         return tuple(ids)
 
-    def realised(
+    def realise(
         self, item_ids: Sequence[str], values: Mapping[str, str] | None = None
     ) -> Instrument:
         """With these items in this order, all where none is named. values: of the part, which fill
@@ -635,7 +635,7 @@ class Instrument(Strict):
         size = self.per_page or len(self.items)
         return tuple(self.items[at : at + size] for at in range(0, len(self.items), size))
 
-    def asked(self, answers: Mapping[str, Any], known: asking.Known) -> asking.Asked:
+    def asked(self, answers: Mapping[str, Any], known: asking.Known) -> asking.AskedItems:
         """Which of its items are asked; see `labapp.study.instruments.asking`."""
         return asking.select_asked(self.items, answers, known)
 

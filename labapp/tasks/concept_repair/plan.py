@@ -249,14 +249,14 @@ SAME = ""
 """What is foretold where the model is to answer as before."""
 
 
-class Change(NamedTuple):
+class ConceptChange(NamedTuple):
     """A concept, from 0, and what it is set to: 0 as the model has it, 1 off, 2 on."""
 
     concept: int
     to: int
 
 
-class Step(NamedTuple):
+class ConceptStep(NamedTuple):
     """Where a change led from: the concept and its state, the answer and the probabilities."""
 
     concept: int
@@ -283,8 +283,8 @@ class Repair(questions.Question):
     states: tuple[int, ...]
     answer: str
     probabilities: tuple[float, ...]
-    history: tuple[Step, ...] = ()
-    pending: Change | None = None
+    history: tuple[ConceptStep, ...] = ()
+    pending: ConceptChange | None = None
     picked: str | None = None
     ended: str | None = None
 

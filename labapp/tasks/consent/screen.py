@@ -10,7 +10,7 @@ from labapp.study.consent import Sign
 from labapp.tasks.consent.machine import ConsentPart
 from labapp.ui import theme
 from labapp.ui.consent_pdf import SignatureField
-from labapp.ui.participant.screen import InView, Question, Screen
+from labapp.ui.participant.screen import InView, QuestionCard, Screen
 from labapp.ui.participant.view import SessionView, announce_interview
 from labapp.ui.widgets.choice import CheckBox
 from labapp.ui.widgets.controls import Button, Limit, PlainLabel
@@ -69,7 +69,7 @@ class ConsentScreen(Screen):
         if part.sign == "drawn":
             self.field = SignatureField(words("consent_draw_hint"), session.palette)
             self.field.altered.connect(self._changed)
-        self.leave = Question(
+        self.leave = QuestionCard(
             words("decline_title"),
             words("decline_text"),
             stay=words("decline_no"),

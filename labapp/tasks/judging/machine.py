@@ -29,8 +29,8 @@ from labapp.tasks.judging.events import PerformanceComputed
 from labapp.tasks.judging.plan import (
     Exercise,
     JudgingPart,
+    PhotoQuestion,
     PlannedPhoto,
-    Question,
     WarmUpPart,
     applies,
     exercise_questions,
@@ -83,7 +83,7 @@ class JudgingState(QuestionsState[PhotoTrial]):
 JUDGED = "judged"
 
 
-def missing(asked: Sequence[Question], trial: PhotoTrial) -> tuple[Question, ...]:
+def missing(asked: Sequence[PhotoQuestion], trial: PhotoTrial) -> tuple[PhotoQuestion, ...]:
     return tuple(
         question
         for question in asked
@@ -92,7 +92,7 @@ def missing(asked: Sequence[Question], trial: PhotoTrial) -> tuple[Question, ...
 
 
 def decide_answer(
-    asked: Sequence[Question], trial: PhotoTrial, command: events.Judge
+    asked: Sequence[PhotoQuestion], trial: PhotoTrial, command: events.Judge
 ) -> Sequence[events.JudgementMade]:
     """The events of an answer; none where the question has no such answer, or has it already.
 
@@ -123,17 +123,17 @@ def with_answer(trial: PhotoTrial, made: events.JudgementMade) -> PhotoTrial:
     return replace(trial, answers=left)
 
 
-class Judging(QuestionsMachine[JudgingState, PhotoTrial]):
+class JudgingMachine(QuestionsMachine[JudgingState, PhotoTrial]):
     """What photos and exercises share."""
 
     shown = events.PhotoShown
     achieved = JUDGED
 
-    def questions(self, trial: PhotoTrial) -> tuple[Question, ...]:
+    def questions(self, trial: PhotoTrial) -> tuple[PhotoQuestion, ...]:
         """The questions of a trial, whether or not they apply."""
         raise NotImplementedError
 
-    def missing(self, trial: PhotoTrial) -> tuple[Question, ...]:
+    def missing(self, trial: PhotoTrial) -> tuple[PhotoQuestion, ...]:
         return missing(self.questions(trial), trial)
 
     def initial(self, pauses: Pauses) -> JudgingState:
@@ -166,7 +166,7 @@ class Judging(QuestionsMachine[JudgingState, PhotoTrial]):
 
 
 @dataclass(frozen=True)
-class JudgingTask(Judging):
+class JudgingTask(JudgingMachine):
     """A stage of photos. index: the part's place in the plan; seed, study and participant: for the
     coin among the ties of the performance."""
 
@@ -185,7 +185,7 @@ class JudgingTask(Judging):
     def photo(self, trial: PhotoTrial) -> PlannedPhoto:
         return self.part.photos[trial.number - 1]
 
-    def questions(self, trial: PhotoTrial) -> tuple[Question, ...]:
+    def questions(self, trial: PhotoTrial) -> tuple[PhotoQuestion, ...]:
         return questions(self.part.task, self.photo(trial))
 
     @property
@@ -199,7 +199,7 @@ class JudgingTask(Judging):
         if state.outcome is not None:
             return ()
         if payloads := decide_description(self.offered, state.description, command):
-            return [self._keyed(state, payload) for payload in payloads]
+            return [self._add_photo_key(state, payload) for payload in payloads]
         trial = state.trial
         if isinstance(command, Next) and trial and trial.open and not self.missing(trial):
             right = performance.mark_answers(self.part.task, self.photo(trial), trial.answers)
@@ -242,7 +242,7 @@ class JudgingTask(Judging):
             made[-1],
         ]
 
-    def _keyed(self, state: JudgingState, payload: Payload) -> UnstampedEvent:
+    def _add_photo_key(self, state: JudgingState, payload: Payload) -> UnstampedEvent:
         """What happens beside the photos carries the photo that is on the screen, if there is."""
         trial = state.trial
         if trial is None or trial.outcome is not None:
@@ -251,7 +251,7 @@ class JudgingTask(Judging):
 
 
 @dataclass(frozen=True)
-class WarmUpTask(Judging):
+class WarmUpTask(JudgingMachine):
     """The exercises before a task. index: the part's place in the plan."""
 
     part: WarmUpPart
@@ -259,7 +259,7 @@ class WarmUpTask(Judging):
     def exercise(self, trial: PhotoTrial) -> Exercise:
         return self.part.exercises[trial.number - 1]
 
-    def questions(self, trial: PhotoTrial) -> tuple[Question, ...]:
+    def questions(self, trial: PhotoTrial) -> tuple[PhotoQuestion, ...]:
         return exercise_questions(self.exercise(trial))
 
     def draw(self, number: int, attempt: int) -> events.PhotoDrawn:

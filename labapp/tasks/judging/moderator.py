@@ -14,7 +14,7 @@ from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.judging import plan as judging
 from labapp.tasks.judging.machine import JudgingState, PhotoTrial
-from labapp.tasks.judging.plan import Exercise, JudgingPart, PlannedPhoto, Question, WarmUpPart
+from labapp.tasks.judging.plan import Exercise, JudgingPart, PhotoQuestion, PlannedPhoto, WarmUpPart
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.wording import Fact, PartWords
@@ -78,7 +78,7 @@ def answers_of(part: JudgingPart, photo: PlannedPhoto, trial: PhotoTrial) -> lis
     return lines
 
 
-def _answer_said(question: Question, value: int | None, photo: PlannedPhoto) -> str:
+def _answer_said(question: PhotoQuestion, value: int | None, photo: PlannedPhoto) -> str:
     """An answer in words, with a mark where it can be right or wrong."""
     if value is None:
         return "–"
@@ -215,7 +215,7 @@ def exercise_answers(exercise: Exercise, trial: PhotoTrial) -> list[str]:
     ]
 
 
-def _exercise_answer(exercise: Exercise, question: Question, value: int | None) -> str:
+def _exercise_answer(exercise: Exercise, question: PhotoQuestion, value: int | None) -> str:
     """An answer in words, with a mark where it can be right or wrong."""
     if value is None:
         return "–"

@@ -132,7 +132,7 @@ def exercise_steps(
 def _final(
     task: plan.JudgingTask,
     photo: plan.PlannedPhoto,
-    asked: tuple[plan.Question, ...],
+    asked: tuple[plan.PhotoQuestion, ...],
     strategy: str,
     rng: np.random.Generator,
 ) -> dict[str, int]:
@@ -210,7 +210,9 @@ def _scale(value: float, points: int) -> int:
     return min(max(round(value), 1), points)
 
 
-def _other_first(question: plan.Question, final: int, rng: np.random.Generator) -> Iterator[Step]:
+def _other_first(
+    question: plan.PhotoQuestion, final: int, rng: np.random.Generator
+) -> Iterator[Step]:
     """Another answer before the final one; of a step with the one after it."""
     others = [value for value in range(question.first, question.last + 1) if value != final]
     other = int(rng.choice(others))

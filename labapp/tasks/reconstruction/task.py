@@ -169,10 +169,10 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
     def simulate(
         self, part: ReconstructionPart | TutorialPart, participant: SimulatedParticipant
     ) -> Actor[Any]:
-        from labapp.tasks.reconstruction.simulated import Player, Reconstructor
+        from labapp.tasks.reconstruction.simulated import Reconstructor, TutorialPlayer
 
         if isinstance(part, TutorialPart):
-            return Player(part, participant)
+            return TutorialPlayer(part, participant)
         return Reconstructor(part, participant)
 
 

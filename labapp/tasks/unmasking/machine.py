@@ -65,7 +65,7 @@ class UnmaskingTask(machine.StageMachine[UnmaskingState]):
         trial = state.trial
         match command:
             case StimulusPainted() if trial is not None and trial.due:
-                return self._shown(trial, command, now_ns)
+                return self._decide_painted(trial, command, now_ns)
             case StimulusHidden() if trial is not None and trial.outcome is None:
                 return (machine.unstamped(self.part, trial, TrialEnded(INTERRUPTED)),)
             case Respond() if trial is not None and trial.open:
@@ -96,7 +96,7 @@ class UnmaskingTask(machine.StageMachine[UnmaskingState]):
         attempt = state.highest + 1 if again else state.base
         return (*events, UnstampedEvent(drawn, self.part.id, number, attempt))
 
-    def _shown(
+    def _decide_painted(
         self, trial: StimulusTrial, command: StimulusPainted, now_ns: int
     ) -> Sequence[UnstampedEvent]:
         """The screen says when it painted the stimulus. A frame from before it was drawn is of the

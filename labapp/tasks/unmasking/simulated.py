@@ -145,15 +145,19 @@ class Observer:
         """Percent shown at which half is recognised by the middle participant."""
         return self.thresholds.get(method, self.elsewhere)
 
-    def recognised(self, percent: ArrayLike, method: str, offset: ArrayLike = 0.0) -> Float64:
+    def compute_recognition(
+        self, percent: ArrayLike, method: str, offset: ArrayLike = 0.0
+    ) -> Float64:
         """Probability that something is recognised: float64, percent and offset broadcast."""
         beyond = np.log(percent) - np.log(self.threshold(method)) - np.asarray(offset)
         values: Float64 = np.asarray(1 / (1 + np.exp(-self.slope * beyond)), np.float64)
         return values
 
-    def labelled(self, percent: ArrayLike, method: str, offset: ArrayLike = 0.0) -> Float64:
+    def compute_labelling(
+        self, percent: ArrayLike, method: str, offset: ArrayLike = 0.0
+    ) -> Float64:
         """Probability of an answer other than "I don't know"; as `recognised`."""
-        seen = self.recognised(percent, method, offset)
+        seen = self.compute_recognition(percent, method, offset)
         return self.guess * (1 - seen) + (1 - self.lapse) * seen
 
     def correct(
@@ -166,8 +170,8 @@ class Observer:
         model_wrong: bool = False,
     ) -> Float64:
         """Probability of the right class, "I don't know" counted as not right; as `recognised`."""
-        seen = self.recognised(percent, method, offset)
-        late = self.recognised(np.asarray(percent) / self.corrected, method, offset)
+        seen = self.compute_recognition(percent, method, offset)
+        late = self.compute_recognition(np.asarray(percent) / self.corrected, method, offset)
         misread = self.follows if model_wrong else self.misread
         right = (1 - misread) * seen + misread * late
         return self.guess / classes * (1 - seen) + (1 - self.lapse) * right
@@ -210,7 +214,7 @@ class Annotator:
         mask = sequence.masks[at - 1]
         rng = generator(*self._seed, part.id, number, attempt)
         if self._strategy == "understanding":
-            response, beyond = self._seen(part, place, sequence, mask, rng)
+            response, beyond = self._choose_response(part, place, sequence, mask, rng)
         elif self._strategy == "explanation":
             response, beyond = _button(part, find_predicted_class(part, sequence, mask)), np.inf
         else:
@@ -223,7 +227,7 @@ class Annotator:
         taken = observer.fastest_ms + median * np.exp(rng.normal(0.0, observer.reaction_sd))
         return Reply(response, float(min(taken, observer.slowest_ms)))
 
-    def _seen(
+    def _choose_response(
         self,
         part: UnmaskingPart,
         place: int,

@@ -364,7 +364,7 @@ class Coding(CodingState):
         self.said.emit(tr("coding.key_taken", code=code.name, key=key or "/"))
         return code
 
-    def outdated(self) -> tuple[Outdated, ...]:
+    def find_outdated(self) -> tuple[Outdated, ...]:
         """The own marks that were given under an older definition, or to units that are gone."""
         study = self.files.session.absolute().parent
         try:
@@ -628,7 +628,7 @@ class CodingBar(QWidget):
         self.mode.set_full(self._mode())
         self.mode.setVisible(bool(self.mode.full()))
         self._show_agreement()
-        bits.set_text(self.saved, self._saved())
+        bits.set_text(self.saved, self._describe_saved())
         bits.set_property(self.saved, "tone", "alarm" if coding.files.problem else "")
         draft = coding.status == "draft"
         self.done.setText(tr("coding.finish_ask") if draft else tr("coding.go_on"))
@@ -669,7 +669,7 @@ class CodingBar(QWidget):
         ]
         self.agreement.setToolTip("\n".join(lines))
 
-    def _saved(self) -> str:
+    def _describe_saved(self) -> str:
         coding = self._coding
         if coding.files.problem:
             return tr("coding.state.unsaved")

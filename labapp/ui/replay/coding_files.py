@@ -32,7 +32,7 @@ from labapp.coding.annotations.rounds import assignments_of
 from labapp.coding.annotations.store import annotations_of, open_marks, open_texts, open_units
 from labapp.coding.annotations.texts import TextsFile, select_visible_texts
 from labapp.coding.annotations.units import UnitsFile
-from labapp.coding.exchange.plan import Plan, apply
+from labapp.coding.exchange.plan import ImportPlan, apply
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.record import Record
 from labapp.ui.language import tr
@@ -301,7 +301,7 @@ class CodingFiles:
             self.open_marks()
             raise
 
-    def bring_in(self, plan: Plan) -> list[str]:
+    def bring_in(self, plan: ImportPlan) -> list[str]:
         """Do what a file of another tool changes; see `labapp.coding.exchange.plan.apply`."""
         self._shown = None
         return apply(plan, self)

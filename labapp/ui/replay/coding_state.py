@@ -43,7 +43,7 @@ from labapp.session.replay.lanes import Lane
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator.wording import short_time
 from labapp.ui.replay.coding_files import CodingFiles
-from labapp.ui.replay.units_list import Chip, UnitRow
+from labapp.ui.replay.units_list import CodeChip, UnitRow
 
 if TYPE_CHECKING:
     from labapp.ui.replay.coding import Coding
@@ -164,13 +164,13 @@ class CodingState(QObject):
     def row(self, unit: Unit) -> UnitRow:
         """A unit as the list shows it."""
         text, others = self.text(unit.id), self._foreign.of_unit(unit.id)
-        chips = [chip(mark, self.codebook) for mark in self._shown(unit.id)]
+        chips = [chip(mark, self.codebook) for mark in self._list_visible_marks(unit.id)]
         chips += [chip(mark, self.codebook, foreign=True) for mark in others]
         words = "" if text is None else text.text
         time, veiled = short_time(unit.t0_ns), self.veiled(unit)
         return UnitRow(unit, time, words, tuple(chips), doubtful(text), veiled)
 
-    def _shown(self, unit: str) -> list[Mark]:
+    def _list_visible_marks(self, unit: str) -> list[Mark]:
         """The own marks of a unit; in recoding those of older versions may be hidden, else those
         of units that were there before are shown, too."""
         own = self.marks.of_unit(unit)
@@ -234,9 +234,9 @@ class CodingState(QObject):
         if self._transport is None:
             return 0 if self.current is None else self.current.t0_ns
         now = self._transport.now_ns()
-        return self._meant(now) if self._transport.playing else now
+        return self._find_meant_time(now) if self._transport.playing else now
 
-    def _meant(self, t_ns: int) -> int:
+    def _find_meant_time(self, t_ns: int) -> int:
         """What a key is about while the sound plays: what was heard a reaction time ago, and
         nothing from before the place where the rater began to listen."""
         assert self._transport is not None
@@ -255,7 +255,7 @@ class CodingState(QObject):
                 self._stop_ns = None
                 self._transport.pause()
             return
-        at = self._meant(t_ns)
+        at = self._find_meant_time(t_ns)
         if (unit := self._unit_at(at)) is not None and unit.t0_ns <= at < unit.t1_ns:
             self._become(unit.id)
 
@@ -603,9 +603,9 @@ def code_name(codebook: Codebook | None, code_id: str, value: int | None = None)
     return name if value is None else f"{name} {value}"
 
 
-def chip(mark: Mark, codebook: Codebook, *, foreign: bool = False) -> Chip:
+def chip(mark: Mark, codebook: Codebook, *, foreign: bool = False) -> CodeChip:
     code = codebook.code(mark.code)
-    return Chip(
+    return CodeChip(
         code_name(codebook, mark.code, mark.value),
         "" if code is None else code.colour,
         memo=bool(mark.memo),

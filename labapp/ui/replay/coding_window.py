@@ -177,7 +177,7 @@ class CodingWindow(QObject):
         else:
             self.desk.put_below(self._band)
 
-    def _resized(self) -> None:
+    def _on_resize(self) -> None:
         self._arrange()
         self.desk.place_field()
         self._place_exchange()
@@ -192,7 +192,7 @@ class CodingWindow(QObject):
 
     def _soon(self) -> None:
         """Behind the layout's own turn, which says how much room there is."""
-        QTimer.singleShot(0, self, self._resized)
+        QTimer.singleShot(0, self, self._on_resize)
 
     def _connect(self) -> None:
         window, coding, desk = self.window, self.coding, self.desk

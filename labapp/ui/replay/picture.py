@@ -50,7 +50,7 @@ from labapp.ui import theme, timers
 from labapp.ui.language import N_, hide_names_in, tr, translate_message
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.wording import PartWords, every_mark, words_of
-from labapp.ui.participant.view import Cover, SessionView
+from labapp.ui.participant.view import CoverText, SessionView
 from labapp.ui.participant.window import USUAL, WindowPicture
 from labapp.ui.replay.controller import format_time
 from labapp.ui.strings import strings_of
@@ -69,7 +69,7 @@ TRAIL_BELOW = 15.0
 
 class PastSession:
     """A recorded session as it was at a time that can be moved: a source of views, see
-    `labapp.ui.participant.view.Source`.
+    `labapp.ui.participant.view.ViewSource`.
 
     t_ns: session time; error: why the pictures of the part cannot be shown.
     """
@@ -92,7 +92,7 @@ class PastSession:
             window = replace(window, width=width, height=height, grown=1.0)
             self.state = replace(self.state, look=replace(look, window=window))
         self.clock = FakeClock(t_ns)
-        self.stalled = history.stalled_at(t_ns)
+        self.stalled = history.is_stalled_at(t_ns)
         self.sound = history.sound_at(t_ns)
         self.error: Exception | None = None
         # Made anew: what pictures come to depends on the state alone, not on how it was reached.
@@ -169,7 +169,7 @@ class PastWindow:
         """Say in the place of the screen why it cannot be shown."""
         self.problem = why
         self.picture.renew()
-        self.picture.show_cover(Cover(tr("replay.screen_unshown"), why))
+        self.picture.show_cover(CoverText(tr("replay.screen_unshown"), why))
 
     def draw(self, room: QSize, ratio: float, *, trails: bool = False) -> QPixmap:
         """The window in a room of so many logical pixels, on a display of so many pixels each.

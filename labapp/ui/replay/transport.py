@@ -107,7 +107,7 @@ class Transport(QFrame):
         self.back.clicked.connect(self.back_pressed)
         self.loop.clicked.connect(self.loop_pressed)
         self.all_keys.clicked.connect(self.keys_pressed)
-        self.field.returnPressed.connect(self._entered)
+        self.field.returnPressed.connect(self._go_to_entered)
         tips = {
             self.time: ("go_to",),
             self.speed: ("slower", "faster"),
@@ -205,7 +205,7 @@ class Transport(QFrame):
             self.times.setCurrentWidget(self.time)
             self.time_left.emit()
 
-    def _entered(self) -> None:
+    def _go_to_entered(self) -> None:
         try:
             t_ns = time_ns(self.field.text())
         except UsageError:
@@ -718,7 +718,7 @@ PANEL_WIDTH = 236
 LEAST_TEXT = 260
 
 
-class Card(QFrame):
+class TransportCard(QFrame):
     """A card with a heading on the left and a remark on the right of it."""
 
     def __init__(self, title: str, body: QWidget) -> None:
@@ -759,9 +759,9 @@ class Side(QWidget):
 
     def __init__(self, text: QWidget) -> None:
         super().__init__()
-        self.text = Card(tr("coding.said"), text)
+        self.text = TransportCard(tr("coding.said"), text)
         self._panels: list[tuple[str, QWidget]] = []
-        self._cards: list[Card] = []
+        self._cards: list[TransportCard] = []
         self.wide: bool | None = None
         """Whether the panels are next to the text."""
         self._tabs: list[Button] = []
@@ -834,7 +834,7 @@ class Side(QWidget):
         self._below.setVisible(bool(not self.wide and self._panels))
         for title, widget in self._panels:
             if self.wide:
-                card = Card(title, widget)
+                card = TransportCard(title, widget)
                 self._cards.append(card)
                 self._column.addWidget(card, 1)
                 widget.show()

@@ -70,12 +70,12 @@ from labapp.ui.replay.timeline import Timeline
 from labapp.ui.replay.transport import (
     ACTIONS,
     REPEATING,
-    Card,
     Header,
     KeyMap,
     Notices,
     Side,
     Transport,
+    TransportCard,
     read_keys,
     stroke_of,
     without_sound,
@@ -175,14 +175,14 @@ class ReplayWindow(Fitted, QWidget):
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumSize(*LEAST_SIZE)
-        self.seen = Card(tr("replay.what_was_seen"), self.picture)
+        self.seen = TransportCard(tr("replay.what_was_seen"), self.picture)
         self.shown = _splitter(Qt.Orientation.Horizontal, self.seen)
         if self.video is not None:
-            self.filmed = Card(tr("replay.filmed"), self.video)
+            self.filmed = TransportCard(tr("replay.filmed"), self.video)
             self.shown.addWidget(self.filmed)
             self.shown.setSizes([PICTURE_SHARE, VIDEO_SHARE])
             self.filmed.setVisible(self.choices.video)
-        self.timeline_card = Card(tr("timeline.title"), self.timeline)
+        self.timeline_card = TransportCard(tr("timeline.title"), self.timeline)
         self.timeline_card.set_remark(tr("replay.timeline_keys"))
         self.columns = _splitter(Qt.Orientation.Horizontal, self.shown, self.side)
         self.columns.setSizes([PICTURE_SHARE, SIDE_SHARE])
@@ -739,9 +739,9 @@ class KeyRouter(QObject):
         if not focused or QApplication.activePopupWidget() is not None:
             return False
         assert isinstance(event, QKeyEvent)
-        return self._handled(watched, event)
+        return self._handle_key(watched, event)
 
-    def _handled(self, watched: QWidget, event: QKeyEvent) -> bool:
+    def _handle_key(self, watched: QWidget, event: QKeyEvent) -> bool:
         texts = (QLineEdit, QPlainTextEdit, QTextEdit)
         typing = isinstance(watched, texts) and not watched.isReadOnly()
         stroke = stroke_of(event.key(), event.modifiers(), event.text())

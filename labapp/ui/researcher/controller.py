@@ -82,9 +82,9 @@ class Researcher(QObject):
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._runs = 0
         self._analysis = Job(self)
-        self._analysis.ended.connect(self._analysed)
+        self._analysis.ended.connect(self._on_analysis_end)
         self._work = Job(self)
-        self._work.ended.connect(self._worked)
+        self._work.ended.connect(self._on_work_end)
         self._then: Callable[[Ended], None] | None = None
         page.study_chosen.connect(self.choose)
         page.analyse_requested.connect(self._analyse_or_stop)
@@ -260,7 +260,7 @@ class Researcher(QObject):
         """The sessions that an analysis takes."""
         return [str(session.path) for session in self._own if usable(session)]
 
-    def _analysed(self, ended: Ended) -> None:
+    def _on_analysis_end(self, ended: Ended) -> None:
         study, stand = self._of
         problem = "" if ended.ok else _describe_end(ended)
         results = self._earlier(study)
@@ -318,7 +318,7 @@ class Researcher(QObject):
         (tell or self.page.set_about)(doing)
         self._busy()
 
-    def _worked(self, ended: Ended) -> None:
+    def _on_work_end(self, ended: Ended) -> None:
         then, self._then = self._then, None
         if then is not None:
             then(ended)
@@ -375,7 +375,7 @@ class CodingWork(QObject):
         self._status.ended.connect(self._show_status)
         self._again = False
         self._work = Job(self)
-        self._work.ended.connect(self._worked)
+        self._work.ended.connect(self._on_work_end)
         self._out: Path | None = None
         page.study_chosen.connect(self.choose)
         self._choices = CodingChoices()
@@ -472,7 +472,7 @@ class CodingWork(QObject):
         if path is None or key in self._windows:
             return
         job = self._windows[key] = Job(self)
-        job.ended.connect(partial(self._coded, key))
+        job.ended.connect(partial(self._on_coding_end, key))
         arguments = ["code", "open", str(path), "--rater", wanted.rater, "--round", wanted.round]
         job.start([*arguments, *(["--codebook", wanted.codebook] if wanted.codebook else [])])
         self.page.set_about(tr("researcher.opening", session=wanted.session))
@@ -525,7 +525,7 @@ class CodingWork(QObject):
         self.page.set_working(True)
         self._work.start(arguments)
 
-    def _worked(self, ended: Ended) -> None:
+    def _on_work_end(self, ended: Ended) -> None:
         self.page.set_working(False)
         out, self._out = self._out, None
         if ended.ok:
@@ -536,7 +536,7 @@ class CodingWork(QObject):
             self.page.set_about(_describe_end(ended), "alarm")
         self.refresh()
 
-    def _coded(self, key: tuple[str, str], ended: Ended) -> None:
+    def _on_coding_end(self, key: tuple[str, str], ended: Ended) -> None:
         job = self._windows.pop(key, None)
         if job is not None:
             job.deleteLater()
@@ -607,7 +607,7 @@ class SpeechWork(QObject):
         self.panel, self._path_of, self._model = panel, path_of, model
         self._at = ""
         self._job = Job(self)
-        self._job.ended.connect(self._ended)
+        self._job.ended.connect(self._on_end)
         self._job.progressed.connect(self._progressed)
         panel.wanted.connect(self.begin)
         panel.model_chosen.connect(self.choose)
@@ -687,7 +687,7 @@ class SpeechWork(QObject):
             self._at = session
             self.changed.emit()
 
-    def _ended(self, ended: Ended) -> None:
+    def _on_end(self, ended: Ended) -> None:
         self.panel.set_working(False)
         if ended.status == STOPPED:
             self.panel.set_state(describe_stop(), "warn")

@@ -149,7 +149,7 @@ class TextField(QWidget):
         if lines == 1:
             line = QLineEdit()
             line.returnPressed.connect(self.keep)
-            line.textEdited.connect(self._edited)
+            line.textEdited.connect(self._on_edit)
             self.edit = line
         else:
             area = QPlainTextEdit()
@@ -158,7 +158,7 @@ class TextField(QWidget):
             self.edit = area
         self.limit = Limit(self.edit, longest, too_long)
         if isinstance(self.edit, QPlainTextEdit):
-            self.edit.textChanged.connect(self._edited)
+            self.edit.textChanged.connect(self._on_edit)
         self.edit.setAccessibleName(name)
         self.edit.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # in Qt's own words
         self.edit.installEventFilter(self)
@@ -195,7 +195,7 @@ class TextField(QWidget):
         if (text := self.uncommitted_text()) is not None:
             self.committed.emit(text)
 
-    def _edited(self) -> None:
+    def _on_edit(self) -> None:
         self._written = True
         if not self._timer.isActive():
             self._writing.start()
@@ -242,18 +242,18 @@ class Limit(QObject):
         field.installEventFilter(self)
         if isinstance(field, QLineEdit):
             field.setMaxLength(longest)
-            field.inputRejected.connect(self._refused)
-            field.textChanged.connect(self._changed)
+            field.inputRejected.connect(self._on_refusal)
+            field.textChanged.connect(self._on_text_change)
         else:
             field.textChanged.connect(self._cut)
 
-    def _refused(self) -> None:
+    def _on_refusal(self) -> None:
         """A line edit takes no more. It also refuses keys that are no text, in a short text; and a
         character of two units where there is room for one."""
         if isinstance(self._field, QLineEdit) and units(self._field.text()) >= self._longest - 1:
             self._say()
 
-    def _changed(self, text: str) -> None:
+    def _on_text_change(self, text: str) -> None:
         """Qt tells of a refusal first and then of the text, changed or not: with a character too
         large for the room that is left, one unit is free, and there is still something to say."""
         length, before = units(text), self._before

@@ -463,7 +463,7 @@ class ImageView(StimulusView):
             painting.binary(picture, self.pixels)
         else:
             painting.plain(picture, self.pixels)
-        self._changed()
+        self._on_change()
 
     def show_overlay(self, own: Array, target: Array) -> None:
         """Show two pictures in one."""
@@ -471,9 +471,9 @@ class ImageView(StimulusView):
             own, target = painting.round_to_binary(own), painting.round_to_binary(target)
         compose = painting.two_hues if self._two_hues else painting.half_and_half
         compose(own, target, self.pixels)
-        self._changed()
+        self._on_change()
 
-    def _changed(self) -> None:
+    def _on_change(self) -> None:
         self._small = None
         self.update()
 

@@ -28,7 +28,7 @@ from labapp.base.figure_style import (
     LEAST_PT,
     PALETTES,
     USUAL_LOOK,
-    Look,
+    FigureLook,
     looking,
     panels_across,
     points_of,
@@ -68,7 +68,7 @@ def test_a_width_is_the_same_in_every_unit(inches: float, unit: str) -> None:
 
 
 def test_text_is_smaller_in_a_column_and_never_unreadable() -> None:
-    with looking(Look(width_in=3.33)):
+    with looking(FigureLook(width_in=3.33)):
         assert points_of(9) == 8
         assert points_of(7.5) == points_of(7) == 7
         assert (panels_across(4), panels_across(2), panels_across(7)) == (1, 1, 2)
@@ -155,7 +155,7 @@ def test_names_leave_room_for_what_is_drawn(count: int, width: float) -> None:
     models = [f"concepts/shapes-graded-logits-of-a-lab-16-8-{number}" for number in range(count)]
     values = np.random.default_rng(0).uniform(0, 100, (5, count))
     panels = [kit.StripPanel(name, "0–100", values, (0.0, 100.0)) for name in "ab"]
-    with looking(Look(width_in=width)):
+    with looking(FigureLook(width_in=width)):
         drawing = kit.strip_panels(panels, models, "names", "Workload by model", 2)
     assert drawing.svg.count("<g id=") > 2 * count
 
@@ -246,7 +246,7 @@ def test_rows_of_a_table_are_plain_values_and_none() -> None:
     assert records(frame[:0]) == []
 
 
-COLUMN = Look(width_in=3.33)
+COLUMN = FigureLook(width_in=3.33)
 
 NAMES = {"mnist8k/tc5": named.TC5, "mnist8k/tc10": named.TC10}
 
@@ -347,7 +347,7 @@ def test_the_figures_of_a_page_fit_too(
 
 
 def test_files_have_the_width_the_font_and_the_palette(tmp_path: Path) -> None:
-    look = Look(width_in=3.33, size_pt=7.5, font="STIXGeneral", palette="greys")
+    look = FigureLook(width_in=3.33, size_pt=7.5, font="STIXGeneral", palette="greys")
     with looking(look):
         plate = SOURCES["compared"]()[0]
         vector, _, printed = plate.save(tmp_path)

@@ -19,7 +19,7 @@ from labapp.coding.annotations.texts import correct_text
 from labapp.coding.exchange.coming_in import bring_in, plan_import
 from labapp.coding.exchange.gathering import Exported, export_coding
 from labapp.coding.exchange.incoming import FORMATS, read
-from labapp.coding.exchange.plan import Plan
+from labapp.coding.exchange.plan import ImportPlan
 from labapp.coding.transcription.session import transcribe_session
 from labapp.record.journal.opening import open_record
 from labapp.session.withdrawal import withdraw
@@ -212,7 +212,7 @@ def test_changes_in_another_tool_come_back_and_nothing_else_changes(tmp_path: Pa
     export_coding(open_record(session), "anna", FORMATS["eaf"], out)
     changed(out, edited)
 
-    def plan() -> Plan:
+    def plan() -> ImportPlan:
         return plan_import(open_record(session), "anna", read(edited))
 
     made = plan()

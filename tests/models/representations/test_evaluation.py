@@ -80,7 +80,7 @@ CARD = ModelCard.model_validate(
 def a_split() -> Split:
     """More held-out rows than are measured, in the grid's order, as `dsprites.split` has them."""
     rows = np.arange(0, dsprites.COUNT, dsprites.COUNT // HELD)[:HELD]
-    held = dsprites.RenderedRows(rows)
+    held = dsprites.RenderedSprites(rows)
     return Split(train=held, held=held, factor_names=dsprites.NAMES, generative=True)
 
 

@@ -24,7 +24,7 @@ from labapp.analysis.tables import build_frame
 from labapp.papers.interactive_reconstruction import sections
 from labapp.papers.interactive_reconstruction.figures import changes
 from labapp.papers.interactive_reconstruction.profile import PROFILE, findings
-from labapp.papers.interactive_reconstruction.results import Group, comparisons, groups_of
+from labapp.papers.interactive_reconstruction.results import StudyGroup, comparisons, groups_of
 from labapp.tasks.reconstruction.report.contents import METRICS
 from tests.analysis.test_report import quiet_session
 from tests.helpers.compared import group_of
@@ -423,7 +423,7 @@ def stage(participant: str, model: str, value: float = 1.0, **more: Any) -> dict
     } | more
 
 
-def names(groups: list[Group]) -> list[tuple[str, tuple[str, ...], bool]]:
+def names(groups: list[StudyGroup]) -> list[tuple[str, tuple[str, ...], bool]]:
     return [(group.name, group.models, group.within) for group in groups]
 
 

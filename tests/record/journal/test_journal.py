@@ -63,7 +63,7 @@ def test_rows_are_those_that_were_written_with_a_whole_chain(tmp_path: Path) -> 
             event.kind,
             event.v,
         )
-        assert row.chained(head) == row.hash
+        assert row.compute_hash(head) == row.hash
         head = row.hash
 
 
@@ -235,7 +235,7 @@ def test_a_rewritten_chain_still_shows_running_back_and_strange_segments(rows: l
     changed[150] = changed[150]._replace(segment=7)
     previous = GENESIS
     for index, row in enumerate(changed):
-        changed[index] = row._replace(hash=row.chained(previous))
+        changed[index] = row._replace(hash=row.compute_hash(previous))
         previous = changed[index].hash
     told = [str(p) for p in check_rows(changed, "j")]
     assert any("event 101: its time 5 ns lies before" in t for t in told)

@@ -34,7 +34,7 @@ from labapp.tasks.concept_repair.events import (
 )
 from labapp.tasks.concept_repair.plan import SAME, ConceptGridPart, ConceptRepairPart
 from labapp.tasks.judging.machine import PhotoTrial
-from labapp.tasks.judging.plan import Question
+from labapp.tasks.judging.plan import PhotoQuestion
 from tests.helpers import concepts
 from tests.helpers.bids import errors_in, rows, validated
 from tests.helpers.journals import SessionBuilder
@@ -149,7 +149,7 @@ PICTURES = {"photo-1.png": b"one", "photo-2.png": b"two"}
 SLIDERS = {"low_risk": {"value": 80, "touched": True}, "high_risk": {"value": 76, "touched": False}}
 
 
-def choose(trial: PhotoTrial, question: Question) -> int:
+def choose(trial: PhotoTrial, question: PhotoQuestion) -> int:
     """Agreement 1, 2, 3, 4 with the photos; everything else as its last answer."""
     return trial.number if question.id == "agreement" else question.last
 

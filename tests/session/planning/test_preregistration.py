@@ -98,7 +98,7 @@ def test_later_changes_are_told_one_by_one(tmp_path: Path) -> None:
         "design.per_cell: registered as 12; now 10",
         'exclude.too_fast: registered as {"median_response_s_below": 2.0}; now not said',
     ]
-    assert registered.unregistered(
+    assert registered.find_unregistered(
         ["completion_rate", "seq"], ["first against the others", "ae − vae"]
     ) == ["seq", "ae − vae"]
 

@@ -12,7 +12,7 @@ from labapp.base.errors import UsageError
 from labapp.record.journal.read import check_journal
 from labapp.session.resuming import is_finished, read_verified_events
 from labapp.session.simulation.names import MIXTURE
-from labapp.session.simulation.person import FAST, PATIENCE_S, Person
+from labapp.session.simulation.person import FAST, PATIENCE_S, ParticipantTraits
 from labapp.session.simulation.simulation_job import simulate
 from labapp.session.simulation.strategies import SHARES, STRATEGIES, draw_strategy, members, parse
 from labapp.study.loading import load
@@ -83,8 +83,8 @@ def test_people_have_strategies_in_these_shares_and_keep_them() -> None:
 
 
 def test_people_differ_and_stay_who_they_are() -> None:
-    people = [Person.drawn(3, f"P{number}") for number in range(400)]
-    assert Person.drawn(3, "P7") == people[7]
+    people = [ParticipantTraits.drawn(3, f"P{number}") for number in range(400)]
+    assert ParticipantTraits.drawn(3, "P7") == people[7]
     patience = sorted(one.patience_s for one in people)
     assert patience[200] == pytest.approx(PATIENCE_S, rel=0.1)
     assert patience[20] < 0.6 * PATIENCE_S < 1.6 * PATIENCE_S < patience[380]

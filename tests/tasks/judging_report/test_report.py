@@ -24,7 +24,7 @@ from labapp.models.stimuli.manifest import Manifest, Method
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study.loading import load
 from labapp.tasks.judging.machine import PhotoTrial
-from labapp.tasks.judging.plan import JudgingTask, Question
+from labapp.tasks.judging.plan import JudgingTask, PhotoQuestion
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.contents import NO_VALUE, findings, of_study, overview
 from labapp.tasks.judging.report.opinions import durations
@@ -152,7 +152,7 @@ def test_what_is_not_judged_says_nothing_of_it(tmp_path: Path) -> None:
 def test_of_the_last_two_steps_one_end_of_four_is_chance() -> None:
     """Also where the set lists more classes than stand at the ends."""
 
-    def choose(trial: PhotoTrial, question: Question) -> int:
+    def choose(trial: PhotoTrial, question: PhotoQuestion) -> int:
         return question.right or question.first
 
     made = [

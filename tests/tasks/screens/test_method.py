@@ -14,9 +14,9 @@ from labapp.record.events.commands import Pause, Resume
 from labapp.tasks.judging.events import OpenDescription
 from labapp.tasks.judging.plan import FIRST, SIMILARITY
 from labapp.tasks.judging.screen.description import (
+    DescriptionPages,
     Heatmaps,
     MethodScreen,
-    Pages,
     PreviewPage,
     TextPage,
     WholeTree,
@@ -244,7 +244,7 @@ def test_the_description_lies_over_the_task_and_answers_stay(opened):
     QTest.mouseClick(window.top.help, LEFT)
     assert room.last("description.opened") == {"what": "method"}
     pages = window.opened.inside
-    assert isinstance(pages, Pages)
+    assert isinstance(pages, DescriptionPages)
     assert "compares parts" in pages.pages[0].text.toPlainText()
     assert not screen.isVisible()
     assert window.bottom.right.text() == window.top.help.text() == "Close the description"
@@ -321,7 +321,7 @@ def test_a_resumed_session_shows_what_was_open(opened, open_window):
     window.close_for_good()
     again = open_window(room)
     assert again.stack.currentWidget() is again.opened
-    assert isinstance(again.opened.inside, Pages)
+    assert isinstance(again.opened.inside, DescriptionPages)
     QTest.mouseClick(again.bottom.right, LEFT)
     assert again.stack.currentWidget() is again.screen_shown
 

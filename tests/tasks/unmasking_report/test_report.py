@@ -19,7 +19,7 @@ from labapp.tasks.unmasking.report import published as paper
 from labapp.tasks.unmasking.report import sections
 from labapp.tasks.unmasking.report.contents import findings
 from labapp.tasks.unmasking.report.figures import plates
-from labapp.tasks.unmasking.report.results import Found
+from labapp.tasks.unmasking.report.results import UnmaskingResults
 from labapp.tasks.unmasking.report.sections import (
     ALONE,
     NO_MODEL,
@@ -51,7 +51,7 @@ def words(html: str) -> str:
     return Page(re.sub(r"<svg.*?</svg>", "", html, flags=re.DOTALL)).text
 
 
-def section(*groups: Found) -> str:
+def section(*groups: UnmaskingResults) -> str:
     """Without the figures, which have tests of their own."""
     for made in groups:
         vars(made)["drawn"] = ()

@@ -70,7 +70,7 @@ def _number_names(names: Iterable[tuple[str, str]]) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Coding:
+class SessionCoding:
     """The coding of a tier in a session.
 
     Attributes
@@ -98,7 +98,7 @@ class TierCoding:
     codebook: Codebook
     tier: Tier
     phase: Phase
-    codings: tuple[Coding, ...]
+    codings: tuple[SessionCoding, ...]
 
     @property
     def raters(self) -> tuple[str, ...]:
@@ -266,7 +266,7 @@ def _tier_coding(
 ) -> TierCoding:
     tier = next(tier for tier in codebook.tiers if tier.name == name)
     codings = tuple(
-        Coding(
+        SessionCoding(
             sessions[number],
             {rater: tuple(marks) for rater, marks in sorted(raters.items())},
             {rater: _stretches(sessions[number], rater, phase) for rater in raters},
@@ -428,7 +428,7 @@ def unit_table(tier: TierCoding, *, everybody: bool = False) -> UnitTable:
 
 def _collect_unit_codes(
     tier: TierCoding,
-    coding: Coding,
+    coding: SessionCoding,
     unit: Unit,
     raters: Sequence[str],
     by_unit: Mapping[tuple[str, str | None], list[Mark]],

@@ -45,7 +45,7 @@ from labapp.coding.annotations.model import Blinding, Mark, SessionAnnotations
 from labapp.coding.annotations.reliability.gathering import (
     PRESENCE,
     CodedSession,
-    Coding,
+    SessionCoding,
     TierCoding,
     UnitTable,
     participant_numbers,
@@ -159,7 +159,7 @@ def differences(stretch: SharedStretch) -> Iterator[tuple[int, int, tuple[frozen
         yield pending
 
 
-def _find_shared(coding: Coding, raters: tuple[str, ...]) -> Iterator[SharedStretch]:
+def _find_shared(coding: SessionCoding, raters: tuple[str, ...]) -> Iterator[SharedStretch]:
     present = [r for r in raters if r in coding.marks and r not in coding.partial]
     edges = sorted({edge for rater in present for pair in coding.stretches[rater] for edge in pair})
     for t0, t1 in pairwise(edges):
@@ -527,7 +527,7 @@ def agreement_so_far(
             rater: ((0, max(max(mark.t1_ns, mark.t0_ns + 1) for mark in of_tier)),)
             for rater, of_tier in given.items()
         }
-        coding = TierCoding(codebook, tier, "training", (Coding(session, given, reached),))
+        coding = TierCoding(codebook, tier, "training", (SessionCoding(session, given, reached),))
         result = _result(coding)
         if result is not None:
             results.append(SoFar(tier, coding.raters, result))

@@ -82,7 +82,7 @@ Hit = tuple[Float64, Float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
+class ShadedView:
     """One view, float32. `light`, shape (3, size, size): how much light of the floor, the wall and
     the object a pixel gets, to be coloured; `shine`, shape (size, size): white light on top."""
 
@@ -97,7 +97,7 @@ class View:
 
 def view(
     scale: float, shape: int, orientation: float, *, size: int = SIZE, fine: int = FINE
-) -> View:
+) -> ShadedView:
     """The view of a shape (a number in `SHAPES`), `scale` times its size, from `orientation`
     degrees round the room, as a viewer who walks to the right; `size` pixels wide, of `fine` rays
     along each axis."""
@@ -109,7 +109,7 @@ def view(
     seen = [_trace_rays(eye, block, scale, shape) for block in blocks]
     part, bright, shine = (np.concatenate(values) for values in zip(*seen, strict=True))
     light = np.stack([_pixels(bright * (part == number), size) for number in range(3)])
-    return View(light.astype(np.float32), _pixels(shine, size).astype(np.float32))
+    return ShadedView(light.astype(np.float32), _pixels(shine, size).astype(np.float32))
 
 
 def _trace_rays(
@@ -260,7 +260,7 @@ _BLOCK = 2_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Official:
+class ShapesFile:
     """Rows of the file: `pictures` uint8, shape (n, 64, 64, 3); `f` float64, shape (n, 6)."""
 
     pictures: UInt8
@@ -407,7 +407,7 @@ def grid_factors(rows: Int64) -> Float64:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RenderedRows:
+class RenderedShapes:
     """Rows of the full grid, drawn when they are asked for; `grid_rows` int64, shape (n,).
 
     A view (scale, shape, orientation) is cast when it is first seen, which takes about 50 ms, and
@@ -415,7 +415,7 @@ class RenderedRows:
     """
 
     grid_rows: Int64
-    _views: dict[tuple[int, int, int], View] = field(default_factory=dict)
+    _views: dict[tuple[int, int, int], ShadedView] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.grid_rows)
@@ -435,7 +435,7 @@ class RenderedRows:
     def factors(self, rows: Int64) -> Float64:
         return grid_factors(self.grid_rows[rows])
 
-    def _view(self, scale: int, shape: int, orientation: int) -> View:
+    def _view(self, scale: int, shape: int, orientation: int) -> ShadedView:
         key = (scale, shape, orientation)
         if key not in self._views:
             self._views[key] = view(float(VALUES[3][scale]), shape, float(VALUES[5][orientation]))
@@ -493,14 +493,14 @@ def shapes(
         decides, classes = annotated, label_as_released(annotated)
     train, test = divide(every[rule.keeps(indices, decides)], seed)
     origin: Origin = "rendered"
-    parts: tuple[Rows, Rows] = RenderedRows(train), RenderedRows(test)
+    parts: tuple[Rows, Rows] = RenderedShapes(train), RenderedShapes(test)
     files: Mapping[str, str] = {}
     if official is not None:
         wanted = np.concatenate([train, test])
         pictures, sha256 = read(official, wanted, indices)
         parts = (
-            Official(pictures[: len(train)], grid_factors(train)),
-            Official(pictures[len(train) :], grid_factors(test)),
+            ShapesFile(pictures[: len(train)], grid_factors(train)),
+            ShapesFile(pictures[len(train) :], grid_factors(test)),
         )
         files, origin = {OFFICIAL: sha256}, "official"
     return ConceptSplit(

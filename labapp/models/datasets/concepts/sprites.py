@@ -190,7 +190,7 @@ def _make_split(
     and classes are of all its rows."""
     train, test = divide(kept, seed)
     origin: Origin = "rendered"
-    parts: tuple[Rows, Rows] = dsprites.RenderedRows(train), dsprites.RenderedRows(test)
+    parts: tuple[Rows, Rows] = dsprites.RenderedSprites(train), dsprites.RenderedSprites(test)
     files: Mapping[str, str] = {}
     if official is not None:
         whole = dsprites.read(official)

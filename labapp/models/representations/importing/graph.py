@@ -234,7 +234,7 @@ class Runner:
 
 
 @dataclass(frozen=True)
-class Layout:
+class OutputLayout:
     """How the numbers that a graph makes become a picture or a series.
 
     Attributes
@@ -249,7 +249,7 @@ class Layout:
     channels_first: bool
 
 
-def layout(made: tuple[int, ...], asked: tuple[int, ...] | None) -> Layout:
+def layout(made: tuple[int, ...], asked: tuple[int, ...] | None) -> OutputLayout:
     """The layout of instances of the shape `made`. Raises ValueError: it fits no picture, or not
     what was asked for. `asked`: what the user says it is: (points,), (rows, columns) or (rows,
     columns, 3)."""
@@ -260,14 +260,14 @@ def layout(made: tuple[int, ...], asked: tuple[int, ...] | None) -> Layout:
         plain = plain[:2]
     recognised = None
     if len(plain) in (1, 2) or (len(plain) == 3 and plain[2] == 3):
-        recognised = Layout(plain, plain, channels_first=False)
+        recognised = OutputLayout(plain, plain, channels_first=False)
     elif len(plain) == 3 and plain[0] == 3:
-        recognised = Layout((*plain[1:], 3), plain, channels_first=True)
+        recognised = OutputLayout((*plain[1:], 3), plain, channels_first=True)
     if asked is not None:
         if recognised is not None and recognised.shape == asked:
             return recognised
         if math.prod(plain) == math.prod(asked) and len(plain) == 1:
-            return Layout(asked, asked, channels_first=False)
+            return OutputLayout(asked, asked, channels_first=False)
         raise ValueError(
             f"it makes instances of the shape {made}, which is not {'x'.join(map(str, asked))}"
         )
@@ -279,7 +279,7 @@ def layout(made: tuple[int, ...], asked: tuple[int, ...] | None) -> Layout:
     return recognised
 
 
-def append_layout(model: ModelProto, how: Layout) -> bytes:
+def append_layout(model: ModelProto, how: OutputLayout) -> bytes:
     """The graph with a picture's layout behind it, n left open, and one name for input and output.
     Raises ValueError for a graph of a version in which that cannot be said."""
     from onnx import TensorProto, helper, numpy_helper, version_converter

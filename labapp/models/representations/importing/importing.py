@@ -39,7 +39,7 @@ from labapp.models.representations.effects import FRAME_BUDGET_MS
 from labapp.models.representations.importing import graph as graphs
 from labapp.models.representations.importing import latents as rows_of
 from labapp.models.representations.importing import memory
-from labapp.models.representations.importing.graph import Layout, layout, make_import_error
+from labapp.models.representations.importing.graph import OutputLayout, layout, make_import_error
 from labapp.models.representations.recipe import ID_PATTERN, Task
 from labapp.models.representations.space import Chart, Continuous, LatentSpace
 from labapp.models.training import files
@@ -81,7 +81,9 @@ class Tried:
     apart: float = 0.0
 
 
-def layout_of(name: Path | str, run: Run, trial: Float32, shape: tuple[int, ...] | None) -> Layout:
+def layout_of(
+    name: Path | str, run: Run, trial: Float32, shape: tuple[int, ...] | None
+) -> OutputLayout:
     """How what it makes of one row becomes a picture. Raises ModelError."""
     made = run(trial[:1])
     if made.dtype != np.float32:
@@ -114,7 +116,7 @@ def decode(
     run: Run,
     rows: Float32,
     space: LatentSpace,
-    how: Layout,
+    how: OutputLayout,
     expected: Float32 | None,
 ) -> Tried:
     """Decode all dial states that it is tried on, alone and together.
@@ -335,7 +337,7 @@ class _Opened:
 
     name: Path | str
     run: Run
-    how: graphs.Layout
+    how: graphs.OutputLayout
     graph: bytes | None
     expected: Float32 | None
     files: dict[str, str]

@@ -52,7 +52,7 @@ from labapp.tasks.concept_repair.report.measures import (
     SURPRISE,
     WITHIN_S,
     Measure,
-    Rows,
+    RepairRows,
     by_person,
     models_of,
 )
@@ -75,7 +75,7 @@ def slopes(counted: Tables) -> Iterator[ComparedSlope]:
     """A slope on OIS an outcome of H1, in the primary and the secondary sample of pictures."""
     for study in sorted({str(name) for name in counted.small()["repairs"]["study"].dropna()}):
         own = counted.of_study(study)
-        rows = Rows.of(own)
+        rows = RepairRows.of(own)
         models = models_of(own, study, by_person(rows)).known
         every = outcomes(rows)
         for sample in SAMPLES[:2]:

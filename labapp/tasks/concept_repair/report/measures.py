@@ -162,7 +162,7 @@ CONCEPT_PARTICIPANTS: tuple[Column, ...] = (
 
 
 @dataclass(frozen=True)
-class Rows:
+class RepairRows:
     """The rows of the tables that count, of stages alone.
 
     Attributes
@@ -182,7 +182,7 @@ class Rows:
     coded: frozenset[tuple[str, str, str]]
 
     @classmethod
-    def of(cls, counted: Tables) -> Rows:
+    def of(cls, counted: Tables) -> RepairRows:
         tables = counted.small()
         repairs = _counting(tables["repairs"])
         changes = _counting(tables["concept_changes"])
@@ -263,7 +263,7 @@ def _soon_after(marks: pd.DataFrame, every: pd.DataFrame, counting: pd.DataFrame
     return after[soon].merge(counting[key], on=key)
 
 
-def by_person(rows: Rows) -> pd.DataFrame:
+def by_person(rows: RepairRows) -> pd.DataFrame:
     """The table `concept_participants`."""
     keys = [*SESSION, *MODEL[1:], "sample", "instruction"]
     settings, right, foretold = rows.settings(), rows.while_right(), rows.foretold()
@@ -384,7 +384,7 @@ DRAWS = 2000
 
 
 @dataclass(frozen=True)
-class Models:
+class StudyModels:
     """The models of one study.
 
     Attributes
@@ -446,7 +446,7 @@ class Models:
             made.append((name, values.size, mean, float(ends.low), float(ends.high)))
         return pd.DataFrame(made, columns=["name", "n", "mean", "low", "high"])
 
-    def correlated(self, measure: str, predictor: str, sample: str = MATCHED) -> Statistic:
+    def correlate(self, measure: str, predictor: str, sample: str = MATCHED) -> Statistic:
         """Spearman's correlation over models of a human measure with a measure of the model, with
         its 95 % bootstrap interval over models and people."""
         rows = self.of(sample).dropna(subset=[measure])
@@ -496,7 +496,7 @@ def _bootstrap_rho(values: Float64, x: Float64) -> tuple[float | None, float | N
     return float(low), float(high)
 
 
-def models_of(counted: Tables, study: str, people: pd.DataFrame) -> Models:
+def models_of(counted: Tables, study: str, people: pd.DataFrame) -> StudyModels:
     """The models of a study. people: the table `concept_participants`."""
     rows = counted.small()["concept_models"]
     rows = rows[rows["study"] == study]
@@ -515,4 +515,4 @@ def models_of(counted: Tables, study: str, people: pd.DataFrame) -> Models:
         names = names.where(~names.duplicated(keep=False), names + ", " + apart)
     known = known.assign(name=names)
     known.columns.name = None
-    return Models(study, known, people[people["study"] == study])
+    return StudyModels(study, known, people[people["study"] == study])

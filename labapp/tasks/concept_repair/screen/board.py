@@ -498,19 +498,19 @@ class Board(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._place(self._arranged(self.width(), self.height()))
+        self._place(self._find_arrangement(self.width(), self.height()))
 
-    def _arranged(self, wide: int, high: int) -> Arrangement:
+    def _find_arrangement(self, wide: int, high: int) -> Arrangement:
         """The best arrangement that fits; for less room than any needs, the least."""
         for least in (round(GOOD_SHARE * wide), self._least_picture):
             for form in self.card.forms:
                 for tight in (False, True):
-                    arrangement = self._fitted(form, tight, wide, high)
+                    arrangement = self._fit_arrangement(form, tight, wide, high)
                     if arrangement.fits and arrangement.side >= least:
                         return arrangement
         return arrangement
 
-    def _fitted(self, form: Form, tight: bool, wide: int, high: int) -> Arrangement:
+    def _fit_arrangement(self, form: Form, tight: bool, wide: int, high: int) -> Arrangement:
         """One arrangement, with a picture as large as there is room for beside the others."""
         gap = _GAP[tight]
         switches = self.switches.needed_width(tight)

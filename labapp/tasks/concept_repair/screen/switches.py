@@ -37,7 +37,7 @@ LEAST_WIDTH, LONG_WORD = 72, 90
 """Logical pixels of an option; a longer word of the model's is written small."""
 
 
-class Measures(NamedTuple):
+class SwitchMeasures(NamedTuple):
     """Logical pixels of a switch: of its words, and of the bar below it."""
 
     words: int
@@ -52,8 +52,8 @@ class Measures(NamedTuple):
 
 
 MEASURES = {
-    False: Measures(theme.BODY_PX, 6, 5, 5.0),
-    True: Measures(theme.SECONDARY_PX, 4, 1, 3.0),
+    False: SwitchMeasures(theme.BODY_PX, 6, 5, 5.0),
+    True: SwitchMeasures(theme.SECONDARY_PX, 4, 1, 3.0),
 }
 """By whether room is tight. Then words are small and never bold, and what the middle option means
 stands once above all switches."""
@@ -198,7 +198,7 @@ class ConceptSwitch(Choice):
         inside = box.adjusted(theme.SPACE_XS, 0, -theme.SPACE_XS, 0)
         painter.drawText(inside, centre | Qt.TextFlag.TextWordWrap, text)
 
-    def _paint_belief(self, painter: QPainter, measures: Measures, below: float) -> None:
+    def _paint_belief(self, painter: QPainter, measures: SwitchMeasures, below: float) -> None:
         """A bar from the middle, where the model is unsure, to the side of what it sees."""
         p, high, knob = self._colors, measures.bar, measures.knob
         y = below + measures.gap + knob

@@ -19,7 +19,7 @@ from labapp.analysis.tables import Tables
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.statistics import (
     WHO,
-    Group,
+    PhotoGroup,
     add_remarks,
     of_quantity,
     pair_sessions,
@@ -37,7 +37,7 @@ PERCENT, RATING, MINUTES = "%", "1-5", "min"
 WHOLE = ["study", *WHO]
 
 
-def of_opinions(counted: Tables, groups: Sequence[Group]) -> list[Statistic]:
+def of_opinions(counted: Tables, groups: Sequence[PhotoGroup]) -> list[Statistic]:
     """Every statistic of one study's questionnaires; groups: its own, which say what it is."""
     study = groups[0].study
     design = groups[0].design if len(groups) == 1 else ""
@@ -67,7 +67,9 @@ def least_accuracy(own: Tables, risk: str) -> pd.Series[float]:
     return answers.groupby(WHOLE, sort=True)["value"].last()
 
 
-def trade_off(own: Tables, study: str, design: str, groups: Sequence[Group]) -> Iterator[Statistic]:
+def trade_off(
+    own: Tables, study: str, design: str, groups: Sequence[PhotoGroup]
+) -> Iterator[Statistic]:
     """Item 8, Figure 5 and Table A2: means as in the paper; ours: against the model's own
     accuracy, low against high risk, and of how many sliders nobody touched."""
     accuracies = {group.model_accuracy for group in groups}
@@ -135,7 +137,9 @@ def understanding(own: Tables, study: str, design: str) -> Iterator[Statistic]:
     yield result_of(of, task, inference.signed_rank(task - results), other=than, ours=True)
 
 
-def durations(own: Tables, study: str, design: str, groups: Sequence[Group]) -> Iterator[Statistic]:
+def durations(
+    own: Tables, study: str, design: str, groups: Sequence[PhotoGroup]
+) -> Iterator[Statistic]:
     """Of item 10: working time of the sessions in minutes."""
     minutes = own.participants.loc[own.participants["included"], "duration_s"] / 60
     values = plain(minutes)

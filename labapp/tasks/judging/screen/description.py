@@ -45,8 +45,8 @@ from labapp.tasks.judging.plan import (
     JudgingPart,
     JudgingTask,
     MethodPart,
+    PhotoQuestion,
     PlannedPhoto,
-    Question,
     questions,
 )
 from labapp.tasks.judging.screen.photos import (
@@ -364,7 +364,7 @@ class HeatmapScreen(JudgingScreen):
             self.marks.setText(f"{name}: {marks}" if marks else "")
         self._fit()
 
-    def missing_words(self, missing: Sequence[Question]) -> list[str]:
+    def missing_words(self, missing: Sequence[PhotoQuestion]) -> list[str]:
         texts = (self.session.words(MISSING[question.id]) for question in missing)
         return list(dict.fromkeys(texts))
 
@@ -446,15 +446,15 @@ class Description(Opened):
         self._open_tree = open_tree
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.inside: Pages | WholeTree | None = None
+        self.inside: DescriptionPages | WholeTree | None = None
         self._column = QVBoxLayout(self)
 
     @property
     def page_shown(self) -> int:
-        return (self.inside.tabs.index or 0) if isinstance(self.inside, Pages) else 0
+        return (self.inside.tabs.index or 0) if isinstance(self.inside, DescriptionPages) else 0
 
     def turn_to(self, page: int) -> None:
-        if isinstance(self.inside, Pages) and page < len(self.inside.pages):
+        if isinstance(self.inside, DescriptionPages) and page < len(self.inside.pages):
             self.inside.turn_to(page)
 
     def show_what(self, what: str) -> None:
@@ -473,7 +473,7 @@ class Description(Opened):
             self.inside = WholeTree(self.session, tree)
         else:
             assert isinstance(part, JudgingPart), "the introduction offers its tree alone"
-            self.inside = Pages(self.session, part)
+            self.inside = DescriptionPages(self.session, part)
             self.inside.tree.clicked.connect(self._open_tree)
         self._column.addWidget(self.inside)
 
@@ -490,7 +490,7 @@ class Description(Opened):
         self._column.setContentsMargins(side, theme.SPACE_L, side, theme.SPACE_L)
 
 
-class Pages(QWidget):
+class DescriptionPages(QWidget):
     """The description and the worked examples, one at a time."""
 
     def __init__(self, session: SessionView, part: JudgingPart) -> None:
@@ -660,7 +660,7 @@ class MethodScreen(DescribedScreen, PagedScreen):
 Enterable = TextPage | PreviewPage | WorkedExample
 
 
-class Rehearsal(JudgingScreen):
+class SelfAnsweringScreen(JudgingScreen):
     """What a task's screen is mixed with, so that it answers to itself instead of the session."""
 
     rehearsed: JudgingState
@@ -715,7 +715,7 @@ def rehearsal(session: SessionView, part: MethodPart) -> JudgingScreen | None:
         think_aloud=False,
     )
     rehearsed = JudgingState(Pauses(), trial=PhotoTrial(1, started_ns=0))
-    bases = (Rehearsal, discovery.load(SCREENS[part.task]))
+    bases = (SelfAnsweringScreen, discovery.load(SCREENS[part.task]))
     made: JudgingScreen = type("Rehearsed", bases, {"rehearsed": rehearsed})(session, stage)
     made.planned = part  # the part that runs while it is tried out
     made.render_state()

@@ -35,7 +35,7 @@ from labapp.tasks.judging.plan import (
     MISTAKE,
     VERDICT,
     Exercise,
-    Question,
+    PhotoQuestion,
     WarmUpPart,
     attribute_of,
     exercise_questions,
@@ -282,7 +282,7 @@ class WarmUpScreen(Screen):
             return self._before[min(self._page, len(self._before) - 1)]
         return self.panels[trial.number - 1]
 
-    def _missing(self, trial: PhotoTrial) -> list[Question]:
+    def _missing(self, trial: PhotoTrial) -> list[PhotoQuestion]:
         asked = self.panels[trial.number - 1].asked.values()
         return [question for question in asked if question.id not in trial.answers]
 

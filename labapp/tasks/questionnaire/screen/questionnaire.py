@@ -759,9 +759,9 @@ class NumberSlider(QAbstractSlider):
         self.setPageStep(PAGE)
         self._shown = start
         self.setValue(start)
-        self.valueChanged.connect(self._changed)
+        self.valueChanged.connect(self._on_value_change)
 
-    def _changed(self, value: int) -> None:
+    def _on_value_change(self, value: int) -> None:
         """Qt's value is another one: by what is shown, or by a screen reader."""
         if value != self._shown:
             self._ask(value)

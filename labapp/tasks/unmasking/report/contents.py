@@ -54,8 +54,8 @@ from labapp.tasks.unmasking.report import curves, sections
 from labapp.tasks.unmasking.report import published as paper
 from labapp.tasks.unmasking.report.curves import (
     IMAGE,
+    AnnotationCells,
     Bool,
-    Cells,
     by_mask,
     columns,
     of_times,
@@ -72,11 +72,11 @@ from labapp.tasks.unmasking.report.results import (
     OTHER,
     PEOPLE,
     WHOLE,
+    AnnotationGroup,
     Bias,
-    Comparisons,
-    Found,
-    Group,
+    MethodComparisons,
     Ranks,
+    UnmaskingResults,
 )
 from labapp.tasks.unmasking.report.sections import rows_of
 
@@ -102,12 +102,12 @@ DEFINITIONS = {
 }
 
 
-def findings(counted: Tables) -> tuple[Found, ...]:
+def findings(counted: Tables) -> tuple[UnmaskingResults, ...]:
     """What each study with unmasked pictures among these sessions, which all count, says. counted:
     `Tables.included()`. Random draws are seeded, so that the same tables give the same
     intervals."""
     return tuple(
-        Found(
+        UnmaskingResults(
             group=group,
             labels=curves.labels(cells),
             labels_by_method=curves.labels_by_method(cells),
@@ -123,26 +123,30 @@ def findings(counted: Tables) -> tuple[Found, ...]:
             comparisons=comparisons(cells),
         )
         for group in groups_of(counted)
-        for cells in [Cells.of(group)]
+        for cells in [AnnotationCells.of(group)]
     )
 
 
-class UnmaskingReport(TaskReport[tuple[Found, ...]]):
+class UnmaskingReport(TaskReport[tuple[UnmaskingResults, ...]]):
     activities: ClassVar = {TASK: "named what masked pictures showed"}
     tasks = (TASK,)
     definitions = DEFINITIONS
 
-    def findings(self, counted: Tables, ratings: Sequence[Path]) -> tuple[Found, ...]:
+    def findings(self, counted: Tables, ratings: Sequence[Path]) -> tuple[UnmaskingResults, ...]:
         return findings(counted)
 
-    def statistics(self, findings: tuple[Found, ...]) -> Iterator[Mapping[str, Any]]:
+    def statistics(self, findings: tuple[UnmaskingResults, ...]) -> Iterator[Mapping[str, Any]]:
         for results in findings:
             yield from rows(results)
 
-    def sections(self, study: ReportedStudy, findings: tuple[Found, ...]) -> Iterator[Html]:
+    def sections(
+        self, study: ReportedStudy, findings: tuple[UnmaskingResults, ...]
+    ) -> Iterator[Html]:
         yield from sections.of_study(study.name, findings, study.anchor)
 
-    def plates(self, counted: Tables, findings: tuple[Found, ...]) -> Iterator[ReportFigure]:
+    def plates(
+        self, counted: Tables, findings: tuple[UnmaskingResults, ...]
+    ) -> Iterator[ReportFigure]:
         """Those of each group; their names tell groups apart where there are several."""
         for number, results in enumerate(findings, start=1):
             apart = f"-{number}-{results.group.study}" if len(findings) > 1 else ""
@@ -157,7 +161,7 @@ _SET = ("study", "stimuli", "manifest_sha256", "classifier")
 _KEY = (*_SET, "fill", "sign")
 
 
-def groups_of(counted: Tables) -> list[Group]:
+def groups_of(counted: Tables) -> list[AnnotationGroup]:
     """The groups by study; counted: the tables of the sessions that count. A group of which nobody
     counts has what the model makes of its pictures all the same."""
     annotations = _by_key(counted.annotations, _KEY)
@@ -183,12 +187,12 @@ def _by_key(frame: pd.DataFrame, names: Sequence[str]) -> dict[tuple[str, ...], 
     }
 
 
-def _group(every: pd.DataFrame, predictions: pd.DataFrame, pool: pd.DataFrame) -> Group:
+def _group(every: pd.DataFrame, predictions: pd.DataFrame, pool: pd.DataFrame) -> AnnotationGroup:
     shown = predictions if len(predictions) else every
     about = shown.iloc[0]
     named = shown.sort_values("method_number").drop_duplicates("method")
     classifier = about["classifier"]
-    return Group(
+    return AnnotationGroup(
         study=str(about["study"]),
         name=str(about["study"]),
         stimuli=str(about["stimuli"]),
@@ -213,7 +217,7 @@ def _group(every: pd.DataFrame, predictions: pd.DataFrame, pool: pd.DataFrame) -
     )
 
 
-def _name_group(group: Group, others: Sequence[Group]) -> Group:
+def _name_group(group: AnnotationGroup, others: Sequence[AnnotationGroup]) -> AnnotationGroup:
     """Told apart from other groups of its study."""
     same = [other for other in others if other.study == group.study]
     if len(same) == 1:
@@ -225,7 +229,7 @@ def _name_group(group: Group, others: Sequence[Group]) -> Group:
     return replace(group, name=", ".join([group.study, *parts]))
 
 
-def bias(cells: Cells) -> Bias:
+def bias(cells: AnnotationCells) -> Bias:
     """Figure 9; see `Bias`."""
     shares, times = [], []
     for wrong, correct, follows in (
@@ -243,7 +247,7 @@ def bias(cells: Cells) -> Bias:
     return Bias(pd.concat(shares, ignore_index=True), pd.concat(times, ignore_index=True))
 
 
-def _shares(cells: Cells, wrong: str, of_wrong: Bool, agreed: Bool) -> pd.DataFrame:
+def _shares(cells: AnnotationCells, wrong: str, of_wrong: Bool, agreed: Bool) -> pd.DataFrame:
     """The share of each image, then their mean, so that all images weigh alike."""
     over, under = cells.sums(agreed, of=of_wrong), cells.sums(np.ones(len(agreed)), of=of_wrong)
     value = _mean_of_images(over.sum(axis=0)[None], under.sum(axis=0)[None])[0]
@@ -279,7 +283,7 @@ def rank_scores(scores: Float64) -> Float64:
     return ranks if scores.shape[-1] > 1 else np.full_like(ranks, np.nan)
 
 
-def ranks(group: Group, cells: Cells) -> Ranks:
+def ranks(group: AnnotationGroup, cells: AnnotationCells) -> Ranks:
     """Figure 8; see `Ranks`."""
     model = rank_scores(-np.moveaxis(on_grid(group, "cross_entropy_masked"), 1, -1))
     people = _People(cells, model)
@@ -331,7 +335,7 @@ class _People:
     their intervals; draws : average ranks of each draw, shape (draws, methods); agreement : mean
     correlation with the model's ranks of each draw, by coefficient, shape (draws,)."""
 
-    def __init__(self, cells: Cells, model: Float64) -> None:
+    def __init__(self, cells: AnnotationCells, model: Float64) -> None:
         """model : its ranks of each unit."""
         right, count = cells.sums(cells.correct), cells.counts
         self.ranks = _by_accuracy(right, count, np.ones((1, len(cells.participants))))[0]
@@ -432,13 +436,13 @@ FIT, MIXED = "maximum likelihood", "mixed logistic model"
 _ENDS = ("low", "high")
 
 
-def rows(result: Found) -> list[Row]:
+def rows(result: UnmaskingResults) -> list[Row]:
     about = {"study": result.group.name, "design": TASK}
     makers = (_model_tables, _people, _model, _ranks, _bias, _fits, _tests)
     return [row | about for make in makers for row in make(result)]
 
 
-def _model_tables(result: Found) -> Iterator[Row]:
+def _model_tables(result: UnmaskingResults) -> Iterator[Row]:
     for row in records(result.classes):
         if row["n"] is not None:
             printed = paper.IMAGES.get(row["class"])
@@ -454,7 +458,7 @@ def _model_tables(result: Found) -> Iterator[Row]:
             }
 
 
-def _people(result: Found) -> Iterator[Row]:
+def _people(result: UnmaskingResults) -> Iterator[Row]:
     """Figures 3 to 6."""
     for row in rows_of(result.labels):
         printed = None
@@ -478,7 +482,7 @@ def _people(result: Found) -> Iterator[Row]:
         yield _of_people(result, labelled, 6, name, SHARE, "share", "share_of_labels", ends)
 
 
-def _model(result: Found) -> Iterator[Row]:
+def _model(result: UnmaskingResults) -> Iterator[Row]:
     """Figure 7."""
     for row in rows_of(result.whole):
         printed = paper.MODEL[""].recall
@@ -490,7 +494,7 @@ def _model(result: Found) -> Iterator[Row]:
         yield _stat(7, name, "nats", "mean", row["cross_entropy"], row) | dict.fromkeys(_ENDS)
 
 
-def _ranks(result: Found) -> Iterator[Row]:
+def _ranks(result: UnmaskingResults) -> Iterator[Row]:
     """Figure 8."""
     for frame in (result.ranks.overall, result.ranks.by_mask):
         for row in rows_of(frame):
@@ -504,7 +508,7 @@ def _ranks(result: Found) -> Iterator[Row]:
         }
 
 
-def _bias(result: Found) -> Iterator[Row]:
+def _bias(result: UnmaskingResults) -> Iterator[Row]:
     """Figure 9."""
     for row in rows_of(result.bias.shares):
         name = f"wrong prediction named, {row['wrong']} image"
@@ -516,7 +520,7 @@ def _bias(result: Found) -> Iterator[Row]:
             yield _of_people(result, row, 9, name, MS, kind, kind, ends)
 
 
-def _fits(result: Found) -> Iterator[Row]:
+def _fits(result: UnmaskingResults) -> Iterator[Row]:
     """Empty where there is no fit, or its threshold means nothing."""
     for row in rows_of(result.fits.pooled):
         of = "a class is named" if row["of"] == LABEL else "correct"
@@ -533,7 +537,7 @@ def _fits(result: Found) -> Iterator[Row]:
             yield fitted | {"n_participants": row["n_participants"], "ours": True} | nothing
 
 
-def _tests(result: Found) -> Iterator[Row]:
+def _tests(result: UnmaskingResults) -> Iterator[Row]:
     for test in (*result.comparisons.friedman, *result.comparisons.pairs):
         yield test.row()
     for row in rows_of(result.comparisons.mixed):
@@ -542,7 +546,7 @@ def _tests(result: Found) -> Iterator[Row]:
 
 
 def _of_people(
-    result: Found,
+    result: UnmaskingResults,
     row: Mapping[str, Any],
     item: int,
     name: str,
@@ -590,7 +594,7 @@ FEW_PAIRS = "fewer than two participants have both methods"
 NO_DIFFERENCE = "the methods do not differ for any participant"
 
 
-def comparisons(cells: Cells) -> Comparisons:
+def comparisons(cells: AnnotationCells) -> MethodComparisons:
     right, count = cells.sums(cells.correct).sum(IMAGE), cells.counts.sum(IMAGE)
     overall: dict[float | None, Float64] = {
         None: divide_or_nan(right.sum(axis=2), count.sum(axis=2))
@@ -603,7 +607,7 @@ def comparisons(cells: Cells) -> Comparisons:
     apart = _family(cells.methods, by_mask, "by mask")
     effects, why = fit_mixed_model(cells)
     friedman, pairs = (first + other for first, other in zip(together, apart, strict=True))
-    return Comparisons(friedman, pairs, effects, why)
+    return MethodComparisons(friedman, pairs, effects, why)
 
 
 def _family(
@@ -652,7 +656,7 @@ FLAT = "all annotations are correct, or none is"
 FAILED = "the effects have no finite value: in a part of the annotations all or none are correct"
 
 
-def fit_mixed_model(cells: Cells) -> tuple[pd.DataFrame, str]:
+def fit_mixed_model(cells: AnnotationCells) -> tuple[pd.DataFrame, str]:
     """Fixed effects in log odds, and why there are none. The first method, and the middle of the
     masks' logarithms, are what the intercept is of."""
     none = pd.DataFrame(columns=["effect", "n", "estimate", "sd", "low", "high"])
@@ -686,7 +690,7 @@ def fit_mixed_model(cells: Cells) -> tuple[pd.DataFrame, str]:
     ), ""
 
 
-def on_grid(group: Group, column: str) -> Float64:
+def on_grid(group: AnnotationGroup, column: str) -> Float64:
     """A column of the masked predictions: float64, shape (images, methods, masks); NaN where there
     is no output of the model."""
     rows = group.predictions
@@ -695,7 +699,7 @@ def on_grid(group: Group, column: str) -> Float64:
     return values
 
 
-def accuracy(group: Group) -> pd.DataFrame:
+def accuracy(group: AnnotationGroup) -> pd.DataFrame:
     """Figure 7: see `Found.model`. Intervals are over images."""
     right = on_grid(group, "correct_prediction_masked")
     loss = on_grid(group, "cross_entropy_masked")
@@ -708,7 +712,7 @@ def accuracy(group: Group) -> pd.DataFrame:
     return frame.assign(cross_entropy=losses.ravel())
 
 
-def whole(group: Group) -> pd.DataFrame:
+def whole(group: AnnotationGroup) -> pd.DataFrame:
     """The model on the whole pictures of the study: see `Found.whole`."""
     images = group.predictions.drop_duplicates("image")
     right = truths(images["correct_prediction"])
@@ -716,7 +720,7 @@ def whole(group: Group) -> pd.DataFrame:
     return pd.DataFrame({"n": [len(images)], "share": [share]})
 
 
-def classes(group: Group) -> pd.DataFrame:
+def classes(group: AnnotationGroup) -> pd.DataFrame:
     """Table 1: see `Found.classes`."""
     images = group.predictions.drop_duplicates("image")
     shown = images["truth"].value_counts()
@@ -730,7 +734,7 @@ def classes(group: Group) -> pd.DataFrame:
     )
 
 
-def confusion(group: Group) -> Float64:
+def confusion(group: AnnotationGroup) -> Float64:
     """Photos of the pool by true and predicted class: float64, shape (classes, classes)."""
     table = np.zeros((len(group.classes), len(group.classes)))
     for pair in group.pool:
@@ -738,7 +742,7 @@ def confusion(group: Group) -> Float64:
     return table
 
 
-def report(group: Group) -> pd.DataFrame:
+def report(group: AnnotationGroup) -> pd.DataFrame:
     """Table 2: see `Found.report`. A quotient of nothing has no value and is left out of the
     average."""
     names = ["class", "precision", "recall", "f1", "support"]

@@ -37,7 +37,7 @@ from labapp.tasks.unmasking.report.results import (
     OTHER,
     PEOPLE,
     WHOLE,
-    Found,
+    UnmaskingResults,
 )
 from labapp.tasks.unmasking.report.sections import (
     AT_EACH_MASK,
@@ -54,9 +54,9 @@ ROW, UPRIGHT_ROW = 7.5, 15.0
 """Between the numbers above the bars, in percent of the axis; and where they stand upright."""
 
 
-def plates(result: Found) -> list[ReportFigure]:
+def plates(result: UnmaskingResults) -> list[ReportFigure]:
     """Every figure for which there are values."""
-    makers: tuple[Callable[[Found], ReportFigure | None], ...] = (
+    makers: tuple[Callable[[UnmaskingResults], ReportFigure | None], ...] = (
         confidence,
         confidence_by_method,
         reaction_times,
@@ -72,7 +72,7 @@ def plates(result: Found) -> list[ReportFigure]:
         return [plate for make in makers if (plate := make(result)) is not None]
 
 
-def confidence(result: Found) -> ReportFigure | None:
+def confidence(result: UnmaskingResults) -> ReportFigure | None:
     """Figure 3: labels and "I don't know" by mask, over all methods."""
     counts = result.labels[result.labels["n"] > 0]
     if counts.empty:
@@ -123,7 +123,7 @@ def _draw_stacked(ax: Axes, counts: pd.DataFrame) -> None:
             )
 
 
-def confidence_by_method(result: Found) -> ReportFigure | None:
+def confidence_by_method(result: UnmaskingResults) -> ReportFigure | None:
     """Figure 4: the share of labels by mask and method."""
     frame = result.labels_by_method
     if frame.empty or not (frame["n"] > 0).any():
@@ -144,7 +144,7 @@ def confidence_by_method(result: Found) -> ReportFigure | None:
     )
 
 
-def reaction_times(result: Found) -> ReportFigure | None:
+def reaction_times(result: UnmaskingResults) -> ReportFigure | None:
     """Figure 5: mean reaction times by mask and method; beside it (ours) medians."""
     times = result.times
     if times.empty or not times["mean"].notna().any():
@@ -170,7 +170,7 @@ def reaction_times(result: Found) -> ReportFigure | None:
     )
 
 
-def accuracy(result: Found) -> ReportFigure | None:
+def accuracy(result: UnmaskingResults) -> ReportFigure | None:
     """Figure 6: accuracy by mask and method, "I don't know" as not correct; beside it (ours)
     without it."""
     frame = result.accuracy
@@ -203,7 +203,7 @@ POINTS = 200
 """Of a drawn function."""
 
 
-def psychometric(result: Found) -> ReportFigure | None:
+def psychometric(result: UnmaskingResults) -> ReportFigure | None:
     """The fitted functions of each method over the shares that they are fitted to."""
     pooled = result.fits.pooled
     if pooled.empty or not pooled["threshold"].notna().any():
@@ -230,7 +230,7 @@ def psychometric(result: Found) -> ReportFigure | None:
     )
 
 
-def _functions(ax: Axes, result: Found, own: pd.DataFrame) -> None:
+def _functions(ax: Axes, result: UnmaskingResults, own: pd.DataFrame) -> None:
     """A line a method, and its threshold below the axis of shares."""
     low, high = result.group.percents[0], result.group.percents[-1]
     x = np.geomspace(low, high, POINTS)
@@ -251,7 +251,7 @@ def _functions(ax: Axes, result: Found, own: pd.DataFrame) -> None:
         ax.plot(threshold, below, "|", color=look.colour, markersize=8, markeredgewidth=2)
 
 
-def thresholds(result: Found) -> ReportFigure | None:
+def thresholds(result: UnmaskingResults) -> ReportFigure | None:
     """The thresholds of each participant, joined over methods."""
     own = result.fits.own
     if not (own["why"] == "").any():
@@ -272,7 +272,7 @@ def thresholds(result: Found) -> ReportFigure | None:
     )
 
 
-def _own(ax: Axes, result: Found, own: pd.DataFrame) -> None:
+def _own(ax: Axes, result: UnmaskingResults, own: pd.DataFrame) -> None:
     methods = result.group.methods
     low, high = result.group.percents[0], result.group.percents[-1]
     wide = own[own["why"] == ""].pivot_table(
@@ -303,7 +303,7 @@ WRONG = {WHOLE: "Model wrong on the whole image", MASKED: "Model wrong on the ma
 ANSWERS = {AGREED: "the wrong prediction", OTHER: "another class", DONT_KNOW: "“I don't know”"}
 
 
-def model(result: Found) -> ReportFigure | None:
+def model(result: UnmaskingResults) -> ReportFigure | None:
     """Figure 7: the model's accuracy on masked images; beside it (ours) its cross-entropy, by which
     the ranks are."""
     frame = result.model
@@ -331,7 +331,7 @@ def model(result: Found) -> ReportFigure | None:
     )
 
 
-def ranks(result: Found) -> ReportFigure | None:
+def ranks(result: UnmaskingResults) -> ReportFigure | None:
     """Figure 8: average ranks of the methods by people and by the model."""
     overall, by_mask = result.ranks.overall, result.ranks.by_mask
     if overall.empty or not overall["rank"].notna().any():
@@ -363,11 +363,11 @@ def ranks(result: Found) -> ReportFigure | None:
     )
 
 
-def _overall(ax: Axes, result: Found) -> None:
+def _overall(ax: Axes, result: UnmaskingResults) -> None:
     """Average ranks over all masks: a place a method, people and model beside each other."""
     methods = result.group.methods
     overall = result.ranks.overall
-    drawn = ((PEOPLE, -0.12, Look(INK, "", "o")), (MODEL, 0.12, HOLLOW))
+    drawn = ((PEOPLE, -0.12, LineStyle(INK, "", "o")), (MODEL, 0.12, HOLLOW))
     for who, shift, look in drawn:
         own = overall[overall["who"] == who].set_index("method").reindex(list(methods))
         if not own["rank"].notna().any():
@@ -384,14 +384,14 @@ def _overall(ax: Axes, result: Found) -> None:
     ax.legend(frameon=False, fontsize=points_of(7.5), loc="lower center", bbox_to_anchor=(0.5, 0.0))
 
 
-def _best_on_top(ax: Axes, result: Found) -> None:
+def _best_on_top(ax: Axes, result: UnmaskingResults) -> None:
     last = len(result.group.methods)
     ax.set_ylim(last + 0.45, 0.85)
     ax.set_yticks(range(1, last + 1))
     kit.grid(ax)
 
 
-def bias(result: Found) -> ReportFigure | None:
+def bias(result: UnmaskingResults) -> ReportFigure | None:
     """Figure 9: annotations equal to the model's prediction where that is wrong."""
     shares = result.bias.shares
     if shares.empty or not (shares["n"] > 0).any():
@@ -432,7 +432,7 @@ def _wrong_images(shares: pd.DataFrame) -> str:
     return ", ".join(result)
 
 
-def bias_times(result: Found) -> ReportFigure | None:
+def bias_times(result: UnmaskingResults) -> ReportFigure | None:
     """How fast a wrong prediction is repeated, against other answers to the same images."""
     times = result.bias.times
     if times.empty or not times["mean"].notna().any():
@@ -470,7 +470,7 @@ HEIGHT_IN = 4.1
 
 
 def plate_of(
-    result: Found, name: str, figure: Figure, label: str, caption: str, *, of: str = ""
+    result: UnmaskingResults, name: str, figure: Figure, label: str, caption: str, *, of: str = ""
 ) -> ReportFigure:
     """The figure as a file of its own, and beside it what it is of: the people, or else `of`. name:
     behind the task's, of the file."""
@@ -478,7 +478,7 @@ def plate_of(
     return ReportFigure(f"{TASK}-{name}", figure, label, caption)
 
 
-def two(result: Found) -> tuple[Figure, Sequence[Axes]]:
+def two(result: UnmaskingResults) -> tuple[Figure, Sequence[Axes]]:
     """Two panels beside each other, both by the percentage shown."""
     figure, panels = kit.panels(2, 2, HEIGHT_IN)
     for ax in panels:
@@ -488,7 +488,7 @@ def two(result: Found) -> tuple[Figure, Sequence[Axes]]:
 
 def lines(
     ax: Axes,
-    result: Found,
+    result: UnmaskingResults,
     frame: pd.DataFrame,
     value: str,
     low: str | None,
@@ -535,7 +535,7 @@ number."""
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LineStyle:
     """How a line is drawn. hollow: marks in white, with the colour as their edge."""
 
     colour: str
@@ -545,21 +545,21 @@ class Look:
 
 
 LOOKS = (
-    Look(INK, "-", "o"),
-    Look(ACCENT, "--", "s"),
-    Look(SERIES[0], ":", "^"),
-    Look(SECONDARY, "-.", "D", hollow=True),
-    Look(SERIES[1], "-", "v", hollow=True),
-    Look(SERIES[2], "--", "P"),
-    Look(SERIES[3], ":", "X"),
+    LineStyle(INK, "-", "o"),
+    LineStyle(ACCENT, "--", "s"),
+    LineStyle(SERIES[0], ":", "^"),
+    LineStyle(SECONDARY, "-.", "D", hollow=True),
+    LineStyle(SERIES[1], "-", "v", hollow=True),
+    LineStyle(SERIES[2], "--", "P"),
+    LineStyle(SERIES[3], ":", "X"),
 )
 """By place of the method in the stimulus set; with more than seven they begin again."""
 
-HOLLOW = Look(ACCENT, "", "s", hollow=True)
+HOLLOW = LineStyle(ACCENT, "", "s", hollow=True)
 """The model's marks beside those of people."""
 
 
-def axes_look(place: int) -> Look:
+def axes_look(place: int) -> LineStyle:
     """Of the method at a place, from 0."""
     return LOOKS[place % len(LOOKS)]
 
@@ -590,7 +590,9 @@ def _space_labels(ordered: Sequence[float], width: float) -> list[str]:
     return result
 
 
-def marks(ax: Axes, look: Look, x: ArrayLike, y: ArrayLike, label: str, *, size: float = 6) -> None:
+def marks(
+    ax: Axes, look: LineStyle, x: ArrayLike, y: ArrayLike, label: str, *, size: float = 6
+) -> None:
     """Marks that no line joins."""
     at, values = np.asarray(x, float), np.asarray(y, float)
     ax.plot(

@@ -25,7 +25,7 @@ from scipy import stats
 from scipy.special import expit, logit, xlogy
 
 from labapp.analysis.bootstrap import LEVELS, Float64, divide_or_nan, interval, sum_draws
-from labapp.tasks.unmasking.report.curves import IMAGE, PERSON, Cells, scalars
+from labapp.tasks.unmasking.report.curves import IMAGE, PERSON, AnnotationCells, scalars
 from labapp.tasks.unmasking.report.results import CORRECT, LABEL, Fits
 
 POOLED = (
@@ -49,7 +49,7 @@ MOST = {LABEL: (0.5, 0.1), CORRECT: (0.5, 0.5)}
 know", but any share may name the wrong class."""
 
 
-def fits(cells: Cells) -> Fits:
+def fits(cells: AnnotationCells) -> Fits:
     pooled: list[dict[str, object]] = []
     own: list[dict[str, object]] = []
     counts = cells.counts.sum(IMAGE)
@@ -65,7 +65,7 @@ def fits(cells: Cells) -> Fits:
 
 
 def _fit_pooled(
-    cells: Cells, hits: Float64, counts: Float64, most: tuple[float, float]
+    cells: AnnotationCells, hits: Float64, counts: Float64, most: tuple[float, float]
 ) -> tuple[CurveFits | None, dict[str, object]]:
     """hits, counts : of one method, shape (participants, masks)."""
     x = np.log(np.array(cells.percents, np.float64))
@@ -98,7 +98,7 @@ def _fit_pooled(
 
 
 def _own(
-    cells: Cells,
+    cells: AnnotationCells,
     hits: Float64,
     counts: Float64,
     over_all: CurveFits | None,
@@ -163,7 +163,7 @@ def _explain_unsettled(x: Float64, locations: Float64) -> str:
     return "" if within else UNSETTLED
 
 
-def _outside(cells: Cells, threshold: float) -> str:
+def _outside(cells: AnnotationCells, threshold: float) -> str:
     return "" if cells.percents[0] <= threshold <= cells.percents[-1] else OUTSIDE
 
 

@@ -212,7 +212,7 @@ class Alarms:
             case "alarm.cleared":
                 return self._clear(str(p["code"]))
             case "program.stalled":
-                return self._stalled(event)
+                return self._add_stall(event)
             case "clock.changed":
                 detail = wording.clock_changed(p)
                 text = tr("alarm.clock_changed")
@@ -240,7 +240,7 @@ class Alarms:
                 return self._clear("close")
         return False
 
-    def _stalled(self, event: Event) -> bool:
+    def _add_stall(self, event: Event) -> bool:
         p = event.payload
         after = "left_out" if p["left_out"] or not p["duration_ns"] else "kept"
         told = tr(TOLD["recorder" if p["who"] == "recorder" else after])

@@ -10,7 +10,7 @@ from labapp.models.datasets.concepts.shapes import (
     CLASSES,
     COUNT,
     MOST,
-    RenderedRows,
+    RenderedShapes,
     concepts,
     grid_factors,
     grid_indices,
@@ -59,7 +59,7 @@ def test_sizes_and_classes(correlations: int) -> None:
 def test_pictures_show_their_hues_and_are_drawn_alike_in_any_batch() -> None:
     # Red floor, green walls, blue sphere, seen from the front at full size.
     row = np.ravel_multi_index((0, 3, 7, 7, 2, 7), module.SIZES)
-    rows = RenderedRows(np.array([row, 0, row], dtype=np.int64))
+    rows = RenderedShapes(np.array([row, 0, row], dtype=np.int64))
     x = rows.instances(np.array([0, 1, 2]))
     assert x.shape == (3, 3, 64, 64)
     assert x.dtype == np.float32

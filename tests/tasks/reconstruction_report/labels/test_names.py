@@ -28,9 +28,9 @@ from labapp.tasks.reconstruction.report.contents import of_study
 from labapp.tasks.reconstruction.report.labels.figures import SIDE_BY_SIDE, plates
 from labapp.tasks.reconstruction.report.labels.sheet import (
     NOTHING,
-    Found,
+    LabelResults,
     NamedModels,
-    Rating,
+    NameRatings,
     agreement,
     collect_names,
     count_covered,
@@ -301,12 +301,12 @@ TC = "mnist8k/tc5"
 
 
 @pytest.fixture(scope="module")
-def found() -> Found:
+def found() -> LabelResults:
     return find(tables(cohort({TC: TC5, "mnist8k/tc10": TC10})), measured=faint(3))
 
 
 @pytest.fixture(scope="module")
-def drawn(found: Found) -> Sequence[ReportFigure]:
+def drawn(found: LabelResults) -> Sequence[ReportFigure]:
     return plates(found)
 
 
@@ -337,7 +337,7 @@ def test_a_figure_of_programs_says_so_by_itself() -> None:
 
 
 def test_dials_with_little_effect_are_hatched_and_starred(
-    found: Found, drawn: Sequence[ReportFigure]
+    found: LabelResults, drawn: Sequence[ReportFigure]
 ) -> None:
     ax = drawn[0].figure.axes[0]
     assert [bool(bar.get_hatch()) for bar in bars(ax)] == [False, False, True, False, False]
@@ -348,10 +348,10 @@ def test_dials_with_little_effect_are_hatched_and_starred(
     assert "hatched" not in plates(known)[0].caption
 
 
-def test_consistent_names_are_counted_beside_the_bars(found: Found) -> None:
+def test_consistent_names_are_counted_beside_the_bars(found: LabelResults) -> None:
     assert found.sheet is not None
     says = {line.name.id: line.name.text.startswith("3-5") for line in found.sheet.lines}
-    rated = replace(found, ratings=(Rating("a", says),))
+    rated = replace(found, ratings=(NameRatings("a", says),))
     plate = plates(rated)[0]
     shown = [text.get_text() for text in plate.figure.axes[0].texts]
     assert shown == ["4", "3", "3", "3 (2 ✓)", "3"]
@@ -378,7 +378,7 @@ def test_many_models_take_several_rows() -> None:
     assert {ax.get_ylim() for ax in shown} == {(5.6, -0.6)}
 
 
-def test_ids_on_one_page_are_of_one_figure_each(found: Found) -> None:
+def test_ids_on_one_page_are_of_one_figure_each(found: LabelResults) -> None:
     made = [session("P01", {TC: {1: "a"}}), session("P01", {TC: {1: "b"}}, study="other")]
     both = find(tables(made), measured=faint())
     html = "".join(part for study in both.studies for part in of_study(study, both))
