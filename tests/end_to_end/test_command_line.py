@@ -68,7 +68,8 @@ def test_a_session_from_start_to_report(labapp: Labapp, tmp_path: Path) -> None:
     analysed = labapp("analyze", bundle, "--out", results, "--format", "xlsx")
     assert analysed.stdout.splitlines()[-1] == f"report: {results / 'report.html'}"
     stages = pd.read_excel(results / "data.xlsx", sheet_name="Data")
-    assert list(stages["n_solved"]) == [3, 2, 2]
+    # Practice is no stage.
+    assert list(stages["n_solved"]) == [2, 2]
     trials = pd.read_csv(results / "trials.csv")
     assert set(trials["outcome"]) == {"solved"}
     assert (
