@@ -545,7 +545,7 @@ def spoken_by(tmp_path: Path, **environment: str) -> str:
         "from labapp.ui import language\n"
         "app = make_app()\n"
         "cancel = app.translate('QPlatformTheme', 'Cancel')\n"
-        "print(language.spoken(), language.tr('button.back'), cancel)"
+        "print(language.current_language(), language.tr('button.back'), cancel)"
     )
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("LANG", "LC_", "LABAPP_LA"))}
     done = subprocess.run(

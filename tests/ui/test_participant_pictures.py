@@ -423,7 +423,7 @@ def test_labels_show_their_words_as_they_stand(qtbot: QtBot) -> None:
         for path in sorted(Path(labapp.__file__).parent.rglob("*.py"))
         if path.name != "label.py" and re.search(r"QLabel|setHtml", text := path.read_text("utf-8"))
         for line in text.splitlines()
-        if re.search(r"(?<![\w.])QLabel\((?!\))|= QLabel\(|setHtml\((?!marked)", line)
+        if re.search(r"(?<![\w.])QLabel\((?!\))|= QLabel\(|setHtml\((?!format_marks)", line)
         and not line.lstrip().startswith("class ")
     ]
     assert rich == []

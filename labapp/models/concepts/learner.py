@@ -464,7 +464,7 @@ class ConceptModel:
                 parts.append(logits.double().numpy())
         return np.concatenate(parts)
 
-    def predict_after_setting(self, rows: ConceptRows, setting: Mapping[int, int]) -> Float64:
+    def intervened(self, rows: ConceptRows, setting: Mapping[int, int]) -> Float64:
         """Class logits of all rows after some concepts, by their number from 0, were set to 0 or 1:
         float64, shape (n, classes). Raises ModelError: no concept of this model can be set, or
         there is none of that number."""

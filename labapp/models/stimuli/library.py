@@ -244,7 +244,7 @@ def refuse_existing(folder: Path) -> None:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """A draft of a new folder, see `leftovers.drafted`. Raises StimuliError."""
+    """A draft of a new folder, see `leftovers.write_atomically`. Raises StimuliError."""
     refuse_existing(folder)
     try:
         with leftovers.write_atomically(folder) as draft:
