@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from labapp.study.allocation import DrawnCells, Rule, Slot, Slots, in_order
-from labapp.study.conditions import Cells, counterbalanced, generator
+from labapp.study.conditions import Cells, counterbalance_order, generator
 from labapp.study.design import Design
 
 STUDY = "benchmark"
@@ -68,7 +68,7 @@ def measured(draws: int, cells: int, models: int, participants: int, lost: float
     ways: dict[str, tuple[Rule, Callable[[int], Orders]]] = {
         "drawn cells, order by number": (
             drawn,
-            lambda seed: lambda place, number: counterbalanced(levels, seed, STUDY, number),
+            lambda seed: lambda place, number: counterbalance_order(levels, seed, STUDY, number),
         ),
         "slots": (
             Slots(design, None),

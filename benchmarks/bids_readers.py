@@ -25,7 +25,7 @@ from tests.helpers.bids import validator_errors
 def main() -> int:
     wrong = 0
     with tempfile.TemporaryDirectory() as temporary:
-        for study in sorted(path.stem for path in loading.shipped()):
+        for study in sorted(path.stem for path in loading.list_shipped()):
             folder = Path(temporary) / study
             sessions = simulate_at_scale(study, 2, "understanding", folder / "data", number=1)
             bundle = export(sessions, folder / "bundle")

@@ -85,7 +85,7 @@ def main() -> None:
     asked = parser.parse_args()
     torch.set_num_threads(asked.threads)
     print(f"{'recipe':30} {'phase':22} {'weights':>8} {'median':>7} {'mean ms':>7} {'s/epoch':>7}")
-    for name, recipe in recipes.shipped().items():
+    for name, recipe in recipes.read_shipped().items():
         if name.startswith(tuple(asked.prefixes)):
             report(recipe.of(asked.size), asked.steps)
 

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from labapp.base.errors import ModelError
 from labapp.models.metrics.evaluation.scores import LEARNT_WITHOUT_CONCEPTS, compute_all
-from labapp.models.representations.measuring import labelled_encodings
+from labapp.models.representations.measuring import load_labelled_encodings
 from labapp.models.representations.recipe import Recipe
 from labapp.models.training.loop import Progress
 
@@ -156,7 +156,7 @@ def scored(recipe: Recipe, work: Path) -> dict[str, Any]:
     """The entry of a trained model, see `kept`. A score is null where a metric refuses it."""
     from labapp.models.representations import card as cards
 
-    rows = labelled_encodings(work / recipe.id)
+    rows = load_labelled_encodings(work / recipe.id)
     assert rows is not None
     outcomes = compute_all(
         rows.codes, rows.factors, cut=True, settings=LEARNT_WITHOUT_CONCEPTS, names=METRICS

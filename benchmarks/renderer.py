@@ -20,7 +20,7 @@ BATCHES = (64, 1024)
 
 def measure(batch: int, repeats: int) -> dict[str, float]:
     """Pictures a second, and the milliseconds that a batch takes."""
-    rows = dsprites.RenderedRows(np.arange(dsprites.COUNT))
+    rows = dsprites.RenderedSprites(np.arange(dsprites.COUNT))
     rng = np.random.default_rng(0)
     times = []
     for _ in range(repeats + 3):

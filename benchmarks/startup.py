@@ -24,8 +24,8 @@ began = float(sys.argv[1])
 from labapp.ui.qtapp import make_app
 app = make_app()
 from PySide6.QtCore import QTimer
-from labapp.ui.starting import shown_home
-home = shown_home(Path(sys.argv[2]), Path(sys.argv[2]) / "private")
+from labapp.ui.starting import show_home
+home = show_home(Path(sys.argv[2]), Path(sys.argv[2]) / "private")
 def painted():
     print((time.time() - began) * 1000, "torch" in sys.modules, flush=True)
     home.close()

@@ -31,7 +31,7 @@ def measured(participants: int, folder: Path) -> dict[str, float]:
     """Seconds by what was done."""
     from labapp.analysis import load
     from labapp.tasks.unmasking.report.contents import findings, groups_of
-    from labapp.tasks.unmasking.report.curves import Cells
+    from labapp.tasks.unmasking.report.curves import AnnotationCells
 
     command = [sys.executable, "-m", "labapp", "simulate", "unmasking-faces"]
     options = ["--participants", str(participants), "--strategy", "understanding"]
@@ -42,7 +42,7 @@ def measured(participants: int, folder: Path) -> dict[str, float]:
     )
     read, tables = timed(lambda: load(folder))
     counted = tables.included()
-    arrays, _ = timed(lambda: [Cells.of(group) for group in groups_of(counted)])
+    arrays, _ = timed(lambda: [AnnotationCells.of(group) for group in groups_of(counted)])
     computed, _ = timed(lambda: findings(counted))
     return {"simulate": simulated, "read": read, "arrays": arrays, "compute": computed}
 

@@ -57,7 +57,9 @@ def study() -> str:
     from labapp.study import loading
     from labapp.study.authoring import schema_of
 
-    names = sorted((path.stem for path in loading.shipped()), key=lambda name: name not in SIMPLE)
+    names = sorted(
+        (path.stem for path in loading.list_shipped()), key=lambda name: name not in SIMPLE
+    )
     files = [(name, loading.load(name).study) for name in names]
     about = """A study is a YAML file. `labapp studies check FILE` tells what is wrong with it,
 `labapp studies schema` prints what follows as a JSON Schema. Start with
@@ -344,7 +346,7 @@ def shipped_parts() -> Iterator[tuple[Any, Any]]:
     from labapp.study import loading, overview
     from labapp.study.plan import Plan
 
-    for path in loading.shipped():
+    for path in loading.list_shipped():
         plans: list[Plan] = []
         overview.check(path.stem, plans=plans)
         for plan in plans:
@@ -425,7 +427,7 @@ statistic is the one it is stands in [Statistics](../explanation/statistics.md).
 
 
 def events() -> str:
-    from labapp.record.events.registry import describe, hints, registered, remarks
+    from labapp.record.events.registry import describe, hints, registered_kinds, remarks
 
     parts = [
         """# Events
@@ -449,7 +451,8 @@ the same of the version that wrote it."""
             ]
             if row["fields"]:
                 limits = {
-                    name: remarks(hint) for name, hint in hints(registered()[row["kind"]]).items()
+                    name: remarks(hint)
+                    for name, hint in hints(registered_kinds()[row["kind"]]).items()
                 }
                 fields = [
                     (code(name), prose(row["field_meanings"][name]), code(type_), limits[name])

@@ -23,7 +23,7 @@ from labapp.models.metrics.evaluation.scores import (
 )
 from labapp.models.representations import card as cards
 from labapp.models.representations import package
-from labapp.models.representations.measuring import labelled_encodings
+from labapp.models.representations.measuring import load_labelled_encodings
 
 MODELS = (
     "dsprites/ae", "dsprites/vae", "dsprites/gt", "sinelines/ae", "sinelines/vae", "sinelines/gt",
@@ -35,7 +35,7 @@ FILE = resources.models() / "metrics.json"
 
 def row(model: str, name: str) -> dict[str, Any]:
     """One metric's score and settings, as `labapp models evaluate` computes them."""
-    rows = labelled_encodings(model)
+    rows = load_labelled_encodings(model)
     assert rows is not None
     (result,) = compute_all(
         rows.codes, rows.factors, cut=True, settings=LEARNT_WITHOUT_CONCEPTS, names=[name]

@@ -20,7 +20,7 @@ from labapp.base.figure_style import STYLE
 from labapp.models.metrics.information import mutual_information
 from labapp.models.representations import card as cards
 from labapp.models.representations import package
-from labapp.models.representations.measuring import labelled_encodings
+from labapp.models.representations.measuring import load_labelled_encodings
 from scripts.side_by_side import Representation, draw
 
 DATA_SETS = {"dsprites": "dSprites", "sinelines": "Sinelines"}
@@ -30,7 +30,7 @@ FILE = resources.assets().parent / "docs" / "pictures" / "representations.png"
 
 def representation(model: str, title: str) -> Representation:
     """Its scores are those on its card."""
-    rows, root = labelled_encodings(model), resources.models()
+    rows, root = load_labelled_encodings(model), resources.models()
     measured = cards.read(package.find(model, root)).disentanglement
     assert rows is not None
     assert measured is not None

@@ -21,7 +21,7 @@ from labapp.tasks.judging.plan import (
     exercise_questions,
     questions,
 )
-from labapp.tasks.judging.screen.description import Pages
+from labapp.tasks.judging.screen.description import DescriptionPages
 from labapp.tasks.judging.screen.photos import JudgingScreen
 from labapp.tasks.judging.screen.warm_up import WarmUpScreen
 from labapp.ui.participant.window import ParticipantWindow
@@ -86,7 +86,7 @@ def description(screen: JudgingScreen, window: ParticipantWindow) -> Iterator[st
     """The pages of the description, and the whole tree where there is one."""
     screen.help()
     inside = window.opened.inside
-    assert isinstance(inside, Pages)
+    assert isinstance(inside, DescriptionPages)
     for place in range(len(inside.pages)):
         inside.tabs.show_index(place)
         inside.tabs.changed.emit(place)

@@ -22,7 +22,7 @@ import pytest
 from labapp.analysis.analyze import dictionary
 from labapp.base import discovery
 from labapp.cli.main import command_tree
-from labapp.record.events import registered
+from labapp.record.events import registered_kinds
 from labapp.study.plugins.registry import task_files
 from labapp.study.schema import Study
 from scripts import docs_reference
@@ -214,7 +214,7 @@ def keys(schema: Any) -> Iterator[str]:
 @cache
 def names() -> dict[str, set[str]]:
     """The names that the glossary's words make, by what they name."""
-    columns, kinds = dictionary(), registered()
+    columns, kinds = dictionary(), registered_kinds()
     bundled = [
         column for files in task_files() for column in (*files.event_columns, *files.more_columns)
     ]

@@ -15,7 +15,7 @@ from labapp.models.metrics.information import mutual_information
 from labapp.models.metrics.r4 import r4
 from labapp.models.metrics.registry import METRICS
 from labapp.models.representations import card, package, recipe
-from labapp.models.representations.measuring import labelled_encodings
+from labapp.models.representations.measuring import load_labelled_encodings
 from scripts import models_metrics, models_picture
 from scripts.models_table import (
     classifiers_table,
@@ -84,7 +84,7 @@ def test_scores_of_a_model_that_is_another_now_are_not_kept(
 
 @pytest.mark.parametrize("name", ["dsprites/vae", "sinelines/ae", "sinelines/gt"])
 def test_the_kept_scores_are_found_again(name: str) -> None:
-    rows = labelled_encodings(name)
+    rows = load_labelled_encodings(name)
     assert rows is not None
     for outcome in compute_all(rows.codes, rows.factors, names=QUICK):
         assert outcome.score is not None
@@ -107,7 +107,7 @@ def test_the_kept_scores_of_slower_metrics_are_found_again(name: str) -> None:
 
 def test_the_kept_r4_of_the_true_factors_is_that_of_any_of_them() -> None:
     """Of one pair, for all of them take minutes: each factor is its own code."""
-    rows, kept = labelled_encodings("sinelines/gt"), SCORES["sinelines/gt"]["r4"]
+    rows, kept = load_labelled_encodings("sinelines/gt"), SCORES["sinelines/gt"]["r4"]
     assert rows is not None
     found = r4(rows.codes[:, [2]], rows.factors[:, [2]])
     assert found.score == pytest.approx(kept["score"], abs=0.0002)
@@ -125,7 +125,7 @@ def test_the_kept_scores_are_the_cards() -> None:
 
 def test_the_picture_beside_the_tables_shows_what_the_metrics_were_computed_from() -> None:
     shown = models_picture.representation("sinelines/vae", "VAE")
-    rows, kept = labelled_encodings("sinelines/vae"), SCORES["sinelines/vae"]
+    rows, kept = load_labelled_encodings("sinelines/vae"), SCORES["sinelines/vae"]
     assert rows is not None
     assert (shown.codes, shown.factors) == (rows.code_names, rows.factor_names)
     # The share of each factor's entropy that its most telling code has.

@@ -17,7 +17,7 @@ from labapp.models.metrics.evaluation.scores import LEARNT_WITHOUT_CONCEPTS, com
 from labapp.models.metrics.registry import METRICS as REGISTRY
 from labapp.models.representations import card as cards
 from labapp.models.representations import package
-from labapp.models.representations.measuring import labelled_encodings
+from labapp.models.representations.measuring import load_labelled_encodings
 from labapp.models.representations.recipe import ClosedForm, Gt
 from scripts import models_metrics
 
@@ -44,7 +44,7 @@ class Scored:
 def computed(model: str) -> dict[str, float]:
     """The scores of a model that is not shipped, as those of the shipped ones were computed; NaN
     where a metric does not apply."""
-    rows = labelled_encodings(model)
+    rows = load_labelled_encodings(model)
     if rows is None:
         raise SystemExit(f"{model} has no encodings and true factors: it cannot be measured.")
     results = compute_all(

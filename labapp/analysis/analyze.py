@@ -36,16 +36,16 @@ from labapp.analysis.declared import Registration
 from labapp.analysis.folding.folded import NAME as SNAPSHOTS
 from labapp.analysis.folding.folded import SAFE
 from labapp.analysis.participation import flow_figures
-from labapp.analysis.snapshots import Snapshots, recorded
+from labapp.analysis.snapshots import Snapshots, get_attached
 from labapp.analysis.sources import Progress
 from labapp.analysis.statistic import STATISTICS
-from labapp.analysis.tables import Tables, load, typed
+from labapp.analysis.tables import Tables, build_frame, load
 from labapp.analysis.task_records import Columns
 from labapp.analysis.task_report import Findings, TaskReport, left_out, reports, study_title
 from labapp.analysis.writing_snapshots import write_snapshots
 from labapp.base import access, leftovers, messages, resources, translations
 from labapp.base.errors import DataFolderError, ExportExists, SetupError
-from labapp.base.figure_style import USUAL_LOOK, Look, looking
+from labapp.base.figure_style import USUAL_LOOK, FigureLook, looking
 from labapp.base.parallel.processes import processes
 from labapp.base.reading.tables import Lines, cell
 from labapp.base.report import listing
@@ -57,7 +57,7 @@ from labapp.base.report.page import (
     count,
     definitions,
     heading,
-    joined,
+    join_parts,
     links,
     navigation,
     page,
@@ -74,7 +74,7 @@ MISSING = "report-words.yaml"
 """In the folder of an analysis: the sentences for which a file of one's own has no words."""
 
 
-def chosen(
+def choose_language(
     tables: Tables, asked: str | None, words: Path | None = None
 ) -> tuple[Translation | None, str]:
     """The language that is asked for, else that of the studies; and what is to be told of it, if
@@ -180,7 +180,7 @@ def analyze(
     registrations: Sequence[Path] = (),
     workers: int | None = None,
     dask: str | None = None,
-    look: Look = USUAL_LOOK,
+    look: FigureLook = USUAL_LOOK,
     language: str | None = None,
     words: Path | None = None,
     formats: Sequence[str] = (),
@@ -219,16 +219,16 @@ def analyze(
     tables = load(
         list(paths), part(0.0, 0.5), withdrawn=withdrawn, pilot=pilot, workers=workers, dask=dask
     )
-    translation, remark = chosen(tables, language, words)
+    translation, remark = choose_language(tables, language, words)
     findings = Findings.find(tables.included(), ratings, registered)
     try:
         with (
-            staged(out, REPORT, session_folders_in(paths)) as folder,
+            stage_output(out, REPORT, session_folders_in(paths)) as folder,
             _beside(tables, workers) as executor,
             looking(look),
             speaking(translation),
         ):
-            large = executor.submit(write_snapshots, recorded(tables), *snapshot_files(folder))
+            large = executor.submit(write_snapshots, get_attached(tables), *snapshot_files(folder))
             text = report(
                 tables, progress=part(0.5, 0.8), findings=findings, remarks=filter(None, [remark])
             )
@@ -256,7 +256,7 @@ def analyze(
 def _beside(tables: Tables, workers: int | None) -> AbstractContextManager[Executor]:
     """Who writes the large table while the report is made. Where it is worth it, another process: a
     thread of this one makes the report wait, though Arrow needs little of Python."""
-    snapshots = recorded(tables)
+    snapshots = get_attached(tables)
     if workers == 1 or not isinstance(snapshots, Snapshots) or not snapshots.many:
         return ThreadPoolExecutor(1)
     return processes(1, safe=SAFE)
@@ -294,7 +294,7 @@ left of one is removed by the next analysis that is written to the same place.""
 
 
 @contextmanager
-def staged(out: Path, last: str, sessions: Iterable[Path] = ()) -> Iterator[Path]:
+def stage_output(out: Path, last: str, sessions: Iterable[Path] = ()) -> Iterator[Path]:
     """A folder to write into; its files are moved into `out` at the end, the one named `last` last.
 
     Ctrl-C, a full disk or a loss of power leave no half of an analysis that looks like a whole.
@@ -356,7 +356,7 @@ def write(tables: Tables, out: Path, findings: Findings | None = None) -> list[P
     try:
         access.own_folder(out)
         written = write_small(tables, out, findings)
-        write_snapshots(recorded(tables), *snapshot_files(out))
+        write_snapshots(get_attached(tables), *snapshot_files(out))
     except OSError as error:
         raise unwritable(out, error) from error
     return [*written, *snapshot_files(out)]
@@ -365,7 +365,7 @@ def write(tables: Tables, out: Path, findings: Findings | None = None) -> list[P
 def write_small(tables: Tables, out: Path, findings: Findings) -> list[Path]:
     """All but the large table, as `write` does it. Raises OSError."""
     written = []
-    for name, frame in {**tables.small(), **derived(findings)}.items():
+    for name, frame in {**tables.small(), **derive_tables(findings)}.items():
         written += [out / f"{name}.csv", out / f"{name}.parquet"]
         _to_csv(with_lists(frame, _columns()[name]), written[-2])
         with written[-1].open("xb") as file:
@@ -443,11 +443,11 @@ def statistics(findings: Findings) -> pd.DataFrame:
     rows = [
         dict(row) for report, results in findings.of.items() for row in report.statistics(results)
     ]
-    return typed(rows, STATISTICS)
+    return build_frame(rows, STATISTICS)
 
 
-def derived(findings: Findings) -> dict[str, pd.DataFrame]:
-    """The tables, by name."""
+def derive_tables(findings: Findings) -> dict[str, pd.DataFrame]:
+    """The derived tables, by name."""
     frames = {
         STATISTICS_TABLE: statistics(findings),
         CODE_COUNTS_TABLE: code_counts(findings.counted),
@@ -542,8 +542,8 @@ def report(
     titles = [study_title(tables.participants, study) for study in studies]
     title = ", ".join(titles) if len(studies) <= IN_TITLE else f"{len(studies)} studies"
     title = f"Report: {title}"
-    header = joined(_header(tables, title, titles, made, chapters, remarks))
-    return page(title, header, joined(parts), _footer(tables))
+    header = join_parts(_header(tables, title, titles, made, chapters, remarks))
+    return page(title, header, join_parts(parts), _footer(tables))
 
 
 def _header(

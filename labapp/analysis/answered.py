@@ -168,11 +168,11 @@ MODELS = f"{SOURCEDATA}/models"
 def know_bundled_cards(places: Iterable[SessionPlace]) -> None:
     """Take in the cards of the bundles among these, for models that are not installed here."""
     for path in dict.fromkeys(place.path for place in places if place.prefix):
-        for model, model_card in bundled_cards(path).items():
+        for model, model_card in read_bundled_cards(path).items():
             card.know(model, model_card)
 
 
-def bundled_cards(bundle: Path) -> dict[str, ModelCard]:
+def read_bundled_cards(bundle: Path) -> dict[str, ModelCard]:
     """The cards of a bundle that can be read, by the ids of their models."""
     tree = bundle_tree(bundle)
     if tree is None:

@@ -54,14 +54,14 @@ def interval(value: ArrayLike, draws: Float64) -> Interval:
     return Interval(values, low, high)
 
 
-def divided(over: Float64, under: Float64) -> Float64:
+def divide_or_nan(over: Float64, under: Float64) -> Float64:
     """over / under, NaN where under is 0."""
     values = np.full(np.broadcast_shapes(over.shape, under.shape), np.nan)
     np.divide(over, under, out=values, where=under != 0)
     return values
 
 
-def drawn(drawing: Float64, sums: Float64) -> Float64:
+def sum_draws(drawing: Float64, sums: Float64) -> Float64:
     """Sums over those who are drawn: float64, shape (draws, ...).
 
     drawing : see `weights`; sums : of each participant, shape (participants, ...).
@@ -73,8 +73,8 @@ def ratio(drawing: Float64, over: Float64, under: Float64) -> Interval:
     """The quotient of two sums over participants (a share, a mean), with its interval; over,
     under : of each participant, shape (participants, ...)."""
     return interval(
-        divided(over.sum(axis=0), under.sum(axis=0)),
-        divided(drawn(drawing, over), drawn(drawing, under)),
+        divide_or_nan(over.sum(axis=0), under.sum(axis=0)),
+        divide_or_nan(sum_draws(drawing, over), sum_draws(drawing, under)),
     )
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from labapp.analysis.column import ends_of
 from labapp.analysis.columns import outcome_columns
-from labapp.base.documents import Path_, dotted
+from labapp.base.documents import Path_, format_path
 from labapp.base.errors import StudyError
-from labapp.models.stimuli.masked_pictures import recorded_outputs
+from labapp.models.stimuli.masked_pictures import find_recorded_outputs
 from labapp.study.loading import LoadedStudy
-from labapp.study.measures import Called, meanings, resolve, scores, unread
+from labapp.study.measures import Called, has_unread, meanings, resolve, scores
 from labapp.study.overview import Checked, check_all
 from labapp.study.schema import Study
 from labapp.study.stimulus_stages import PredictMasked
@@ -21,7 +21,7 @@ from labapp.study.stimulus_stages import PredictMasked
 
 def check_study(
     study: str | Path,
-    predict_masked: PredictMasked = recorded_outputs,
+    predict_masked: PredictMasked = find_recorded_outputs,
     language: str | None = None,
 ) -> Checked:
     """Everything that is wrong with a study and with what it names: as `check_all`, with the
@@ -55,7 +55,7 @@ def notices(loaded: LoadedStudy) -> list[str]:
         if transform == "logit" and ends:
             place = ("analysis", "transform", outcome)
             told.append(
-                f"line {loaded.located.line(place)}, {dotted(place)}: {outcome} can be "
+                f"line {loaded.located.line(place)}, {format_path(place)}: {outcome} can be "
                 f"{' or '.join(f'{end:g}' for end in ends)}, which has no logit: such values "
                 "are missing in the tests of it, and the report says how many they were."
             )
@@ -75,7 +75,7 @@ def impossible_transforms(loaded: LoadedStudy) -> Iterator[StudyError]:
             yield StudyError.at(
                 loaded.path,
                 loaded.located.line(place),
-                dotted(place),
+                format_path(place),
                 f"{outcome} goes from {low:g} to {high:g}, and only values {where} have a "
                 f"{transform}: the others would be missing in the analysis",
                 "Use another transform, or none.",
@@ -101,7 +101,7 @@ def impossible_effects(loaded: LoadedStudy) -> Iterator[StudyError]:
         yield StudyError.at(
             loaded.path,
             loaded.located.line(place),
-            dotted(place),
+            format_path(place),
             f"{outcome} goes from {low:g} to {high:g}, and so the contrast {contrast.name!r} to "
             f"{largest:g} at most; {effect.raw:g} is not below that",
             "Say the smallest effect in the unit of the outcome.",
@@ -130,7 +130,7 @@ def unknown_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
     known = [*{("", column.name) for _, column in outcome_columns()}, *scores(loaded)]
     outcomes: dict[Called, str] = {}
     whole = not loaded.origin
-    for place, name in _named(loaded.study):
+    for place, name in _walk_names(loaded.study):
         unknown = (
             f"{name!r} is neither a number of a table nor a score of a questionnaire of the flow"
         )
@@ -139,7 +139,7 @@ def unknown_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
             outcome = resolve(loaded, place, name, known, unknown, todo)
         except StudyError as error:
             whole = False
-            if not unread(loaded) or meanings(name, known):
+            if not has_unread(loaded) or meanings(name, known):
                 yield error
             continue
         if place[1] != "outcomes":
@@ -147,7 +147,7 @@ def unknown_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
                 yield StudyError.at(
                     loaded.path,
                     loaded.located.line(place),
-                    dotted(place),
+                    format_path(place),
                     f"{name!r} is not among the outcomes that are analysed: "
                     f"{', '.join(outcomes.values())}",
                     "Add it to `analysis.outcomes`, as primary or secondary.",
@@ -156,13 +156,13 @@ def unknown_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
             yield StudyError.at(
                 loaded.path,
                 loaded.located.line(place),
-                dotted(place),
+                format_path(place),
                 f"{name!r} is {first!r} again: each outcome is analysed once",
                 "Leave one of them out.",
             )
 
 
-def _named(study: Study) -> Iterator[tuple[Path_, str]]:
+def _walk_names(study: Study) -> Iterator[tuple[Path_, str]]:
     plan = study.analysis
     for role in ("primary", "secondary"):
         for index, name in enumerate(getattr(plan.outcomes, role)):

@@ -17,9 +17,9 @@ from labapp.analysis.coding_section import (
     PERSON,
     code_counts,
     code_names,
-    compared_by,
-    counted_marks,
+    find_comparison_columns,
     levels,
+    select_counted_marks,
 )
 from labapp.analysis.tables import Tables
 from labapp.base.figure_style import (
@@ -34,7 +34,7 @@ from labapp.base.figure_style import (
 )
 from labapp.base.naming import natural
 from labapp.base.report import kit
-from labapp.base.report.drawing import SAID, ReportFigure, add_heading, shortened
+from labapp.base.report.drawing import SAID, ReportFigure, add_heading, shorten_names
 from labapp.base.report.listing import records
 from labapp.base.report.page import Verbatim, count
 
@@ -71,7 +71,7 @@ def coding_figures(tables: Tables, counts: pd.DataFrame, study: str) -> Iterator
     people = tables.participants[tables.participants["included"]]
     programs = people[people["simulated"].fillna(value=False).astype(bool)]
     told = study, len(people[PERSON].drop_duplicates()), len(programs[PERSON].drop_duplicates())
-    for by in (OVERALL, *compared_by(tables)):
+    for by in (OVERALL, *find_comparison_columns(tables)):
         if by == OVERALL or 1 < len(levels(counts, by)) <= MOST_LEVELS:
             figure = _mentions(counts[counts["by"] == by], "" if by == OVERALL else by)
             name = f"codes-{study}" if by == OVERALL else f"codes-{study}-by-{by}"
@@ -109,7 +109,7 @@ def words_of(by: str) -> str:
 
 def _mentions(counts: pd.DataFrame, by: str) -> Figure:
     """A row a code, in it a point a level with its interval."""
-    codes = _ordered_codes(counts)
+    codes = _order_codes(counts)
     names = sorted(counts["level"].dropna().unique()) if by else [""]
     high = ROW_IN * len(codes) * max(1.2, 0.7 * len(names)) + 0.9 + 0.2 * (len(names) > 1)
     with mpl.rc_context(style()):
@@ -144,7 +144,7 @@ def _mentions(counts: pd.DataFrame, by: str) -> Figure:
 
 def _names(names: Sequence[str]) -> list[Verbatim]:
     """Names beside an axis, which are never translated."""
-    return [Verbatim(name) for name in shortened(names)]
+    return [Verbatim(name) for name in shorten_names(names)]
 
 
 def _point(ax: Axes, row: dict[str, Any], place: float, marker: str, colour: str) -> None:
@@ -164,7 +164,7 @@ def _point(ax: Axes, row: dict[str, Any], place: float, marker: str, colour: str
     )
 
 
-def _ordered_codes(rows: pd.DataFrame) -> list[tuple[str, str]]:
+def _order_codes(rows: pd.DataFrame) -> list[tuple[str, str]]:
     """By tier, and there the one that most participants said first."""
     sums: Counter[tuple[str, str]] = Counter()
     for row in records(rows):
@@ -193,8 +193,8 @@ def _spans(ax: Axes, rows: pd.DataFrame, place: float, most: float, thick: float
 
 def _study(tables: Tables) -> Figure:
     """A panel a code, a row a participant's session."""
-    marks = counted_marks(tables.coded)
-    codes = _ordered_codes(marks)
+    marks = select_counted_marks(tables.coded)
+    codes = _order_codes(marks)
     sessions = tables.participants[tables.participants["included"]]
     keys = sorted(
         zip(sessions["participant"], sessions["session"], strict=True),
@@ -210,7 +210,7 @@ def _study(tables: Tables) -> Figure:
     with mpl.rc_context(style()):
         high = max(1.1, ROW_IN * 0.8 * len(keys) + 0.5)
         figure, axes = kit.panels(len(codes), 3, high, sharex=True, sharey=True)
-        titles = shortened(_titles(marks, codes))
+        titles = shorten_names(_titles(marks, codes))
         for ax, (tier, code), title in zip(axes, codes, titles, strict=True):
             own = marks[(marks["tier"] == tier) & (marks["code"] == code)]
             for row, who in enumerate(keys):
@@ -232,8 +232,8 @@ def _of(rows: pd.DataFrame, who: tuple[str, str]) -> pd.Series[bool]:
 def session_timeline(tables: Tables, who: tuple[str, str], study: str) -> ReportFigure:
     """What was said in a session, trial by trial. tables: of the study; who: participant and
     session."""
-    marks = counted_marks(tables.coded)
-    codes = _ordered_codes(marks)
+    marks = select_counted_marks(tables.coded)
+    codes = _order_codes(marks)
     own = marks[_of(marks, who)]
     trials = tables.trials[_of(tables.trials, who)]
     pauses = tables.deviations[_of(tables.deviations, who)]
@@ -318,7 +318,7 @@ def _gains(ax: Axes, marks: pd.DataFrame) -> None:
 
 def timelines(tables: Tables, study: str) -> Iterator[ReportFigure]:
     """A timeline of each session that is coded, of up to `MOST_SESSIONS`."""
-    marks = counted_marks(tables.coded)
+    marks = select_counted_marks(tables.coded)
     keys = sorted(
         set(zip(marks["participant"], marks["session"], strict=True)),
         key=lambda who: (natural(who[0]), natural(who[1])),
@@ -329,6 +329,6 @@ def timelines(tables: Tables, study: str) -> Iterator[ReportFigure]:
 
 def left_out(tables: Tables) -> str:
     """How many coded sessions have no timeline of their own, in words; empty for none."""
-    marks = counted_marks(tables.coded)
+    marks = select_counted_marks(tables.coded)
     n = len(set(zip(marks["participant"], marks["session"], strict=True))) - MOST_SESSIONS
     return f"{count(n, 'more session')} without a timeline." if n > 0 else ""

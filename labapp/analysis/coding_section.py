@@ -21,7 +21,7 @@ from labapp.analysis.bootstrap import NORMAL
 from labapp.analysis.column import TRIAL, WHO, Column, number, seconds, text, whole, yes
 from labapp.analysis.declared import PREFIX
 from labapp.analysis.speech_rows import NOT_AGREED, REDACTED
-from labapp.analysis.tables import Tables, typed
+from labapp.analysis.tables import Tables, build_frame
 from labapp.base.naming import natural
 from labapp.base.report.listing import NONE, records
 from labapp.base.report.page import (
@@ -32,7 +32,7 @@ from labapp.base.report.page import (
     decimal,
     details,
     heading,
-    joined,
+    join_parts,
     paragraph,
     table,
     two_lines,
@@ -52,26 +52,26 @@ def coding_section(tables: Tables, study: str, anchor: str) -> Iterator[Html]:
 
     if tables.coded.empty and tables.utterances.empty:
         return
-    marks = counted_marks(tables.coded)
+    marks = select_counted_marks(tables.coded)
     yield heading(3, "What participants said")
-    yield paragraph(_told(tables, marks))
+    yield paragraph(_describe_coding(tables, marks))
     yield from talk_section(tables)
     if marks.empty:
         return
     counts = code_counts(tables)
     yield _overall(counts)
-    for by in compared_by(tables):
+    for by in find_comparison_columns(tables):
         yield _by(counts, by)
     for figure in coding_figures(tables, counts, study):
         yield figure.html(anchor)
     sessions = [figure.html(anchor) for figure in timelines(tables, study)]
     if more := left_out(tables):
         sessions.append(paragraph(more, "quiet"))
-    yield details(f"The timelines of {count(len(sessions), 'session')}", joined(sessions))
+    yield details(f"The timelines of {count(len(sessions), 'session')}", join_parts(sessions))
     yield _quotes(tables)
 
 
-def _told(tables: Tables, marks: pd.DataFrame) -> str:
+def _describe_coding(tables: Tables, marks: pd.DataFrame) -> str:
     """What was coded, by whom, and what is not."""
     spoken = tables.utterances[tables.utterances["speaker"] == "participant"]
     people = len(marks[PERSON].drop_duplicates())
@@ -97,7 +97,7 @@ def _told(tables: Tables, marks: pd.DataFrame) -> str:
             "Codes of simulated participants are those that their words were made from; no person "
             "gave them."
         )
-    if left := uncoded(tables):
+    if left := count_uncoded(tables):
         is_are = "is" if left == 1 else "are"
         sentences.append(f"{count(left, 'participant')} spoke and {is_are} not coded.")
     if others := len(tables.coded) - len(marks):
@@ -180,7 +180,7 @@ def _by(counts: pd.DataFrame, by: str) -> Html:
 
 def _quotes(tables: Tables) -> Html:
     """Some quotes a code, each of another participant, where that was agreed; what is left out."""
-    marks = counted_marks(tables.coded)
+    marks = select_counted_marks(tables.coded)
     rows = []
     names = code_names(marks)
     agreed, allowed = with_agreed_words(tables), quotable(tables)
@@ -220,7 +220,7 @@ def _quotes(tables: Tables) -> Html:
     parts = [table(titles, rows, numeric=(3,))] if rows else []
     if told := [f"{count(n, 'mark')} {why}." for why, n in left.items() if n]:
         parts.append(paragraph(" ".join(told), "quiet"))
-    return details(f"Quotes, up to {SHOWN_QUOTES} of a code", joined(parts))
+    return details(f"Quotes, up to {SHOWN_QUOTES} of a code", join_parts(parts))
 
 
 def talk_section(tables: Tables) -> Iterator[Html]:
@@ -233,8 +233,8 @@ def talk_section(tables: Tables) -> Iterator[Html]:
         return
     pauses = talk_times(tables)
     rows = [_row("All", spoken, pauses)]
-    for by in compared_by(tables):
-        speech, between = (_placed(frame, tables, by) for frame in (spoken, pauses))
+    for by in find_comparison_columns(tables):
+        speech, between = (_add_level(frame, tables, by) for frame in (spoken, pauses))
         rows += [
             _row(Verbatim(str(level)), speech[speech[by] == level], between[between[by] == level])
             for level in sorted(speech[by].dropna().unique())
@@ -278,7 +278,7 @@ def _reservations(spoken: pd.DataFrame) -> str:
     return " ".join(told)
 
 
-def _placed(frame: pd.DataFrame, tables: Tables, column: str) -> pd.DataFrame:
+def _add_level(frame: pd.DataFrame, tables: Tables, column: str) -> pd.DataFrame:
     """Rows with the level of a column, which is of their stage, or else of their participant."""
     if column in frame:
         return frame
@@ -365,38 +365,38 @@ CODE_COUNTS: tuple[Column, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class IntervalEnds:
     """The ends of an interval; None where there is none."""
 
     low: float | None
     high: float | None
 
 
-def wilson(successes: int, of: int) -> Interval:
+def wilson(successes: int, of: int) -> IntervalEnds:
     """95 % score interval of a share (Wilson 1927): it holds for few people too."""
     if of == 0:
-        return Interval(None, None)
+        return IntervalEnds(None, None)
     share, z = successes / of, NORMAL
     middle = (share + z * z / (2 * of)) / (1 + z * z / of)
     half = z * np.sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / (1 + z * z / of)
-    return Interval(max(0.0, float(middle - half)), min(1.0, float(middle + half)))
+    return IntervalEnds(max(0.0, float(middle - half)), min(1.0, float(middle + half)))
 
 
-def mean_interval(values: NDArray[np.float64]) -> Interval:
+def mean_interval(values: NDArray[np.float64]) -> IntervalEnds:
     """95 % interval of a mean over participants, by drawing participants again (percentiles)."""
     if values.size < LEAST:
-        return Interval(None, None)
+        return IntervalEnds(None, None)
     drawn = np.random.default_rng(SEED).integers(values.size, size=(DRAWS, values.size))
     low, high = np.percentile(values[drawn].mean(axis=1), (2.5, 97.5))
-    return Interval(float(low), float(high))
+    return IntervalEnds(float(low), float(high))
 
 
-def counted_marks(coded: pd.DataFrame) -> pd.DataFrame:
-    """The marks that counts are of: those on what the participant said, and those on no unit."""
+def select_counted_marks(coded: pd.DataFrame) -> pd.DataFrame:
+    """The marks that count: those on what the participant said, and those on no unit."""
     return coded[coded["speaker"].isna() | (coded["speaker"] == "participant")]
 
 
-def compared_by(tables: Tables) -> list[str]:
+def find_comparison_columns(tables: Tables) -> list[str]:
     """The columns by which a study is counted: the model, and its factors or else its conditions,
     each where it has several levels."""
     frames = (tables.coded, tables.stages, tables.participants)
@@ -406,10 +406,12 @@ def compared_by(tables: Tables) -> list[str]:
         )
     )
     names = ["model", *(factors or ["conditions"])]
-    return [name for name in names if len(_met(tables, name)[name].dropna().unique()) > 1]
+    return [
+        name for name in names if len(_find_met_levels(tables, name)[name].dropna().unique()) > 1
+    ]
 
 
-def _met(tables: Tables, column: str) -> pd.DataFrame:
+def _find_met_levels(tables: Tables, column: str) -> pd.DataFrame:
     """Which participant met which level of a column."""
     frame = tables.stages if column in tables.stages else tables.participants
     if column not in frame:
@@ -422,20 +424,20 @@ def code_counts(tables: Tables) -> pd.DataFrame:
     count."""
     studies = sorted(tables.coded["study"].unique())
     rows = [row for study in studies for row in _rows(tables.of_study(study), study)]
-    return typed(rows, CODE_COUNTS)
+    return build_frame(rows, CODE_COUNTS)
 
 
 def _rows(own: Tables, study: str) -> Iterator[dict[str, object]]:
     """own: of the study."""
-    marks = counted_marks(own.coded)
+    marks = select_counted_marks(own.coded)
     people = marks[PERSON].drop_duplicates()
     codes = sorted(set(zip(marks["tier"], marks["code"], strict=True)))
     groups: list[tuple[str, str | None, pd.DataFrame, pd.DataFrame]] = [
         (OVERALL, None, people, marks)
     ]
-    for column in compared_by(own):
-        met = _met(own, column).merge(people, on=PERSON)
-        person = _met(own, column)
+    for column in find_comparison_columns(own):
+        met = _find_met_levels(own, column).merge(people, on=PERSON)
+        person = _find_met_levels(own, column)
         placed = marks if column in marks else marks.merge(person, on=PERSON, how="left")
         for level in sorted(met[column].unique()):
             there = met[met[column] == level]
@@ -450,7 +452,7 @@ def _rows(own: Tables, study: str) -> Iterator[dict[str, object]]:
                 "code_name": names[tier, code],
                 "by": by,
                 "level": level,
-                **_counted(who, some[some["tier"] == tier], code),
+                **_count_code(who, some[some["tier"] == tier], code),
             }
 
 
@@ -472,7 +474,7 @@ def code_names(rows: pd.DataFrame) -> dict[tuple[str, str], str]:
     }
 
 
-def _counted(people: pd.DataFrame, of_tier: pd.DataFrame, code: str) -> dict[str, object]:
+def _count_code(people: pd.DataFrame, of_tier: pd.DataFrame, code: str) -> dict[str, object]:
     """people: who could have said it; of_tier: their marks of the code's tier there."""
     own = of_tier[of_tier["code"] == code]
     mentioned = len(own[PERSON].drop_duplicates())
@@ -498,10 +500,10 @@ def _counted(people: pd.DataFrame, of_tier: pd.DataFrame, code: str) -> dict[str
     }
 
 
-def uncoded(tables: Tables) -> int:
+def count_uncoded(tables: Tables) -> int:
     """How many participants spoke, as far as units tell, and have no mark that counts."""
     spoke = tables.utterances[tables.utterances["speaker"] == "participant"]
-    marked = set(map(tuple, counted_marks(tables.coded)[PERSON].to_numpy().tolist()))
+    marked = set(map(tuple, select_counted_marks(tables.coded)[PERSON].to_numpy().tolist()))
     return len(set(map(tuple, spoke[PERSON].to_numpy().tolist())) - marked)
 
 
@@ -514,7 +516,7 @@ def quotable(tables: Tables) -> pd.DataFrame:
 
 def with_agreed_words(tables: Tables) -> pd.DataFrame:
     """The marks with words of somebody who did not refuse to be quoted, read by a person or not."""
-    marks = counted_marks(tables.coded)
+    marks = select_counted_marks(tables.coded)
     people = tables.participants[[*PERSON, "session", "consent_quote"]]
     joined = marks.merge(people, on=[*PERSON, "session"], how="left")
     agreed = joined["consent_quote"].fillna(value=True).astype(bool)
@@ -563,7 +565,7 @@ _KEYS = [column.name for column in TALK_TIMES[: [c.name for c in TALK_TIMES].ind
 def talk_times(tables: Tables) -> pd.DataFrame:
     """The table `talk_times`: a row a question at which the participant spoke, and one for what
     was said outside of questions in each stage. tables: of sessions that count."""
-    return typed(list(_rows_of_talk(tables.utterances)), TALK_TIMES)
+    return build_frame(list(_rows_of_talk(tables.utterances)), TALK_TIMES)
 
 
 def _rows_of_talk(utterances: pd.DataFrame) -> Iterator[dict[str, object]]:

@@ -358,10 +358,10 @@ def table_columns() -> Mapping[str, Columns]:
     """The columns of every table, by table in the order they are written: those of all tasks,
     between them those of each task. Raises SetupError where tasks of several packages take the same
     name, or a column stands behind one that is not there."""
-    return _columns_with(brought_tables())
+    return _columns_with(list_task_tables())
 
 
-def brought_tables() -> tuple[TaskTables, ...]:
+def list_task_tables() -> tuple[TaskTables, ...]:
     """What each task type brings, in their order."""
     classes = map(records_class, registry.task_types())
     return tuple(records.tables for records in classes if records is not None)
@@ -388,7 +388,7 @@ _ROW_IS = {
 
 def row_meanings() -> dict[str, str]:
     """What a row of each table is, in words; tables of packages that do not say it are left out."""
-    own = {name: words for tables in brought_tables() for name, words in tables.row_is.items()}
+    own = {name: words for tables in list_task_tables() for name, words in tables.row_is.items()}
     return _ROW_IS | own
 
 
@@ -418,7 +418,7 @@ def _columns_with(brought: tuple[TaskTables, ...]) -> Mapping[str, Columns]:
         },
     }
 
-    def described(column: Column) -> Column:
+    def describe(column: Column) -> Column:
         """With what the tasks say of it in the place of a name in braces."""
         meaning = column.meaning
         for name, of_tasks in words.items():
@@ -434,7 +434,7 @@ def _columns_with(brought: tuple[TaskTables, ...]) -> Mapping[str, Columns]:
     made |= _LAST
     for name in (*_FIRST, *_LAST):
         added = [tables.added.get(name, {}) for tables in brought]
-        made[name] = _with_added(name, tuple(map(described, made[name])), added)
+        made[name] = _with_added(name, tuple(map(describe, made[name])), added)
     for table, shared in (
         (name, tables.shared[name]) for tables in brought for name in tables.shared
     ):

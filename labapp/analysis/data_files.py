@@ -73,12 +73,12 @@ class Data:
 
 def long(tables: Tables) -> Data:
     """A row for each participant and stage; one for a participant without stages."""
-    return _laid_out(tables, wide=False)
+    return _arrange_data(tables, wide=False)
 
 
 def wide(tables: Tables) -> Data:
     """A row for each participant."""
-    return _laid_out(tables, wide=True)
+    return _arrange_data(tables, wide=True)
 
 
 def write(tables: Tables, folder: Path, formats: Sequence[str]) -> list[Path]:
@@ -111,7 +111,7 @@ class _Column:
     asked: pd.Series | None = None
 
 
-def _laid_out(tables: Tables, *, wide: bool) -> Data:
+def _arrange_data(tables: Tables, *, wide: bool) -> Data:
     people = tables.participants.set_index(KEYS)
     stages = tables.stages.set_index([*KEYS, "stage"])
     of_people = [*_columns_of(tables, "participants", people), *_answers(tables, None)]

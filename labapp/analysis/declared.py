@@ -87,7 +87,7 @@ class Declaration(Declared):
         )
 
 
-def declared_of(tables: Tables, study: str) -> Declaration:
+def read_declaration(tables: Tables, study: str) -> Declaration:
     """What a study declares, by the latest version of its file that any session was run with.
 
     Raises RecordError for what this version of labapp cannot read.
@@ -123,9 +123,9 @@ def declared_of(tables: Tables, study: str) -> Declaration:
     )
 
 
-def repeated_study(tables: Tables, study: str, paper: str) -> str:
-    """Which study of a paper the sessions of a study say that they repeat; empty where they repeat
-    none of it, or several."""
+def find_repeated_study(tables: Tables, study: str, paper: str) -> str:
+    """Which study of a paper the sessions of a study say that they replicate; empty where they
+    replicate none of it, or several."""
     sessions = tables.participants[tables.participants["study"] == study]
     sessions = sessions[sessions["study_version"].notna()]
     names = sessions[["replicates_paper", "replicates_study"]].dropna().drop_duplicates()
@@ -136,9 +136,9 @@ def repeated_study(tables: Tables, study: str, paper: str) -> str:
 def follows(tables: Tables, study: str, profile: str, paper: str) -> bool:
     """Whether a study declares a published study's analysis: by `analysis.profile`, or because it
     repeats a study of that paper."""
-    if repeated_study(tables, study, paper):
+    if find_repeated_study(tables, study, paper):
         return True
-    return declared_of(tables, study).analysis.profile == profile
+    return read_declaration(tables, study).analysis.profile == profile
 
 
 def _differing(latest: str, texts: Iterable[str]) -> tuple[str, ...]:
@@ -163,7 +163,7 @@ def read_declared(declared: str) -> Declared:
         ) from error
 
 
-def declared_text(planned: SessionPlanned) -> str:
+def format_declaration(planned: SessionPlanned) -> str:
     """What a session says of its study's declaration, as the table of participants has it."""
     return json.dumps(planned.declared, ensure_ascii=False) if planned.declared else ""
 
@@ -172,7 +172,7 @@ def with_declared(
     columns: Mapping[str, Sequence[Column]], declared: Iterable[str]
 ) -> Mapping[str, tuple[Column, ...]]:
     """The columns of tables with those of the factors of some studies; without a design, as they
-    are. declared: JSON of what the studies declare (`declared_text`)."""
+    are. declared: JSON of what the studies declare (`format_declaration`)."""
     return _with_declared(
         tuple((name, tuple(known)) for name, known in columns.items()),
         tuple(dict.fromkeys(filter(None, declared))),
@@ -267,7 +267,7 @@ class SessionFactors:
     """
 
     def __init__(self, planned: SessionPlanned, parts: Mapping[str, PlannedPart]) -> None:
-        self.declared = declared_text(planned)
+        self.declared = format_declaration(planned)
         self.design = read_declared(self.declared).design
         self.between_columns = between_columns([self.declared])
         self.within_columns = within_columns([self.declared])
@@ -365,7 +365,7 @@ class Registration:
         """What a study that was recorded declares otherwise, a sentence each."""
         yield from _differences("", self.declared, declared)
 
-    def unregistered(self, outcomes: Sequence[str], contrasts: Sequence[str]) -> list[str]:
+    def find_unregistered(self, outcomes: Sequence[str], contrasts: Sequence[str]) -> list[str]:
         """Those of the outcomes and contrasts of an analysis that were not registered."""
         analysis = self.declared.get("analysis", {})
         named = analysis.get("outcomes", {})

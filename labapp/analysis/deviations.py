@@ -217,7 +217,7 @@ WHO = {"program": "the program", "computer": "the computer", "recorder": "the so
 COUNTED = {True: "left out of durations", False: "counted in durations"}
 
 
-def stalled_words(payload: ProgramStalled) -> str:
+def describe_stall(payload: ProgramStalled) -> str:
     """Who stood still, and what became of that time."""
     words = [WHO.get(payload.who, payload.who)]
     if payload.asleep_ns:
@@ -279,7 +279,7 @@ def _lasts(event: Event, payload: Payload) -> str | None:
 
 
 def _deviation(event: Event, payload: Payload, rates: Mapping[str, int]) -> Deviation | None:
-    def made(
+    def make(
         kind: str, detail: str = "", duration_s: float | None = None, at_ns: int | None = None
     ) -> Deviation:
         at_s = (event.t_ns if at_ns is None else at_ns) / NS
@@ -288,45 +288,45 @@ def _deviation(event: Event, payload: Payload, rates: Mapping[str, int]) -> Devi
 
     match payload:
         case SessionPaused():
-            return made("paused", payload.reason)
+            return make("paused", payload.reason)
         case SegmentStarted(gap_from_ns=int(gap_from)):
             unsure = "; the length is by the time of day alone" if payload.gap_by == "wall" else ""
             detail = f"segment {payload.segment} began{unsure}"
-            return made("interrupted", detail, at_ns=gap_from)
+            return make("interrupted", detail, at_ns=gap_from)
         case ProgramStalled():
             lasted_s = (payload.duration_ns + payload.asleep_ns) / NS
-            return made("stalled", stalled_words(payload), lasted_s, payload.from_ns)
+            return make("stalled", describe_stall(payload), lasted_s, payload.from_ns)
         case ClockChanged():
-            return made("clock_changed", clock_words(payload))
+            return make("clock_changed", clock_words(payload))
         case PartRestarted():
-            return made("stage_restarted", f"attempt {payload.attempt}")
+            return make("stage_restarted", f"attempt {payload.attempt}")
         case PartEnded(outcome="skipped") | PartSkipped():
-            return made("part_skipped")
+            return make("part_skipped")
         case SessionEnded(withdrawal="keep" | "delete"):
-            return made("withdrawn", f"{payload.withdrawal}: {payload.reason}")
+            return make("withdrawn", f"{payload.withdrawal}: {payload.reason}")
         case SessionEnded():
-            return made("ended_early", payload.reason)
+            return make("ended_early", payload.reason)
         case DeviationNoted():
-            return made("noted", payload.text, at_ns=payload.typing_began_ns)
+            return make("noted", payload.text, at_ns=payload.typing_began_ns)
         case TargetShown(aligned_at_start=True):
-            return made("aligned_at_start")
+            return make("aligned_at_start")
         case AlarmRaised():
-            return made("alarm", f"{payload.code}: {payload.detail}")
+            return make("alarm", f"{payload.code}: {payload.detail}")
         case AudioOff(planned=False):
-            return made("no_sound", payload.reason)
+            return make("no_sound", payload.reason)
         case AudioGap():
             rate = rates.get(payload.file)
-            return made("sound_lost", payload.cause, payload.frames / rate if rate else None)
+            return make("sound_lost", payload.cause, payload.frames / rate if rate else None)
         case AudioDeviceLost():
-            return made("microphone_lost", f"{payload.device}: {payload.detail}")
+            return make("microphone_lost", f"{payload.device}: {payload.detail}")
         case AudioState(state="zeros" | "clipping"):
-            return made(f"sound_{payload.state}", at_ns=payload.since_ns)
+            return make(f"sound_{payload.state}", at_ns=payload.since_ns)
         case ScreenChanged():
-            return made("screen_changed", f"{payload.screen} {payload.change}")
+            return make("screen_changed", f"{payload.screen} {payload.change}")
         case WindowFocus(focused=False):
-            return made("focus_lost")
+            return make("focus_lost")
         case CloseRequested():
-            return made("close_requested", payload.how)
+            return make("close_requested", payload.how)
     return None
 
 
@@ -337,7 +337,7 @@ for (specification, "Common principles")."""
 
 
 @dataclass(slots=True)
-class Span:
+class PartSpan:
     """When a part ran, in working seconds; outcome and ended_s stay None while it has no end. One
     that was skipped before it began has an outcome and no end."""
 
@@ -374,7 +374,7 @@ class SessionTotals:
     duration_s: float = 0.0
     simulated: bool = False
     strategy: str | None = None
-    spans: dict[str, Span] = field(default_factory=dict)
+    spans: dict[str, PartSpan] = field(default_factory=dict)
     breaks: dict[str, float | None] = field(default_factory=dict)
     app_versions: list[str] = field(default_factory=list)
     sound_s: float = 0.0
@@ -386,7 +386,7 @@ class SessionTotals:
     unblinded_s: float | None = None
 
     @property
-    def interviews(self) -> list[Span]:
+    def interviews(self) -> list[PartSpan]:
         """When the interviews of the plan ran, as far as they did."""
         ids = {
             str(row["id"])
@@ -413,7 +413,7 @@ def fold_totals(events: Iterable[tuple[Event, Payload]]) -> SessionTotals:
     frequent = frequent_kinds()
     for event, payload in events:
         if totals is None:
-            totals = _opened(event, payload)
+            totals = _start_totals(event, payload)
             planned_breaks = breaks_of(totals.planned)
         totals.n_events += 1
         last_ns = event.t_ns
@@ -431,7 +431,7 @@ def fold_totals(events: Iterable[tuple[Event, Payload]]) -> SessionTotals:
             case ParticipantSimulated():
                 totals.strategy = payload.strategy
             case PartStarted() | PartRestarted() if event.part_id is not None:
-                totals.spans[event.part_id] = Span(working_s)
+                totals.spans[event.part_id] = PartSpan(working_s)
                 if event.part_id in planned_breaks:
                     totals.breaks[event.part_id], rest_began_s = None, totals.elapsed_s
             case PartEnded() if event.part_id in totals.spans:
@@ -440,7 +440,7 @@ def fold_totals(events: Iterable[tuple[Event, Payload]]) -> SessionTotals:
                 if event.part_id in planned_breaks:
                     totals.breaks[event.part_id] = totals.elapsed_s - rest_began_s
             case PartSkipped() if event.part_id is not None:
-                totals.spans[event.part_id] = Span(working_s, outcome="skipped")
+                totals.spans[event.part_id] = PartSpan(working_s, outcome="skipped")
             case SessionCompleted():
                 totals.outcome = "completed"
             case SessionEnded():
@@ -490,7 +490,7 @@ def elsewhere_of(planned: SessionPlanned) -> frozenset[str]:
     )
 
 
-def _opened(event: Event, payload: Payload) -> SessionTotals:
+def _start_totals(event: Event, payload: Payload) -> SessionTotals:
     if not isinstance(payload, SessionPlanned):
         raise RecordError(
             f"The session begins with {event.kind!r} instead of its plan.",

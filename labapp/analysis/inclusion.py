@@ -31,7 +31,7 @@ from labapp.record.events.lifecycle import (
 )
 from labapp.record.journal.decisions import Decision
 from labapp.study.design import SKIPPED, SOLVED, ExcludeRule, Level
-from labapp.study.inclusion import Achieved, Inclusion, Tally, achieved, decide
+from labapp.study.inclusion import Achieved, Inclusion, Tally, decide, sum_achievements
 from labapp.study.measures import is_called
 from labapp.study.plugins import registry
 
@@ -52,7 +52,7 @@ RULES = {
 def rule_words(declared: Iterable[str]) -> dict[str, str]:
     """What it means not to meet each rule: those of every study, then the studies' own.
 
-    declared: JSON of what studies declare (`labapp.analysis.declared.declared_text`).
+    declared: JSON of what studies declare (`labapp.analysis.declared.format_declaration`).
     """
     return RULES | own_rules(declared)
 
@@ -105,7 +105,7 @@ class InclusionStatus:
 
 def inclusion_kinds() -> frozenset[str]:
     """The kinds of events that `fold_inclusion_status` looks at; others may be left out."""
-    return frozenset((*_KINDS, *registry.scored()))
+    return frozenset((*_KINDS, *registry.list_score_readers()))
 
 
 def fold_inclusion_status(
@@ -137,7 +137,7 @@ def fold_inclusion_status(
             case SessionReopened():
                 decided = payment = None
                 completed, withdrawn = False, left_later
-    totals = achieved([registry.planned_part(row) for row in plan], tally)
+    totals = sum_achievements([registry.read_part(row) for row in plan], tally)
     if decided is None:
         decided = decide(Inclusion(), totals, completed=completed, withdrawn=withdrawn)
     failed = tuple(decided.failed)
@@ -165,7 +165,7 @@ ENDED_BY_PARTICIPANT = frozenset({SOLVED, SKIPPED, "answered"})
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenAnswer:
     """One answer as it is judged. values: its number or text, or each option that was chosen."""
 
     instrument: str
@@ -179,7 +179,7 @@ class Judged:
     interrupted_s: seconds that were lost to stops of the program; failed_checks: attention checks
     that were failed."""
 
-    given: Sequence[Given]
+    given: Sequence[GivenAnswer]
     scores: Sequence[Row]
     trials: Sequence[Row]
     stages: Sequence[Row]
@@ -187,7 +187,7 @@ class Judged:
     failed_checks: int = 0
 
 
-def failed_rules(rules: Mapping[str, ExcludeRule], judged: Judged) -> tuple[str, ...]:
+def find_failed_rules(rules: Mapping[str, ExcludeRule], judged: Judged) -> tuple[str, ...]:
     """The names of the rules that are failed, in the order of the study."""
     return tuple(name for name, rule in rules.items() if _fails(rule, judged))
 

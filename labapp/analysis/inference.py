@@ -133,7 +133,7 @@ def _none(test: str, enough: bool) -> Statistic:
     return outcome(test, why=SAME if enough else FEW)
 
 
-def levelled(values: Values) -> Values:
+def round_for_ranks(values: Values) -> Values:
     """Rounded, for tests by ranks: thirds of a hundred that were computed in two ways are a tie."""
     return np.round(values, 9)
 
@@ -159,7 +159,7 @@ def two_sample(first: Values, other: Values) -> Statistic:
     return of_estimate(float(first.mean() - other.mean()), error, df, name=name)
 
 
-def paired(first: Values, other: Values) -> Statistic:
+def paired_t(first: Values, other: Values) -> Statistic:
     """Student's t of differences within participants; same order and size, no value missing."""
     name = "paired t"
     if not varies(first - other):
@@ -171,7 +171,7 @@ def signed_rank(values: Values, against: float = 0.0) -> Statistic:
     """Wilcoxon's signed rank test of values (or differences) against a value: exact for up to 50
     values without zeros and ties, else by the normal approximation."""
     name = "Wilcoxon signed rank"
-    differences = levelled(values - against)
+    differences = round_for_ranks(values - against)
     if differences.size < 2 or not np.any(differences != 0):
         return _none(name, differences.size > 1)
     sizes = np.abs(differences)
@@ -187,7 +187,7 @@ def rank_sum(first: Values, other: Values) -> Statistic:
     name = "Mann-Whitney U"
     if min(first.size, other.size) < 2:
         return _none(name, False)
-    test = stats.mannwhitneyu(levelled(first), levelled(other))
+    test = stats.mannwhitneyu(round_for_ranks(first), round_for_ranks(other))
     return outcome(name, float(test.statistic), None, float(test.pvalue))
 
 
@@ -214,7 +214,7 @@ def spearman(first: Values, other: Values) -> Statistic:
     name = "Spearman rho"
     if first.size < 3 or not (varies(first) and varies(other)):
         return _none(name, first.size > 2)
-    test = stats.spearmanr(levelled(first), levelled(other))
+    test = stats.spearmanr(round_for_ranks(first), round_for_ranks(other))
     return outcome(name, float(test.statistic), None, float(test.pvalue))
 
 
@@ -330,7 +330,7 @@ def friedman(values: Matrix) -> Statistic:
     n, k = values.shape
     if k < 3 or n < 2:
         return outcome(FRIEDMAN, why="it is of three conditions or more" if k < 3 else FEW)
-    levels = levelled(values)
+    levels = round_for_ranks(values)
     if not np.ptp(levels, axis=1).any():
         return outcome(FRIEDMAN, why=SAME)
     test = stats.friedmanchisquare(*levels.T)
@@ -339,7 +339,7 @@ def friedman(values: Matrix) -> Statistic:
 
 def kruskal(samples: Sequence[Values]) -> Statistic:
     """Kruskal and Wallis's test of independent samples."""
-    known = [levelled(sample) for sample in samples if sample.size]
+    known = [round_for_ranks(sample) for sample in samples if sample.size]
     if len(known) < 2:
         return outcome(KRUSKAL, why=FEW_CONDITIONS)
     if not varies(np.concatenate(known)):
@@ -382,7 +382,7 @@ class Effect:
         }
 
 
-def standardised(name: str, value: float, t: float, df: float, scale: float) -> Effect:
+def standardise_effect(name: str, value: float, t: float, df: float, scale: float) -> Effect:
     """An effect with the interval of the noncentrality of its t; scale: a t times it is the effect.
     Hedges' g has its correction for small samples here."""
     small = exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / sqrt(df / 2) if df > 1 else 1.0
@@ -399,7 +399,7 @@ def hedges_g(first: Values, other: Values) -> Effect | None:
     if test.p is None or test.statistic is None or test.df is None:
         return None
     scale = sqrt(1 / first.size + 1 / other.size)
-    return standardised(HEDGES, test.statistic * scale, test.statistic, test.df, scale)
+    return standardise_effect(HEDGES, test.statistic * scale, test.statistic, test.df, scale)
 
 
 def d_z(differences: Values) -> Effect | None:
@@ -409,7 +409,7 @@ def d_z(differences: Values) -> Effect | None:
         return None
     scale = 1 / sqrt(differences.size)
     t = float(differences.mean() / differences.std(ddof=1)) / scale
-    return standardised(PAIRED, t * scale, t, differences.size - 1, scale)
+    return standardise_effect(PAIRED, t * scale, t, differences.size - 1, scale)
 
 
 def t_interval(t: float, df: float) -> tuple[float | None, float | None]:

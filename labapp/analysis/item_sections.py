@@ -21,14 +21,14 @@ from labapp.analysis.reliability import Reliability
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import TaskReport, questionnaire_name, reports, wide
 from labapp.base.reading.values import json_value
-from labapp.base.report.listing import NONE, limited, records, spread
+from labapp.base.report.listing import NONE, format_first_rows, records, spread
 from labapp.base.report.page import (
     Html,
     Verbatim,
     decimal,
     details,
     heading,
-    joined,
+    join_parts,
     paragraph,
     say,
     table,
@@ -55,7 +55,7 @@ def short(words: str, longest: int = LONGEST) -> str:
     return textwrap.shorten(words, longest, placeholder=" …")
 
 
-def rated_items(counted: Tables) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
+def find_rated_items(counted: Tables) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
     """By questionnaire and version its items that are answered with a number, as listed, and the
     answers to them; not of who somebody is, nor of attention checks. An item that is asked once a
     stage is one."""
@@ -85,7 +85,7 @@ def rated_items(counted: Tables) -> Iterator[tuple[str, pd.DataFrame, pd.DataFra
 
 def item_sections(counted: Tables, scales: Sequence[Reliability], anchor: str) -> Iterator[Html]:
     """What was answered to each item, and the reliability of scales. anchor: prefix of ids."""
-    for place, (name, items, answers) in enumerate(rated_items(counted), start=1):
+    for place, (name, items, answers) in enumerate(find_rated_items(counted), start=1):
         yield heading(3, f"Items of {name}")
         few = items["high"] - items["low"] < MOST_CIRCLES
         if len(some := items[few]):
@@ -181,13 +181,13 @@ def _rows(
 
     from labapp.base.figure_style import panels_across, points_of, style
     from labapp.base.report import kit
-    from labapp.base.report.drawing import SAID, Drawing, shortened, svg_of
+    from labapp.base.report.drawing import SAID, Drawing, shorten_names, svg_of
 
     abouts = _abouts(answers)
     with mpl.rc_context(style()):
         figure, axes = kit.panels(len(abouts), min(2, len(abouts)), 0.45 * len(items) + 0.7)
         across = panels_across(min(2, len(abouts)))
-        titles = shortened([about for about, _ in abouts])
+        titles = shorten_names([about for about, _ in abouts])
         for at, (ax, (_, own)) in enumerate(zip(axes, abouts, strict=True)):
             for row, item in enumerate(records(items)):
                 draw(ax, row, item, own[own["item"] == item["item"]])
@@ -337,7 +337,7 @@ def reliability_section(scales: Sequence[Reliability], counted: Tables) -> Itera
     )  # fmt: skip
     yield from _reasons(scales)
     yield details(
-        "Item by item", joined(part for scale in scales for part in _items(scale, counted))
+        "Item by item", join_parts(part for scale in scales for part in _items(scale, counted))
     )
 
 
@@ -446,15 +446,15 @@ def questionnaires(counted: Tables, anchor: str) -> Iterator[Html]:
             name = questionnaire_name(counted.items, str(instrument))
             yield heading(3, ", ".join(filter(None, (f"Questionnaire {name}", str(task)))))
             yield score_table(some)
-            if set(some["score"]) & set(TLX) and not _drawn_by_model(counted, str(task), some):
+            if set(some["score"]) & set(TLX) and not _is_drawn_by_model(counted, str(task), some):
                 yield workload(some, "-".join(filter(None, (anchor, str(instrument), str(task)))))
     scored = set(counted.scores["instrument"])
-    yield from rated(answers, scored)
-    yield from chosen(counted.participants, answers, set(scores["instrument"]))
-    yield from written(counted.participants, answers)
+    yield from show_ratings(answers, scored)
+    yield from show_choices(counted.participants, answers, set(scores["instrument"]))
+    yield from show_texts(counted.participants, answers)
 
 
-def _drawn_by_model(counted: Tables, task: str, scores: pd.DataFrame) -> bool:
+def _is_drawn_by_model(counted: Tables, task: str, scores: pd.DataFrame) -> bool:
     """Whether these ratings are of stages whose models are compared: their figure stands there."""
     tasks = {task} if task else set(counted.stages["task"])
     drawn = _elsewhere(lambda report: report.draws_workload)
@@ -526,7 +526,7 @@ def _name(score: str) -> str:
     return NAMES.get(score, score[:1].upper() + score[1:].replace("_", " "))
 
 
-def rated(answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
+def show_ratings(answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
     """Answers with a number, of questionnaires that name no scoring; scored: those that name one.
 
     Who somebody is, is told in counts alone. Items that a task's own
@@ -554,7 +554,9 @@ def rated(answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
     )
 
 
-def chosen(participants: pd.DataFrame, answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
+def show_choices(
+    participants: pd.DataFrame, answers: pd.DataFrame, scored: set[str]
+) -> Iterator[Html]:
     """How often each option was chosen; scored: instruments whose scores say it already.
 
     What instruments ask about the person is told in counts alone, and not at all of
@@ -562,7 +564,7 @@ def chosen(participants: pd.DataFrame, answers: pd.DataFrame, scored: set[str]) 
     """
     picked = answers[(answers["kind"] == "choice") & ~answers["instrument"].isin(scored)]
     about_people = picked["about_person"].fillna(value=False)
-    known = _identified(participants, picked)
+    known = _has_identity(participants, picked)
     for title, some in (
         ("Demographics", picked[about_people & known]),
         ("Options chosen", picked[~about_people]),
@@ -595,7 +597,7 @@ def chosen(participants: pd.DataFrame, answers: pd.DataFrame, scored: set[str]) 
             yield paragraph("What was written beside an option is not shown here.", "quiet")
 
 
-def _identified(participants: pd.DataFrame, answers: pd.DataFrame) -> NDArray[np.bool_]:
+def _has_identity(participants: pd.DataFrame, answers: pd.DataFrame) -> NDArray[np.bool_]:
     """For each answer whether its session still has its identities."""
     sessions = zip(participants["participant"], participants["session"], strict=True)
     reduced = dict(zip(sessions, participants["deidentified"], strict=True))
@@ -603,17 +605,17 @@ def _identified(participants: pd.DataFrame, answers: pd.DataFrame) -> NDArray[np
     return np.array([not reduced[participant] for participant in whose], dtype=bool)
 
 
-def written(participants: pd.DataFrame, answers: pd.DataFrame) -> Iterator[Html]:
+def show_texts(participants: pd.DataFrame, answers: pd.DataFrame) -> Iterator[Html]:
     """Comments and other texts, by participant; not those of instruments that ask about the person,
     nor of de-identified copies."""
     numbers = answers["value"].notna()
     texts = answers[(answers["kind"] != "choice") & ~numbers & answers["value_text"].notna()]
-    texts = texts[_identified(participants, texts)]
+    texts = texts[_has_identity(participants, texts)]
     texts = texts[~texts["about_person"].fillna(value=False)]
     if texts.empty:
         return
     yield heading(3, "Written answers")
-    yield limited(
+    yield format_first_rows(
         ("Participant", "Instrument", "Item", "About", "Answer"),
         [
             (

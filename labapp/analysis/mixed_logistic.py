@@ -40,7 +40,7 @@ ROUGH = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class LogisticFit:
     """A model.
 
     Attributes
@@ -71,7 +71,7 @@ def fit(
     start: Sequence[float] | None = None,
     *,
     rough: bool = False,
-) -> Fitted | None:
+) -> LogisticFit | None:
     """The model; None where its equations cannot be solved, or a spread grows without end.
 
     Parameters
@@ -83,7 +83,7 @@ def fit(
     rough : whether the fixed effects are left at the mode of the intercepts, as by `glmer` with
         nAGQ = 0: several times as fast, for what is fitted thousands of times.
     """
-    problem = _Problem(outcome, fixed, factors)
+    problem = _Likelihood(outcome, fixed, factors)
     k, effects = len(factors), fixed.shape[1]
     bounds = [(0.0, None)] * k
     minimize: Any = optimize.minimize  # its stubs know no such functions
@@ -122,7 +122,7 @@ def fit(
         return None
     if not np.isfinite(sd).all() or theta.max(initial=0) > LARGEST:
         return None
-    return Fitted(mean, sd, tuple(map(float, theta)), deviance)
+    return LogisticFit(mean, sd, tuple(map(float, theta)), deviance)
 
 
 def _root(variances: Float64) -> Float64:
@@ -211,7 +211,7 @@ class _Information:
         return np.concatenate([others, divided - (self.across.T @ others) / diagonal])
 
 
-class _Problem:
+class _Likelihood:
     """The likelihood as a function of the intercepts' standard deviations and the fixed effects."""
 
     def __init__(self, y: Float64, x: Float64, factors: Sequence[Int64]) -> None:

@@ -86,7 +86,7 @@ def flow_of(participants: pd.DataFrame, withdrawn: Sequence[TableSession] = ()) 
         elif person.state == "awaited":
             counts[AWAITED] += 1
         elif person.state != "declined":
-            failed = failed_of(person)
+            failed = list_failed_rules(person)
             counts[min(failed, key=known.index) if set(failed) <= set(known) else failed[0]] += 1
     order = [*known, AWAITED]
     listed = [*(name for name in order if counts[name]), *sorted(counts.keys() - set(order))]
@@ -126,7 +126,7 @@ def flow_figure(
     flow = flow_of(participants, withdrawn)
     if not flow.began:
         return None
-    figure = _drawn(flow)
+    figure = _draw_flow(flow)
     figure.set_label(f"Flow of participants of {study}")
     return ReportFigure(
         name,
@@ -138,7 +138,7 @@ def flow_figure(
     )
 
 
-def _drawn(flow: Flow) -> Figure:
+def _draw_flow(flow: Flow) -> Figure:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -298,7 +298,7 @@ def people_of(
     return people([*sessions, *withdrawn], visits)
 
 
-def failed_of(person: TablePerson) -> list[str]:
+def list_failed_rules(person: TablePerson) -> list[str]:
     """The rules for which a person does not count, each once."""
     return list(dict.fromkeys(name for each in person.sessions for name in each.failed))
 
@@ -308,7 +308,7 @@ def _version(row: Mapping[str, Any]) -> tuple[int, str]:
     return (0 if version is None else int(version), str(row.get("started_utc") or ""))
 
 
-def counted_people(participants: pd.DataFrame) -> pd.DataFrame:
+def mark_counted_people(participants: pd.DataFrame) -> pd.DataFrame:
     """The table of participants, in which a session counts only where its participant does."""
     included = list(participants["included"])
     because = list(participants["excluded_because"])

@@ -19,7 +19,7 @@ from typing import Any
 
 from labapp.analysis.answered import study_document
 from labapp.analysis.column import Column, number, text, whole, yes
-from labapp.analysis.inclusion import Given, values_of
+from labapp.analysis.inclusion import GivenAnswer, values_of
 from labapp.analysis.task_records import Parts, Row
 from labapp.base import resources
 from labapp.base.clock import NS
@@ -30,10 +30,10 @@ from labapp.record.events.registry import Pauses
 from labapp.record.events.trials import QuestionnaireSubmitted, ResponseChanged
 from labapp.record.journal.layout import STUDY
 from labapp.record.journal.record import Record
-from labapp.study.conditions import listed as listed_values
+from labapp.study.conditions import as_tuple as listed_values
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.asking import cells_of, form_of, kind_of
-from labapp.study.instruments.instrument import Score, as_answered, declared
+from labapp.study.instruments.instrument import Score, as_answered, resolve_scoring
 from labapp.study.plugins.part import Questionnaire
 
 PASSED, FAILED = "passed", "failed"
@@ -149,7 +149,7 @@ def fold_scores(
     declarations: dict[str, Mapping[str, Score]] = {}
     scores: dict[str, dict[str, float]] = {}
     for part_id, asked in parts.questionnaires.items():
-        scoring = declared(asked.scoring)
+        scoring = resolve_scoring(asked.scoring)
         if scoring is None or part_id not in submitted:
             continue
         given = {answer.item: answer.value for answer in submitted[part_id]}
@@ -163,7 +163,7 @@ def fold_scores(
     for part_id, scoring in declarations.items():
         for name, score in scoring.items():
             about = parts.questionnaires[part_id].about
-            value = score.weighed(scores[part_id], _weights(scores, score, parts, about))
+            value = score.weigh(scores[part_id], _weights(scores, score, parts, about))
             if value is not None:
                 scores[part_id][name] = value
     return [
@@ -178,11 +178,11 @@ def fold_scores(
         )
         for part_id, values in scores.items()
         for name, value in values.items()
-        for base, about in (_asked(part_id, name, parts),)
+        for base, about in (_locate_item(part_id, name, parts),)
     ]
 
 
-def _asked(part_id: str, item: str, parts: Parts) -> tuple[str, str | None]:
+def _locate_item(part_id: str, item: str, parts: Parts) -> tuple[str, str | None]:
     """An item by its id in the questionnaire, and the part that it asks about; None for the whole
     session. One that is asked once a stage has the stage's number behind its id."""
     asked = parts.questionnaires.get(part_id)
@@ -194,15 +194,15 @@ def _asked(part_id: str, item: str, parts: Parts) -> tuple[str, str | None]:
     return item, asked.about
 
 
-def given_answers(answers: Sequence[AnswerRecord], parts: Parts) -> Iterator[Given]:
+def list_given_answers(answers: Sequence[AnswerRecord], parts: Parts) -> Iterator[GivenAnswer]:
     """The submitted answers as rules of exclusion judge them, by the ids of the questionnaire."""
     for answer in answers:
         if answer.submitted_s is None:
             continue
         part = parts.questionnaires.get(answer.part)
         kind = "" if part is None else part.kinds.get(answer.item, "")
-        item, _ = _asked(answer.part, answer.item, parts)
-        yield Given(answer.instrument, item, values_of(cells_of(answer.value, kind).get("")))
+        item, _ = _locate_item(answer.part, answer.item, parts)
+        yield GivenAnswer(answer.instrument, item, values_of(cells_of(answer.value, kind).get("")))
 
 
 def _weights(
@@ -249,7 +249,7 @@ def answer_row(answer: AnswerRecord, parts: Parts, listed: Sequence[str] = ()) -
     order = (part and part.items) or listed
     return {
         "stage": answer.part,
-        **_about(_asked(answer.part, answer.item, parts)[1], parts),
+        **_about(_locate_item(answer.part, answer.item, parts)[1], parts),
         "instrument": answer.instrument,
         "instrument_version": answer.instrument_version,
         "about_person": part and part.about_person,
@@ -259,7 +259,7 @@ def answer_row(answer: AnswerRecord, parts: Parts, listed: Sequence[str] = ()) -
         "value": value,
         "value_text": value_text,
         "asked": answer.asked,
-        "check": _passed(answer, part),
+        "check": _judge_check(answer, part),
         "touched": cells.get("touched"),
         "described": cells.get("described") or None,
         "first_value": first,
@@ -272,7 +272,7 @@ def answer_row(answer: AnswerRecord, parts: Parts, listed: Sequence[str] = ()) -
     }
 
 
-def _passed(answer: AnswerRecord, part: Questionnaire | None) -> str | None:
+def _judge_check(answer: AnswerRecord, part: Questionnaire | None) -> str | None:
     """Whether an attention check was passed; None of anything else, and before it is submitted."""
     if part is None or answer.item not in part.checks or answer.submitted_s is None:
         return None
@@ -280,9 +280,9 @@ def _passed(answer: AnswerRecord, part: Questionnaire | None) -> str | None:
     return PASSED if cell in part.checks[answer.item] else FAILED
 
 
-def passed_checks(answers: Sequence[AnswerRecord], parts: Parts) -> list[str]:
-    """What became of every attention check that was submitted."""
-    told = (_passed(answer, parts.questionnaires.get(answer.part)) for answer in answers)
+def judge_checks(answers: Sequence[AnswerRecord], parts: Parts) -> list[str]:
+    """The outcome of every attention check that was submitted."""
+    told = (_judge_check(answer, parts.questionnaires.get(answer.part)) for answer in answers)
     return [passed for passed in told if passed is not None]
 
 
@@ -421,7 +421,7 @@ def scale_rows(
         if asked is not None and version is not None:
             submitted.setdefault(asked.instrument, (asked, version))
     for instrument, (asked, version) in submitted.items():
-        scoring = declared(asked.scoring)
+        scoring = resolve_scoring(asked.scoring)
         for name, score in scoring.items() if isinstance(scoring, Mapping) else ():
             if score.numbers is None or not (score.mean or score.sum):
                 continue

@@ -18,7 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from labapp.analysis.coding_section import PERSON, counted_marks
+from labapp.analysis.coding_section import PERSON, select_counted_marks
 from labapp.analysis.declared import PREFIX
 from labapp.analysis.speech_rows import WITHHELD
 from labapp.analysis.tables import Tables
@@ -32,7 +32,7 @@ from labapp.base.report.page import (
     clock,
     count,
     heading,
-    joined,
+    join_parts,
     page,
     paragraph,
     render,
@@ -123,7 +123,7 @@ def choose_quotes(
     ------
     UsageError : there is no such code, or no such column.
     """
-    marks = tables.coded if where and "speaker" in where else counted_marks(tables.coded)
+    marks = tables.coded if where and "speaker" in where else select_counted_marks(tables.coded)
     marks = _of_codes(marks, codes)
     for name, value in (where or {}).items():
         marks = marks[_matching(marks, name, value)]
@@ -312,7 +312,7 @@ def as_page(quotes: Quotes, folder: Path) -> str:
     if quotes.left_out:
         parts.append(heading(2, "Left out"))
         parts += [paragraph(line) for line in quotes.left_out]
-    return page(TITLE, heading(1, TITLE), joined(parts), joined([]))
+    return page(TITLE, heading(1, TITLE), join_parts(parts), join_parts([]))
 
 
 def as_table(quotes: Quotes, folder: Path) -> str:

@@ -99,8 +99,8 @@ class Reliability:
         return np.asarray(np.where(turned, ends - given, given), dtype=np.float64)
 
     @cached_property
-    def alpha(self) -> Alpha:
-        return Alpha(why=self.why) if self.why else alpha(self.counted)
+    def alpha(self) -> CronbachAlpha:
+        return CronbachAlpha(why=self.why) if self.why else alpha(self.counted)
 
     @cached_property
     def omega(self) -> Omega:
@@ -213,7 +213,7 @@ FACTOR_ITEMS = 3
 
 
 @dataclass(frozen=True)
-class Alpha:
+class CronbachAlpha:
     """Cronbach's (1951) coefficient, with the 95 % interval of Feldt, Woodruff and Salih (1987).
 
     Attributes
@@ -245,7 +245,7 @@ class Omega:
     why: str = ""
 
 
-def alpha(rows: Matrix) -> Alpha:
+def alpha(rows: Matrix) -> CronbachAlpha:
     """Cronbach's alpha.
 
     k / (k − 1) · (1 − Σ variances / variance of the sum), and its interval
@@ -255,18 +255,18 @@ def alpha(rows: Matrix) -> Alpha:
     """
     people, items = rows.shape
     if why := _unfit(rows):
-        return Alpha(why=why)
+        return CronbachAlpha(why=why)
     covariances = np.cov(rows, rowvar=False)
     whole, own = float(covariances.sum()), float(np.trace(covariances))
     if whole <= own:
-        return Alpha(
+        return CronbachAlpha(
             why="the answers do not go together: on average they vary against each other. Look "
             "whether an item is reversed that should not be, or the other way round"
         )
     value = items / (items - 1) * (1 - own / whole)
     degrees = people - 1, (people - 1) * (items - 1)
     low, high = (1 - (1 - value) * stats.f.ppf(q, *degrees) for q in (0.975, 0.025))
-    return Alpha(float(value), float(low), float(high))
+    return CronbachAlpha(float(value), float(low), float(high))
 
 
 def _unfit(rows: Matrix) -> str:
@@ -333,7 +333,7 @@ def one_factor(correlations: Matrix) -> tuple[Matrix, Matrix, bool]:
     fit came to an end. The factor points where most loadings are positive."""
     items = len(correlations)
 
-    def factored(own: Matrix) -> tuple[Matrix, Matrix]:
+    def extract(own: Matrix) -> tuple[Matrix, Matrix]:
         """The eigenvalues of the correlations in units of own variances, and the loadings."""
         scale = 1 / np.sqrt(own)
         values, vectors = np.linalg.eigh(correlations * np.outer(scale, scale))
@@ -341,7 +341,7 @@ def one_factor(correlations: Matrix) -> tuple[Matrix, Matrix, bool]:
         return values, np.asarray(loadings, np.float64)
 
     def misfit(own: Matrix) -> tuple[float, Matrix]:
-        values, loadings = factored(own)
+        values, loadings = extract(own)
         rest = values[:-1]
         residual = np.outer(loadings, loadings) + np.diag(own) - correlations
         return -float(np.sum(np.log(rest) - rest)) + 1 - items, np.diag(residual) / own**2
@@ -356,7 +356,7 @@ def one_factor(correlations: Matrix) -> tuple[Matrix, Matrix, bool]:
         options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 5000},
     )
     own = np.asarray(fit.x, dtype=np.float64)
-    loadings = factored(own)[1]
+    loadings = extract(own)[1]
     if loadings.sum() < 0:
         loadings = -loadings
     inside = (own > LEAST_OWN) & (own < 1)

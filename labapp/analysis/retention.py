@@ -21,8 +21,8 @@ from labapp.analysis.inclusion import BY_HAND, RULES, rule_words, variables
 from labapp.analysis.participation import (
     TablePerson,
     TableSession,
-    failed_of,
     flow_figure,
+    list_failed_rules,
     people_of,
 )
 from labapp.analysis.tables import Tables
@@ -57,7 +57,7 @@ def retention(
     if (flow := flow_figure(participants, study, withdrawn=withdrawn)) is not None:
         yield flow.html(anchor)
     yield paragraph(
-        f"Included: {_included(recruited)} of {count(len(recruited), 'participant')} "
+        f"Included: {_count_included(recruited)} of {count(len(recruited), 'participant')} "
         f"({_percent(recruited)} %). Metrics and questionnaires are of the included ones; "
         "the tables hold all, with the column included."
     )
@@ -66,7 +66,7 @@ def retention(
             f"Withdrew and counted here, but in no table: {count(gone, 'participant')}.", "quiet"
         )
     words = rule_words(row["declared"] for row in rows if isinstance(row.get("declared"), str))
-    if failed := _failed(recruited):
+    if failed := _count_failed(recruited):
         yield table(
             ("Rule not met", "What that means", "Participants"),
             [(Verbatim(name), words.get(name, Verbatim(name)), n) for name, n in failed.items()],
@@ -101,9 +101,9 @@ def retention(
                     name,
                     value,
                     len(some),
-                    _included(some),
+                    _count_included(some),
                     _percent(some),
-                    Verbatim(", ".join(f"{rule} {n}" for rule, n in _failed(some).items())),
+                    Verbatim(", ".join(f"{rule} {n}" for rule, n in _count_failed(some).items())),
                 )
                 for (name, value), some in groups.items()
             ],
@@ -125,18 +125,18 @@ def _decision(row: Row) -> tuple[object, ...]:
     )
 
 
-def _included(some: Sequence[TablePerson]) -> int:
+def _count_included(some: Sequence[TablePerson]) -> int:
     return sum(person.state == "included" for person in some)
 
 
 def _percent(some: Sequence[TablePerson]) -> str:
-    return decimal(100 * _included(some) / len(some), 0)
+    return decimal(100 * _count_included(some) / len(some), 0)
 
 
-def _failed(some: Sequence[TablePerson]) -> dict[str, int]:
+def _count_failed(some: Sequence[TablePerson]) -> dict[str, int]:
     """How many people did not meet each rule, in the order of the rules."""
     out = (person for person in some if person.state != "included")
-    counts = Counter(name for person in out for name in failed_of(person))
+    counts = Counter(name for person in out for name in list_failed_rules(person))
     return {name: counts[name] for name in (*RULES, *sorted(counts.keys() - RULES)) if counts[name]}
 
 
@@ -175,17 +175,17 @@ def recruitment(tables: Tables) -> Iterator[Html]:
     sessions = tables.participants
     recruited = sessions[sessions["outcome"] != "declined"]
     included = recruited[recruited["included"]]
-    of, printed = printed_of(sessions)
+    of, printed = find_printed(sessions)
     if len(recruited):
-        yield from _stayed(recruited, printed, of.published_name, tables.withdrawn)
+        yield from _show_retention(recruited, printed, of.published_name, tables.withdrawn)
     if len(included):
-        yield from _took(included, printed)
+        yield from _show_durations(included, printed)
         yield from _people(tables.answers, included, printed)
     for source, note in dict.fromkeys((row.source, row.note) for row in printed if row.note):
         yield paragraph(f"Of the paper's values ({source}): {note}.", "quiet")
 
 
-def printed_of(sessions: pd.DataFrame) -> tuple[Profile[Any], Printed]:
+def find_printed(sessions: pd.DataFrame) -> tuple[Profile[Any], Printed]:
     """What a paper prints of the recruitment of the study that these sessions repeat, and who knows
     it; nothing where they repeat several."""
     repeated = sessions[["replicates_paper", "replicates_study"]].dropna().drop_duplicates()
@@ -197,7 +197,7 @@ def printed_of(sessions: pd.DataFrame) -> tuple[Profile[Any], Printed]:
     return Profile(), ()
 
 
-def _stayed(
+def _show_retention(
     recruited: pd.DataFrame,
     printed: Printed,
     published_name: Callable[[str], str],
@@ -209,14 +209,14 @@ def _stayed(
     rows: list[tuple[object, ...]] = []
     for task, some in recruited.groupby("tasks", sort=True):
         name = str(task)
-        rate = _said(printed, "retention", name, "")
-        rows.append(_retained(name or NONE, some, rate, withdrawn if one_task else ()))
+        rate = _format_printed_share(printed, "retention", name, "")
+        rows.append(_make_retention_row(name or NONE, some, rate, withdrawn if one_task else ()))
         models = some["models"].dropna()
         if models.str.contains(", ").any() or models.nunique() < 2:
             continue
         for model, own in some.groupby("models", sort=True):
-            text = _said(printed, "retention", name, published_name(str(model)))
-            rows.append(_retained(f"{task}, {model}", own, text))
+            text = _format_printed_share(printed, "retention", name, published_name(str(model)))
+            rows.append(_make_retention_row(f"{task}, {model}", own, text))
     if any(row[-1] != NONE for row in rows) or len(rows) > 1:
         yield heading(3, "Retention by task")
         yield _beside(
@@ -224,14 +224,14 @@ def _stayed(
         )
 
 
-def _retained(
+def _make_retention_row(
     name: str, some: pd.DataFrame, text: str, withdrawn: Sequence[TableSession] = ()
 ) -> tuple[object, ...]:
     everybody = people_of(records(some), withdrawn)
-    return name, len(everybody), _included(everybody), _percent(everybody), text
+    return name, len(everybody), _count_included(everybody), _percent(everybody), text
 
 
-def _said(printed: Printed, quantity: str, task: str, model: str) -> str:
+def _format_printed_share(printed: Printed, quantity: str, task: str, model: str) -> str:
     """The share that the paper prints, in percent."""
     for row in printed:
         if (row.quantity, row.measure, row.task, row.model) == (quantity, "share", task, model):
@@ -239,7 +239,7 @@ def _said(printed: Printed, quantity: str, task: str, model: str) -> str:
     return NONE
 
 
-def _took(included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
+def _show_durations(included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
     """How long the sessions took that count, and what that makes an hour."""
     rows: list[tuple[object, ...]] = []
     compared = any(row.quantity in _TIMES for row in printed)
@@ -255,7 +255,7 @@ def _took(included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
             ours = decimal(value, 1)
             if earned is not None and value > 0:
                 ours += f" ({currencies[0]}{decimal(60 * earned / value, 2)} an hour)"
-            paper = _printed_time(printed, str(task), measure)
+            paper = _format_printed_time(printed, str(task), measure)
             cells.append(two_lines(ours, paper) if compared else ours)
         rows.append(tuple(cells))
     yield heading(3, "Duration and pay")
@@ -273,7 +273,7 @@ def _took(included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
     )
 
 
-def _printed_time(printed: Printed, task: str, measure: str) -> str:
+def _format_printed_time(printed: Printed, task: str, measure: str) -> str:
     said = {
         row.quantity: row.printed
         for row in printed

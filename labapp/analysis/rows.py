@@ -23,8 +23,8 @@ from labapp.analysis.declared import (
 from labapp.analysis.deviations import (
     UNFINISHED,
     Deviation,
+    PartSpan,
     SessionTotals,
-    Span,
     fold_deviations,
     fold_notes,
     fold_totals,
@@ -34,7 +34,7 @@ from labapp.analysis.inclusion import (
     InclusionStatus,
     Judged,
     conditions,
-    failed_rules,
+    find_failed_rules,
     fold_inclusion_status,
 )
 from labapp.analysis.merged import columns_of, with_merged
@@ -45,9 +45,9 @@ from labapp.analysis.questionnaires import (
     answer_row,
     fold_answers,
     fold_scores,
-    given_answers,
     item_rows,
-    passed_checks,
+    judge_checks,
+    list_given_answers,
     scale_rows,
     score_row,
 )
@@ -129,7 +129,7 @@ def within(spans: Iterable[tuple[int, int]], from_ns: int, until_ns: int) -> boo
     return any(start <= until_ns and end >= from_ns for start, end in spans)
 
 
-def stalled_s(
+def sum_stalls(
     stalls: Iterable[ProgramStalled], attempts: Iterable[Attempt], last_ns: int
 ) -> Mapping[Key, float]:
     """By attempt how long that lasted within it, in s, where it did; one without an end lasts to
@@ -171,7 +171,7 @@ SEQ = "seq"
 """The score of the Single Ease Question."""
 
 
-def _agreed(use: str, session: SessionRecords) -> bool | None:
+def _has_agreed(use: str, session: SessionRecords) -> bool | None:
     return session.totals.agreed.get(use)
 
 
@@ -237,7 +237,7 @@ class SessionRecords:
         # All other folds look past these anyway.
         frequent = frequent_kinds()
         events = [(event, payload) for event, payload in events if event.kind not in frequent]
-        deviations = [*fold_deviations(events), *_unended(totals, attempts)]
+        deviations = [*fold_deviations(events), *_find_unended(totals, attempts)]
         deviations.sort(key=lambda deviation: deviation.session_s)
         # The recorder alone holds nobody up.
         stalled = (payload for _, payload in events if isinstance(payload, ProgramStalled))
@@ -256,7 +256,7 @@ class SessionRecords:
             trials_away(events, attempts),
             Counter(skips_taken_back(events)),
             tuple(stalls),
-            stalled_s(stalls, attempts, round(totals.elapsed_s * NS)),
+            sum_stalls(stalls, attempts, round(totals.elapsed_s * NS)),
             instruments or {},
             study_title,
             coding,
@@ -274,14 +274,14 @@ class SessionRecords:
             return ()
         rows = self.rows()
         judged = Judged(
-            tuple(given_answers(self.answers, self.parts)),
+            tuple(list_given_answers(self.answers, self.parts)),
             rows["scores"],
             rows["trials"],
             rows["stages"],
             rows["participants"][0]["gap_s"],
             rows["participants"][0]["n_checks_failed"],
         )
-        return failed_rules(rules, judged)
+        return find_failed_rules(rules, judged)
 
     @property
     def who(self) -> Row:
@@ -438,7 +438,7 @@ class SessionRecords:
     @cached_property
     def checks(self) -> list[str]:
         """What became of every attention check that was submitted."""
-        return passed_checks(self.answers, self.parts)
+        return judge_checks(self.answers, self.parts)
 
     def lasting(self, kind: str, without: Collection[str] = ()) -> list[float]:
         """How long each deviation of a kind lasted, in s; without: parts of the plan."""
@@ -461,7 +461,7 @@ class StageRun:
     """A stage that ran."""
 
     part: TrialsPart
-    span: Span
+    span: PartSpan
     n_trials: int
     seq: float | None
     skips_taken_back: int
@@ -518,7 +518,7 @@ _PARTICIPANTS = of(
     n_checks_failed=lambda session: session.checks.count(FAILED),
     payment_total="inclusion_status.payment.total",
     payment_currency="inclusion_status.payment.currency",
-    **{f"consent_{use}": partial(_agreed, use) for use in USES},
+    **{f"consent_{use}": partial(_has_agreed, use) for use in USES},
     codes_completed=lambda session: ";".join(session.codes_completed) or None,
     assignment=lambda session: json.dumps(session.totals.planned.assignment, ensure_ascii=False),
     replicates_paper=lambda session: session.totals.planned.replicates.get("paper"),
@@ -567,7 +567,7 @@ def pointer_rows(events: Iterable[tuple[Event, Payload]]) -> Iterator[Row]:
             }
 
 
-def _unended(totals: SessionTotals, attempts: Iterable[Attempt]) -> list[Deviation]:
+def _find_unended(totals: SessionTotals, attempts: Iterable[Attempt]) -> list[Deviation]:
     """Attempts without an end, at the time they appeared or were to appear, or else at the
     session's end; and that the session has none."""
     deviations = [

@@ -19,7 +19,7 @@ import pandas as pd
 
 from labapp import __version__
 from labapp.analysis.coding_section import coding_section
-from labapp.analysis.declared import Registration, declared_of, factor_column, read_declared
+from labapp.analysis.declared import Registration, factor_column, read_declaration, read_declared
 from labapp.analysis.design.analyses import StudyAnalyses
 from labapp.analysis.design.anova import CONTRAST
 from labapp.analysis.design.sections import summary
@@ -41,7 +41,7 @@ from labapp.analysis.task_report import (
     without_sections,
 )
 from labapp.base.naming import natural
-from labapp.base.report.listing import NONE, SHOWN_ROWS, limited, records
+from labapp.base.report.listing import NONE, SHOWN_ROWS, format_first_rows, records
 from labapp.base.report.page import (
     Html,
     Verbatim,
@@ -49,13 +49,13 @@ from labapp.base.report.page import (
     count,
     decimal,
     details,
+    format_revised_text,
     heading,
-    joined,
+    join_parts,
     lines,
     paragraph,
     table,
     two_lines,
-    written,
 )
 from labapp.study.allocation import cell_name
 from labapp.study.design import Design
@@ -156,7 +156,7 @@ def sessions(participants: pd.DataFrame) -> Html:
         two_lines("Sound", "min:s"),
         "Deviations",
     )
-    listed = limited(names, rows, numeric=(5, 6, 7, 9), most=None)
+    listed = format_first_rows(names, rows, numeric=(5, 6, 7, 9), most=None)
     return details(f"The list of {count(len(rows), 'session')}", listed)
 
 
@@ -202,7 +202,7 @@ def deviations(frame: pd.DataFrame, n_sessions: int) -> Iterator[Html]:
         counted,
         numeric=(1, 2, 3),
     )
-    yield limited(
+    yield format_first_rows(
         (
             "Participant",
             "Session",
@@ -283,8 +283,8 @@ def methods(study: ReportedStudy, findings: Findings) -> str:
     packages = ", ".join(f"{name} {version(name)}" for name in USED)
     sentences = [
         *_sample(tables, study_title(tables.participants, study.name)),
-        *_replicated(tables),
-        *_factors(declared_of(tables, study.name).design),
+        *_describe_replication(tables),
+        *_factors(read_declaration(tables, study.name).design),
         *_tasks(tables),
         *_questionnaires(tables),
         *_recording(tables),
@@ -334,7 +334,7 @@ def _sample(tables: Tables, study: str) -> Iterator[str]:
         )
 
 
-def _replicated(tables: Tables) -> Iterator[str]:
+def _describe_replication(tables: Tables) -> Iterator[str]:
     names = ["replicates_paper", "replicates_study", "replicates_run"]
     for paper, study, run in tables.participants[names].dropna().drop_duplicates().to_numpy():
         yield f"It repeats the study {study} of paper {paper}."
@@ -528,7 +528,7 @@ def _session(participant: str, session: str, notes: pd.DataFrame) -> Html:
     names = (two_lines("At", "min:s of working time"), "Part", "Question", "Kind", "Words")
     shown = table(names, rows[:SHOWN_ROWS], numeric=(2,))
     if (left := len(rows) - SHOWN_ROWS) > 0:
-        shown = joined([shown, paragraph(f"{left} more are in the table notes.", "quiet")])
+        shown = join_parts([shown, paragraph(f"{left} more are in the table notes.", "quiet")])
     what = (
         count(n, kind)
         for kind in NAMES
@@ -544,7 +544,7 @@ def _words(row: dict[str, Any], former: Sequence[str]) -> Html:
     known = {row["text_now"], now}
     earlier = [words for words in dict.fromkeys(former) if words and words not in known]
     before = Verbatim(" → ".join(f"“{words}”" for words in earlier))
-    return written(Verbatim(f"{number}{now}"), before, taken_back=row["taken_back"])
+    return format_revised_text(Verbatim(f"{number}{now}"), before, taken_back=row["taken_back"])
 
 
 def registration_section(
@@ -566,7 +566,7 @@ def registration_section(
         rows += [("Changed", text) for text in _models(registration, sessions, cards or {})]
         rows += [("Sample", text) for text in _sample_as_registered(registration, sessions)]
         rows += [("Not registered", text) for text in _by_hand(sessions)]
-        rows += [("Not registered", text) for text in _unregistered(registration, results)]
+        rows += [("Not registered", text) for text in _list_unregistered(registration, results)]
         if rows:
             yield table(("Difference", "What"), rows, caption="Differences from the registration")
         else:
@@ -656,12 +656,12 @@ def _changes(registration: Registration, sessions: pd.DataFrame) -> Iterator[str
             yield f"version {number}: {change}" if len(by_version) > 1 else change
 
 
-def _unregistered(registration: Registration, results: StudyAnalyses | None) -> Iterator[str]:
+def _list_unregistered(registration: Registration, results: StudyAnalyses | None) -> Iterator[str]:
     if results is None:
         return
     outcomes = list(dict.fromkeys(analysis.outcome.name for analysis in results.analyses))
     rows = (row for analysis in results.analyses for row in analysis.select(CONTRAST))
     contrasts = list(dict.fromkeys(row.contrast for row in rows))
-    named = registration.unregistered(outcomes, contrasts)
+    named = registration.find_unregistered(outcomes, contrasts)
     yield from (f"outcome {name}" for name in outcomes if name in named)
     yield from (f"contrast {name}" for name in contrasts if name in named)

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from labapp.analysis.columns import SNAPSHOTS
-from labapp.analysis.folding.folded import NAME, SCHEMA, frame, unpacked
+from labapp.analysis.folding.folded import NAME, SCHEMA, frame, unpack_table
 from labapp.base import leftovers
 from labapp.base.errors import DataFolderError
 
@@ -36,7 +36,7 @@ MANY = 200_000
 _FILE = "snapshots.parquet"
 
 
-class Part(NamedTuple):
+class SnapshotGroup(NamedTuple):
     """The snapshots of one session: the row group they are, and how many. group: None where there
     are none."""
 
@@ -53,12 +53,12 @@ class SnapshotFile:
         self._writer: pq.ParquetWriter | None = None
         self._groups = 0
 
-    def add(self, content: bytes) -> Part:
+    def add(self, content: bytes) -> SnapshotGroup:
         """Add the snapshots of a session, as `snapshots_piece` packs them. Raises DataFolderError
         when there is no room for them."""
         if not content:
-            return Part(None, 0)
-        table = unpacked(content)
+            return SnapshotGroup(None, 0)
+        table = unpack_table(content)
         try:
             if self._writer is None:
                 self._writer = self._create()
@@ -71,7 +71,7 @@ class SnapshotFile:
                 todo="Free some space there, or name another folder with TMPDIR.",
             ) from error
         self._groups += 1
-        return Part(self._groups - 1, table.num_rows)
+        return SnapshotGroup(self._groups - 1, table.num_rows)
 
     def tables(self, groups: Sequence[int]) -> Iterator[pa.Table]:
         """Row groups, one after the other. Nothing can be added afterwards."""
@@ -110,7 +110,7 @@ class SnapshotFile:
 class Snapshots:
     """The snapshots of some sessions, in the order of the tables."""
 
-    sessions: Sequence[tuple[Who, Part]]
+    sessions: Sequence[tuple[Who, SnapshotGroup]]
     file: SnapshotFile
 
     @property
@@ -163,7 +163,7 @@ class ReadWhenAsked:
 _FRAME = "_snapshots_frame"
 
 
-def recorded(tables: Tables) -> Snapshots | pd.DataFrame:
+def get_attached(tables: Tables) -> Snapshots | pd.DataFrame:
     """What the tables were made with, not unpacked."""
     given: Snapshots | pd.DataFrame = tables.__dict__[NAME]
     return given

@@ -11,7 +11,7 @@ from pathlib import Path
 from labapp.analysis.answered import know_bundled_cards
 from labapp.analysis.folding.folded import (
     Folded,
-    LeftOut,
+    WithdrawnSession,
     continues,
     fold_all,
     pieces,
@@ -20,18 +20,18 @@ from labapp.analysis.folding.folded import (
 from labapp.analysis.merged import origins
 from labapp.analysis.participation import TableSession
 from labapp.analysis.rows import SessionRecords
-from labapp.analysis.snapshots import Part, SnapshotFile, Who
+from labapp.analysis.snapshots import SnapshotFile, SnapshotGroup, Who
 from labapp.base.errors import RecordError
 from labapp.base.naming import natural
 from labapp.base.report.page import count
-from labapp.models.representations.card import installed_sha256
+from labapp.models.representations.card import hash_installed_card
 from labapp.record.journal.merged import Merged
 from labapp.record.journal.opening import (
     SessionPlace,
+    count_withdrawn,
+    find_withdrawn,
     places,
     session_places,
-    withdrawn_beside,
-    withdrawn_from,
 )
 
 Progress = Callable[[float, str], None]
@@ -68,7 +68,7 @@ def read_sessions(
     file = SnapshotFile()
     notes: list[str] = []
     others: list[str] = []
-    left: list[LeftOut] = []
+    left: list[WithdrawnSession] = []
     studies: dict[Path, str] = {}
     # Closed, so that workers end here whatever happens.
     with closing(
@@ -78,7 +78,7 @@ def read_sessions(
             if progress is not None:
                 progress(done / len(sessions_found), f"reading {place.name}")
             folded = next(sessions)
-            if isinstance(folded, LeftOut):
+            if isinstance(folded, WithdrawnSession):
                 left += [folded] if folded.pilot == pilot else []
                 continue
             if folded.pilot != pilot:
@@ -102,7 +102,7 @@ def read_sessions(
             "tables then and count in no metric.",
         )
     _tell_left_out(others, bool(read), pilot, notes)
-    gone = _gone(sessions_found, chosen.values(), left, studies)
+    gone = _list_withdrawn(sessions_found, chosen.values(), left, studies)
     if gone:
         people = count(len({(each.study, each.participant) for each in gone}), "participant")
         kept = f" Their data were kept: {names}. Add them with --withdrawn." if left else ""
@@ -120,10 +120,10 @@ def read_sessions(
     return list(read.values()), file, notes, gone
 
 
-def _gone(
+def _list_withdrawn(
     places: Sequence[SessionPlace],
     chosen: Collection[Folded],
-    left: Sequence[LeftOut],
+    left: Sequence[WithdrawnSession],
     studies: Mapping[Path, str],
 ) -> list[TableSession]:
     """The sessions of people who withdrew that are in no table: those left out, and those that were
@@ -131,7 +131,7 @@ def _gone(
     which study's sessions were read from it."""
     known = {each.who for each in chosen}
     gone = {each.who: each.cells for each in left}
-    withdrew = withdrawn_beside(place.path for place in places if not place.prefix)
+    withdrew = find_withdrawn(place.path for place in places if not place.prefix)
     for folder, study in studies.items():
         for each in withdrew.get(folder, ()):
             gone[study, each.participant, each.session] = each.cells
@@ -150,7 +150,7 @@ def _gone(
         if study not in studies.values():  # else its folder says who they are
             named += [
                 TableSession(f"withdrew {number + 1}", "1", "withdrawn", None, study)
-                for number in range(withdrawn_from(bundles))
+                for number in range(count_withdrawn(bundles))
             ]
     return named
 
@@ -159,7 +159,7 @@ def _other_cards(sessions: Iterable[Folded]) -> Iterator[str]:
     """A note on each model whose card was another one at sessions than it is here."""
     cards = Counter((model, card) for session in sessions for model, card in session.cards.items())
     for model in sorted({model for model, _ in cards}):
-        here = installed_sha256(model)
+        here = hash_installed_card(model)
         n = sum(cards[each] for each in cards if each[0] == model and each[1] != here)
         if here and n:
             yield (
@@ -192,7 +192,7 @@ class Read:
 
     who: Who
     tables: Mapping[str, bytes]
-    snapshots: Part
+    snapshots: SnapshotGroup
     cards: Mapping[str, str] = field(default_factory=dict)
     merged: tuple[Merged, ...] = ()
 
@@ -216,7 +216,7 @@ def _better(known: Folded, other: Folded, notes: list[str]) -> Folded:
         )
     worse, better = sorted((known, other), key=lambda read: read.fullness)
     missing = better.events - worse.events
-    left, chosen = told_apart(worse.source, better.source)
+    left, chosen = distinguish_paths(worse.source, better.source)
     why = f", because {left} stops {missing} events earlier" if missing else ""
     notes.append(
         f"Participant {participant}, session {session} was given twice "
@@ -225,7 +225,7 @@ def _better(known: Folded, other: Folded, notes: list[str]) -> Folded:
     return better
 
 
-def told_apart(*sources: str) -> list[str]:
+def distinguish_paths(*sources: str) -> list[str]:
     """The shortest ends of paths that tell them apart: a report is passed on, and is not to say in
     whose folders it was made."""
     parts = [Path(source).parts for source in sources]

@@ -21,10 +21,10 @@ from labapp.analysis.column import INCLUDED, TRIAL, WHO, number, seconds, text, 
 from labapp.analysis.deviations import Place, Trail
 from labapp.analysis.task_records import INTERRUPTED, Attempt, Columns, Row
 from labapp.base.clock import NS
-from labapp.coding.annotations.final import final_marks, planted_marks
+from labapp.coding.annotations.final import final_marks, find_planted_marks
 from labapp.coding.annotations.model import Assignment, Mark, SessionAnnotations, Unit
 from labapp.coding.annotations.rounds import assignments_of
-from labapp.coding.annotations.simulated import shipped_codebooks
+from labapp.coding.annotations.simulated import read_shipped_codebooks
 from labapp.coding.annotations.store import annotations_of, codebooks_in
 from labapp.coding.annotations.texts import is_redacted, may_be_quoted
 from labapp.record.events import Event, Payload
@@ -198,7 +198,7 @@ class SessionSpeech:
             books |= {mark.codebook for mark in rater.marks if mark.round in rounds}
             if rater.round in rounds:  # there may have been nothing to mark
                 books.add(rater.codebook)
-        if planted := planted_marks(self.annotations):
+        if planted := find_planted_marks(self.annotations):
             books |= {mark.codebook for mark in planted.marks}
         return tuple(sorted({code for book, code in self.code_names if book in books}))
 
@@ -224,7 +224,7 @@ class TrialTrace:
         at = bisect_right(self.compared_ns, t_ns)
         return self.alignments[at - 1] if at else None
 
-    def turned(self, t0_ns: int, t1_ns: int) -> list[int]:
+    def find_turned_dials(self, t0_ns: int, t1_ns: int) -> list[int]:
         """The dials turned from t0_ns until before t1_ns, one entry a move."""
         return self.dials[bisect_left(self.moves_ns, t0_ns) : bisect_left(self.moves_ns, t1_ns)]
 
@@ -393,7 +393,7 @@ class _Joined:
                 for mark in raters[name].marks
             ],
             "codes": [{**self._mark(mark), **self._from(mark)} for mark in final],
-            "coded": [self._coded(mark) for mark in final],
+            "coded": [self._make_code_row(mark) for mark in final],
         }
 
     def _utterance(self, unit: Unit) -> Row:
@@ -434,31 +434,31 @@ class _Joined:
         )
         return {"memo": None if hidden else mark.memo or None, "codebook": mark.codebook or None}
 
-    def _coded(self, mark: Mark) -> Row:
+    def _make_code_row(self, mark: Mark) -> Row:
         unit = self._unit_of(mark)
         text = None if unit is None else self._annotations.texts.get(unit.id)
         return {
             **self._mark(mark),
             **self._place(mark.t0_ns),
-            **self._moved(mark),
+            **self._describe_moves(mark),
             **self._outcome(mark.t0_ns),
             **self._happenings.lost(mark.t0_ns, mark.t1_ns),
             **({"text": None, "text_withheld": NOT_WRITTEN} if unit is None else self._words(unit)),
             "reviewed": None if text is None else may_be_quoted(text),
         }
 
-    def _moved(self, mark: Mark) -> Row:
+    def _describe_moves(self, mark: Mark) -> Row:
         trace = self._happenings.traces.get(self._at(mark.t0_ns))
         if trace is None:
             return {}
         onset, offset = trace.alignment(mark.t0_ns), trace.alignment(mark.t1_ns)
         point = mark.t0_ns == mark.t1_ns
-        around = trace.turned(mark.t0_ns - AROUND_NS, mark.t1_ns + AROUND_NS)
+        around = trace.find_turned_dials(mark.t0_ns - AROUND_NS, mark.t1_ns + AROUND_NS)
         return {
             "alignment_onset": onset,
             "alignment_offset": offset,
             "alignment_gain": None if onset is None or offset is None or point else offset - onset,
-            "dial_moves": len(trace.turned(mark.t0_ns, mark.t1_ns)),
+            "dial_moves": len(trace.find_turned_dials(mark.t0_ns, mark.t1_ns)),
             "dial_moves_around": len(around),
             "dials_touched": ";".join(str(dial + 1) for dial in sorted(set(around))) or None,
         }
@@ -527,7 +527,7 @@ def speech_of(record: Record, events: Iterable[tuple[Event, Payload]]) -> Sessio
     used = (used | {rater.codebook for rater in raters}) - {""}
     books = codebooks_in(record) if used else {}
     # Those of a program need no copy in the study.
-    shipped = shipped_codebooks() if used - books.keys() else ()
+    shipped = read_shipped_codebooks() if used - books.keys() else ()
     books = {book.sha256: book for book in shipped} | books
     return SessionSpeech(
         annotations,

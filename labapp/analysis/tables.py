@@ -13,15 +13,15 @@ import pandas as pd
 import pyarrow as pa
 
 from labapp.analysis.column import Column, Kind
-from labapp.analysis.columns import brought_tables, table_columns
+from labapp.analysis.columns import list_task_tables, table_columns
 from labapp.analysis.declared import DECLARED, with_declared
 from labapp.analysis.folding.folded import NAME as SNAPSHOTS
-from labapp.analysis.folding.folded import frame, together, unpacked
+from labapp.analysis.folding.folded import frame, together, unpack_table
 from labapp.analysis.merged import columns_of, with_merged
-from labapp.analysis.participation import TableSession, counted_people, out_of_order
+from labapp.analysis.participation import TableSession, mark_counted_people, out_of_order
 from labapp.analysis.questionnaires import TABLES as QUESTIONNAIRES
 from labapp.analysis.rows import SessionRecords
-from labapp.analysis.snapshots import ReadWhenAsked, SnapshotFile, Snapshots, Who, recorded
+from labapp.analysis.snapshots import ReadWhenAsked, SnapshotFile, Snapshots, Who, get_attached
 from labapp.analysis.sources import Progress, Read, read_sessions
 from labapp.analysis.task_records import Columns, Row
 from labapp.base.naming import natural
@@ -42,7 +42,7 @@ _OF_ALL = frozenset({"participants", "deviations", "notes"})
 def _distinct_tables() -> dict[str, tuple[str, ...]]:
     """Tables of what is the same for every session, and what tells their rows apart."""
     own = {name: tuple(column.name for column in known) for name, known in QUESTIONNAIRES.items()}
-    brought = brought_tables()
+    brought = list_task_tables()
     return own | {name: keys for tables in brought for name, keys in tables.distinct.items()}
 
 
@@ -165,7 +165,7 @@ class Tables:
         return {name: self._frame(name) for name in table_columns() if name != SNAPSHOTS}
 
     def _snapshots(self, keep: Callable[[Who], bool]) -> Snapshots | pd.DataFrame:
-        given = recorded(self)
+        given = get_attached(self)
         return given.only(keep) if isinstance(given, Snapshots) else _only(given, keep)
 
 
@@ -242,7 +242,7 @@ def _tables(
     made = {}
     distinct = _distinct_tables()
     merged = columns_of(each for session in ordered for each in session.merged)
-    every = with_merged(with_declared(table_columns(), map(_declared_text, ordered)), merged)
+    every = with_merged(with_declared(table_columns(), map(_read_declared_text, ordered)), merged)
     for name, columns in every.items():
         if name == SNAPSHOTS:
             continue
@@ -256,13 +256,15 @@ def _tables(
             # By study and set, then as they come.
             order = sorted(unique, key=lambda key: [(part is None, part) for part in key])
             table = pa.Table.from_pylist([unique[key] for key in order], table.schema)
-        made[name] = frame(table, columns) if len(table) else typed((), columns)
+        made[name] = frame(table, columns) if len(table) else build_frame((), columns)
     snapshots = Snapshots([(session.who, session.snapshots) for session in ordered], file)
     cards = {session.who: session.cards for session in ordered}
-    made["participants"] = counted_people(made["participants"])
+    made["participants"] = mark_counted_people(made["participants"])
     if early := out_of_order(made["participants"]):
         known = made["deviations"]
-        added = typed([dict.fromkeys(known.columns) | row for row in early], every["deviations"])
+        added = build_frame(
+            [dict.fromkeys(known.columns) | row for row in early], every["deviations"]
+        )
         made["deviations"] = pd.concat([known, added], ignore_index=True)
         late = {tuple(row[key] for key in ("study", "participant", "session")) for row in early}
         people = made["participants"]
@@ -273,9 +275,9 @@ def _tables(
     return Tables.of(made, snapshots, tuple(notes), cards, tuple(withdrawn), merged)
 
 
-def _declared_text(session: Read) -> str:
+def _read_declared_text(session: Read) -> str:
     """What the study of a session declared; empty for nothing."""
-    table = unpacked(session.tables["participants"])
+    table = unpack_table(session.tables["participants"])
     return str(table[DECLARED.name][0]) if DECLARED.name in table.schema.names else ""
 
 
@@ -283,10 +285,10 @@ def frames(rows: Mapping[str, Sequence[Row]]) -> dict[str, pd.DataFrame]:
     """Typed frames of rows by table; a table without rows has its columns all the same."""
     texts = (row.get(DECLARED.name) for row in rows.get("participants", ()))
     columns = with_declared(table_columns(), filter(None, texts))
-    return {name: typed(some, columns[name]) for name, some in rows.items()}
+    return {name: build_frame(some, columns[name]) for name, some in rows.items()}
 
 
-def typed(rows: Sequence[Row], columns: Sequence[Column]) -> pd.DataFrame:
+def build_frame(rows: Sequence[Row], columns: Sequence[Column]) -> pd.DataFrame:
     """A frame with these columns, each of its type."""
     return _frame(list(rows), columns) if rows else _without_rows(tuple(columns)).copy()
 

@@ -386,7 +386,7 @@ def never_handled(records: type[TaskRecords[Any, Any]]) -> set[str]:
                 known for known in thing.__mro__ if _home(known.__module__) in homes
             )
         elif isfunction(thing) and _home(thing.__module__) in homes:
-            waiting += _used(thing)
+            waiting += _find_used_values(thing)
     return {*records.kinds, *records.of_session} - mentioned
 
 
@@ -404,7 +404,7 @@ def _functions(classes: Iterable[type]) -> Iterator[FunctionType]:
                 yield function
 
 
-def _used(function: FunctionType) -> Iterator[Any]:
+def _find_used_values(function: FunctionType) -> Iterator[Any]:
     """The texts in a function, and what its names stand for in its module or in others there."""
     for code in _codes(function.__code__):
         yield from (value for value in code.co_consts if isinstance(value, str | tuple | frozenset))
@@ -495,7 +495,7 @@ class Parts:
         Raises RecordError for a row that does not fit, SessionError for a kind of part that nobody
         knows.
         """
-        return cls({part.id: part for part in map(registry.planned_part, plan)})
+        return cls({part.id: part for part in map(registry.read_part, plan)})
 
     @cached_property
     def with_trials(self) -> Mapping[str, TrialsPart]:
@@ -543,10 +543,12 @@ def follow(
     events: Iterable[tuple[Event, Payload]], tasks: Sequence[TaskRecords[Any, Any]], parts: Parts
 ) -> None:
     """Hand every event to the records of its part."""
-    claimed = _claimed(registry.task_types())
+    claimed = _map_claims(registry.task_types())
     told = {kind for known in registry.task_types() for kind in known.told_elsewhere}
     of_session = {kind for task in tasks for kind in task.of_session}
-    taking = {part_id: (task, _taken(type(task))) for task in tasks for part_id in task.parts}
+    taking = {
+        part_id: (task, _collect_kinds(type(task))) for task in tasks for part_id in task.parts
+    }
     none: tuple[None, frozenset[str]] = (None, frozenset())
     pauses = Pauses()
     last_ns = 0
@@ -572,19 +574,19 @@ def follow(
 
 
 @lru_cache(maxsize=64)
-def _taken(records: type[TaskRecords[Any, Any]]) -> frozenset[str]:
+def _collect_kinds(records: type[TaskRecords[Any, Any]]) -> frozenset[str]:
     return records.kinds | {records.begins, PartRestarted.kind, TrialEnded.kind}
 
 
 @lru_cache(maxsize=4)
-def _claimed(task_types: tuple[TaskType[Any], ...]) -> Mapping[str, frozenset[str]]:
+def _map_claims(task_types: tuple[TaskType[Any], ...]) -> Mapping[str, frozenset[str]]:
     """By kind of event, the names of the task types that it is of."""
     claimed: dict[str, set[str]] = {}
     for task_type in task_types:
         records = records_class(task_type)
         kinds = set(task_type.told_elsewhere)
         if records is not None:
-            kinds |= _taken(records)
+            kinds |= _collect_kinds(records)
         for kind in kinds - SHARED:
             claimed.setdefault(kind, set()).add(task_type.name)
     return {kind: frozenset(names) for kind, names in claimed.items()}

@@ -35,7 +35,7 @@ from labapp.base.report.page import (
     decimal,
     either,
     heading,
-    joined,
+    join_parts,
     paragraph,
     table,
     two_lines,
@@ -443,7 +443,7 @@ def _numbers(rows: pd.DataFrame, columns: Columns, caption: str) -> Html:
         and rows[column.name].notna().any()
     ]
     if not lines:
-        return joined(())
+        return join_parts(())
     titles = [model or "All" for model in by_model]
     right = range(1, 1 + len(titles))
     return table(
@@ -520,7 +520,7 @@ def changes(stages: pd.DataFrame, shown: Sequence[Metric]) -> Iterator[Html]:
         cells: list[object] = [model]
         for metric in metrics:
             values = some[f"change_{metric.column}"].dropna().to_numpy(dtype=float)
-            cells.append(_changed(values * metric.factor, metric.decimals))
+            cells.append(_format_change(values * metric.factor, metric.decimals))
         rows.append(cells)
     sizes = sorted({int(n) for n in stages["change_questions"] if n > 0})
     yield heading(3, CHANGE)
@@ -533,7 +533,7 @@ def changes(stages: pd.DataFrame, shown: Sequence[Metric]) -> Iterator[Html]:
     )
 
 
-def _changed(values: NDArray[np.float64], decimals: int) -> object:
+def _format_change(values: NDArray[np.float64], decimals: int) -> object:
     """Mean change with its sign, below it the median and n."""
     if values.size == 0:
         return NONE

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from labapp.analysis.columns import SNAPSHOTS
 from labapp.analysis.folding.folded import NUMBERS, SCHEMA
 from labapp.analysis.snapshots import GROUP, Snapshots
-from labapp.analysis.tables import typed
+from labapp.analysis.tables import build_frame
 from labapp.base.reading.tables import MARK, STARTS
 
 
@@ -38,7 +38,7 @@ def write_snapshots(given: Snapshots | pd.DataFrame, csv: Path, parquet: Path) -
 
 LINES = 20_000
 """Rows that are made text together."""
-_WRITTEN = pa.Schema.from_pandas(typed([{"z": [0.0]}], SNAPSHOTS), preserve_index=False)
+_WRITTEN = pa.Schema.from_pandas(build_frame([{"z": [0.0]}], SNAPSHOTS), preserve_index=False)
 """The types that pandas would write, and what it notes about them for its own reading."""
 _TEXT = pa.string()
 

@@ -29,12 +29,12 @@ PROGRESS_LINE = "progress\t"
 
 def say(text: object = "", *, err: bool = False) -> None:
     """Print text for people on standard output, or the standard error."""
-    _echo(shown(str(text)), err=err)
+    _echo(make_printable(str(text)), err=err)
 
 
 def say_line(text: object, *, err: bool = False) -> None:
     """Print one line: an end of line within it is a picture too."""
-    _echo(shown(str(text), lines=False), err=err)
+    _echo(make_printable(str(text), lines=False), err=err)
 
 
 def say_json(value: Any) -> None:
@@ -70,19 +70,20 @@ def _echo(text: str, *, err: bool = False) -> None:
     typer.echo(text, err=err)
 
 
-def shown(text: str, *, lines: bool = True) -> str:
-    """The text as it is safe to print; lines: ends of lines stay."""
+def make_printable(text: str, *, lines: bool = True) -> str:
+    """Replace what would steer a terminal, so that a text is safe to print; lines: line breaks
+    stay."""
     harmless = "\n\t" if lines else "\t"
     return _STEERING.sub(
         lambda match: match[0] if match[0] in harmless else _picture(match[0]), text
     )
 
 
-def marked(text: str) -> str:
-    """The same for rich's markup, none of which is in the text."""
+def escape_markup(text: str) -> str:
+    """Make a text safe to print through rich: none of it is markup."""
     from rich.markup import escape
 
-    return escape(shown(text))
+    return escape(make_printable(text))
 
 
 def _picture(letter: str) -> str:

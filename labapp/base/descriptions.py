@@ -31,7 +31,7 @@ def attributes(described: type) -> Mapping[str, str]:
     """What a class and those that it derives from say of their attributes."""
     listed: dict[str, str] = {}
     for base in reversed(described.__mro__):
-        listed |= dict(_listed(base.__dict__.get("__doc__") or ""))
+        listed |= dict(_read_attributes(base.__dict__.get("__doc__") or ""))
     return {name: _sentence(words) for name, words in listed.items()}
 
 
@@ -55,9 +55,9 @@ def describe(model: type[BaseModel], schema: dict[str, Any]) -> None:
             schema["properties"][key]["description"] = description
 
 
-def _listed(docstring: str) -> Iterator[tuple[str, str]]:
-    """The entries of a docstring's list of attributes; a line that is indented goes on with the
-    one above."""
+def _read_attributes(docstring: str) -> Iterator[tuple[str, str]]:
+    """The entries of a docstring's list of attributes; an indented line continues the entry
+    above."""
     parts = _HEADING.split(inspect.cleandoc(docstring), maxsplit=1)
     names: list[str] = []
     words: list[str] = []

@@ -150,12 +150,12 @@ class Catalogue(Mapping[str, T], Generic[T]):
     @property
     def shipped(self) -> Mapping[str, T]:
         """Those that come with labapp."""
-        return _shipped(self)
+        return _load_shipped(self)
 
     @property
     def installed(self) -> tuple[tuple[Plugin, str], ...]:
         """What packages bring, each with its state: `ready`, or why it is left out."""
-        return _installed(self)
+        return _find_installed(self)
 
     @property
     def brought(self) -> dict[str, T]:
@@ -213,12 +213,12 @@ def _name(thing: Any) -> str:
 
 
 @cache
-def _shipped(catalogue: Catalogue[T]) -> dict[str, T]:
+def _load_shipped(catalogue: Catalogue[T]) -> dict[str, T]:
     return {_name(thing): thing for thing in catalogue._shipped()}
 
 
 @cache
-def _installed(catalogue: Catalogue[Any]) -> tuple[tuple[Plugin, str], ...]:
+def _find_installed(catalogue: Catalogue[Any]) -> tuple[tuple[Plugin, str], ...]:
     there = dict(catalogue.shipped)
     states = []
     for plugin in plugins(catalogue.group):

@@ -143,7 +143,9 @@ class Located:
 
     def key(self, path: Path_) -> str:
         """A path of the document in words, as `flow[2].stages`."""
-        return dotted(self.origin.get(path) or (*self.origin.get(path[:-1], path[:-1]), *path[-1:]))
+        return format_path(
+            self.origin.get(path) or (*self.origin.get(path[:-1], path[:-1]), *path[-1:])
+        )
 
     def problem(self, error: Mapping[str, Any], model: type[BaseModel]) -> Problem:
         """One validation error: its line, its key, and what was found and is allowed."""
@@ -157,7 +159,7 @@ class Located:
         if kind == TOLD:
             return Problem(line, key, str(error["msg"]))
         value = error["input"]
-        hint = f" (did you mean {near!r}?)" if (near := meant(error, model)) else ""
+        hint = f" (did you mean {near!r}?)" if (near := suggest_name(error, model)) else ""
         if kind == "extra_forbidden":
             fields = sorted(fields_at(model, loc[:-1]))
             kind_of = loc[-2] if len(loc) > 1 else ""  # the tag of a union, or a key
@@ -193,7 +195,7 @@ class Located:
             tags = context.get("expected_tags")
             allowed = tags.replace("'", "") if tags else ", ".join(fields_at(model, loc))
             return Problem(line, key, f"found {value!r}{hint}; allowed: one of {allowed}")
-        allowed = allowed_words(error)
+        allowed = describe_allowed(error)
         if isinstance(value, bool) and kind == "string_type" and (word := self.switches.get(path)):
             quoted = f'{word} in quotes, "{word}": without them it is {str(value).lower()}'
             return Problem(line, key, f"found {word}; allowed: {quoted}")
@@ -203,9 +205,9 @@ class Located:
         return Problem(line, key, f"found {_short(value)}; allowed: {allowed}")
 
 
-def meant(error: Mapping[str, Any], model: type[BaseModel]) -> str:
-    """The key, or the name of a kind, that was probably meant by one that is unknown; else empty.
-    model: of the document."""
+def suggest_name(error: Mapping[str, Any], model: type[BaseModel]) -> str:
+    """The key, or the name of a kind, that an unknown one was probably meant to be; empty if none
+    is close. model: of the document."""
     if error["type"] == "extra_forbidden":
         known = sorted(fields_at(model, error["loc"][:-1]))
         return next(iter(difflib.get_close_matches(str(error["loc"][-1]), known, 1)), "")
@@ -215,8 +217,8 @@ def meant(error: Mapping[str, Any], model: type[BaseModel]) -> str:
     return next(iter(difflib.get_close_matches(error["ctx"]["tag"], known, 1, 0.75)), "")
 
 
-def allowed_words(error: Mapping[str, Any]) -> str:
-    """What one of pydantic's errors says would be allowed."""
+def describe_allowed(error: Mapping[str, Any]) -> str:
+    """What would be allowed, in words, according to one of pydantic's errors."""
     kind, value = error["type"], error["input"]
     allowed = str(error["msg"]).removeprefix("Value error, ")
     allowed = allowed.removeprefix("Input should be ").removeprefix("allowed: ")
@@ -285,7 +287,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def dotted(path: Sequence[str | int]) -> str:
+def format_path(path: Sequence[str | int]) -> str:
     out = ""
     for step in path:
         out += f"[{step}]" if isinstance(step, int) else f".{step}" if out else step
@@ -337,7 +339,7 @@ def read_yaml(
 ) -> tuple[Located | None, list[LabappError]]:
     """The mapping in `content` as far as it can be read, None for not at all, and everything that
     it is refused for."""
-    located, refused = _parsed(content)
+    located, refused = _parse_cached(content)
     errors: list[LabappError] = []
     for refusal_ in refused:
         fault = Fault(str(path), refusal_.line or 0, "", refusal_.what, refusal_.todo)
@@ -345,11 +347,11 @@ def read_yaml(
         errors[-1].__cause__ = refusal_.__cause__
     if located is None:
         return None, errors
-    return replace(located, value=_copied(located.value)), errors
+    return replace(located, value=_copy_value(located.value)), errors
 
 
 @lru_cache(maxsize=128)
-def _parsed(content: bytes) -> tuple[Located | None, tuple[_Refused, ...]]:
+def _parse_cached(content: bytes) -> tuple[Located | None, tuple[_Refused, ...]]:
     """The same few cards, instruments and words are asked for again and again: opening the home
     reads some of them dozens of times."""
     located = Located(None)
@@ -361,11 +363,11 @@ def _parsed(content: bytes) -> tuple[Located | None, tuple[_Refused, ...]]:
     return located, tuple(values.refused)
 
 
-def _copied(value: Any) -> Any:
-    """The value for a caller who may change it."""
+def _copy_value(value: Any) -> Any:
+    """A copy of a value, for a caller who may change it."""
     if isinstance(value, dict):
-        return {key: _copied(inner) for key, inner in value.items()}
-    return [_copied(item) for item in value] if isinstance(value, list) else value
+        return {key: _copy_value(inner) for key, inner in value.items()}
+    return [_copy_value(item) for item in value] if isinstance(value, list) else value
 
 
 def _compose(content: bytes) -> yaml.MappingNode:
@@ -523,7 +525,7 @@ class _Values:
         return value
 
 
-def _merged(problems: Sequence[Problem]) -> list[Problem]:
+def _merge_problems(problems: Sequence[Problem]) -> list[Problem]:
     """Merge what is said of one value: each kind of a union allows something else."""
     allowed: dict[Problem, list[str]] = {}
     for problem in problems:
@@ -559,9 +561,9 @@ def problems(
     """What pydantic's errors say, by line."""
     errors = sorted(innermost(every, located.resolve), key=lambda fault: located.line(fault["loc"]))
     # A key that is missing because it is misspelt is told once.
-    misspelt = {(*fault["loc"][:-1], meant(fault, model)) for fault in errors[:_MOST]}
+    misspelt = {(*fault["loc"][:-1], suggest_name(fault, model)) for fault in errors[:_MOST]}
     errors = [f for f in errors if f["type"] != "missing" or f["loc"] not in misspelt]
-    named = _merged([located.problem(fault, model) for fault in errors[:_MOST]])
+    named = _merge_problems([located.problem(fault, model) for fault in errors[:_MOST]])
     if left := errors[_MOST:]:
         place = located.resolve(left[0]["loc"])
         what = f"{len(left):,} more problems from here on are not named"
@@ -578,13 +580,15 @@ def refusal(
     error: type[LabappError] = StudyError,
 ) -> LabappError:
     """A pydantic error as an `error` with lines of: line, key, found, allowed."""
-    return refused(path, problems(located, invalid.errors(include_url=False), model), what, error)
+    return make_document_error(
+        path, problems(located, invalid.errors(include_url=False), model), what, error
+    )
 
 
-def refused(
+def make_document_error(
     path: Path, problems: Sequence[Problem], what: str, error: type[LabappError] = StudyError
 ) -> LabappError:
-    """Problems of a document as an `error`. what: the kind of the document."""
+    """All problems of a document as one `error`. what: the kind of the document."""
     todo = "Correct these lines and try again."
     named = problems[:_MOST]
     lines = [f"  {problem}" for problem in named]

@@ -1,9 +1,9 @@
 """The look of figures on paper, for matplotlib: the report's and the sheets of models.
 
 Ink on white with the colours of the screens; no colour carries meaning alone. The report's figures
-have the width, font, size of text and palette that a venue wants (`Look`): what draws them asks
-`style`, `figure_width`, `points_of` and `panels_across`, and names colours by what they are for
-(`INK`, `ACCENT` …), which each palette has its own of.
+have the width, font, size of text and palette that a venue wants (`FigureLook`): what draws them
+asks `style`, `figure_width`, `points_of` and `panels_across`, and names colours by what they are
+for (`INK`, `ACCENT` …), which each palette has its own of.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ PALETTES: Mapping[str, Palette] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class Look:
+class FigureLook:
     """How figures of a report look.
 
     Attributes
@@ -131,14 +131,14 @@ class Look:
         }
 
 
-USUAL_LOOK = Look()
+USUAL_LOOK = FigureLook()
 STYLE: dict[Any, Any] = USUAL_LOOK.style
 """Of figures that look the same for everybody, such as the sheets of models."""
-_LOOK: ContextVar[Look] = ContextVar("look of figures", default=USUAL_LOOK)
+_LOOK: ContextVar[FigureLook] = ContextVar("look of figures", default=USUAL_LOOK)
 
 
 @contextmanager
-def looking(look: Look) -> Iterator[None]:
+def looking(look: FigureLook) -> Iterator[None]:
     """Draw with a look."""
     token = _LOOK.set(look)
     try:
@@ -147,7 +147,7 @@ def looking(look: Look) -> Iterator[None]:
         _LOOK.reset(token)
 
 
-def look() -> Look:
+def look() -> FigureLook:
     """The look to draw with."""
     return _LOOK.get()
 

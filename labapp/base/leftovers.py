@@ -49,7 +49,7 @@ def prefix_in(folder: Path, what: str) -> str:
         if match := name.fullmatch(path.name):
             # Windows does not say of a process whether it is there.
             this_machine = int(match[1]) == machine and sys.platform != "win32"
-            if not _alive(int(match[2])) if this_machine else _untouched(path, 24 * OLD_S):
+            if not _alive(int(match[2])) if this_machine else _is_untouched(path, 24 * OLD_S):
                 _remove(path)
     return f"{what}-{machine}-{os.getpid()}-"
 
@@ -57,13 +57,13 @@ def prefix_in(folder: Path, what: str) -> str:
 def clear(folder: Path, name: re.Pattern[str], older_than_s: float = OLD_S) -> None:
     """Remove what has such a name in `folder` and was not written to for so many seconds."""
     for path in _children(folder):
-        if name.fullmatch(path.name) and _untouched(path, older_than_s):
+        if name.fullmatch(path.name) and _is_untouched(path, older_than_s):
             _remove(path)
 
 
 @contextmanager
-def drafted(folder: Path) -> Iterator[Path]:
-    """A new folder, written whole or not at all.
+def write_atomically(folder: Path) -> Iterator[Path]:
+    """A new folder that appears whole or not at all.
 
     Gives a draft beside `folder`, which gets its name at the end of the block, or is removed after
     an error. Old drafts beside it are cleared. Raises OSError: `folder` cannot be written.
@@ -90,7 +90,7 @@ def drop(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _untouched(path: Path, for_s: float) -> bool:
+def _is_untouched(path: Path, for_s: float) -> bool:
     try:
         return time.time() - path.lstat().st_mtime > for_s
     except OSError:
@@ -172,7 +172,7 @@ def on_its_way(
         for study, names in by_study.items():
             try:
                 clear_registered(study)
-                stack.enter_context(_registered(study, name, names, hidden))
+                stack.enter_context(_register_hidden(study, name, names, hidden))
             except OSError:
                 if needed:
                     raise
@@ -184,7 +184,7 @@ def on_its_way(
 
 
 @contextmanager
-def _registered(
+def _register_hidden(
     study: Path, name: str, sessions: list[str], hidden: tuple[Path, ...]
 ) -> Iterator[None]:
     from filelock import FileLock
@@ -233,7 +233,7 @@ def clear_registered(study: Path) -> list[Path]:
     for lock in _children(folder):
         # A program that was killed before it wrote down where, or after all was removed.
         lost = lock.suffix == ".lock" and not lock.with_suffix(".json").exists()
-        if lost and _untouched(lock, 60.0) and not is_held(lock):
+        if lost and _is_untouched(lock, 60.0) and not is_held(lock):
             lock.unlink(missing_ok=True)
     with suppress(OSError):
         folder.rmdir()

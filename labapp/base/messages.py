@@ -51,7 +51,7 @@ class Catalogue(GNUTranslations):
 @cache
 def catalogue(language: str) -> Catalogue:
     """The sentences of a language, with English for those it lacks."""
-    compiled = _compiled(_folder() / f"{language}.po")
+    compiled = _ensure_compiled(_folder() / f"{language}.po")
     with compiled.open("rb") as file:
         sentences = Catalogue(file)
     if language != ENGLISH:
@@ -70,7 +70,7 @@ def sentence(key: str, n: int | None = None, *, language: str = ENGLISH) -> str:
     return text
 
 
-def _compiled(path: Path) -> Path:
+def _ensure_compiled(path: Path) -> Path:
     """The path of the compiled catalogue. Exits if it is out of date and cannot be compiled."""
     compiled = path.with_suffix(".mo")
     if not resources.in_checkout() or _is_current(compiled, path):
@@ -133,18 +133,18 @@ def _english(value: Value) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
-def coded(text: str) -> dict[str, Any]:
-    """Code and values of a message, as plain values; nothing of any other text."""
+def encode_message(text: str) -> dict[str, Any]:
+    """The code and values of a message, as plain values; empty for any other text."""
     if not isinstance(text, Message):
         return {}
     values = {
-        name: coded(value) if isinstance(value, Message) else value
+        name: encode_message(value) if isinstance(value, Message) else value
         for name, value in text.values.items()
     }
     return {"code": text.code, "values": values}
 
 
-def decoded(text: str, stored: Any) -> str:
+def decode_message(text: str, stored: Any) -> str:
     """The message whose code and values were stored beside a text; the text itself where they do
     not say the same, as in journals of earlier versions, or in other words of this one."""
     message = _message(stored, 0)

@@ -44,9 +44,9 @@ def missing_extra(error: BaseException) -> SetupError | None:
     )
 
 
-def told(error: Exception) -> LabappError:
-    """What a command says of an error that nobody expected there: a package that is missing, or a
-    mistake of labapp."""
+def explain_unexpected(error: Exception) -> LabappError:
+    """The error that a command shows for one that nobody expected there: a package is missing, or
+    labapp has a mistake."""
     if missing := missing_extra(error):
         return missing
     file = keep(error)

@@ -20,7 +20,7 @@ WINDOWS = frozenset(
 OWN = frozenset({"private", "sessions", "models", "stimuli", "cache"})
 
 
-def reserved(name: str) -> str:
+def find_name_problem(name: str) -> str:
     """Why a name, or a part of one between slashes, cannot be given; empty if it can."""
     for part in name.split("/"):
         stem = part.split(".")[0].strip().casefold()
@@ -44,7 +44,7 @@ def natural(text: object) -> Natural:
 
 
 def _free(name: str) -> str:
-    if why := reserved(name):
+    if why := find_name_problem(name):
         raise ValueError(f"another name: {why}")
     return name
 

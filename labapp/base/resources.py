@@ -27,12 +27,12 @@ def _user_data() -> Path:
 
 
 @cache
-def _shipped(name: str) -> Path:
+def _locate_shipped(name: str) -> Path:
     inside = _PACKAGE / "_data" / name
     return inside if inside.is_dir() else _CHECKOUT / name
 
 
-def _named(variable: str) -> Path | None:
+def _read_folder_variable(variable: str) -> Path | None:
     """The folder that a variable of the environment names; None where it names none."""
     name = os.environ.get(variable)
     return Path(name) if name else None
@@ -40,7 +40,7 @@ def _named(variable: str) -> Path | None:
 
 def assets() -> Path:
     """Folder of studies, instruments, texts and icons."""
-    return _shipped("assets")
+    return _locate_shipped("assets")
 
 
 def documentation() -> Path:
@@ -51,7 +51,7 @@ def documentation() -> Path:
 
 def models() -> Path:
     """Folder of the shipped model packages, `<dataset>/<name>/`."""
-    return _shipped("models")
+    return _locate_shipped("models")
 
 
 @cache
@@ -68,7 +68,7 @@ def user_models() -> Path:
     $LABAPP_MODELS, else in the user data folder, in a checkout too: the shipped folder is written
     to only by whoever ships models, and in an installed program perhaps by nobody.
     """
-    return _named("LABAPP_MODELS") or _user_data() / "models"
+    return _read_folder_variable("LABAPP_MODELS") or _user_data() / "models"
 
 
 def model_roots() -> tuple[Path, ...]:
@@ -87,7 +87,7 @@ def user_stimuli() -> Path:
 
     $LABAPP_STIMULI, else in the user data folder.
     """
-    return _named("LABAPP_STIMULI") or _user_data() / "stimuli"
+    return _read_folder_variable("LABAPP_STIMULI") or _user_data() / "stimuli"
 
 
 def speech_models() -> Path:
@@ -95,24 +95,28 @@ def speech_models() -> Path:
 
     $LABAPP_SPEECH, else in the user data folder.
     """
-    return _named("LABAPP_SPEECH") or _user_data() / "speech"
+    return _read_folder_variable("LABAPP_SPEECH") or _user_data() / "speech"
 
 
 def cache_root() -> Path:
     """Folder of what can be made again at any time: $LABAPP_CACHE, else the user cache folder."""
-    return _named("LABAPP_CACHE") or platformdirs.user_cache_path("labapp", appauthor=False)
+    return _read_folder_variable("LABAPP_CACHE") or platformdirs.user_cache_path(
+        "labapp", appauthor=False
+    )
 
 
 def settings_root() -> Path:
     """Folder of what the home remembers: $LABAPP_SETTINGS, else the user's settings folder."""
-    return _named("LABAPP_SETTINGS") or Path(
+    return _read_folder_variable("LABAPP_SETTINGS") or Path(
         platformdirs.user_config_dir("labapp", appauthor=False)
     )
 
 
 def log_root() -> Path:
     """Folder of the details of mistakes of labapp itself: $LABAPP_LOG, else the user log folder."""
-    return _named("LABAPP_LOG") or platformdirs.user_log_path("labapp", appauthor=False)
+    return _read_folder_variable("LABAPP_LOG") or platformdirs.user_log_path(
+        "labapp", appauthor=False
+    )
 
 
 def data_root(option: Path | None = None) -> Path:
@@ -120,7 +124,7 @@ def data_root(option: Path | None = None) -> Path:
     if option is not None:
         return option
     usual = _CHECKOUT if in_checkout() else _user_data()
-    return _named("LABAPP_DATA") or usual / "sessions"
+    return _read_folder_variable("LABAPP_DATA") or usual / "sessions"
 
 
 PILOT = "-pilot"
@@ -146,4 +150,4 @@ def private_root(option: Path | None = None) -> Path:
     """Where names and signatures are kept, apart from every session and never exported."""
     if option is not None:
         return option
-    return _named("LABAPP_PRIVATE") or _user_data() / "private"
+    return _read_folder_variable("LABAPP_PRIVATE") or _user_data() / "private"

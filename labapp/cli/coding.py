@@ -25,7 +25,7 @@ from labapp.cli.options import (
     SessionNames,
     SessionOrBundle,
     as_check,
-    ended,
+    make_exit,
     progress_bar,
     say_either,
     session_or_study,
@@ -274,7 +274,7 @@ def code_verify(
     with as_check(), progress_bar("checking"):
         report = verify_annotations(session_or_study(name, data))
     show(report, json_)
-    raise ended(well=report.ok)
+    raise make_exit(well=report.ok)
 
 
 def code_status(

@@ -195,7 +195,7 @@ def concepts_intervene(
             todo=f"Give one of {', '.join(ORDERS)}.",
         )
     with progress_bar("setting concepts"):
-        result = package.intervened(model, auc=auc, data_folder=data)
+        result = package.measure_interventions(model, auc=auc, data_folder=data)
     asked = ORDERS if order is None else (order,)
     if json_:
         about = {name: value for name, value in result.items() if name not in ORDERS}

@@ -218,7 +218,7 @@ def _settle(
     reason: str,
 ) -> None:
     from labapp.coding.annotations.codebook import versions_of
-    from labapp.coding.annotations.rounds import adjudicated, settle
+    from labapp.coding.annotations.rounds import adjudicate_difference, settle
 
     if by is None:
         raise UsageError("Who settles it is missing.", todo="Say it with --by NAME.")
@@ -233,7 +233,7 @@ def _settle(
         )
     marks = difference.marks[take] if take else ()
     if codes:
-        marks = adjudicated(difference, codes, versions_of(folder))
+        marks = adjudicate_difference(difference, codes, versions_of(folder))
     settle(folder, difference, by, marks, reason)
 
 
@@ -515,7 +515,7 @@ def code_codebook(
     Example: labapp code codebook my-study --to qdc --out codes.qdc
     """
     from labapp.coding.annotations.codebook import read, withhold_words
-    from labapp.coding.exchange.incoming import CODEBOOK_FORMATS, chosen_codebook
+    from labapp.coding.exchange.incoming import CODEBOOK_FORMATS, choose_codebook
 
     if withhold:
         changed = withhold_words(study_folder(study, data))
@@ -537,7 +537,7 @@ def code_codebook(
     if Path(study).is_file():
         book = read(Path(study))
     else:
-        codes = chosen_codebook(study_folder(study, data), codebook)
+        codes = choose_codebook(study_folder(study, data), codebook)
         if codes is None:
             raise NotFoundError(
                 f"{study} has no codebook.", todo="Its name is codebook.yaml, in that folder."

@@ -57,7 +57,7 @@ from labapp.cli.options import (
     Withdrawn,
     Workers,
     data_folder,
-    ended,
+    make_exit,
     one_place,
     progress_bar,
     run_options,
@@ -317,7 +317,7 @@ def doctor(json_: Json = False) -> None:
 
     checks = examine()
     say_either(json_, [check.to_json() for check in checks], (c.line() for c in checks), say)
-    raise ended(well=all(check.ok for check in checks))
+    raise make_exit(well=all(check.ok for check in checks))
 
 
 def run(
@@ -563,31 +563,31 @@ def simulate_(
     """
     from labapp.session.condition_assignment import coverage
     from labapp.session.simulation.at_scale import simulate_at_scale
-    from labapp.session.simulation.simulation_job import checked
+    from labapp.session.simulation.simulation_job import check_job
 
     one_place(workers, dask)
     name = strategy_name(strategy, mixture)
     assert name is not None
-    loaded = checked(study, participants, name, out)
+    loaded = check_job(study, participants, name, out)
     with stoppable(), progress_bar() as progress:
         done = 0
 
-        def told(text: str) -> None:
+        def report(text: str) -> None:
             progress(None if participants is None else done / participants, text)
 
-        def simulated(label: str) -> None:
+        def report_session(label: str) -> None:
             nonlocal done
             done += 1
-            told(f"simulated {label}")
+            report(f"simulated {label}")
 
-        told("simulating" if dask is None else f"asking the Dask cluster at {dask}")
+        report("simulating" if dask is None else f"asking the Dask cluster at {dask}")
         folders = simulate_at_scale(
             study,
             participants,
             name,
             out,
             seed,
-            simulated,
+            report_session,
             careless=careless,
             thinks_aloud=think_aloud,
             number=workers,
@@ -732,7 +732,7 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
 """By command: what is safe when it is stopped with Ctrl+C, and how to go on."""
 
 
-def _interrupted(words: Sequence[str]) -> str:
+def _describe_interruption(words: Sequence[str]) -> str:
     """What to say about a command that was stopped; words: those of the command line."""
     if not words or words[0].startswith("-"):
         words = ("",)
@@ -756,14 +756,14 @@ def _outputs(command: Any) -> Iterator[Any]:
 
 
 def _outside_sessions(callback: Callable[..., Any] | None) -> Callable[..., Any]:
-    def checked(context: Any, option: Any, value: Any) -> Any:
+    def check(context: Any, option: Any, value: Any) -> Any:
         if value is not None and not context.resilient_parsing:
             from labapp.record.journal.layout import refuse_inside
 
             refuse_inside(Path(value))
         return value if callback is None else callback(context, option, value)
 
-    return checked
+    return check
 
 
 def _inputs(command: Any) -> Iterator[Any]:
@@ -778,7 +778,7 @@ def _inputs(command: Any) -> Iterator[Any]:
 
 
 def _there(callback: Callable[..., Any] | None) -> Callable[..., Any]:
-    def checked(context: Any, option: Any, value: Any) -> Any:
+    def check(context: Any, option: Any, value: Any) -> Any:
         given = value if isinstance(value, list | tuple) else [value]
         for path in [] if context.resilient_parsing else given:
             if path is None:
@@ -791,7 +791,7 @@ def _there(callback: Callable[..., Any] | None) -> Callable[..., Any]:
                 pass  # there, and the command says what it makes of it
         return value if callback is None else callback(context, option, value)
 
-    return checked
+    return check
 
 
 def main() -> None:
@@ -811,15 +811,15 @@ def main() -> None:
         say(usage.getvalue().rstrip(), err=True)
         status = WRONG_USAGE
     except (KeyboardInterrupt, typer.Abort):
-        say(_interrupted(sys.argv[1:]), err=True)
+        say(_describe_interruption(sys.argv[1:]), err=True)
         status = INTERRUPTED
     except BrokenPipeError:
         # The reader of our output is gone (`labapp … | head`); there is nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = DONE
     except Exception as error:  # noqa: BLE001  (the last net: a person gets words in any case)
-        from labapp.base.mistakes import told
+        from labapp.base.mistakes import explain_unexpected
 
-        say(mistake := told(error), err=True)
+        say(mistake := explain_unexpected(error), err=True)
         status = mistake.exit_status
     sys.exit(status if isinstance(status, int) else DONE)

@@ -452,9 +452,9 @@ def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Me
         without_labels,
         write,
     )
-    from labapp.models.representations.measuring import labelled_encodings
+    from labapp.models.representations.measuring import load_labelled_encodings
 
-    rows = labelled_encodings(model, data_folder=data)
+    rows = load_labelled_encodings(model, data_folder=data)
     if rows is None:
         if out is not None:
             raise UsageError(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 import typer
 
 from labapp.base import access
-from labapp.base.console import PROGRESS, say, say_json, say_line, say_progress, shown
+from labapp.base.console import PROGRESS, make_printable, say, say_json, say_line, say_progress
 from labapp.base.errors import (
     DONE,
     NOT_DONE,
@@ -212,7 +212,7 @@ def progress_bar(what: str = "") -> Iterator[Callable[[float | None, str], None]
         bar.stop()
 
 
-def ended(*, well: bool) -> typer.Exit:
+def make_exit(*, well: bool) -> typer.Exit:
     """How a command ends that checks something, or does something for several sessions."""
     return typer.Exit(DONE if well else NOT_DONE)
 
@@ -234,9 +234,9 @@ def as_check() -> Iterator[None]:
 def confirm(question: str, otherwise: str) -> None:
     """Ask before something is deleted for good. With any other answer than yes, `otherwise` is
     printed and the command ends."""
-    if not typer.confirm(shown(question), err=True):
+    if not typer.confirm(make_printable(question), err=True):
         say(otherwise)
-        raise ended(well=False)
+        raise make_exit(well=False)
 
 
 class Report(Protocol):

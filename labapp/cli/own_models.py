@@ -101,7 +101,7 @@ def _models_of(folder: Path) -> set[str]:
         model
         for _, payload in payloads(read_rows(folder, (SessionPlanned.kind,), lenient=True))
         if isinstance(payload, SessionPlanned)
-        for part in registry.known_parts(payload.plan)
+        for part in registry.read_known_parts(payload.plan)
         for model in (*part.models(), *(name for name, _ in part.classifiers()))
     }
 

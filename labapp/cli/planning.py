@@ -118,7 +118,7 @@ def plan(
     from labapp.session.planning.plan import plan as make
 
     kept = (files.SESSIONS,) if keep else ()
-    with stoppable(), files.created(out, kept=kept), progress_bar() as progress:
+    with stoppable(), files.create_folder(out, kept=kept), progress_bar() as progress:
         study_plan = make(
             study,
             shares=_shares(strategies, study),
@@ -150,7 +150,7 @@ def _contrasts(study: str, pilot: list[Path], out: Path | None, *, json_: bool) 
 
     loaded = gate(study)
     path = None
-    with files.created(out):
+    with files.create_folder(out):
         powers = declared_contrasts.plan_contrasts(loaded, pilot)
         if out is not None:
             path = files.write_contrasts(loaded, powers, out)

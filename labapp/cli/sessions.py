@@ -32,7 +32,7 @@ from labapp.cli.options import (
     as_check,
     confirm,
     data_folder,
-    ended,
+    make_exit,
     progress_bar,
     run_options,
     say_either,
@@ -84,7 +84,7 @@ def sessions_verify(session: SessionOrBundle, data: Data = None, json_: Json = F
     with as_check(), progress_bar("checking"):
         report = verify(session_path(session, data))
     show(report, json_, say)
-    raise ended(well=report.ok)
+    raise make_exit(well=report.ok)
 
 
 @sessions_app.command("recover")
@@ -110,7 +110,7 @@ def sessions_exclude(
 
     Example: labapp sessions exclude sub-P01_ses-1_20260102T030405Z --reason "fire alarm"
     """
-    _decided(session, data, included=False, reason=reason, json_=json_)
+    _decide(session, data, included=False, reason=reason, json_=json_)
 
 
 @sessions_app.command("include")
@@ -124,7 +124,7 @@ def sessions_include(
 
     Example: labapp sessions include sub-P01_ses-1_20260102T030405Z --reason "not the participant"
     """
-    _decided(session, data, included=True, reason=reason, json_=json_)
+    _decide(session, data, included=True, reason=reason, json_=json_)
 
 
 @sessions_app.command("move")
@@ -154,7 +154,7 @@ def sessions_move(
     say_either(json_, done, lines, say)
 
 
-def _decided(session: str, data: Path | None, *, included: bool, reason: str, json_: bool) -> None:
+def _decide(session: str, data: Path | None, *, included: bool, reason: str, json_: bool) -> None:
     from labapp.session.withdrawal import decide_by_hand
 
     path = session_path(session, data).absolute()
@@ -326,7 +326,7 @@ def replay(
                 "--size and --trails are of a picture, and --still is missing.",
                 todo="Name the picture: --still screen.png",
             )
-        raise typer.Exit(_shown(session_path(session, data), t_ns, dark))
+        raise typer.Exit(_show_window(session_path(session, data), t_ns, dark))
     if t_ns is None:
         raise UsageError("--still needs a time.", todo="Say which, as in --at 12:34.5")
     path = session_path(session, data)
@@ -351,7 +351,7 @@ def _clip(path: Path, times: tuple[str, str], out: Path | None) -> None:
         say(line)
 
 
-def _shown(path: Path, t_ns: int | None, dark: bool | None) -> int:
+def _show_window(path: Path, t_ns: int | None, dark: bool | None) -> int:
     """Show the window until it is closed."""
     from labapp.base.errors import SetupError
     from labapp.base.parallel.processes import gc_paused

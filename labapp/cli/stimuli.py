@@ -139,12 +139,12 @@ def stimuli_build(
     """
     from labapp.models.explanations.building import commands
 
-    if set_id is None and name is not None and name not in commands.scored_sets():
+    if set_id is None and name is not None and name not in commands.list_scored_sets():
         commands.refuse_scored_options(name, title=title, each=each, wrong=wrong, methods=methods)
         done = commands.build_with_progress(name, out, seed, model, data)
     else:
         done = commands.build_scored_with_progress(
-            commands.scored_spec(
+            commands.find_scored_spec(
                 name, set_id, model, title=title, each=each, wrong=wrong, methods=methods
             ),
             out,

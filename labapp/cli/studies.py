@@ -17,7 +17,7 @@ from labapp.cli.options import (
     StudyName,
     as_check,
     data_folder,
-    ended,
+    make_exit,
     progress_bar,
     say_either,
     show,
@@ -36,7 +36,7 @@ def studies_list(json_: Json = False) -> None:
     from labapp.study import loading
 
     rows = []
-    for path in loading.installed():
+    for path in loading.list_installed():
         study = loading.load(path.stem).study
         rows.append({"id": study.id, "title": study.title, "version": study.version})
     widest = max(len(str(row["id"])) for row in rows)
@@ -87,7 +87,7 @@ def studies_check(
         say_json([asdict(fault) for error in checked.errors for fault in faults_of(error)])
     if checked.errors or checked.loaded is None:
         if json_:
-            raise ended(well=False)
+            raise make_exit(well=False)
         with as_check():
             raise StudyError.together(checked.errors)
     if json_:
@@ -244,7 +244,7 @@ def studies_preview(
             f"There is no screen to show the preview on ({display.why}).",
             todo="Write the screens to a folder with --out.",
         )
-    with preview.opened_preview(loaded, whose, condition) as opened:
+    with preview.open_preview(loaded, whose, condition) as opened:
         if (problem := opened.course.problem) is not None:
             say(f"What comes up inside of parts is not all there: {problem.what}", err=True)
         if out is not None:

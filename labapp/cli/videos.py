@@ -20,7 +20,7 @@ from labapp.cli.options import (
     SessionName,
     SessionNames,
     confirm,
-    ended,
+    make_exit,
     progress_bar,
     session_or_study,
     session_path,
@@ -143,7 +143,7 @@ def videos_list(sessions: SessionNames, data: Data = None, json_: Json = False) 
         say_json(rows)
     elif not rows:
         say_line("No videos.")
-    raise ended(well=not failed)
+    raise make_exit(well=not failed)
 
 
 @videos_app.command("remove")
@@ -270,7 +270,7 @@ def transcribe(
 
     paths = [path for name in sessions for path in places(session_or_study(name, data))]
     speech = own_model() if model is None else model_at(model, engine)
-    expected = "" if words is None else _expected(words)
+    expected = "" if words is None else _read_expected_words(words)
     rows, failed = [], 0
     with ExitStack() as held:
         opened: list[Recogniser] = []
@@ -313,10 +313,10 @@ def transcribe(
         say_json(rows)
     elif any(row["written"] for row in rows):
         say("Read the texts against the sound in the coding window (labapp code open).")
-    raise ended(well=not failed)
+    raise make_exit(well=not failed)
 
 
-def _expected(path: Path) -> str:
+def _read_expected_words(path: Path) -> str:
     """The words of a file, parted by commas. Raises UsageError."""
     from labapp.base.reading import files
     from labapp.coding.transcription.session import LONGEST_WORDS

@@ -32,9 +32,9 @@ from labapp.record.audio.recorded_sound import (
     RecordedSound,
     SoundSpan,
     Stretch,
-    placed_files,
-    restored,
-    stored,
+    decode_files,
+    encode_files,
+    place_files,
 )
 from labapp.record.journal.layout import refuse_inside
 from labapp.record.journal.read import Row, payloads
@@ -64,12 +64,12 @@ class SessionSound(RecordedSound):
         last_ns = max((row.t_ns for row in record.rows), default=0)
         key = recorded_sound.place("sounds", f"{_digest(rows)}.json")
         known = recorded_sound.get(key, _LARGEST) if rows else None
-        placed = restored(known) if known is not None else None
+        placed = decode_files(known) if known is not None else None
         new = placed is None
         if placed is None:
-            placed = placed_files(payload for _, payload in payloads(rows))
+            placed = place_files(payload for _, payload in payloads(rows))
         super().__init__(record.tree.open, (), last_ns, silenced, placed=placed)
-        if new and placed and (content := stored(placed)) is not None:
+        if new and placed and (content := encode_files(placed)) is not None:
             recorded_sound.put(key, content)
 
 

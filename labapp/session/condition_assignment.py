@@ -35,14 +35,22 @@ from labapp.record.events.lifecycle import Refusal
 from labapp.record.events.registry import kinds_of
 from labapp.record.journal.decisions import decisions, withdrawals
 from labapp.record.journal.layout import FolderName
-from labapp.record.journal.read import held, payloads, read_rows
+from labapp.record.journal.read import is_locked, payloads, read_rows
 from labapp.session import folder
 from labapp.session.resuming import forbids_resume
 from labapp.study import allocation
-from labapp.study.allocation import Rule, Slot, Slots, drawn_cells, rule_of
+from labapp.study.allocation import Rule, Slot, Slots, read_cells, rule_of
 from labapp.study.design import MODEL, Design
 from labapp.study.loading import LoadedStudy
-from labapp.study.people import HOLDING, PEOPLE_WORDS, Person, SessionState, Visits, counted, people
+from labapp.study.people import (
+    HOLDING,
+    PEOPLE_WORDS,
+    Person,
+    SessionState,
+    Visits,
+    count_states,
+    people,
+)
 from labapp.study.schema import Study
 
 FINAL = ("included", "excluded", "declined", "withdrawn")
@@ -98,7 +106,7 @@ class CellAssignment:
         return parsed
 
 
-def held_counts(everybody: Sequence[Person[CellAssignment]]) -> Counter[str]:
+def count_held_cells(everybody: Sequence[Person[CellAssignment]]) -> Counter[str]:
     """How many people hold each cell; one with several sessions holds it once."""
     return Counter(cell for person in everybody if person.holds for cell in cells_of(person))
 
@@ -118,7 +126,7 @@ def session_states(study: Path) -> list[CellAssignment]:
     whose folder was renamed is still the session of the participant in its journal."""
     if not study.is_dir():
         return []
-    stored = {row.folder: row for row in _stored(study / ASSIGNMENTS)}
+    stored = {row.folder: row for row in _read_stored(study / ASSIGNMENTS)}
     there = {home.path.name for home in folder.sessions_of(study.parent, study.name)}
     left = withdrawals(study)
     by_hand = decisions(study)
@@ -134,7 +142,7 @@ def session_states(study: Path) -> list[CellAssignment]:
         elif name not in there:
             row = replace(row, state="gone") if row and row.state != "reserved" else None
         elif row is None or row.state not in FINAL:
-            row = _looked_at(study / name, row)
+            row = _read_session(study / name, row)
         decidable = ("open", "included", "excluded", "ended")
         if row is not None and name in by_hand and row.state in decidable:
             # Laid over what the journal says, and so over a row that was stored before.
@@ -161,13 +169,13 @@ def folder_problems(study: Path, everybody: Sequence[Person[CellAssignment]]) ->
             )
     known = {row.folder for person in everybody for row in person.sessions}
     for home in folder.sessions_of(study.parent, study.name):
-        if home.path.name not in known and not held(home.path):
+        if home.path.name not in known and not is_locked(home.path):
             yield Message("unread_session", folder=home.path.name)
 
 
-def _looked_at(path: Path, row: CellAssignment | None) -> CellAssignment | None:
+def _read_session(path: Path, row: CellAssignment | None) -> CellAssignment | None:
     """A session as its journal tells it; None where nothing was ever recorded."""
-    running = held(path)
+    running = is_locked(path)
     try:
         events = [event for event, _ in payloads(read_rows(path, (*_KINDS, *kinds_of(Refusal))))]
     except RecordError:
@@ -180,7 +188,7 @@ def _looked_at(path: Path, row: CellAssignment | None) -> CellAssignment | None:
     if state == "open" and not running and forbids_resume(path):
         state = "ended"  # by the study as the session has it, which decides on going on
     owner = (str(events[0].payload["participant"]), str(events[0].payload["session"]))
-    row = CellAssignment(path.name, drawn_cells(events[0].payload.get("assignment", {})), state)
+    row = CellAssignment(path.name, read_cells(events[0].payload.get("assignment", {})), state)
     return row if owner == (row.participant, row.session) else replace(row, owner=owner)
 
 
@@ -267,7 +275,7 @@ class AssignmentLedger:
             if row.participant == participant and rule.knows(row.cells):
                 return row.cells
         used = self._study.seed if seed is None else seed
-        held = held_counts(people(self._rows, Visits.of(self._study.design)))
+        held = count_held_cells(people(self._rows, Visits.of(self._study.design)))
         return rule.draw(held, used, self._study.id, participant)
 
     def enter(self, name: str, cells: tuple[str, ...]) -> None:
@@ -278,7 +286,7 @@ class AssignmentLedger:
             _store(self._path, self._rows)
 
 
-def _stored(path: Path) -> list[CellAssignment]:
+def _read_stored(path: Path) -> list[CellAssignment]:
     """The rows as they were stored; none where the file is lost or damaged."""
     if not path.is_file():
         return []
@@ -390,7 +398,7 @@ class Coverage:
     def retention(self) -> tuple[int, int]:
         """People who are included, of all who came to an end. Who did not agree to take part was
         never recruited, here as in the report."""
-        ends = counted(self.people)
+        ends = count_states(self.people)
         still_open = ("running", "awaited", "declined", "gone")
         over = sum(n for state, n in ends.items() if state not in still_open)
         return ends.get("included", 0), over
@@ -398,7 +406,7 @@ class Coverage:
     def upcoming(self, labels: Iterable[str], seed: int, study: str) -> dict[str, tuple[str, ...]]:
         """The places the next participants would get if all of them were included, until the study
         is full."""
-        counts = held_counts(self.people)
+        counts = count_held_cells(self.people)
         out: dict[str, tuple[str, ...]] = {}
         for label in labels:
             try:

@@ -115,8 +115,10 @@ def network_drive(folder: Path) -> str:
             listed = subprocess.run(
                 ["/sbin/mount"], capture_output=True, text=True, timeout=5, check=False
             )
-            return kind_of(place, _listed(listed.stdout))
-        return kind_of(place, _mounted(Path("/proc/self/mountinfo").read_text("utf-8", "replace")))
+            return kind_of(place, _parse_macos_mounts(listed.stdout))
+        return kind_of(
+            place, _parse_linux_mounts(Path("/proc/self/mountinfo").read_text("utf-8", "replace"))
+        )
     except (OSError, subprocess.SubprocessError):
         return ""
 
@@ -131,24 +133,24 @@ def kind_of(folder: Path, mounts: list[tuple[str, str]]) -> str:
     return NETWORK.get(kind, "")
 
 
-def _mounted(mountinfo: str) -> list[tuple[str, str]]:
+def _parse_linux_mounts(mountinfo: str) -> list[tuple[str, str]]:
     """Linux: a line `36 35 98:0 / /mnt rw,noatime master:1 - ext3 /dev/root rw`."""
     mounts = []
     for line in mountinfo.splitlines():
         before, _, after = line.partition(" - ")
         fields, file_system = before.split(" "), after.split(" ")[0]
         if len(fields) > 4:
-            mounts.append((_unescaped(fields[4]), file_system))
+            mounts.append((_unescape(fields[4]), file_system))
     return mounts
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     for code, letter in ((r"\040", " "), (r"\011", "\t"), (r"\012", "\n"), (r"\134", "\\")):
         text = text.replace(code, letter)
     return text
 
 
-def _listed(output: str) -> list[tuple[str, str]]:
+def _parse_macos_mounts(output: str) -> list[tuple[str, str]]:
     """macOS: a line `//lab@server/data on /Volumes/data (smbfs, nodev)`."""
     mounts = []
     for line in output.splitlines():

@@ -78,7 +78,7 @@ def clear(study: Path) -> list[Path]:
             continue
         hidden, packed = Path(entry["hidden"]), there(entry.get("bundle"))
         if there(hidden):
-            if not _ours(hidden, entry) or _held(hidden):
+            if not _ours(hidden, entry) or _is_held(hidden):
                 continue
             _remove(hidden)
             removed.append(hidden)
@@ -98,7 +98,7 @@ def running(study: Path, session: str) -> str:
     """The place of an export of a session that is running now; empty where there is none."""
     for entry in exports(study):
         begun = entry.get("state") == BEGUN and isinstance(entry.get("hidden"), str)
-        if begun and session in entry["sessions"] and _held(Path(entry["hidden"])):
+        if begun and session in entry["sessions"] and _is_held(Path(entry["hidden"])):
             return str(entry.get("bundle", ""))
     return ""
 
@@ -110,7 +110,7 @@ def _ours(hidden: Path, entry: Mapping[str, Any]) -> bool:
     return named and hidden.is_dir() and not hidden.is_symlink()
 
 
-def _held(hidden: Path) -> bool:
+def _is_held(hidden: Path) -> bool:
     if not there(hidden / LOCK):
         return False
     try:

@@ -47,8 +47,8 @@ from labapp.record.journal.layout import (
     FolderName,
     study_files_of,
 )
-from labapp.record.journal.read import extent, held
-from labapp.record.journal.sessions import exported_from
+from labapp.record.journal.read import extent, is_locked
+from labapp.record.journal.sessions import find_exported
 from labapp.study.loading import LoadedStudy
 from labapp.study.people import Visits
 from labapp.study.schema import Study
@@ -125,7 +125,7 @@ def sessions_of(data: Path, study: str) -> Iterator[SessionFolder]:
             yield SessionFolder(child)
 
 
-def taken(data: Path, study: str) -> Mapping[str, list[str]]:
+def list_taken_labels(data: Path, study: str) -> Mapping[str, list[str]]:
     """Participants with a session in this study, and their session labels. Those who withdrew are
     among them, and those of whom only a bundle is left: a label that has left the lab is never
     given to somebody else."""
@@ -133,7 +133,7 @@ def taken(data: Path, study: str) -> Mapping[str, list[str]]:
     for folder in sessions_of(data, study):
         out.setdefault(folder.name.participant, []).append(folder.name.session)
     left = [(w.participant, w.session) for w in withdrawals(data / study).values()]
-    left += [(name.participant, name.session) for name in exported_from(data / study)]
+    left += [(name.participant, name.session) for name in find_exported(data / study)]
     for participant, session in left:
         sessions = out.setdefault(participant, [])
         if session not in sessions:
@@ -143,27 +143,30 @@ def taken(data: Path, study: str) -> Mapping[str, list[str]]:
 
 def next_free(data: Path, study: Study) -> str:
     """The label after the highest one that has a session, or may have none."""
-    return study.participants.next_free([*taken(data, study.id), *refused(data, study)])
+    return study.participants.next_free(
+        [*list_taken_labels(data, study.id), *list_refused(data, study)]
+    )
 
 
-def taken_by_pilots(data: Path, study: str) -> Mapping[str, list[str]]:
-    """As `taken`, for the pilots of a data root: those too that were moved into the study."""
-    labels = {label: list(own) for label, own in taken(data, study).items()}
-    for label, sessions in taken(resources.pilot_root(data), study).items():
+def list_pilot_labels(data: Path, study: str) -> Mapping[str, list[str]]:
+    """As `list_taken_labels`, for the pilots of a data root: those too that were moved into the
+    study."""
+    labels = {label: list(own) for label, own in list_taken_labels(data, study).items()}
+    for label, sessions in list_taken_labels(resources.pilot_root(data), study).items():
         labels[label] = list(dict.fromkeys([*labels.get(label, ()), *sessions]))
     return labels
 
 
 def next_pilot(data: Path, study: Study) -> str:
     """The next free label of the pilots of a data root."""
-    return study.participants.next_free(taken_by_pilots(data, study.id), pilot=True)
+    return study.participants.next_free(list_pilot_labels(data, study.id), pilot=True)
 
 
-def refused(data: Path, study: Study) -> dict[str, str]:
+def list_refused(data: Path, study: Study) -> dict[str, str]:
     """Participants who may have no (further) session in this study, each with the reason: the id
     of a related study they took part in, or empty where they withdrew from this one."""
-    others = related(data, study)
-    out = {participant: other for other in others for participant in taken(data, other)}
+    others = find_related_studies(data, study)
+    out = {participant: other for other in others for participant in list_taken_labels(data, other)}
     withdrew = (left.participant for left in withdrawals(data / study.id).values())
     return out | dict.fromkeys(withdrew, "")
 
@@ -247,7 +250,7 @@ def write_environment(folder: SessionFolder, environment: Mapping[str, Any]) -> 
         raise data_error(folder.path, error) from error
 
 
-def related(data: Path, study: Study) -> tuple[str, ...]:
+def find_related_studies(data: Path, study: Study) -> tuple[str, ...]:
     """Ids of the studies related to this one: a person takes part in one of them only.
 
     First those that this study names, then those that name it: whoever runs either first must find
@@ -390,7 +393,7 @@ def refuse_taken(data: Path, loaded: LoadedStudy, participant: str, session: str
         with creating(data):
             _clear(study)
     _refuse(data, loaded, layout.FolderName(participant, session, ""))
-    had = taken(data, loaded.study.id).get(participant, ())
+    had = list_taken_labels(data, loaded.study.id).get(participant, ())
     if skipped := Visits.of(loaded.study.design).skipped(session, had):
         _log.warning("%s has not had session %s yet.", participant, ", ".join(skipped))
 
@@ -423,7 +426,7 @@ def creating(data: Path) -> Iterator[None]:
 def _refuse(data: Path, loaded: LoadedStudy, name: layout.FolderName) -> None:
     """Raise ParticipantTaken for a session that must not be begun."""
     study, participant, session = loaded.study.id, name.participant, name.session
-    if (related := refused(data, loaded.study).get(participant)) is not None:
+    if (related := list_refused(data, loaded.study).get(participant)) is not None:
         took_part = f"took part in {related}, which is related"
         raise ParticipantTaken(
             f"{participant} {took_part if related else f'withdrew from {study}'}.",
@@ -434,7 +437,7 @@ def _refuse(data: Path, loaded: LoadedStudy, name: layout.FolderName) -> None:
         other = layout.FolderName.parse(path.name.removeprefix(layout.MAKING))
         if other is None or (other.participant, other.session) != (participant, session):
             continue
-        if held(path):
+        if is_locked(path):
             if path.name.startswith(layout.MAKING):
                 raise ParticipantTaken(
                     f"Another program is starting session {session} of {participant} in {study}.",
@@ -446,7 +449,7 @@ def _refuse(data: Path, loaded: LoadedStudy, name: layout.FolderName) -> None:
                 safe="It is untouched.",
                 todo="Move the folder elsewhere, and start again.",
             )
-    had = taken(data, study).get(participant, ())
+    had = list_taken_labels(data, study).get(participant, ())
     if session not in had:
         visits = Visits.of(loaded.study.design)
         if visits.order == "refused" and (skipped := visits.skipped(session, had)):
@@ -471,7 +474,7 @@ def _clear(study: Path) -> None:
     without any event is removed, one with an event gets its name. What is somebody else's stays."""
     for path in sorted(study.iterdir()):
         name = layout.FolderName.parse(path.name.removeprefix(layout.MAKING))
-        if name is None or not path.is_dir() or held(path):
+        if name is None or not path.is_dir() or is_locked(path):
             continue
         if _holds_no_event(path):
             if _only_made(path):

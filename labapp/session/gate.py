@@ -16,7 +16,7 @@ from pathlib import Path
 from labapp.analysis.checking import check_study
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
-from labapp.models.stimuli.masked_pictures import Masking, recorded_outputs
+from labapp.models.stimuli.masked_pictures import Masking, find_recorded_outputs
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import Checked, in_order
 from labapp.study.plan import Plan
@@ -31,7 +31,7 @@ def predict_masked(
 
     Raises StimuliError or ModelError where that model is another one, or is damaged.
     """
-    if outputs := recorded_outputs(stimulus_set, masking, photo, method):
+    if outputs := find_recorded_outputs(stimulus_set, masking, photo, method):
         return outputs
     from labapp.models.explanations import masked
 
@@ -43,7 +43,7 @@ def check_predictable(
 ) -> Sequence[Logits]:
     """As `predict_masked`, for plans that are only checked: no model is loaded, and where a model
     would have to be asked there are no outputs. Raises what the model's card alone can tell."""
-    if not (outputs := recorded_outputs(stimulus_set, masking, photo, method)):
+    if not (outputs := find_recorded_outputs(stimulus_set, masking, photo, method)):
         from labapp.models.explanations import masked
 
         masked.refuse_another(stimulus_set)
@@ -68,7 +68,7 @@ class MaskedPredictor:
         if not outputs:
             from labapp.models.explanations import masked
 
-            if not masked.installed(stimulus_set):
+            if not masked.has_model(stimulus_set):
                 self.unknown[stimulus_set.id] = masking
         return outputs
 

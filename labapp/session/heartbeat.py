@@ -156,7 +156,7 @@ class Heartbeat:
         asleep = self._newly_slept()
         return Standstill(self._who(before, now, asleep), before, now, asleep)
 
-    def slept(self) -> Standstill | None:
+    def detect_sleep(self) -> Standstill | None:
         """Whether the computer slept although its other clock shows no gap; asked at a beat."""
         asleep = self._newly_slept()
         if asleep <= STILL_NS:

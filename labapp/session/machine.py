@@ -208,7 +208,7 @@ class SessionMachine:
     def can_reopen(self, state: SessionState) -> bool:
         """Whether the end can be taken back: it came before the plan was done."""
         early = state.ended not in (None, "completed")
-        return early and state.end_seq is not None and not self._declined(state)
+        return early and state.end_seq is not None and not self._has_declined(state)
 
     def can_debrief(self, state: SessionState) -> bool:
         """Whether the debriefing can be shown at an early end: a participant who met no task reads
@@ -222,18 +222,18 @@ class SessionMachine:
         return any(met)
 
     def decide(self, state: SessionState, command: commands.Command, now_ns: int) -> Decision:
-        if type(command).__module__ != commands.__name__ and self._undisturbed(state):
+        if type(command).__module__ != commands.__name__ and self._is_undisturbed(state):
             return self._decide_task(state, command, now_ns)
         match command:  # the moderator can note things after the end, too
             case commands.AddNote(text, began) if text.strip():
-                return (self._keyed(state, NoteAdded(text.strip(), began)),)
+                return (self._add_trial_key(state, NoteAdded(text.strip(), began)),)
             case commands.AddDeviation(text, began) if text.strip():
-                return (self._keyed(state, DeviationNoted(text.strip(), began)),)
+                return (self._add_trial_key(state, DeviationNoted(text.strip(), began)),)
             case commands.AddFlag(number):
                 meaning = self.flags.get(number)
-                return (self._keyed(state, FlagAdded(number, meaning)),) if meaning else ()
+                return (self._add_trial_key(state, FlagAdded(number, meaning)),) if meaning else ()
             case commands.GivePrompt(text):
-                return (self._keyed(state, PromptGiven(text)),)
+                return (self._add_trial_key(state, PromptGiven(text)),)
             case commands.CorrectNote():
                 return self._correct(state, command)
             case commands.Unblind():
@@ -241,7 +241,7 @@ class SessionMachine:
             case commands.MovePointer(key, path):
                 return (UnstampedEvent(path, *key),)
             case commands.ShowLook(look) if (payload := state.look.toward(look)) is not None:
-                return (self._keyed(state, payload),)
+                return (self._add_trial_key(state, payload),)
             case commands.Reopen(seq) if seq == state.end_seq and self.can_reopen(state):
                 return self._reopen(state, seq)
         if state.ended is not None:
@@ -257,12 +257,12 @@ class SessionMachine:
                 shown = debrief and self.can_debrief(state)
                 return self._end(state, SessionEnded(reason, withdrawal, shown))
             case commands.StandStill():
-                return self._stood_still(state, command)
+                return self._record_standstill(state, command)
             case commands.AskToLeave(how):
                 leaving = state.pauses.leaving
-                return () if leaving else (self._keyed(state, CloseRequested(how)),)
+                return () if leaving else (self._add_trial_key(state, CloseRequested(how)),)
             case commands.StayHere() if state.pauses.leaving:
-                return (self._keyed(state, CloseWithdrawn()),)
+                return (self._add_trial_key(state, CloseWithdrawn()),)
             case commands.SkipStage(index) if index not in (None, state.index):
                 return ()  # the session has gone on meanwhile
             case commands.SkipStage(to=to) if to not in (None, *self.later(state)):
@@ -271,7 +271,7 @@ class SessionMachine:
                 return () if state.pauses.held else self._next_part(state)
         if command.settles_leaving and state.pauses.leaving and state.running:
             ended = self.tasks[state.index].decide(state.part_state, command, now_ns)
-            return (self._keyed(state, CloseWithdrawn()), *ended) if ended else ()
+            return (self._add_trial_key(state, CloseWithdrawn()), *ended) if ended else ()
         if not state.running or (state.pauses.leaving and not command.while_leaving):
             return ()
         if self.parts[state.index].rests:
@@ -285,7 +285,7 @@ class SessionMachine:
             return self._pending(state, pending, command, now_ns)
         return self._decide_task(state, command, now_ns)
 
-    def _undisturbed(self, state: SessionState) -> bool:
+    def _is_undisturbed(self, state: SessionState) -> bool:
         """Whether a task's own commands are for the part on the screen and nothing besides."""
         if state.pauses.holds or state.pending is not None or not state.running:
             return False
@@ -305,7 +305,7 @@ class SessionMachine:
             skip = SkipRequested("trial", state.index)
         else:
             return events
-        return (self._keyed(state, skip),)
+        return (self._add_trial_key(state, skip),)
 
     def later(self, state: SessionState) -> range:
         """The places in the plan, its end among them, at which the session can continue instead of
@@ -317,7 +317,7 @@ class SessionMachine:
         consent = next((place for place in places if self.parts[place].consents), len(self.parts))
         return range(first, consent + 1)
 
-    def _passed_over(self, begin: int, end: int | None) -> Decision:
+    def _skip_parts(self, begin: int, end: int | None) -> Decision:
         """Parts that are skipped before they began."""
         places = range(begin, begin if end is None else end)
         return [UnstampedEvent(PartSkipped(place), self.parts[place].id) for place in places]
@@ -328,7 +328,7 @@ class SessionMachine:
         """While a skip can be taken back, nothing else happens."""
         match command:
             case commands.TakeBackSkip(what) if what == skip.what:
-                return (self._keyed(state, SkipTakenBack(what)),)
+                return (self._add_trial_key(state, SkipTakenBack(what)),)
             case commands.ConfirmSkip():
                 pass
             case commands.Tick() if now_ns >= skip.until_ns:
@@ -338,8 +338,8 @@ class SessionMachine:
         skipped = commands.SkipStage() if skip.what == "part" else commands.Skip()
         led_to = self.tasks[state.index].decide(state.part_state, skipped, now_ns)
         # Together: a crash leaves all of it in the journal, or none.
-        over = self._passed_over(state.index + 1, skip.to)
-        return (self._keyed(state, SkipConfirmed(skip.what)), *led_to, *over)
+        over = self._skip_parts(state.index + 1, skip.to)
+        return (self._add_trial_key(state, SkipConfirmed(skip.what)), *led_to, *over)
 
     def _reopen(self, state: SessionState, seq: int) -> Decision:
         """The session goes on where it was, in a pause, for the participant has to be there
@@ -348,14 +348,14 @@ class SessionMachine:
         return (UnstampedEvent(SessionReopened(seq)), *(() if state.pauses.paused else (pause,)))
 
     def _next_part(self, state: SessionState) -> Decision:
-        if self._declined(state):
+        if self._has_declined(state):
             end = SessionEnded("consent declined", debriefed=self.debriefs == "always")
             return self._end(state, end)
         index = state.index + 1
         if index == len(self.parts):
             return self._end(state, SessionCompleted())
         if self._about_skipped(state, index):
-            return self._passed_over(index, index + 1)
+            return self._skip_parts(index, index + 1)
         started = UnstampedEvent(PartStarted(index), self.parts[index].id)
         if self.parts[index].rests:
             # No duration counts it; its part's key tells it from a pause by the moderator.
@@ -374,7 +374,7 @@ class SessionMachine:
             for part, record in zip(self.parts, state.records, strict=True)
         )
 
-    def _skipped_stages(self, state: SessionState) -> set[int]:
+    def _find_skipped_stages(self, state: SessionState) -> set[int]:
         """The numbers of the stages of which every block was skipped."""
         records = zip(self.parts, state.records, strict=True)
         outcomes = {part.id: record.outcome for part, record in records}
@@ -386,27 +386,29 @@ class SessionMachine:
 
     def _end(self, state: SessionState, end: SessionCompleted | SessionEnded) -> Decision:
         """What the session came to, and its end."""
-        achieved = self._achieved(state)
+        achieved = self._sum_achievements(state)
         withdrawn = isinstance(end, SessionEnded) and bool(end.withdrawal)
         completed = isinstance(end, SessionCompleted)
         decided = inclusion.decide(self.rules, achieved, completed=completed, withdrawn=withdrawn)
-        paid = None if self._declined(state) else self.payment(state)
+        paid = None if self._has_declined(state) else self.payment(state)
         return (
             UnstampedEvent(decided),
             *([UnstampedEvent(paid)] if paid else []),
             UnstampedEvent(end),
         )
 
-    def _achieved(self, state: SessionState) -> Achieved:
-        return inclusion.achieved(self.parts, state.tally)
+    def _sum_achievements(self, state: SessionState) -> Achieved:
+        return inclusion.sum_achievements(self.parts, state.tally)
 
-    def _declined(self, state: SessionState) -> bool:
+    def _has_declined(self, state: SessionState) -> bool:
         return state.index >= 0 and state.records[state.index].outcome == "declined"
 
     def payment(self, state: SessionState) -> PaymentComputed | None:
         """What was earned so far; None in a study that pays nothing."""
         paid = self.incentive
-        return None if paid is None else inclusion.earned(paid, self._achieved(state))
+        return (
+            None if paid is None else inclusion.compute_payment(paid, self._sum_achievements(state))
+        )
 
     def result_values(self, state: SessionState, words: Words) -> dict[str, str]:
         """What a text may say of how the parts before it went: every name that a task type has,
@@ -449,13 +451,13 @@ class SessionMachine:
         if not ends:
             return ()
         if isinstance(command, commands.SkipStage):
-            over = self._passed_over(state.index + 1, command.to)
+            over = self._skip_parts(state.index + 1, command.to)
             asked = SkipRequested("part", state.index, command.to), SkipConfirmed("part")
-            skip = [self._keyed(state, payload) for payload in asked] if over else []
+            skip = [self._add_trial_key(state, payload) for payload in asked] if over else []
             return (UnstampedEvent(SessionResumed("break skipped")), *skip, *ends, *over)
         return (UnstampedEvent(SessionResumed("break over")), *ends)
 
-    def _stood_still(self, state: SessionState, still: commands.StandStill) -> Decision:
+    def _record_standstill(self, state: SessionState, still: commands.StandStill) -> Decision:
         """What stood still, and the end of an attempt at a question that is asked again for it."""
         stalled = ProgramStalled(
             still.who,
@@ -467,7 +469,7 @@ class SessionMachine:
         ends: Sequence[Payload] = ()
         if self.stalls == "repeat-question" and state.running and not state.pauses.held:
             ends = self.tasks[state.index].asked_again(state.part_state)
-        return tuple(self._keyed(state, payload) for payload in (stalled, *ends))
+        return tuple(self._add_trial_key(state, payload) for payload in (stalled, *ends))
 
     def _correct(self, state: SessionState, wish: commands.CorrectNote) -> Decision:
         """A correction of what was noted, where it changes anything."""
@@ -476,9 +478,9 @@ class SessionMachine:
             return ()
         if text and text != noted.text and not noted.own_words:
             return ()
-        return (self._keyed(state, NoteCorrected(wish.seq, text, wish.typing_began_ns)),)
+        return (self._add_trial_key(state, NoteCorrected(wish.seq, text, wish.typing_began_ns)),)
 
-    def _keyed(self, state: SessionState, payload: Payload) -> UnstampedEvent:
+    def _add_trial_key(self, state: SessionState, payload: Payload) -> UnstampedEvent:
         """A moderator's event carries the trial it falls into."""
         return UnstampedEvent(payload, *self.trial_key(state))
 
@@ -534,7 +536,7 @@ class SessionMachine:
             case PartStarted():
                 task = self.tasks[payload.index]
                 begun = task.told(task.initial(state.pauses), state.answers)
-                begun = task.without_stages(begun, self._skipped_stages(state))
+                begun = task.without_stages(begun, self._find_skipped_stages(state))
                 begun = task.at_page(begun, 0) if state.previewed else begun
                 return replace(
                     state,

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from labapp.analysis.columns import table_columns
-from labapp.analysis.declared import declared_text, with_declared
+from labapp.analysis.declared import format_declaration, with_declared
 from labapp.base.clock import utc_text
 from labapp.base.errors import MergeError, NotFoundError, UsageError
 from labapp.base.reading import archives, files, tables
@@ -508,7 +508,7 @@ def _value(cell: str, column: MergedColumn, sheet: Sheet, missing: Collection[st
 def _refuse_taken(study: Path, survey: str, made: Sequence[MergedColumn]) -> None:
     """Names that the table of participants has already, or another survey."""
     first = next(iter(sessions_of(study.parent, study.name)))
-    declared = declared_text(brief_record(first.path).planned)
+    declared = format_declaration(brief_record(first.path).planned)
     own = with_declared(table_columns(), [declared])["participants"]
     taken = {column.name.lower(): "the table of participants" for column in own}
     for surveys in log.of_study(study).values():

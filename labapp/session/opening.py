@@ -22,7 +22,7 @@ from labapp.analysis.rows import SessionRecords
 from labapp.base import resources
 from labapp.base.clock import Clock, SessionClock, utc_text
 from labapp.base.errors import AudioError, LabappError, LslError, SessionError
-from labapp.base.messages import Message, coded
+from labapp.base.messages import Message, encode_message
 from labapp.models.representations.decoding import Decoder
 from labapp.models.stimuli.library import StimulusSet
 from labapp.record.events import Event, Payload, Source, UnstampedEvent
@@ -40,7 +40,7 @@ from labapp.record.events.lifecycle import (
     SessionPlanned,
     StimuliStored,
 )
-from labapp.record.events.registry import frequent_kinds, kinds_of, registered
+from labapp.record.events.registry import frequent_kinds, kinds_of, registered_kinds
 from labapp.record.events.voice import AudioBlock, AudioOff, AudioStarted
 from labapp.record.journal.read import payloads, read_rows
 from labapp.record.journal.write import Journal
@@ -97,13 +97,13 @@ def open_streams(
     if make is None:
         if not reason and sources:
             reason = Message("lsl_not_again")
-        return [LslOff(str(reason), coded(reason))] if reason else []
+        return [LslOff(str(reason), encode_message(reason))] if reason else []
     try:
         streams = make(sources[-1] if sources else secrets.token_hex(8), runner.clock, runner.emit)
     except LslError as error:
         if required:
             raise
-        return [LslOff(str(error.what), coded(error.what))]
+        return [LslOff(str(error.what), encode_message(error.what))]
     runner.streams = streams
     runner.journal.subscribe(streams.take)
     return [streams.opened]
@@ -223,7 +223,7 @@ class OpenSession:
         if self.loaded.study.recording.in_breaks == "stop" and rests and not self.runner.finished:
             self.stop_sound()  # a pause of the recorder: no silence is written in its place
             return
-        if self.runner.finished or self.recording or not self._agreed():
+        if self.runner.finished or self.recording or not self._has_consent():
             return
         if self._next_recorder is not None:
             self.runner.recorder, self._next_recorder = self._next_recorder, None
@@ -250,7 +250,7 @@ class OpenSession:
 
     def _microphone_failed(self, error: LabappError) -> None:
         self.no_sound, self._failed = error.what, True
-        message = coded(error.what)
+        message = encode_message(error.what)
         self.runner.emit(AudioOff(str(error.what), message=message))
         self.runner.emit(AlarmRaised("microphone_failed", str(error.what), message))
 
@@ -259,7 +259,7 @@ class OpenSession:
         """Whether a microphone that is there now may record: everybody agreed, and none records."""
         if self._make_late is None or self._late is not None or self.runner.finished:
             return False
-        if not self._agreed() or not self.runner.state.agreed.get("audio", True):
+        if not self._has_consent() or not self.runner.state.agreed.get("audio", True):
             return False
         recorder = self.runner.recorder
         return recorder is None or (self.recording and recorder.level().state == "lost")
@@ -284,12 +284,12 @@ class OpenSession:
             recorder.start()
         except LabappError as error:
             failed = error
-            runner.scheduler.post(lambda: self._opened_late(None, failed))
+            runner.scheduler.post(lambda: self._attach_late_recorder(None, failed))
         else:
             self._opened = recorder
-            runner.scheduler.post(lambda: self._opened_late(recorder, None))
+            runner.scheduler.post(lambda: self._attach_late_recorder(recorder, None))
 
-    def _opened_late(self, recorder: Recorder | None, error: LabappError | None) -> None:
+    def _attach_late_recorder(self, recorder: Recorder | None, error: LabappError | None) -> None:
         self._late = self._opened = None
         self.recording, self.runner.recorder = recorder is not None, recorder
         if error is not None:
@@ -303,7 +303,7 @@ class OpenSession:
                 self.runner.emit(AlarmCleared("microphone_failed"))
         self.runner.tell()
 
-    def _agreed(self) -> bool:
+    def _has_consent(self) -> bool:
         """Whether the plan's consent, if it has one, was given."""
         records = zip(self.runner.machine.parts, self.runner.state.records, strict=True)
         return all(record.outcome == "completed" for part, record in records if part.consents)
@@ -437,7 +437,7 @@ def _create(
         book = private.book_of(loaded.study.id, pilot=dependencies.pilot)
         private.check_private(dependencies.private, book)
     clock = make_clock(0)
-    planned = planned_of(loaded, study_plan, dependencies)
+    planned = make_planned_event(loaded, study_plan, dependencies)
     with ExitStack() as undo:
         # Nothing is recorded yet: what cannot be opened leaves no folder that takes the name.
         new = folder.create(data, loaded, participant, session, clock)
@@ -458,7 +458,7 @@ def _create(
     return opened
 
 
-def planned_of(
+def make_planned_event(
     loaded: LoadedStudy, made: plan.Plan, dependencies: SessionDependencies
 ) -> SessionPlanned:
     """The first event of a session with this plan."""
@@ -503,7 +503,7 @@ def resume(
         past = read_verified_events(path)
         planned, loaded = resuming.study_of(home, past)
         if loaded.study.when_interrupted == "block":
-            raise resuming.forbidden(home.path, planned.study)
+            raise resuming.make_blocked_error(home.path, planned.study)
         resuming.check_version(past, accept_version)
         parts = plan.parts_of(planned)
         with resuming.missing_packages_named(past):
@@ -525,7 +525,7 @@ def resume(
                 make_late=None,
                 no_sound="the session began without sound",
             )
-        continued = resuming.continued_clock(past, speed)
+        continued = resuming.continue_clock(past, speed)
         journal = Journal.reopen(home.journal, lambda last: continued.clock)
         undo.callback(journal.close)
         tails = resuming.tails(path, past)
@@ -573,8 +573,8 @@ def _assemble(
             if w.p99_ms > SLOW_MS and not dependencies.decode_at_once
         ),
         commit_timeout_s=dependencies.commit_timeout_s,
-        gallery=stimuli.gallery_of(home, [*stimuli.stored_in(past), *stored]),
-        failed_rules=asked(loaded.study, home.path),
+        gallery=stimuli.gallery_of(home, [*stimuli.find_stored_payloads(past), *stored]),
+        failed_rules=make_inclusion_check(loaded.study, home.path),
     )
     if dependencies.make_heartbeat is not None:
         runner.heartbeat = dependencies.make_heartbeat(clock)
@@ -601,10 +601,12 @@ def _assemble(
     opening += [EnvironmentRecorded(record), *dependencies.warmed, *stored, *tails]
     if kind := network_drive(home.path):
         warning = network_warning(kind)
-        opening.append(AlarmRaised("network_drive", str(warning), coded(warning)))
+        opening.append(AlarmRaised("network_drive", str(warning), encode_message(warning)))
     if runner.recorder is None:
         why = dependencies.no_sound
-        opening.append(AudioOff(str(why), loaded.study.recording.audio == "off", coded(why)))
+        opening.append(
+            AudioOff(str(why), loaded.study.recording.audio == "off", encode_message(why))
+        )
     opening += open_streams(
         runner,
         past,
@@ -635,21 +637,22 @@ def _microphone(runner: Runner) -> dict[str, Any] | None:
     return {"name": device.label, "host_api": device.host_api, "rate_hz": device.default_rate}
 
 
-def failed_in(session: Path) -> tuple[str, ...]:
+def read_failed_rules(session: Path) -> tuple[str, ...]:
     """The names of the rules that a session fails by what its journal holds; session: its folder.
 
     The moves of dials are not read: no rule asks for them, and they are most of a journal. Raises
     RecordError where it cannot be read.
     """
-    kinds = sorted(registered().keys() - frequent_kinds())
-    return failed_by(list(payloads(read_rows(session, kinds))))
+    kinds = sorted(registered_kinds().keys() - frequent_kinds())
+    return evaluate_rules(list(payloads(read_rows(session, kinds))))
 
 
-def failed_by(events: Sequence[tuple[Event, Payload]]) -> tuple[str, ...]:
-    """As `failed_in`, by the events."""
+def evaluate_rules(events: Sequence[tuple[Event, Payload]]) -> tuple[str, ...]:
+    """The names of the rules that a session fails, from its events."""
     return SessionRecords.of(events, "").failed_rules()
 
 
-def asked(study: Study, session: Path) -> Callable[[], Sequence[str]]:
-    """What a session asks as it ends; a study without such rules reads nothing then."""
-    return partial(failed_in, session) if study.exclude else tuple
+def make_inclusion_check(study: Study, session: Path) -> Callable[[], Sequence[str]]:
+    """The check of the study's own exclusion rules that runs as a session ends; a study without
+    such rules reads nothing then."""
+    return partial(read_failed_rules, session) if study.exclude else tuple

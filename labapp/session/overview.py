@@ -21,7 +21,7 @@ from labapp.study import loading, planner
 from labapp.study.allocation import SLOT, variants
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
-from labapp.study.people import PEOPLE_WORDS, Person, Visits, counted
+from labapp.study.people import PEOPLE_WORDS, Person, Visits, count_states
 from labapp.study.plan import Plan
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
@@ -33,7 +33,7 @@ BEGINNING = 4
 def next_free(loaded: LoadedStudy, data: Path, number: int) -> list[str]:
     """The next labels of participants without a session in this study or a related one."""
     study = loaded.study
-    used = {*folder.taken(data, study.id), *folder.refused(data, study)}
+    used = {*folder.list_taken_labels(data, study.id), *folder.list_refused(data, study)}
     labels = (study.participants.label(n) for n in count(1))
     return list(islice((label for label in labels if label not in used), number))
 
@@ -77,7 +77,7 @@ class Overview:
     def lines(self) -> list[str]:
         study = self.loaded.study
         counts = ", ".join(
-            f"{n} {PEOPLE_WORDS[state]}" for state, n in counted(self.people).items()
+            f"{n} {PEOPLE_WORDS[state]}" for state, n in count_states(self.people).items()
         )
         numbers = f"{len(self.people)} ({counts})" if counts else "0"
         out = [
@@ -100,7 +100,9 @@ class Overview:
         else:
             included = ", if all of them are included" + ("," if order else "")
             out += ["", *self.covered.lines(), "", f"Next participants{included}{order}:"]
-        out += [f"  {label}  {self._assigned(plan)}" for label, plan in self.plans.items()]
+        out += [
+            f"  {label}  {self._describe_assignment(plan)}" for label, plan in self.plans.items()
+        ]
         if len(self.plans) < self.wanted:
             out.append("  Then every condition has its participants: the study is full.")
         return out
@@ -119,7 +121,7 @@ class Overview:
             ]
         return out + [f"  {line}" for line in self.problems]
 
-    def _assigned(self, plan: Plan) -> str:
+    def _describe_assignment(self, plan: Plan) -> str:
         variable = SLOT if self.covered is None else self.covered.rule.variable
         places = plan.assignment.get(variable)
         cells = places if isinstance(places, list) else []
@@ -139,14 +141,14 @@ def overview(study: str, participants: int, data: Path) -> Overview:
     if covered is not None:
         drawn = covered.upcoming(labels, loaded.study.seed, loaded.study.id)
 
-    def planned(label: str, cells: tuple[str, ...]) -> Plan:
+    def make_plan(label: str, cells: tuple[str, ...]) -> Plan:
         return planner.realise(
             loaded, label, space_of=space_of, prior_of=prior_of, stimuli_of=stimuli_of, drawn=cells
         )
 
-    plans = {label: planned(label, cells) for label, cells in drawn.items()}
+    plans = {label: make_plan(label, cells) for label, cells in drawn.items()}
     number, cells = next(variants(loaded.study))
-    first = next(iter(plans.values()), None) or planned(
+    first = next(iter(plans.values()), None) or make_plan(
         loaded.study.participants.label(number), cells
     )
     everybody = people_of(data, loaded.study) if covered is None else covered.people

@@ -120,7 +120,7 @@ class DecodeWorker:
             waiting, self._next = self._next, job
             if waiting is None:
                 self._running = self._pool.submit(self._run)
-                self._running.add_done_callback(self._done)
+                self._running.add_done_callback(self._deliver_result)
 
     def close(self, timeout_s: float = 2.0) -> None:
         """Forget the job that waits, and join the thread if its job ends in time."""
@@ -135,7 +135,7 @@ class DecodeWorker:
             job, self._next = self._next, None
         return job() if job is not None else lambda: None
 
-    def _done(self, future: Future[Callable[[], None]]) -> None:
+    def _deliver_result(self, future: Future[Callable[[], None]]) -> None:
         if not self._closing and not future.cancelled():
             self._deliver(lambda: future.result()())
 

@@ -54,7 +54,7 @@ def forbids_resume(path: Path) -> bool:
         return False
 
 
-def forbidden(path: Path, study: str) -> SessionError:
+def make_blocked_error(path: Path, study: str) -> SessionError:
     """The error for a session that its study does not let go on."""
     return SessionError(
         f"{path.name} was interrupted, and its study {study} does not allow such a session to be "
@@ -85,14 +85,14 @@ def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned
             else "It is as it was. The participant asked that the data be deleted.",
             todo=f"{'Start' if wish == 'keep' else deleted} a session with the next participant.",
         )
-    if finished(past):
+    if is_finished(past):
         raise SessionError(
             f"{home.path.name} is finished; there is nothing to resume.",
             safe="It is complete as it is.",
             todo="Export it, or start a new session.",
         )
     _check_tasks(home.path, planned, past)
-    return planned, recorded_study(home.path, planned)
+    return planned, load_recorded_study(home.path, planned)
 
 
 def _check_tasks(session: Path, planned: SessionPlanned, past: Sequence[Event]) -> None:
@@ -127,7 +127,7 @@ def missing_packages_named(past: Sequence[Event]) -> Iterator[None]:
         raise
 
 
-def recorded_study(session: Path, planned: SessionPlanned) -> LoadedStudy:
+def load_recorded_study(session: Path, planned: SessionPlanned) -> LoadedStudy:
     """The study as the session folder keeps it. Raises SessionError where it is another by now."""
     loaded = loading.load(_study_file(session, planned.study), recorded=True)
     if loaded.sha256 != planned.study_sha256:
@@ -177,7 +177,7 @@ def check_models(
                 safe="The session is untouched.",
                 todo="Put the former model back, or say --accept-version to go on with this one.",
             )
-        computed, computes = _computed(before), _computed(asdict(now))
+        computed, computes = _describe_backend(before), _describe_backend(asdict(now))
         if before.get("backend") and computed != computes and not accept_version:
             raise SessionError(
                 f"This session was begun with the model {now.model} computed by {computed}; here "
@@ -189,7 +189,7 @@ def check_models(
             )
 
 
-def _computed(warmed: Mapping[str, Any]) -> str:
+def _describe_backend(warmed: Mapping[str, Any]) -> str:
     """What computes a decoder, where and in which version, in words."""
     return " ".join(str(warmed.get(key)) for key in ("backend", "backend_version", "device"))
 
@@ -203,7 +203,7 @@ class Continued(NamedTuple):
     changed: ClockChanged | None
 
 
-def continued_clock(
+def continue_clock(
     past: Sequence[Event],
     speed: float,
     *,
@@ -282,7 +282,7 @@ def recover(path: Path) -> Recovery:
     finally:
         lock.release()
     last = events[-1]
-    return Recovery(path, len(events), last.kind, last.t_ns / 1e9, finished(events), sound)
+    return Recovery(path, len(events), last.kind, last.t_ns / 1e9, is_finished(events), sound)
 
 
 def tails(folder: Path, events: Sequence[Event]) -> tuple[AudioBlock, ...]:
@@ -357,7 +357,7 @@ def withdrawal(events: Sequence[Event]) -> str:
     return wish
 
 
-def finished(events: Sequence[Event]) -> bool:
+def is_finished(events: Sequence[Event]) -> bool:
     """Whether the session came to an end, planned or early."""
     ended = False
     for event in events:

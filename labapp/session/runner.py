@@ -32,7 +32,7 @@ import msgspec
 from labapp.base import access
 from labapp.base.clock import NS, Clock, FakeClock
 from labapp.base.errors import BundleError, LabappError
-from labapp.base.messages import coded
+from labapp.base.messages import encode_message
 from labapp.models.representations.decoding import Decoder
 from labapp.models.stimuli.gallery import Gallery
 from labapp.record.events import Payload, Source, UnstampedEvent
@@ -207,7 +207,7 @@ class Runner:
         if self._busy or self._closed or not self._opened:
             return
         if self.heartbeat is not None and (still := self.heartbeat.look()) is not None:
-            self._stood_still(still)
+            self._handle_standstill(still)
         self._busy = True
         changed = False
         try:
@@ -227,7 +227,7 @@ class Runner:
             self._arm()
             self.tell()
 
-    def _stood_still(self, still: Standstill) -> None:
+    def _handle_standstill(self, still: Standstill) -> None:
         """Decide about it before anything else: what waited meanwhile is late by as much, and no
         question may run out of time for it."""
         at = self.clock.from_perf_ns
@@ -241,8 +241,8 @@ class Runner:
         heart = self.heartbeat
         if self._closed or heart is None:
             return
-        if (still := heart.look() or heart.slept()) is not None:
-            self._stood_still(still)
+        if (still := heart.look() or heart.detect_sleep()) is not None:
+            self._handle_standstill(still)
             self._work()
         if changed_s := heart.clock_changed():
             self.emit(ClockChanged(round(changed_s, 3)))
@@ -269,7 +269,7 @@ class Runner:
             failed = self.failed_rules()
         except LabappError as error:
             # The analysis asks them again.
-            self.emit(AlarmRaised("exclusion_undecided", str(error), coded(error.what)))
+            self.emit(AlarmRaised("exclusion_undecided", str(error), encode_message(error.what)))
             return events
         return [
             replace(unstamped, payload=unstamped.payload.failing(failed))
@@ -527,7 +527,9 @@ def days_of(private: Path, study: str, participant: str) -> int:
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute(_SCHEMA)
             # Of two exports at once the first one's draw counts.
-            connection.execute("INSERT OR IGNORE INTO shift VALUES (?, ?)", (participant, _drawn()))
+            connection.execute(
+                "INSERT OR IGNORE INTO shift VALUES (?, ?)", (participant, _draw_days())
+            )
             ((days,),) = connection.execute(
                 "SELECT days FROM shift WHERE participant = ?", (participant,)
             )
@@ -550,7 +552,7 @@ def forget(private: Path, study: str, participant: str) -> None:
             connection.execute("DELETE FROM shift WHERE participant = ?", (participant,))
 
 
-def _drawn() -> int:
+def _draw_days() -> int:
     first, last = date(YEARS[0], 1, 1), date(YEARS[1], 12, 31)
     days = (datetime.now(UTC).date() - last).days
     return days + secrets.randbelow((last - first).days + 1)

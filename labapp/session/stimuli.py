@@ -102,7 +102,7 @@ def gallery_of(home: SessionFolder, stored: Sequence[StimuliStored]) -> Gallery 
     return Gallery.of(folder_of(home), stored) if stored else None
 
 
-def stored_in(past: Iterable[Event]) -> tuple[StimuliStored, ...]:
+def find_stored_payloads(past: Iterable[Event]) -> tuple[StimuliStored, ...]:
     """What a session wrote down of its pictures so far."""
     payloads = (payload_of(event) for event in past if event.kind == StimuliStored.kind)
     return tuple(payload for payload in payloads if isinstance(payload, StimuliStored))
@@ -120,7 +120,9 @@ def store_missing(
 
     Raises StimuliError when they cannot be got any more as they were.
     """
-    names = {ref: name for stimuli in stored_in(past) for ref, name in stimuli.files.items()}
+    names = {
+        ref: name for stimuli in find_stored_payloads(past) for ref, name in stimuli.files.items()
+    }
     refs = pictures_of(parts)
     lost = [ref for ref in refs if ref in names and not _intact(folder_of(home) / names[ref])]
     wanted = [*(ref for ref in refs if ref not in names), *lost]

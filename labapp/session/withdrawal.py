@@ -82,7 +82,7 @@ from labapp.session import exports, private, runner
 from labapp.session import folder as folder_module
 from labapp.session.condition_assignment import cells_of, coverage, session_states
 from labapp.session.folder import SessionFolder, creating, sessions_of
-from labapp.study.allocation import drawn_cells
+from labapp.study.allocation import read_cells
 from labapp.study.people import Visits, people
 from labapp.study.schema import PILOT as PILOT_LABEL
 
@@ -161,7 +161,7 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
     """Withdraw the participant of a session, with all their sessions, and delete the data if so
     wanted. Arguments and errors: see `_withdraw`, which does it session by session, this one first.
     """
-    held = _held(folder)
+    held = _list_held_cells(folder)
     report = _withdraw(folder, private_root, delete=delete)
     study, participant = folder.parent, report.withdrawal.participant
     more = []
@@ -196,7 +196,7 @@ def others_of(study: Path, participant: str, but: str) -> list[str]:
     )
 
 
-def _held(folder: Path) -> tuple[str, ...]:
+def _list_held_cells(folder: Path) -> tuple[str, ...]:
     """The places that the participant of a session holds."""
     planned, name = _first(folder, SessionPlanned), FolderName.parse(folder.name)
     if planned is None or name is None:
@@ -205,7 +205,7 @@ def _held(folder: Path) -> tuple[str, ...]:
         design = read_declared(json.dumps(planned.payload.get("declared", {}))).design
         everybody = people(session_states(folder.parent), Visits.of(design))
     except RecordError:  # nobody can tell who withdrew before
-        return drawn_cells(planned.payload.get("assignment", {}))
+        return read_cells(planned.payload.get("assignment", {}))
     return next(
         (cells_of(p) for p in everybody if p.holds and p.participant == name.participant), ()
     )
@@ -239,7 +239,7 @@ def _withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRe
         name.session,
         utc_text(datetime.now(UTC)),
         not delete and not interrupted,
-        () if planned is None else drawn_cells(planned.payload.get("assignment", {})),
+        () if planned is None else read_cells(planned.payload.get("assignment", {})),
     )
     cleared: list[Path] = []
     if not left.kept:
@@ -251,7 +251,7 @@ def _withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRe
                 todo="Withdraw it again when that is done.",
             )
         # What a killed export left holds the data, too.
-        cleared = exports.clear(study) + _cleared(study)
+        cleared = exports.clear(study) + _clear_leftovers(study)
         # By the sound itself, which is gone in a moment.
         _forget_waveforms(leaving if interrupted else folder)
     if not left.kept and not interrupted:
@@ -269,8 +269,8 @@ def _withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRe
             pilot = moved or study.parent.name.endswith(PILOT)
         consented = private.book_of(consented, pilot=pilot)
         consents = private.forget_consent(private_root, consented, left.participant, left.session)
-    handed_out, unknown = _handed_out(folder)
-    quoted = () if left.kept else tuple(quoting(study, _said(folder)))
+    handed_out, unknown = _find_handed_out(folder)
+    quoted = () if left.kept else tuple(quoting(study, _list_words(folder)))
     annotated: tuple[Kind, ...] = ()
     videos = len(video_names(folder))
     if not left.kept:
@@ -295,7 +295,7 @@ def _withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRe
     )
 
 
-def _said(folder: Path) -> list[str]:
+def _list_words(folder: Path) -> list[str]:
     """All words that were ever written down of a session; what is damaged tells nothing."""
     path = annotations_folder(folder) / TRANSCRIPT
     try:
@@ -305,7 +305,7 @@ def _said(folder: Path) -> list[str]:
     return [str(line.body.get("text", "")) for line in lines if line.kind == PUT]
 
 
-def _cleared(study: Path) -> list[Path]:
+def _clear_leftovers(study: Path) -> list[Path]:
     """Remove what killed programs left on its way out of the study; which places."""
     try:
         return leftovers.clear_registered(study) + leftovers.clear_temporary()
@@ -329,7 +329,7 @@ def _forget_waveforms(folder: Path) -> None:
             _log.warning("What the cache has of %s was not removed: %s", path.name, error)
 
 
-def _handed_out(folder: Path) -> tuple[tuple[HandedOut, ...], tuple[str, ...]]:
+def _find_handed_out(folder: Path) -> tuple[tuple[HandedOut, ...], tuple[str, ...]]:
     """What was handed out of a session, and what cannot be told of it."""
     try:
         studies = (folder.parent, twin_of(folder.parent))
@@ -437,9 +437,9 @@ def _of_place(folder: Path) -> Iterator[str]:
     """What a decision means for the participant and the place they had."""
     record = open_record(folder)
     try:
-        from labapp.session.resuming import recorded_study
+        from labapp.session.resuming import load_recorded_study
 
-        covered = coverage(folder.parent.parent, recorded_study(folder, record.planned))
+        covered = coverage(folder.parent.parent, load_recorded_study(folder, record.planned))
     except LabappError:  # of another version of labapp, or changed: its places are not known here
         return
     if covered is None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from labapp.base.errors import StudyFull
 from labapp.study import conditions
-from labapp.study.conditions import Cells, Scope, balanced_rows, generator, shuffled
+from labapp.study.conditions import Cells, Scope, generator, make_balanced_rows, shuffled
 from labapp.study.design import MODEL, SESSION, Design, Level, Order
 from labapp.study.flow import unroll
 from labapp.study.plugins.item import Item
@@ -241,7 +241,7 @@ def rule_of(study: Study) -> Rule | None:
     return None if drawn is None else DrawnCells(*drawn)
 
 
-def drawn_cells(assignment: Mapping[str, Any]) -> tuple[str, ...]:
+def read_cells(assignment: Mapping[str, Any]) -> tuple[str, ...]:
     """The cells in a session's assignment: its slot, or the one variable with several values."""
     if isinstance(slot := assignment.get(SLOT), list | tuple):
         return tuple(map(str, slot))
@@ -274,7 +274,7 @@ def sessions_of(study: Study) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Place:
+class AllocationPlace:
     """What a participant's place decides.
 
     Attributes
@@ -297,7 +297,7 @@ def place_of(
     drawn: Sequence[str],
     session: str | None = None,
     seed: int | None = None,
-) -> Place:
+) -> AllocationPlace:
     """What the participant with a number and these drawn places gets. Raises ValueError for places
     that the study does not hand out."""
     used = study.seed if seed is None else seed
@@ -311,22 +311,24 @@ def place_of(
     choices: dict[str, object] = dict(scope)
     cells = conditions.cells_of(study.assignment)
     if cells is None:
-        return Place(scope, {}, choices)
+        return AllocationPlace(scope, {}, choices)
     choices[cells[0]] = list(drawn)
     turns = [conditions.of_cell(*cells, cell) for cell in drawn]
-    return Place(scope | (turns[0] if cells[1].draw == 1 else {}), {cells[0]: turns}, choices)
+    return AllocationPlace(
+        scope | (turns[0] if cells[1].draw == 1 else {}), {cells[0]: turns}, choices
+    )
 
 
 def _of_design(
     study: Study, design: Design, number: int, drawn: Sequence[str], session: str, seed: int
-) -> Place:
+) -> AllocationPlace:
     slots = slots_of(design)
     scope: Scope = {}
     if design.sessions:
         labels = (label for label in design.sessions if str(label) == session)
         scope[SESSION] = next(labels, session)
     if slots is None:
-        return Place(scope, {}, {})
+        return AllocationPlace(scope, {}, {})
     name = drawn[0] if drawn else slots.by_number(number, seed, study.id)
     slot = Slot.parse(name)
     scope |= slots.levels[slot.cell]
@@ -337,7 +339,9 @@ def _of_design(
             ordered = in_order(design.order, levels, slot, seed, study.id, factor)
             turns[factor] = [{factor: level} for level in ordered]
             orders[factor] = [str(level) for level in ordered]
-    return Place(scope, turns, {**slots.levels[slot.cell], SLOT: [str(slot)], **orders}, slot)
+    return AllocationPlace(
+        scope, turns, {**slots.levels[slot.cell], SLOT: [str(slot)], **orders}, slot
+    )
 
 
 def in_order(
@@ -389,7 +393,7 @@ def models_met(study: Study) -> tuple[str, ...]:
 def rows_of(order: Order, n: int) -> int:
     """How many orders of n levels make a block that is balanced in itself."""
     if order == "williams":
-        return len(balanced_rows(n))
+        return len(make_balanced_rows(n))
     return n if order in ("position", "latin-square") else 1
 
 
@@ -401,7 +405,7 @@ def _block(
     so that places are at most one apart wherever a block is cut off."""
     rng = generator(seed, study, "slots", factor, cell, block)
     cyclic = [tuple((row + place) % n for place in range(n)) for row in range(n)]
-    rows = balanced_rows(n) if order == "williams" else cyclic
+    rows = make_balanced_rows(n) if order == "williams" else cyclic
     if order == "position":
         levels, places = rng.permutation(n), rng.permutation(n)
         rows = [tuple(int(levels[row[int(place)]]) for place in places) for row in rows]

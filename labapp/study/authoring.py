@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from labapp.base import descriptions, durable
 from labapp.base.documents import SLUG, Located, Path_, parse_yaml
 from labapp.base.errors import StudyError, TargetExists, UsageError
-from labapp.base.naming import reserved
+from labapp.base.naming import find_name_problem
 from labapp.base.reading import files as reading
 from labapp.coding.annotations.codebook import CodebookDocument
 from labapp.models.stimuli.manifest import Manifest
@@ -29,7 +29,7 @@ from labapp.study.instruments.items import USUAL
 from labapp.study.loading import (
     SHIPPED,
     LoadedStudy,
-    decoded,
+    decode_text,
     in_language,
     key_at,
     package_root,
@@ -61,7 +61,7 @@ def new_study(
     -------
     path, files : the study file, and every file that was written.
     """
-    why = reserved(name)
+    why = find_name_problem(name)
     if not re.fullmatch(SLUG, name) or len(name) > 80 or why:
         raise UsageError(
             f"{name!r} cannot be the name of a study" + (f": {why}." if why else "."),
@@ -90,13 +90,13 @@ def new_study(
             content = _instrument_file(file, content, loaded).encode()
         elif file in of_the_original:
             note = f"<!-- Written for {loaded.study.id}: change what is not true of your study. -->"
-            content = f"{note}\n{decoded(content)}".encode()
+            content = f"{note}\n{decode_text(content)}".encode()
         contents[folder / file] = content
     for file, instead in loaded.fallbacks.items():
         if file in words:
             continue
         # Participants read the one in the fallback language until it is translated.
-        english = decoded(loaded.files[file])
+        english = decode_text(loaded.files[file])
         if file != instead:
             contents[folder / instead] = loaded.files[file]
         contents[folder / file] = to_be_translated(file, english, loaded.study.language).encode()
@@ -126,7 +126,7 @@ def _instrument_file(name: str, content: bytes, loaded: LoadedStudy) -> str:
     text = content.decode("utf-8-sig")
     instrument = loaded.instruments[Path(name).stem]
     located = parse_yaml(Path(name), content)
-    taught = _taught(text, located, instrument).rstrip()
+    taught = _annotate_keys(text, located, instrument).rstrip()
     items = located.value["items"]
     of_items = {key for item in items if isinstance(item, dict) for key in item}
     there = {*located.value, "scoring"}  # which older files alone have
@@ -151,7 +151,7 @@ def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
     if study.language.startswith("de"):
         text = _with_german_words(text)
     located = parse_yaml(loaded.path, text.encode())
-    taught = _taught(text, located, study)
+    taught = _annotate_keys(text, located, study)
     head = (
         f"{title}: made of the study {study.id}. What a key says stands above it; "
         "`labapp studies check` names every mistake with its line, and `labapp studies preview` "
@@ -274,8 +274,9 @@ _EXAMPLES = {
 }
 
 
-def _taught(text: str, located: Located, document: BaseModel) -> str:
-    """A file with what its keys say above the first line with each."""
+def _annotate_keys(text: str, located: Located, document: BaseModel) -> str:
+    """A study file with comments that explain its keys, each above the first line that has the
+    key."""
     above: dict[int, list[str]] = {}
     told: set[tuple[type, str]] = set()
     lines = text.splitlines()

@@ -14,12 +14,19 @@ from itertools import chain, product
 from pathlib import Path
 
 from labapp.base.discovery import PROFILE_NAMES
-from labapp.base.documents import Located, Path_, Problem, dotted, parse_yaml, refused
+from labapp.base.documents import (
+    Located,
+    Path_,
+    Problem,
+    format_path,
+    make_document_error,
+    parse_yaml,
+)
 from labapp.base.errors import LabappError, StudyError
 from labapp.study import allocation, conditions
-from labapp.study.conditions import Scope, Value, listed, matches, values_of
+from labapp.study.conditions import Scope, Value, as_tuple, matches, values_of
 from labapp.study.design import MODEL, SESSION, AnalysisPlan, Design, Hypothesis
-from labapp.study.flow import items_of, placed_items, unroll
+from labapp.study.flow import items_of, unroll, walk_items
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.asking import among, is_outside, never
 from labapp.study.partial import Partial
@@ -66,7 +73,7 @@ def _design(
         # What is left of the document may stand elsewhere in the whole one.
         known = max((n for n in range(len(place) + 1) if place[:n] in partial.origin), default=0)
         place = (*partial.origin.get(place[:known], ()), *place[known:])
-        problems.append(Problem(located.line(place), dotted(place), what))
+        problems.append(Problem(located.line(place), format_path(place), what))
 
     if study.design is not None:
         if study.assignment:
@@ -74,7 +81,7 @@ def _design(
                 ("assignment",),
                 f"line {located.line(('design',))} has a design: say in one of them who gets what",
             )
-        for place, item in placed_items(study.flow):
+        for place, item in walk_items(study.flow):
             stages = item.task_stages()
             # Stages that list no models may have photos or sequences in an order of theirs.
             if stages is not None and stages.compared() and "order" in stages.model_fields_set:
@@ -90,7 +97,7 @@ def _design(
     for place, what in wrong:
         problem(place, what)
     if problems:
-        yield refused(path, sorted(problems), "study")
+        yield make_document_error(path, sorted(problems), "study")
 
 
 def _variables(
@@ -110,9 +117,9 @@ def _variables(
                 reason,
                 "Name a variable that has cells under `assignment`.",
             )
-    for place, item in placed_items(study.flow):
+    for place, item in walk_items(study.flow):
         yield from _only_if(path, place, study, item, located, origin)
-        yield from _filled_in(path, place, study, item, located, origin)
+        yield from _find_unfilled_names(path, place, study, item, located, origin)
     for item, scope in every_item(study):
         stages = item.task_stages()
         for name in () if stages is None else stages.names():
@@ -144,7 +151,7 @@ def _only_if(
                 _DECLARE,
             )
             continue
-        for value in conditions.listed(wanted):
+        for value in conditions.as_tuple(wanted):
             if value not in values[name]:
                 possible = ", ".join(dict.fromkeys(map(repr, values[name])))
                 yield StudyError.at(
@@ -156,7 +163,7 @@ def _only_if(
                 )
 
 
-def _filled_in(
+def _find_unfilled_names(
     path: Path,
     place: Path_,
     study: Study,
@@ -173,7 +180,7 @@ def _filled_in(
                 yield StudyError.at(
                     path,
                     located.line(at),
-                    dotted(at),
+                    format_path(at),
                     f"there is no value for {{{name}}} here; there are: {', '.join(known)}",
                     _DECLARE,
                 )
@@ -193,7 +200,7 @@ def unknown_variable(
     )
 
 
-def unquoted(path: Path, located: Located) -> Iterator[StudyError]:
+def find_unquoted_levels(path: Path, located: Located) -> Iterator[StudyError]:
     """Levels of factors that are written as yes, no, on or off: without quotes they are true or
     false, and stand as True or False in texts and tables."""
     for place, written in located.switches.items():
@@ -204,14 +211,14 @@ def unquoted(path: Path, located: Located) -> Iterator[StudyError]:
             yield StudyError.at(
                 path,
                 located.line(place),
-                dotted(place),
+                format_path(place),
                 f"found {written}, which is {'true' if is_true else 'false'} without quotes",
                 f'Put it in quotes: "{written}"; or write true or false where that is meant.',
             )
 
 
 @dataclass
-class _Place:
+class _QuestionnairePlace:
     """Where a questionnaire is asked.
 
     Attributes
@@ -247,18 +254,20 @@ def asking_faults(
         problems: dict[Path_, str] = {}
         for place in places.get(name, ()):
             for at, what in _faults(instrument, place, instruments):
-                problems.setdefault(at, f"{what} (asked in {dotted(place.at)})")
+                problems.setdefault(at, f"{what} (asked in {format_path(place.at)})")
         if problems:
             located = parse_yaml(path, content)
-            lines = [Problem(located.line(at), dotted(at), what) for at, what in problems.items()]
-            yield refused(path, sorted(lines), "instrument")
+            lines = [
+                Problem(located.line(at), format_path(at), what) for at, what in problems.items()
+            ]
+            yield make_document_error(path, sorted(lines), "instrument")
 
 
-def _places(study: Study) -> dict[str, list[_Place]]:
+def _places(study: Study) -> dict[str, list[_QuestionnairePlace]]:
     """By questionnaire where it is asked, as participants of every condition and session meet
     it."""
-    at = {id(item): place for place, item in placed_items(study.flow)}
-    places: dict[tuple[Path_, str], _Place] = {}
+    at = {id(item): place for place, item in walk_items(study.flow)}
+    places: dict[tuple[Path_, str], _QuestionnairePlace] = {}
     for number, drawn in allocation.variants(study):
         for session in allocation.sessions_of(study):
             given = allocation.place_of(study, number, drawn, session)
@@ -266,18 +275,20 @@ def _places(study: Study) -> dict[str, list[_Place]]:
             for item, scope in unroll(study.flow, given.scope, given.turns):
                 for name in item.instruments():
                     where = at[id(item)]
-                    place = places.setdefault((where, name), _Place(where))
+                    place = places.setdefault((where, name), _QuestionnairePlace(where))
                     place.scopes.append(scope)
                     place.before |= before
                     before[name] = None
-    by_name: dict[str, list[_Place]] = {}
+    by_name: dict[str, list[_QuestionnairePlace]] = {}
     for (_, name), place in places.items():
         by_name.setdefault(name, []).append(place)
     return by_name
 
 
 def _faults(
-    instrument: Instrument, place: _Place, instruments: Mapping[str, tuple[Instrument, Path, bytes]]
+    instrument: Instrument,
+    place: _QuestionnairePlace,
+    instruments: Mapping[str, tuple[Instrument, Path, bytes]],
 ) -> Iterator[tuple[Path_, str]]:
     own = [item.id for item in instrument.items]
     for index, item in enumerate(instrument.items):
@@ -287,13 +298,13 @@ def _faults(
             at: Path_ = ("items", index, "only_if", name)
             if is_outside(name):
                 before = tuple(place.before)
-                told = _of_another(instrument, name, listed(wanted), before, instruments)
+                told = _of_another(instrument, name, as_tuple(wanted), before, instruments)
             elif name in own:
                 clash = f"{name} is an item and a variable of the study: rename the item"
                 told = iter([clash] if name in place.names() else [])
             else:
                 variables[name] = wanted
-                told = _of_variable(name, listed(wanted), place, own)
+                told = _of_variable(name, as_tuple(wanted), place, own)
             for what in told:
                 impossible = True
                 yield at, what
@@ -302,7 +313,7 @@ def _faults(
 
 
 def _of_variable(
-    name: str, wanted: tuple[Value, ...], place: _Place, own: list[str]
+    name: str, wanted: tuple[Value, ...], place: _QuestionnairePlace, own: list[str]
 ) -> Iterator[str]:
     """Why a variable never decides."""
     if not (possible := place.values(name)):
@@ -347,7 +358,7 @@ def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Pa
     factors = {} if design is None else design.within_levels
     brought = [name for name, levels in factors.items() if levels is not None]
     gone_through = set()
-    for place, item in placed_items(study.flow):
+    for place, item in walk_items(study.flow):
         if (variable := item.goes_through()) is None:
             continue
         gone_through.add(variable)
@@ -393,7 +404,7 @@ def _models(study: Study) -> Iterator[str]:
 
 def around(study: Study, place: Path_) -> set[str]:
     """What each `each` around a place of the flow goes through."""
-    outer = (item for at, item in placed_items(study.flow) if place[: len(at)] == at != place)
+    outer = (item for at, item in walk_items(study.flow) if place[: len(at)] == at != place)
     return {variable for item in outer if (variable := item.goes_through()) is not None}
 
 

@@ -161,7 +161,7 @@ OnlyIf = dict[str, tuple[Value, ...] | Value]
 """By name the value, or the values, of which one must be there."""
 
 
-def listed(value: Value | tuple[Value, ...] | None) -> tuple[Value, ...]:
+def as_tuple(value: Value | tuple[Value, ...] | None) -> tuple[Value, ...]:
     """One value, several or none, as several."""
     if value is None:
         return ()
@@ -174,7 +174,7 @@ def matches(
     """Whether something is for participants with these variables; one that has several values, as
     an answer of several options, matches by any of them."""
     return all(
-        any(value in listed(wanted) for value in listed(scope.get(name)))
+        any(value in as_tuple(wanted) for value in as_tuple(scope.get(name)))
         for name, wanted in only_if.items()
     )
 
@@ -202,7 +202,7 @@ def generator(seed: int, *purpose: str | int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(words)))
 
 
-def balanced_rows(n: int) -> list[tuple[int, ...]]:
+def make_balanced_rows(n: int) -> list[tuple[int, ...]]:
     """Orders of n conditions in which each stands equally often at each place and follows each
     other one equally often (Williams design: n rows for even n, 2n for odd; n = 1 gives one row).
     """
@@ -216,10 +216,10 @@ def balanced_rows(n: int) -> list[tuple[int, ...]]:
     return rows
 
 
-def counterbalanced(items: Sequence[T], seed: int, study: str, number: int) -> tuple[T, ...]:
+def counterbalance_order(items: Sequence[T], seed: int, study: str, number: int) -> tuple[T, ...]:
     """The order for participant `number` (from 1): each block of participants goes through all
     balanced rows once, in an order shuffled per block."""
-    rows = balanced_rows(len(items))
+    rows = make_balanced_rows(len(items))
     block, place = divmod(number - 1, len(rows))
     shuffled = generator(seed, study, "counterbalance", block).permutation(len(rows))
     return tuple(items[index] for index in rows[int(shuffled[place])])

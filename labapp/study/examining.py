@@ -8,13 +8,20 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PureWindowsPath
 
-from labapp.base.documents import LARGEST, Located, Path_, parse_yaml, read_yaml, refused
+from labapp.base.documents import (
+    LARGEST,
+    Located,
+    Path_,
+    make_document_error,
+    parse_yaml,
+    read_yaml,
+)
 from labapp.base.errors import LabappError, StudyError
 from labapp.base.reading import files as reading
 from labapp.base.reading.values import STEERING, steering_in
 from labapp.study import checks, conditions
 from labapp.study.checks import asking_faults
-from labapp.study.flow import items_of, placed_items
+from labapp.study.flow import items_of, walk_items
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.instrument import QUESTIONNAIRES
 from labapp.study.loading import (
@@ -24,16 +31,16 @@ from labapp.study.loading import (
     asset,
     asset_roots,
     belongs,
-    decoded,
+    decode_text,
     files_digest,
     find,
+    find_misnamed,
     in_cloud,
     in_language,
     key_at,
-    misnamed,
+    name_shipped_file,
     package_root,
     plain_name,
-    shipped_name,
     with_plain_names,
     word_files,
 )
@@ -98,7 +105,7 @@ def examine(
     located, shipped = with_plain_names(located)
     partial = read_partly(Study, located, STAND_INS)
     if partial.problems:
-        errors.append(refused(path, partial.problems, "study"))
+        errors.append(make_document_error(path, partial.problems, "study"))
     if partial.model is None:
         if not errors:
             errors.append(StudyError(f"{path} cannot be read.", todo="Correct it."))
@@ -117,11 +124,11 @@ def examine(
     )
     reader.language()
     errors.extend(checks.mistakes(path, partial, located))
-    texts, instruments = _named_in(located, partial.left_out)
+    texts, instruments = _find_named_files(located, partial.left_out)
     reader.texts(texts)
     reader.instruments(instruments)
     if not partial.problems:
-        reader.shipped_names(as_written)
+        reader.check_shipped_names(as_written)
     if factors_known and not partial.left_out:
         asked = {
             name: (instrument, reader.places[file], reader.files[file])
@@ -149,7 +156,7 @@ STAND_INS = {"id": "unnamed", "title": "-", "version": 1}
 """For what a study must say, where it says it wrongly: so that the rest can be looked at."""
 
 
-def _named_in(located: Located, left_out: Collection[Path_]) -> tuple[set[str], set[str]]:
+def _find_named_files(located: Located, left_out: Collection[Path_]) -> tuple[set[str], set[str]]:
     """The texts and questionnaires that are named where the document could not be read."""
     texts: set[str] = set()
     instruments: set[str] = set()
@@ -288,8 +295,8 @@ class _Reader:
             return reading.exists(beside)
         if self.packaged or template in self.study.words:
             return True
-        if near := misnamed(self.path.parent, name):
-            self.errors.append(StudyError.at(near[0], None, "", *_renamed(*near)))
+        if near := find_misnamed(self.path.parent, name):
+            self.errors.append(StudyError.at(near[0], None, "", *_suggest_renaming(*near)))
         elif reading.exists(beside) and reading.exists(asset(name)):
             after = self.located.line(("language",) if "language" in self.located.value else ())
             self._fault(
@@ -307,7 +314,7 @@ class _Reader:
         fallback = self.study.fallback_language
         instead = name if fallback is None else in_language(template, fallback)
         place = self._place(name, written)
-        missing, untranslated = not reading.exists(place), self._untranslated(place)
+        missing, untranslated = not reading.exists(place), self._is_untranslated(place)
         falls_back = untranslated or (missing and self.translating)
         if falls_back and instead != name and reading.exists(self._place(instead, written)):
             self.fallbacks[name] = instead
@@ -332,18 +339,18 @@ class _Reader:
                     )
                 )
         self.files[name] = content or b""
-        if content is not None and (steering := steering_in(decoded(content))):
+        if content is not None and (steering := steering_in(decode_text(content))):
             line, character = steering
             what = f"the character {character} is not allowed"
             todo = "Delete it."
             if not content.strip(b"\0"):
                 what, todo = "it holds nothing but zero bytes", "Have it synchronised again."
             self.errors.append(StudyError.at(self.places[name], line, "", what, todo))
-        if content is not None and not pages(decoded(content)):
+        if content is not None and not pages(decode_text(content)):
             what = f"the text {name!r} is empty"
             self._fault(self._line(written), what, "Write it, or leave its line out.")
 
-    def _untranslated(self, path: Path) -> bool:
+    def _is_untranslated(self, path: Path) -> bool:
         """Whether a text is one that is still to be translated."""
         try:
             content = reading.content(path, LARGEST)
@@ -423,12 +430,12 @@ class _Reader:
         path = self.places[name] = self._place(name, written)
         if self.packaged or path != self.path.parent / name or written in self.shipped:
             self.from_package.add(name)
-        elif not self.recorded and (near := misnamed(self.path.parent, name)):
-            fault(f"the file {name!r} is not there", _renamed(*near)[1])
+        elif not self.recorded and (near := find_misnamed(self.path.parent, name)):
+            fault(f"the file {name!r} is not there", _suggest_renaming(*near)[1])
             return None
         try:
             content = reading.content(path, LARGEST)
-            decoded(content)
+            decode_text(content)
         except UnicodeDecodeError:
             fault(f"the file {name!r} is not UTF-8 text", f"Save {path} as UTF-8.")
             return None
@@ -453,7 +460,7 @@ class _Reader:
 
     def _showing(self, written: str) -> Iterator[tuple[Path_, Item]]:
         """The items that show a text, with where they stand."""
-        for place, item in placed_items(self.study.flow):
+        for place, item in walk_items(self.study.flow):
             if written in item.texts():
                 yield (*place, item.key), item
 
@@ -468,7 +475,7 @@ class _Reader:
                 f"`{_scaffold(self.path)}` writes it, to be translated; until then participants "
                 f"read it in {self.study.fallback_language!r}."
             )
-        shipped = shipped_name(written if name.startswith("texts/") else name)
+        shipped = name_shipped_file(written if name.startswith("texts/") else name)
         if not shipped or not reading.exists(asset(name)):
             return _nearest(self.path, name)
         put_back = f"Put it back (UTF-8), at {self.path.parent / name}."
@@ -485,7 +492,7 @@ class _Reader:
             instead += ", or the line `unnamed_texts: shipped` for all texts that are named nowhere"
         return f"{put_back} To use the one that comes with labapp instead, {instead}."
 
-    def shipped_names(self, as_written: Located) -> None:
+    def check_shipped_names(self, as_written: Located) -> None:
         """What is named as shipped and is no text and no questionnaire, or is named as the study's
         own, too, or has a file of its name in the study's folder."""
         texts = {name for item in items_of(self.study.flow) for name in item.texts()}
@@ -521,7 +528,7 @@ class _Reader:
                 self._fault(line, what, todo)
 
 
-def _renamed(present: Path, wanted: Path) -> tuple[str, str]:
+def _suggest_renaming(present: Path, wanted: Path) -> tuple[str, str]:
     """What is wrong with a file that has nearly the right name, and what to do."""
     if in_cloud(present):
         todo = f"It is still in the cloud ({present.name}): have it downloaded, then check again."
@@ -539,8 +546,8 @@ def _nearest(study_path: Path, name: str, *, shipped: bool = False) -> str:
         for file in (root / name).parent.glob(f"*{Path(name).suffix}")
     }
     if shipped:
-        names = {shipped_name(other) for other in beside} - {""}
-        near = difflib.get_close_matches(shipped_name(name), sorted(names), 1, 0.8)
+        names = {name_shipped_file(other) for other in beside} - {""}
+        near = difflib.get_close_matches(name_shipped_file(name), sorted(names), 1, 0.8)
         hint = f"Did you mean `{near[0]}`? " if near else ""
         return f"{hint}There are: {', '.join(sorted(names)) or 'none'}."
     near = difflib.get_close_matches(name, sorted(beside - {name}), 1, 0.8)

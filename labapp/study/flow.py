@@ -117,18 +117,16 @@ class EachItem(Item):
         return self.model_copy(update={"flow": tuple(i.with_stages(changed) for i in self.flow)})
 
 
-def placed_items(flow: Sequence[Item]) -> Iterator[tuple[Path_, Item]]:
+def walk_items(flow: Sequence[Item]) -> Iterator[tuple[Path_, Item]]:
     """Every item and where it stands, those inside `each` after it."""
     for index, item in enumerate(flow):
         yield ("flow", index), item
-        yield from (
-            (("flow", index, *place), inner) for place, inner in placed_items(item.inside())
-        )
+        yield from ((("flow", index, *place), inner) for place, inner in walk_items(item.inside()))
 
 
 def items_of(flow: Sequence[Item]) -> Iterator[Item]:
     """Every item, those inside `each` after it."""
-    return (item for _, item in placed_items(flow))
+    return (item for _, item in walk_items(flow))
 
 
 def items_of_tasks(flow: Sequence[Item]) -> Iterator[Item]:

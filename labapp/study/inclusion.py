@@ -49,7 +49,7 @@ class Tally:
             return replace(self, outcomes={**self.outcomes, part: payload.outcome})
         if isinstance(payload, PartSkipped):
             return replace(self, outcomes={**self.outcomes, part: "skipped"})
-        score = registry.scored().get(event.kind)
+        score = registry.list_score_readers().get(event.kind)
         if score is None or event.trial is None or (came_to := score(payload)) is None:
             return self
         return replace(self, trials={**self.trials, (part, event.trial): came_to})
@@ -88,7 +88,7 @@ class Achieved(NamedTuple):
     stimuli: int = 0
 
 
-def achieved(parts: Sequence[PlannedPart], tally: Tally) -> Achieved:
+def sum_achievements(parts: Sequence[PlannedPart], tally: Tally) -> Achieved:
     """What a participant achieved; parts: of the plan.
 
     A question of the plan counts as asked even if it never was, so that a practice that the
@@ -123,7 +123,7 @@ def decide(
     return InclusionDecided(not failed, failed, achieved._asdict())
 
 
-def earned(paid: Incentive, achieved: Achieved) -> PaymentComputed:
+def compute_payment(paid: Incentive, achieved: Achieved) -> PaymentComputed:
     """The base and the bonus for what was achieved so far.
 
     Whoever ends early has earned the same way; a study file says nothing of that, and what is paid

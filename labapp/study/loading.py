@@ -15,10 +15,10 @@ from typing import NamedTuple
 import yaml
 
 from labapp.base import discovery, resources
-from labapp.base.documents import LARGEST, Located, Path_, dotted, parse_yaml, read_yaml
+from labapp.base.documents import LARGEST, Located, Path_, format_path, parse_yaml, read_yaml
 from labapp.base.errors import LabappError, StudyError, StudyNotFound
 from labapp.base.reading import files as reading
-from labapp.study.flow import items_of_tasks, placed_items
+from labapp.study.flow import items_of_tasks, walk_items
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.instrument import QUESTIONNAIRES
 from labapp.study.plugins import registry
@@ -69,7 +69,7 @@ class LoadedStudy:
         error names, else of the item."""
         if any(fault.line for fault in error.faults):
             return StudyError(error.what, safe=error.safe, todo=error.todo, faults=error.faults)
-        places = (place for place, other in placed_items(self.study.flow) if other is item)
+        places = (place for place, other in walk_items(self.study.flow) if other is item)
         place = next(places, ())
         place = self.origin.get(place, place)
         named = [
@@ -84,7 +84,9 @@ class LoadedStudy:
         ]
         path = min(named)[1] if named else (*place, item.key)
         what = error.what.removeprefix(f"{self.path}: ").rstrip(".")
-        return StudyError.at(self.path, self.located.line(path), dotted(path), what, error.todo)
+        return StudyError.at(
+            self.path, self.located.line(path), format_path(path), what, error.todo
+        )
 
     def text(self, name: str) -> str:
         """A text by its name in the study file; `{language}` is filled in.
@@ -98,7 +100,7 @@ class LoadedStudy:
                 todo="Let the task whose part shows it give its name in `texts` of its items or "
                 "stages.",
             )
-        return decoded(self.files[name])
+        return decode_text(self.files[name])
 
     @cached_property
     def words(self) -> dict[str, str]:
@@ -120,7 +122,7 @@ def word_files(study: Study) -> tuple[str, ...]:
     return (WORDS, *dict.fromkeys(filter(None, brought)))
 
 
-def decoded(content: bytes) -> str:
+def decode_text(content: bytes) -> str:
     """A text file as text; some editors put a byte order mark in front, which is no part of it."""
     return content.decode("utf-8-sig")
 
@@ -140,7 +142,7 @@ def plain_name(key: str, name: str) -> str:
     return name if key in ("after", "questionnaire") else f"texts/{{language}}/{name}.md"
 
 
-def shipped_name(name: str) -> str:
+def name_shipped_file(name: str) -> str:
     """How a study names a shipped file, given its name in `assets` (`{language}` filled in or
     not); empty for what cannot be named so."""
     stem = re.fullmatch(r"texts/[^/]+/([^/]+)\.md|instruments/([^/]+)\.yaml", name)
@@ -157,11 +159,11 @@ def with_plain_names(located: Located) -> tuple[Located, dict[str, int]]:
     """
     lines: dict[str, int] = {}
 
-    def changed(value: object, path: Path_) -> object:
+    def replace_names(value: object, path: Path_) -> object:
         if isinstance(value, dict):
-            return {key: changed(inner, (*path, key)) for key, inner in value.items()}
+            return {key: replace_names(inner, (*path, key)) for key, inner in value.items()}
         if isinstance(value, list):
-            return [changed(inner, (*path, index)) for index, inner in enumerate(value)]
+            return [replace_names(inner, (*path, index)) for index, inner in enumerate(value)]
         if isinstance(value, str) and (named := re.fullmatch(rf"{SHIPPED}(\S+)", value)):
             plain = plain_name(key_at(path), named[1])
             lines.setdefault(plain, located.lines.get(path, 1))
@@ -171,7 +173,7 @@ def with_plain_names(located: Located) -> tuple[Located, dict[str, int]]:
     if not isinstance(located.value, dict):
         return located, lines
     value = {
-        key: changed(inner, (key,)) if isinstance(inner, dict | list) else inner
+        key: replace_names(inner, (key,)) if isinstance(inner, dict | list) else inner
         for key, inner in located.value.items()
     }
     return replace(located, value=value, texts={**lines, **located.texts}), lines
@@ -195,12 +197,12 @@ def asset_roots() -> tuple[Path, ...]:
     return (resources.assets(), *discovery.asset_folders())
 
 
-def shipped() -> list[Path]:
+def list_shipped() -> list[Path]:
     """The study files that come with the program."""
     return sorted((resources.assets() / "studies").glob("*.yaml"))
 
 
-def installed() -> list[Path]:
+def list_installed() -> list[Path]:
     """The studies that are known by their id: the shipped ones, and those of other packages."""
     paths = [path for root in asset_roots() for path in (root / "studies").glob("*.yaml")]
     by_id = {path.stem: path for path in reversed(paths)}
@@ -216,7 +218,7 @@ def find(study: str | Path) -> Path:
         return path
     named = asset(f"studies/{study}.yaml")
     if path.name != str(study) or not reading.is_file(named):
-        names = ", ".join(p.stem for p in installed())
+        names = ", ".join(p.stem for p in list_installed())
         if reading.exists(path):
             what, kind = f"{path} is no study file: its name does not end in .yaml.", StudyError
         else:
@@ -314,7 +316,7 @@ def belongs(study_path: Path, name: str) -> Path:
     return asset(name) if root == resources.assets() else root / name
 
 
-def misnamed(folder: Path, name: str) -> tuple[Path, Path] | None:
+def find_misnamed(folder: Path, name: str) -> tuple[Path, Path] | None:
     """What has nearly the name that a file below `folder` should have: other capitals, letters that
     are composed in another way, a further `.txt`, or what stands for a file in the cloud.
 
@@ -369,12 +371,12 @@ def origin_of(loaded: LoadedStudy, name: str) -> str:
     `texts/en/consent.md (SHA-256 0123456789ab…)`."""
     name = in_language(name, loaded.study.language)
     digest = hashlib.sha256(loaded.files[name]).hexdigest()
-    return f"{called(loaded, name)} (SHA-256 {digest[:12]}…)"
+    return f"{describe_file(loaded, name)} (SHA-256 {digest[:12]}…)"
 
 
-def called(loaded: LoadedStudy, name: str) -> str:
+def describe_file(loaded: LoadedStudy, name: str) -> str:
     """What people call a file of a study: as the study names it where it is a shipped one."""
-    return (shipped_name(name) or f"{name} of labapp") if name in loaded.shipped else name
+    return (name_shipped_file(name) or f"{name} of labapp") if name in loaded.shipped else name
 
 
 def files_named(loaded: LoadedStudy) -> Iterator[str]:

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from math import inf
 from typing import TYPE_CHECKING
 
-from labapp.base.documents import dotted
+from labapp.base.documents import format_path
 from labapp.base.errors import StudyError
 from labapp.study.flow import items_of
-from labapp.study.instruments.instrument import declared
+from labapp.study.instruments.instrument import resolve_scoring
 
 if TYPE_CHECKING:
     from labapp.base.documents import Path_
@@ -71,10 +71,10 @@ def resolve(
         names = sorted({own for _, own in known} | {f"{of}.{own}" for of, own in known if of})
         near = difflib.get_close_matches(measure, names, 3)
         todo = f"Perhaps {' or '.join(near)}? {todo}" if near else todo
-    raise StudyError.at(loaded.path, loaded.located.line(place), dotted(place), what, todo)
+    raise StudyError.at(loaded.path, loaded.located.line(place), format_path(place), what, todo)
 
 
-def unread(loaded: LoadedStudy) -> bool:
+def has_unread(loaded: LoadedStudy) -> bool:
     """Whether a questionnaire could not be read, which is told where it stands: it may have what is
     named elsewhere."""
     asked = {name for item in items_of(loaded.study.flow) for name in item.instruments()}
@@ -96,7 +96,7 @@ def scores(loaded: LoadedStudy) -> dict[Called, Limits]:
     """Every score of the questionnaires of a study's flow, and its lowest and highest value."""
     limits: dict[Called, Limits] = {}
     for instrument in loaded.instruments.values():
-        scoring = declared(instrument.planned_scores())
+        scoring = resolve_scoring(instrument.planned_scores())
         if isinstance(scoring, str):
             own = ((item.id, item.bounds()) for item in instrument.items)
             limits |= {(instrument.id, name): ends for name, ends in own if ends is not None}

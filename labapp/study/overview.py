@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from labapp.base.documents import Path_, dotted
+from labapp.base.documents import Path_, format_path
 from labapp.base.errors import LabappError, ModelError, StimuliError, StudyError
 from labapp.models.representations import card as cards
 from labapp.models.representations import python_backend
@@ -20,7 +20,7 @@ from labapp.models.stimuli import library
 from labapp.models.stimuli.importing import read_checked
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
-from labapp.models.stimuli.masked_pictures import Masking, recorded_outputs
+from labapp.models.stimuli.masked_pictures import Masking, find_recorded_outputs
 from labapp.record import lsl
 from labapp.study import checks, loading, planner, words
 from labapp.study.allocation import sessions_of, variants
@@ -29,10 +29,10 @@ from labapp.study.conditions import VARIABLE, fill
 from labapp.study.design import ExcludeRule
 from labapp.study.examining import examine
 from labapp.study.flow import items_of, items_of_tasks
-from labapp.study.instruments.asking import withheld
+from labapp.study.instruments.asking import is_withheld
 from labapp.study.instruments.items import Item
 from labapp.study.loading import LoadedStudy
-from labapp.study.measures import Called, Limits, items, resolve, scores, unread
+from labapp.study.measures import Called, Limits, has_unread, items, resolve, scores
 from labapp.study.plan import Plan
 from labapp.study.plugins import registry
 from labapp.study.plugins.texts import names
@@ -76,7 +76,7 @@ def _left_out(loaded: LoadedStudy) -> Iterator[str]:
     if named := [
         name
         for name, instrument, item in items
-        if not item.withheld and withheld(loaded.instruments, instrument, item.id)
+        if not item.withheld and is_withheld(loaded.instruments, instrument, item.id)
     ]:
         yield (
             "De-identified copies leave out the answers to these items, too, which are asked only "
@@ -93,10 +93,10 @@ def notices(loaded: LoadedStudy, plans: Sequence[Plan] = ()) -> list[str]:
         *_in_another_language(loaded),
         *_not_known(loaded),
         *(
-            f"line {loaded.located.line(place)}, {dotted(place)}: {what}"
+            f"line {loaded.located.line(place)}, {format_path(place)}: {what}"
             for place, what in uneven(loaded.study)
         ),
-        *_solved_differently(plans),
+        *_compare_solving_rules(plans),
         *_not_sent(loaded),
         *_not_asked_again(loaded),
     ]
@@ -184,7 +184,7 @@ def _not_known(loaded: LoadedStudy) -> Iterator[str]:
     """Of a published study of which nothing is known here."""
     if (repeated := loaded.study.replicates) is None:
         return
-    shipped = (_replicates(path.stem) for path in loading.shipped())
+    shipped = (_replicates(path.stem) for path in loading.list_shipped())
     studies = [f"{of.study} ({of.paper})" for of in shipped if of is not None]
     name = f"{repeated.study} ({repeated.paper})"
     if name not in studies:
@@ -194,7 +194,7 @@ def _not_known(loaded: LoadedStudy) -> Iterator[str]:
         )
 
 
-def _solved_differently(plans: Sequence[Plan]) -> Iterator[str]:
+def _compare_solving_rules(plans: Sequence[Plan]) -> Iterator[str]:
     """Of models whose questions are solved by different rules, though one rate compares them."""
     rules: dict[str, dict[str, None]] = {}
     for part in (part for plan in plans for part in plan.parts if part.measures):
@@ -209,11 +209,13 @@ def _solved_differently(plans: Sequence[Plan]) -> Iterator[str]:
         )
 
 
-def _unused_factors(loaded: LoadedStudy) -> Iterator[StudyError]:
+def _find_unused_factors(loaded: LoadedStudy) -> Iterator[StudyError]:
     """Factors between that neither the flow nor any text or questionnaire depends on."""
     design = loaded.study.design
     read = {name for sheet in loaded.instruments.values() for name in sheet.variables()}
-    read |= {name for content in loaded.files.values() for name in names(loading.decoded(content))}
+    read |= {
+        name for content in loaded.files.values() for name in names(loading.decode_text(content))
+    }
     used = loaded.study.model_dump_json(include={"flow"}, exclude_defaults=True)
     for factor in () if design is None else design.between:
         if design and factor not in (*design.by_moderator, *read) and f'"{factor}":' not in used:
@@ -231,7 +233,7 @@ def _unknown_related(loaded: LoadedStudy) -> Iterator[StudyError]:
     if not loaded.study.related:
         return  # the folder beside may hold thousands of others
     folder = loaded.path.absolute().parent
-    near = (*loading.installed(), *folder.glob("*.yaml"), *folder.parent.glob("*/*.yaml"))
+    near = (*loading.list_installed(), *folder.glob("*.yaml"), *folder.parent.glob("*/*.yaml"))
     known = sorted({path.stem for path in near} - {loaded.study.id})
     for index, name in enumerate(loaded.study.related):
         if name not in known:
@@ -246,7 +248,7 @@ def _unknown_related(loaded: LoadedStudy) -> Iterator[StudyError]:
 
 def check(
     study: str | Path,
-    predict_masked: PredictMasked = recorded_outputs,
+    predict_masked: PredictMasked = find_recorded_outputs,
     plans: list[Plan] | None = None,
 ) -> LoadedStudy:
     """Load a study and realise plans of every condition, so that a missing model, or a stimulus set
@@ -277,7 +279,9 @@ def in_order(checked: Checked, plans: list[Plan] | None = None) -> LoadedStudy:
 
 
 def check_all(
-    study: str | Path, predict_masked: PredictMasked = recorded_outputs, language: str | None = None
+    study: str | Path,
+    predict_masked: PredictMasked = find_recorded_outputs,
+    language: str | None = None,
 ) -> Checked:
     """Everything that is wrong with a study and with what it names.
 
@@ -288,7 +292,7 @@ def check_all(
     loaded = examined.loaded
     if loaded is None:
         return Checked(None, tuple(errors), ())
-    errors += checks.unquoted(loaded.path, examined.located)
+    errors += checks.find_unquoted_levels(loaded.path, examined.located)
     errors += words.mistakes(loaded)
     plans: list[Plan] = []
     if examined.factors_known:
@@ -307,9 +311,9 @@ def check_all(
         if whole:
             errors += _nobody_counts(loaded, plans)
         errors += exclusion_faults(loaded, plans)
-    errors += measured_faults(loaded)
+    errors += find_measured_faults(loaded)
     if not errors:  # what is wrong may be what depends on it
-        errors += _unused_factors(loaded)
+        errors += _find_unused_factors(loaded)
     errors += _unknown_related(loaded)
     return Checked(loaded, tuple({str(e): e for e in errors}.values()), tuple(plans))
 
@@ -344,7 +348,7 @@ def _plans(
             if named_by_folder and stimulus_set.sha256 not in references:
                 read_checked(stimulus_set.folder)
         except StimuliError as error:
-            raise _named(reference, error) from error
+            raise _name_set_error(reference, error) from error
         errors.extend(set_faults(stimulus_set))
         references[stimulus_set.sha256] = reference
         return stimulus_set
@@ -355,7 +359,7 @@ def _plans(
         try:
             return predict_masked(stimulus_set, masking, photo, method)
         except (StimuliError, ModelError) as error:
-            raise _named(references[stimulus_set.sha256], error) from error
+            raise _name_set_error(references[stimulus_set.sha256], error) from error
 
     return [
         planner.realise(
@@ -374,7 +378,7 @@ def _plans(
     ]
 
 
-def _named(reference: str, error: LabappError) -> StudyError:
+def _name_set_error(reference: str, error: LabappError) -> StudyError:
     """What is wrong with a stimulus set, with its name as the study has it, by whose line it is
     then told once, whatever in the flow shows the set."""
     what = error.what if repr(reference) in error.what else f"{reference!r}: {error.what}"
@@ -395,7 +399,7 @@ def exclusion_faults(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[Stu
         if name in OF_EVERY_STUDY:
             yield _fault(loaded, at, f"{name!r} is a reason that every study has", "Rename it.")
         of_answers = (rule.item, rule.score, rule.failed_checks_above)
-        if unread(loaded) and any(criterion is not None for criterion in of_answers):
+        if has_unread(loaded) and any(criterion is not None for criterion in of_answers):
             continue
         if rule.item is not None:
             yield from _item(loaded, at, rule, rule.item)
@@ -405,7 +409,7 @@ def exclusion_faults(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[Stu
             yield from _task(loaded, at, rule, plans)
 
 
-def _resolved(
+def _resolve_measure(
     loaded: LoadedStudy, place: Path_, measure: str, known: Iterable[Called], kind: str
 ) -> Called:
     names = ", ".join(dict.fromkeys(name for _, name in known)) or "none"
@@ -413,17 +417,17 @@ def _resolved(
     return resolve(loaded, place, measure, known, unknown, "Name one of these.")
 
 
-def measured_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
+def find_measured_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
     """Covariates and measured groups that no questionnaire gives, or that are named twice."""
     measured = () if loaded.study.design is None else loaded.study.design.measured
-    if unread(loaded):
+    if has_unread(loaded):
         return
     known = list(dict.fromkeys((*scores(loaded), *items(loaded))))
     names: dict[Called, str] = {}
     for index, name in enumerate(measured):
         place: Path_ = ("design", "measured", index)
         try:
-            of = _resolved(loaded, place, name, known, "an item or a score")
+            of = _resolve_measure(loaded, place, name, known, "an item or a score")
         except StudyError as error:
             yield error
             continue
@@ -435,7 +439,7 @@ def measured_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
 def _item(loaded: LoadedStudy, at: Path_, rule: ExcludeRule, measure: str) -> Iterator[StudyError]:
     known = items(loaded)
     try:
-        item = known[_resolved(loaded, (*at, "item"), measure, known, "an item")]
+        item = known[_resolve_measure(loaded, (*at, "item"), measure, known, "an item")]
     except StudyError as error:
         yield error
         return
@@ -453,7 +457,7 @@ def _item(loaded: LoadedStudy, at: Path_, rule: ExcludeRule, measure: str) -> It
 def _score(loaded: LoadedStudy, at: Path_, rule: ExcludeRule, measure: str) -> Iterator[StudyError]:
     known = scores(loaded)
     try:
-        limits = known[_resolved(loaded, (*at, "score"), measure, known, "a score")]
+        limits = known[_resolve_measure(loaded, (*at, "score"), measure, known, "a score")]
     except StudyError as error:
         yield error
         return
@@ -531,4 +535,4 @@ def _answers(item: Item) -> str:
 
 
 def _fault(loaded: LoadedStudy, place: Path_, what: str, todo: str) -> StudyError:
-    return StudyError.at(loaded.path, loaded.located.line(place), dotted(place), what, todo)
+    return StudyError.at(loaded.path, loaded.located.line(place), format_path(place), what, todo)

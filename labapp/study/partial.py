@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from labapp.base.documents import Located, Path_, Problem, innermost, meant, problems
+from labapp.base.documents import Located, Path_, Problem, innermost, problems, suggest_name
 from labapp.base.reading.values import PROBLEMS
 
 ROUNDS = 2 * PROBLEMS
@@ -75,7 +75,7 @@ def read_partly(
             return Partial(made, tuple(sorted(every)), frozenset(left_out), rest.origin)
         errors = [(rest.origin[rest.place(error)], error) for error in told]
         before = len(instead) + len(left_out)
-        renamed = _misspelt(errors, model, located, instead)
+        renamed = _guess_misspelt(errors, model, located, instead)
         instead |= renamed
         # What else is wrong beside a misspelt key may follow from it: see what is left of it then.
         kept = [
@@ -97,7 +97,7 @@ def read_partly(
     return Partial(None, tuple(sorted(every)), frozenset(left_out), {})
 
 
-def _misspelt(
+def _guess_misspelt(
     errors: Sequence[tuple[Path_, Mapping[str, Any]]],
     model: type[BaseModel],
     located: Located,
@@ -106,7 +106,7 @@ def _misspelt(
     """What is read next in place of an unknown key or kind, the likeliest one of a place."""
     likely: dict[Path_, tuple[float, Path_, str]] = {}
     for place, error in errors if len(errors) <= PROBLEMS else ():
-        spot, name = _spot(error, place), meant(error, model)
+        spot, name = _spot(error, place), suggest_name(error, model)
         if not name or spot in instead or (*spot[:-1], name) in located.lines:
             continue
         written = str(error["loc"][-1]) if spot == place else error["ctx"]["tag"]

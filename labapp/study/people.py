@@ -151,14 +151,14 @@ class Person(Generic[V]):
         return {
             "participant": self.participant,
             "state": self.state,
-            "sessions": {label: _shown(state) for label, state in self.had.items()},
+            "sessions": {label: _simplify_state(state) for label, state in self.had.items()},
             "missed": list(self.missed),
             "to_come": list(self.to_come) if self.holds else [],
         }
 
     def text(self) -> str:
         """The person's sessions in words, such as `1 included, 2 missed, 3 still to come`."""
-        words = {label: PEOPLE_WORDS[_shown(state)] for label, state in self.had.items()}
+        words = {label: PEOPLE_WORDS[_simplify_state(state)] for label, state in self.had.items()}
         words |= dict.fromkeys(self.missed, "missed")
         if self.holds:
             words |= dict.fromkeys(self.to_come, "still to come")
@@ -168,7 +168,7 @@ class Person(Generic[V]):
         )
 
 
-def _shown(state: SessionState) -> PersonState:
+def _simplify_state(state: SessionState) -> PersonState:
     return "running" if state == "open" or state == "reserved" else state
 
 
@@ -180,7 +180,7 @@ def people(sessions: Iterable[V], visits: Visits) -> list[Person[V]]:
     return [Person(who, visits, by_person[who]) for who in sorted(by_person, key=natural)]
 
 
-def counted(everybody: Iterable[Person[V]]) -> dict[PersonState, int]:
+def count_states(everybody: Iterable[Person[V]]) -> dict[PersonState, int]:
     """How many people are in each state, those in which nobody is left out."""
     counts = Counter(person.state for person in everybody)
     return {state: counts[state] for state in PEOPLE_WORDS if counts[state]}  # type: ignore[misc, index]

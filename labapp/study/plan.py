@@ -19,7 +19,7 @@ from labapp.base.documents import Strict
 from labapp.record.events.lifecycle import SessionPlanned
 from labapp.study.conditions import Value
 from labapp.study.instruments.asking import ITEM_KINDS
-from labapp.study.instruments.instrument import OLD_NAMES, RULES, declared, once_a_stage
+from labapp.study.instruments.instrument import OLD_NAMES, RULES, once_a_stage, resolve_scoring
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart, Questionnaire
 
@@ -48,7 +48,7 @@ def to_rows(parts: Sequence[PlannedPart]) -> tuple[dict[str, Any], ...]:
 def parts_of(planned: SessionPlanned) -> tuple[PlannedPart, ...]:
     """The parts back from the first event. Raises SessionError for a kind of part that nobody
     knows, RecordError where a row does not fit."""
-    return tuple(map(registry.planned_part, planned.plan))
+    return tuple(map(registry.read_part, planned.plan))
 
 
 def pictures_of(parts: Iterable[PlannedPart]) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ class QuestionnairePart(PlannedPart):
             kind.refuse(ITEM_KINDS, f"the item {item!r}")
         for score, rule in self.rules.items():
             rule.refuse(RULES, f"the score {score!r}")
-        declared(self.scoring)
+        resolve_scoring(self.scoring)
         return self
 
     @model_serializer(mode="wrap")

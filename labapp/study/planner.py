@@ -11,10 +11,10 @@ from typing import Any
 
 from labapp.base.discovery import Catalogue
 from labapp.base.errors import LabappError, LabelRefused, StudyError
-from labapp.base.naming import LABEL, reserved
+from labapp.base.naming import LABEL, find_name_problem
 from labapp.models.representations.package import tasks_of
 from labapp.models.stimuli import library
-from labapp.models.stimuli.masked_pictures import recorded_outputs
+from labapp.models.stimuli.masked_pictures import find_recorded_outputs
 from labapp.study import allocation, conditions
 from labapp.study.conditions import Scope
 from labapp.study.design import MODEL
@@ -22,7 +22,7 @@ from labapp.study.flow import unroll
 from labapp.study.inclusion import Incentive
 from labapp.study.instruments.asking import ITEM_KINDS
 from labapp.study.instruments.instrument import RULES
-from labapp.study.loading import LoadedStudy, decoded, in_language
+from labapp.study.loading import LoadedStudy, decode_text, in_language
 from labapp.study.plan import BreakPart, Brought, PagesPart, Plan, QuestionnairePart
 from labapp.study.plugins import registry
 from labapp.study.plugins.item import Item, TaskStages
@@ -54,7 +54,7 @@ def realise(
     prior_of: PriorOf = lambda model: False,
     tasks_of: TasksOf = tasks_of,
     stimuli_of: StimuliOf = library.load,
-    predict_masked: PredictMasked = recorded_outputs,
+    predict_masked: PredictMasked = find_recorded_outputs,
     drawn: Sequence[str] = (),
     seed: int | None = None,
     errors: list[LabappError] | None = None,
@@ -82,7 +82,7 @@ def realise(
         raise LabelRefused(
             f"{session!r} is not a session label.", todo="Use letters and digits only, like 1."
         )
-    if why := reserved(session):
+    if why := find_name_problem(session):
         raise LabelRefused(
             f"{session!r} cannot be a session label: {why}.", todo="Use another, like 1."
         )
@@ -147,10 +147,12 @@ class Planner:
     stimuli_of: StimuliOf
     predict_masked: PredictMasked
     errors: list[LabappError] | None
-    at_sessions: InitVar[Mapping[str, allocation.Place]]
+    at_sessions: InitVar[Mapping[str, allocation.AllocationPlace]]
     session: InitVar[str]
 
-    def __post_init__(self, at_sessions: Mapping[str, allocation.Place], session: str) -> None:
+    def __post_init__(
+        self, at_sessions: Mapping[str, allocation.AllocationPlace], session: str
+    ) -> None:
         self.study = study = self.loaded.study
         self.place = place = at_sessions[session]
         flows = {
@@ -184,7 +186,7 @@ class Planner:
         introduced = not self.flow
         factors = () if self.study.design is None else self.study.design.within_levels
         for place, (item, scope) in enumerate(self.flow):
-            with self._located(item):
+            with self._locate_errors(item):
                 if not introduced and not item.first_only:
                     yield from self._incentive(scope, place)
                     introduced = True
@@ -197,7 +199,7 @@ class Planner:
                     introduced = True
 
     @contextmanager
-    def _located(self, item: Item) -> Iterator[None]:
+    def _locate_errors(self, item: Item) -> Iterator[None]:
         """Give what is wrong with an item its file and line; go on without its parts where every
         error is collected."""
         try:
@@ -381,8 +383,8 @@ class Planner:
             per_stage=(repeated := tuple(item.id for item in file.items if item.repeat)),
             drops_skipped=bool(repeated),
             about_person=file.about_person,
-            kinds=_brought(ITEM_KINDS, file.kinds(items)),
-            rules=_brought(RULES, file.rules),
+            kinds=_select_brought(ITEM_KINDS, file.kinds(items)),
+            rules=_select_brought(RULES, file.rules),
             variables={name: scope[name] for name in file.variables() if name in scope},
             checks=file.checks(items),
             above=document,
@@ -391,7 +393,7 @@ class Planner:
 
     def _heading(self, document: str) -> str:
         """The heading that a text begins with; empty where there is none."""
-        first = decoded(self.loaded.files[document]).lstrip().partition("\n")[0]
+        first = decode_text(self.loaded.files[document]).lstrip().partition("\n")[0]
         return first.removeprefix("# ").strip() if first.startswith("# ") else ""
 
 
@@ -409,7 +411,7 @@ PLACEHOLDERS: Values = {
 """What the names in braces stand for that texts of any task can say."""
 
 
-def _brought(catalogue: Catalogue[Any], names: Mapping[str, str]) -> dict[str, Brought]:
+def _select_brought(catalogue: Catalogue[Any], names: Mapping[str, str]) -> dict[str, Brought]:
     """Those of the names that packages bring, by what has them."""
     return {
         key: Brought(name=name, package=catalogue.package(name))

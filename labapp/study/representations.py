@@ -61,7 +61,7 @@ class Representations:
     def dimensions(self, model: str) -> tuple[dict[str, Any], ...]:
         return tuple(self.space_of(model).to_json())
 
-    def represented(self, model: str) -> ModelInStage:
+    def describe_model(self, model: str) -> ModelInStage:
         """What is known of a model. Raises what `space_of` and `tasks_of` do."""
         space = self.space_of(model)
         display, task, chart = self.tasks_of(model)
@@ -69,7 +69,7 @@ class Representations:
         sampling: BaseSampling = "prior" if prior_of(space) else usual
         return ModelInStage(display, task, tuple(space.to_json()), sampling, chart)
 
-    def stated(self, model: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    def require_values(self, model: str, values: Mapping[str, Any]) -> dict[str, Any]:
         """Values of a stage: the study's, or, where these are None, those of the model's card.
         Raises StudyError where neither has them, and names them all."""
         task = self.tasks_of(model).task
@@ -99,7 +99,7 @@ def stage_fields(
     sampling: as the study says it; the model's own otherwise. Raises StudyError.
     """
     representations = planner.representations
-    known = representations.represented(model)
+    known = representations.describe_model(model)
     drawn = sampling or known.sampling
     if drawn == "prior" and prior_of(representations.space_of(model)) is None:
         raise StudyError(
@@ -171,7 +171,7 @@ def stage_models(stages: RepresentationStages, scope: Scope, planner: Planner) -
     if planner.study.design is not None:
         models = planner.in_order(models)
     elif stages.order == "counterbalanced":
-        models = conditions.counterbalanced(models, seed, study, planner.number)
+        models = conditions.counterbalance_order(models, seed, study, planner.number)
     elif stages.order == "random":
         models = conditions.shuffled(
             models, seed, study, planner.participant, "order", planner.stage

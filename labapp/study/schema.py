@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from labapp.base.documents import LANGUAGE, SLUG, Path_, Strict, faults_at
-from labapp.base.naming import LABEL, NotReserved, reserved
+from labapp.base.naming import LABEL, NotReserved, find_name_problem
 from labapp.study import allocation, conditions
 from labapp.study.conditions import Assignment, ByNumber, Cells, Name
 from labapp.study.design import (
@@ -22,7 +22,7 @@ from labapp.study.design import (
     Hypothesis,
     Missing,
 )
-from labapp.study.flow import FlowItem, items_of, placed_items
+from labapp.study.flow import FlowItem, items_of, walk_items
 from labapp.study.inclusion import Incentive, Inclusion
 from labapp.study.partial import INCOMPLETE
 from labapp.study.plugins.item import FlowOf
@@ -77,7 +77,9 @@ class Participants(Strict):
         read = [_number_in(pattern, label) for label in labels]
         if not all(LABEL.fullmatch(label) for label in labels) or read != list(numbers):
             raise ValueError("letters and digits with the number in them, like P01")
-        if why := next(filter(None, map(reserved, (pattern.format(n) for n in range(10)))), ""):
+        if why := next(
+            filter(None, map(find_name_problem, (pattern.format(n) for n in range(10)))), ""
+        ):
             raise ValueError(f"another pattern: {why}")
         return pattern
 
@@ -352,7 +354,7 @@ class Study(Strict):
         study = FlowOf(
             tuple(items_of(flow)), info.data.get("language"), info.data.get("recording"), whole
         )
-        for place, item in placed_items(flow):
+        for place, item in walk_items(flow):
             wrong += [(place[1:], problem) for problem in item.problems(study)]
         if wrong:
             told: dict[Path_, str] = {}

@@ -13,7 +13,7 @@ from labapp.models.stimuli.manifest import Kind, Logits, Photo
 from labapp.models.stimuli.masked_pictures import Masking
 from labapp.study import conditions
 from labapp.study.conditions import Scope
-from labapp.study.flow import placed_items
+from labapp.study.flow import walk_items
 from labapp.study.stages import StimulusStages
 
 if TYPE_CHECKING:
@@ -89,9 +89,7 @@ def fitting(stages: StimulusStages, planner: Planner) -> Iterator[None]:
     except IncompatibleStimuliError as error:
         loaded = planner.loaded
         places = (
-            place
-            for place, item in placed_items(planner.study.flow)
-            if item.task_stages() is stages
+            place for place, item in walk_items(planner.study.flow) if item.task_stages() is stages
         )
         place = next(places, ())
         key = (*loaded.origin.get(place, place), "stages", error.about)

@@ -31,7 +31,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from labapp.base import durable
-from labapp.base.documents import LARGEST, Located, Path_, dotted, parse_yaml
+from labapp.base.documents import LARGEST, Located, Path_, format_path, parse_yaml
 from labapp.base.errors import LabappError, StudyError, UsageError
 from labapp.base.reading import files
 from labapp.base.reading import files as reading
@@ -48,12 +48,12 @@ from labapp.study.loading import (
     LoadedStudy,
     asset,
     in_language,
+    name_shipped_file,
     package_root,
-    shipped_name,
     source,
     word_files,
 )
-from labapp.study.loading import shipped as shipped_studies
+from labapp.study.loading import list_shipped as shipped_studies
 from labapp.study.plan import Plan
 from labapp.study.plugins import registry, texts
 from labapp.study.plugins.item import Item
@@ -71,8 +71,8 @@ def words_of(loaded: LoadedStudy, *, begun: bool = False) -> dict[str, str]:
         raise StudyError.together(errors)
     words: dict[str, str] = {}
     for template in word_files(loaded.study):
-        needed = shown(loaded.study, template)
-        english = shipped_words(template, USUAL)
+        needed = list_shown_words(loaded.study, template)
+        english = read_shipped_words(template, USUAL)
         # Should a screen after all show a word that was not asked for, it has one.
         words |= {key: text for key, text in english.items() if key not in needed}
         words |= _every_word(template, loaded, begun=begun)
@@ -91,19 +91,19 @@ def mistakes(loaded: LoadedStudy, *, begun: bool = False) -> Iterator[LabappErro
         except StudyError as error:
             yield error
             continue
-        english = shipped_words(template, "en")
+        english = read_shipped_words(template, "en")
         todo = "Add them; the English file shows what each says."
         if begun:
             todo = "Resume the session with the version of labapp that it was begun with."
-        needed = shown(loaded.study, template)
+        needed = list_shown_words(loaded.study, template)
         yield from _wrong(words, english, needed, source(loaded, name), located, todo)
 
 
-def shown(study: Study, template: str) -> list[str]:
+def list_shown_words(study: Study, template: str) -> list[str]:
     """The words of a file that the screens of a study can show, by key; template: its name with
     `{language}`. All of a file that a task brings; of that of all screens not those of tasks that
     the study does not have."""
-    keys = shipped_words(template, USUAL)
+    keys = read_shipped_words(template, USUAL)
     if template != WORDS:
         return list(keys)
     of_tasks = tuple(pattern for task in registry.task_types() for pattern in task.own_words)
@@ -125,7 +125,7 @@ def _among(key: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(key, pattern) for pattern in patterns)
 
 
-def shipped_words(template: str, language: str) -> Mapping[str, str]:
+def read_shipped_words(template: str, language: str) -> Mapping[str, str]:
     """The words that come with the program or a package; none in a language of the lab's own."""
     path = asset(in_language(template, language))
     return _words(path, files.content(path)) if path.is_file() else {}
@@ -138,11 +138,11 @@ def _every_word(template: str, loaded: LoadedStudy, *, begun: bool) -> dict[str,
     shipped: dict[str, str] = {}
     for language in filter(None, (study.fallback_language, study.language)):
         words |= _in(loaded, in_language(template, language))
-        shipped |= shipped_words(template, language)
+        shipped |= read_shipped_words(template, language)
     if not begun:
         return words
     # The screens of today show the study's own words where it has them and they still fit.
-    english = shipped_words(template, "en")
+    english = read_shipped_words(template, "en")
     fit = {
         key: text
         for key, text in words.items()
@@ -158,7 +158,7 @@ def in_fallback(loaded: LoadedStudy) -> dict[str, tuple[str, ...]]:
     for template in word_files(loaded.study):
         name = in_language(template, loaded.study.language)
         own = _in(loaded, name)
-        needed = shown(loaded.study, template)
+        needed = list_shown_words(loaded.study, template)
         if name in loaded.files and (keys := tuple(key for key in needed if key not in own)):
             lacking[name] = keys
     return lacking
@@ -279,7 +279,7 @@ def lacking(study: str | Path, language: str | None = None) -> tuple[LoadedStudy
         if name.startswith("instruments/"):
             what = f"words in {loaded.study.language}, beside those in other languages"
         if name in loaded.shipped and package_root(loaded.path) is None:
-            named = f"`{shipped_name(name)}`"
+            named = f"`{name_shipped_file(name)}`"
             what += f"; it does not come with labapp: name the file in place of {named}"
         text = loaded.files[name].decode("utf-8-sig")
         content = to_be_translated(name, text, loaded.study.language)
@@ -300,7 +300,7 @@ def _of_moderator(loaded: LoadedStudy) -> Iterator[Lacking]:
     study = loaded.study
     if study.language.partition("-")[0] == USUAL:
         return
-    shipped = _shipped_for_moderators()
+    shipped = _read_shipped_prompts()
     shipped_texts = {
         "recording.prompts": [text for text in study.recording.prompts if text in shipped],
         "flags": [text for text in study.flags.values() if text in shipped],
@@ -313,7 +313,7 @@ def _of_moderator(loaded: LoadedStudy) -> Iterator[Lacking]:
 
 
 @cache
-def _shipped_for_moderators() -> frozenset[str]:
+def _read_shipped_prompts() -> frozenset[str]:
     """The prompts and flags of the shipped studies, and those of a study that names none."""
     texts = {*Recording().prompts, *Study.model_fields["flags"].default.values()}
     for path in shipped_studies():
@@ -325,11 +325,11 @@ def _shipped_for_moderators() -> frozenset[str]:
 
 def _of_screens(loaded: LoadedStudy, name: str, template: str, path: Path) -> list[Lacking]:
     """What a file of words lacks."""
-    english = shipped_words(template, USUAL)
+    english = read_shipped_words(template, USUAL)
     there: dict[str, str] = {}
     if name not in loaded.fallbacks:
         there = parse_yaml(source(loaded, name), loaded.files[name]).value
-    missing = [key for key in shown(loaded.study, template) if key not in there]
+    missing = [key for key in list_shown_words(loaded.study, template) if key not in there]
     if not missing:
         return []
     about = (
@@ -338,7 +338,7 @@ def _of_screens(loaded: LoadedStudy, name: str, template: str, path: Path) -> li
         f"shown in English where the study says `fallback_language: {USUAL}`."
     )
     lines = textwrap.wrap(about, 92, initial_indent="# ", subsequent_indent="# ")
-    lines += [f"# {key}: {_quoted(english[key])}" for key in missing]
+    lines += [f"# {key}: {_quote_yaml(english[key])}" for key in missing]
     what = f"{len(missing)} words: {', '.join(missing)}"
     return [Lacking(name, path, what, "\n".join(lines) + "\n")]
 
@@ -360,7 +360,7 @@ def write(loaded: LoadedStudy, rows: list[Lacking]) -> list[Path]:
     return written
 
 
-def _quoted(text: str) -> str:
+def _quote_yaml(text: str) -> str:
     """A text as YAML, on one line."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
@@ -398,7 +398,7 @@ def _document(loaded: LoadedStudy, document: str, part: PlannedPart) -> Iterator
     if loaded.origin:  # what could not be read may fill in what a task can
         names |= {name for task_type in registry.task_types() for name in task_type.placeholders}
     text, file = loaded.text(document), loading.source(loaded, document)
-    for name, what, todo in _unfilled(text, names, f"in the part {part.id!r}"):
+    for name, what, todo in _find_unfilled(text, names, f"in the part {part.id!r}"):
         yield StudyError.at(file, texts.line_of(text, name), name, what, todo)
     for picture in texts.picture_names(text):
         if picture not in part.text_pictures:
@@ -412,7 +412,7 @@ def _document(loaded: LoadedStudy, document: str, part: PlannedPart) -> Iterator
             )
 
 
-def _unfilled(text: str, names: Collection[str], where: str) -> Iterator[tuple[str, str, str]]:
+def _find_unfilled(text: str, names: Collection[str], where: str) -> Iterator[tuple[str, str, str]]:
     """What is in braces and is not filled in, each with what is wrong and what to do. where:
     for whom the names are."""
     known = f" Known there: {', '.join(sorted(names))}." if names else ""
@@ -434,10 +434,10 @@ def _without_marks(
     file: Path, line: int, place: Path_, text: str, names: Collection[str]
 ) -> Iterator[StudyError]:
     """Braces and HTML in words that are shown as they stand."""
-    for written, what, todo in _unfilled(text, names, "here"):
-        yield StudyError.at(file, line, f"{dotted(place)}: {written}", what, todo)
+    for written, what, todo in _find_unfilled(text, names, "here"):
+        yield StudyError.at(file, line, f"{format_path(place)}: {written}", what, todo)
     for tag in texts.tags(text, markdown=False):
-        yield _html(file, line, f"{dotted(place)}: {tag}", NO_MARKS)
+        yield _html(file, line, f"{format_path(place)}: {tag}", NO_MARKS)
 
 
 def _instrument(
@@ -458,10 +458,10 @@ def _instrument(
             repeats = located.value["items"][place[1]].get("repeat")
             filled = [(("stage",) if repeats else (), "here")]
         for names, where in filled:
-            for written, what, todo in _unfilled(text, names, where):
-                yield StudyError.at(file, line, f"{dotted(place)}: {written}", what, todo)
+            for written, what, todo in _find_unfilled(text, names, where):
+                yield StudyError.at(file, line, f"{format_path(place)}: {written}", what, todo)
         for tag in texts.tags(text, markdown=False):
-            yield _html(file, line, f"{dotted(place)}: {tag}", NO_MARKS)
+            yield _html(file, line, f"{format_path(place)}: {tag}", NO_MARKS)
 
 
 def _study(loaded: LoadedStudy, located: Located) -> Iterator[StudyError]:
@@ -486,7 +486,7 @@ def _screens(loaded: LoadedStudy) -> Iterator[StudyError]:
         name = loading.in_language(template, loaded.study.language)
         if not loaded.files.get(name):
             continue
-        file, english = loading.source(loaded, name), shipped_words(template, USUAL)
+        file, english = loading.source(loaded, name), read_shipped_words(template, USUAL)
         try:
             located = parse_yaml(file, loaded.files[name])
         except StudyError:
@@ -495,7 +495,7 @@ def _screens(loaded: LoadedStudy) -> Iterator[StudyError]:
             marks = texts.tags(english.get(str(place[0]), ""), markdown=False)
             for tag in texts.tags(text, markdown=False):
                 if tag not in marks:
-                    yield _html(file, located.line(place), f"{dotted(place)}: {tag}", NO_MARKS)
+                    yield _html(file, located.line(place), f"{format_path(place)}: {tag}", NO_MARKS)
 
 
 def _templates(item: Item) -> Iterator[str]:
@@ -519,17 +519,17 @@ def set_faults(stimulus_set: StimulusSet) -> Iterator[StudyError]:
     for index, class_ in enumerate(manifest.classes):
         shown.append((("classes", index, "name"), class_.name))
         shown.append((("classes", index, "marks"), class_.marks))
-        shown += _translated(("classes", index), class_.translations)
+        shown += _walk_translations(("classes", index), class_.translations)
     for index, concept in enumerate(manifest.concepts):
         for key in ("name", "off", "on"):
             shown.append((("concepts", index, key), getattr(concept, key)))
-        shown += _translated(("concepts", index), concept.translations)
+        shown += _walk_translations(("concepts", index), concept.translations)
     for place, text in shown:
         line = texts.line_of(content, json.dumps(text, ensure_ascii=False))
         yield from _without_marks(file, line, place, text, ())
 
 
-def _translated(
+def _walk_translations(
     place: Path_, translations: Mapping[str, ClassWords | ConceptWords]
 ) -> Iterator[tuple[Path_, str]]:
     """Each word in another language, and where it stands."""

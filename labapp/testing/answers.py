@@ -23,7 +23,7 @@ from labapp.base import discovery
 from labapp.record.events import Event, Payload, Source, payload_of
 from labapp.record.events import registry as kinds
 from labapp.record.events.commands import Command
-from labapp.record.events.registry import kept, written
+from labapp.record.events.registry import kept_fields, personal_fields
 from labapp.session.bids.export import export
 from labapp.session.bids.tasks import event_columns
 from labapp.session.bids.verify import verify
@@ -78,7 +78,7 @@ def check_answers(
     for cls in sorted(own, key=lambda cls: cls.__qualname__):
         for field in _answers(cls, first):
             same = False
-            for session in _changed(cls, field, first, again):
+            for session in _replay_changed(cls, field, first, again):
                 told = Told(session)
                 if same := told.tables == base.tables:
                     continue
@@ -110,7 +110,7 @@ def _answers(cls: type[Command], first: Rehearsal) -> list[str]:
     return [name for name in names if not name.endswith(HOW)]
 
 
-def _changed(
+def _replay_changed(
     cls: type[Command],
     field: str,
     first: Rehearsal,
@@ -122,7 +122,7 @@ def _changed(
     for place in dict.fromkeys((places[-1], places[0])):
         command: Any = first.sent[place]
         value = getattr(command, field)
-        others = [other for other in (*_made(value), *heard) if repr(other) != repr(value)]
+        others = [other for other in (*_make_variants(value), *heard) if repr(other) != repr(value)]
         tried = 0
         for other in list({repr(other): other for other in others}.values())[:MOST_TRIES]:
             session = again((place, replace(command, **{field: other})))
@@ -135,7 +135,7 @@ def _changed(
                 break
 
 
-def _made(value: Any) -> Iterator[Any]:
+def _make_variants(value: Any) -> Iterator[Any]:
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int):
@@ -188,10 +188,10 @@ def check_texts(
     own: the task's kinds of events; events: of a whole session."""
     apart = discovery.load(task_type.kept_text) if task_type.kept_text else {}
     for kind, fields in apart.items():
-        body = kinds.known(kind)
+        body = kinds.find_kind(kind)
         known = () if body is None else body.__struct_fields__
         for name in fields:
-            if body is None or name not in known or name in written(body):
+            if body is None or name not in known or name in personal_fields(body):
                 why = "it is private" if name in known else "there is no such field"
                 notes.add(
                     f"`kept_text` names the field {name!r} of {kind!r}, and {why}: leave it out, "
@@ -200,7 +200,7 @@ def check_texts(
     for kind, body in own.items():
         payloads = [event.payload for event in events if event.kind == kind]
         hints = get_type_hints(body)
-        declared = {*apart.get(kind, ()), *kept(body), *written(body)}
+        declared = {*apart.get(kind, ()), *kept_fields(body), *personal_fields(body)}
         for name in body.__struct_fields__:
             if name in declared:
                 continue

@@ -44,7 +44,7 @@ from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.registry import TaskType
 from labapp.study.stimulus_stages import PredictMasked, StimuliOf
-from labapp.testing.rehearsal import Change, Fault, Notes, Rehearsal, seen
+from labapp.testing.rehearsal import Change, Fault, Notes, Rehearsal, watch_calls
 
 EXAMPLES = 20
 OF_TRIALS = ("number", "task", "model", "trials", "time_limit_s", "think_aloud")
@@ -119,7 +119,7 @@ def problems_of(
 ) -> tuple[str, ...]:
     """The sentences of `check_task`; none where the task is in order."""
     notes = Notes()
-    for sentence in described(task_type):
+    for sentence in check_description(task_type):
         notes.add(sentence)
     if notes.sentences:
         return tuple(notes.sentences)
@@ -127,7 +127,7 @@ def problems_of(
     try:
         _run(task_type, study, examples, strategy, models, stimuli_of, predict_masked, notes)
     except Exception as error:  # noqa: BLE001 (whatever a task does)
-        notes.add(_raised(error))
+        notes.add(_describe_error(error))
     return tuple(notes.sentences)
 
 
@@ -150,9 +150,9 @@ def _run(
     from labapp.testing.screens import check_screens
 
     loaded = loading.load(study)
-    plans = list(_planned(loaded, models, stimuli_of, predict_masked))
-    with seen() as did:
-        again = list(_planned(loaded, models, stimuli_of, predict_masked))
+    plans = list(_make_plans(loaded, models, stimuli_of, predict_masked))
+    with watch_calls() as did:
+        again = list(_make_plans(loaded, models, stimuli_of, predict_masked))
     if did.clock or [plan.to_rows(plan.parts_of(made)) for made in again] != [
         plan.to_rows(plan.parts_of(made)) for made in plans
     ]:
@@ -173,7 +173,7 @@ def _run(
     def rehearsal(planned: SessionPlanned) -> Rehearsal:
         return Rehearsal(task_type, loaded, planned, used, notes, strategy)
 
-    def changed(change: Change) -> Rehearsal | None:
+    def rehearse(change: Change) -> Rehearsal | None:
         session = Rehearsal(task_type, loaded, plans[0], used, Notes(), strategy, change)
         try:
             session.go_on(lambda: session.runner.finished)
@@ -185,8 +185,8 @@ def _run(
     first.go_on(lambda: first.runner.finished)
     first.replays()
     for name in dict.fromkeys(event.kind for event in first.events):
-        payload = kinds.known(name)
-        if payload is not None and not _documented(payload):
+        payload = kinds.find_kind(name)
+        if payload is not None and not _is_documented(payload):
             notes.add(_NO_DOCSTRING.format(name))
     check_columns(task_type, notes)
     check_texts(task_type, _own_kinds(task_type), first.events, notes)
@@ -197,7 +197,7 @@ def _run(
     if notes.sentences:
         return
     own = commands_of(_package(task_type))
-    check_answers(task_type, own, first, changed, notes)
+    check_answers(task_type, own, first, rehearse, notes)
     check_interruptions(task_type, lambda: rehearsal(plans[0]), notes)
     if notes.sentences:
         return
@@ -246,7 +246,7 @@ def _random_courses(
     go_through()
 
 
-def described(task_type: Any) -> Iterator[str]:
+def check_description(task_type: Any) -> Iterator[str]:
     """What is wrong with how the task says what it is."""
     if not isinstance(task_type, TaskType):
         yield (
@@ -262,7 +262,7 @@ def described(task_type: Any) -> Iterator[str]:
         return
     taken = {kind for known in others for part in known.parts for kind in registry.kinds_of(part)}
     for cls in (*task_type.parts, *task_type.items, *task_type.stages):
-        if not _documented(cls):
+        if not _is_documented(cls):
             yield f"{cls.__name__} has no docstring: say what it is; the codebook shows it."
     for part in task_type.parts:
         if not registry.kinds_of(part):
@@ -282,9 +282,9 @@ def described(task_type: Any) -> Iterator[str]:
                     f"{part.__name__} has trials, and the task does not say with which events they "
                     "come onto the screen: name their kinds in `shown`."
                 )
-    yield from _misnamed(task_type)
+    yield from _find_misnamed(task_type)
     for name, body in _own_kinds(task_type).items():
-        if not _documented(body):
+        if not _is_documented(body):
             yield _NO_DOCSTRING.format(name)
 
 
@@ -292,9 +292,9 @@ _NO_DOCSTRING = "The event {} has no docstring: say what happened and what each 
 """The codebook could not describe it."""
 
 
-def _misnamed(task_type: TaskType[Any]) -> Iterator[str]:
+def _find_misnamed(task_type: TaskType[Any]) -> Iterator[str]:
     """What the task names that is not there, and that nobody would ask for."""
-    events = kinds.registered().keys()
+    events = kinds.registered_kinds().keys()
     known = {
         "shown": (events, task_type.shown, "kind of event"),
         "scored": (events, task_type.scored, "kind of event"),
@@ -311,11 +311,13 @@ def _misnamed(task_type: TaskType[Any]) -> Iterator[str]:
 def _own_kinds(task_type: TaskType[Any]) -> dict[str, type[Payload]]:
     package = _package(task_type)
     return {
-        name: body for name, body in kinds.registered().items() if _within(body.__module__, package)
+        name: body
+        for name, body in kinds.registered_kinds().items()
+        if _within(body.__module__, package)
     }
 
 
-def _planned(
+def _make_plans(
     loaded: LoadedStudy, models: Models, stimuli_of: StimuliOf, predict_masked: PredictMasked
 ) -> Iterator[SessionPlanned]:
     """The plan of a participant of every condition, through JSON and back as a journal keeps it."""
@@ -385,16 +387,16 @@ def _within(module: str, package: str) -> bool:
     return module == package or module.startswith(f"{package}.")
 
 
-def _documented(cls: type) -> bool:
+def _is_documented(cls: type) -> bool:
     """Whether a class has a docstring of its own; dataclasses make one of their fields."""
     text = cls.__dict__.get("__doc__") or ""
     return bool(text.strip()) and not text.startswith(f"{cls.__name__}(")
 
 
-def _raised(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     """What ended the check, and where a mistake in a task is."""
     if isinstance(error, BaseExceptionGroup):
-        why = " ".join(map(_raised, error.exceptions))
+        why = " ".join(map(_describe_error, error.exceptions))
         return (
             f"{why} The same course went well when it was gone through again: nothing may hang on "
             "what was before, or on the time of day."
@@ -446,7 +448,7 @@ def courses(own: Collection[type[Command]], heard: Heard) -> st.SearchStrategy[l
     )
     texts = sorted({value for value in given if isinstance(value, str)} | {"mouse", ""})
     in_order = sorted(by_hand & set(own), key=lambda cls: cls.__qualname__)
-    made = [built for cls in in_order if (built := _built(cls, texts)) is not None]
+    made = [built for cls in in_order if (built := _build_strategy(cls, texts)) is not None]
     again = [st.sampled_from(sent)] if sent else []
     # Most of what is asked for is the task's own; a pause or a question about leaving that nobody
     # ends would hide the rest of the course.
@@ -469,7 +471,7 @@ def _subclasses(cls: type[Command]) -> set[type[Command]]:
     return {cls}.union(*(_subclasses(sub) for sub in cls.__subclasses__()))
 
 
-def _built(cls: type[Command], texts: Sequence[str]) -> st.SearchStrategy[Command] | None:
+def _build_strategy(cls: type[Command], texts: Sequence[str]) -> st.SearchStrategy[Command] | None:
     """Commands of a class with any values; None where a field has a type of its own."""
     hints = get_type_hints(cls)
     names = getattr(cls, "__dataclass_fields__", {})

@@ -141,7 +141,7 @@ class Rehearsal:
             return machine
         for part, task in zip(machine.parts, machine.tasks, strict=True):
             if self.of_task(part):
-                watched(task, part.id, self.notes)
+                watch_machine(task, part.id, self.notes)
         return machine
 
     def of_task(self, part: PlannedPart | None) -> bool:
@@ -182,11 +182,11 @@ class Rehearsal:
             FAST,
             paints=True,
             language=self.planned.language,
-            on_stuck=self._got_stuck,
+            on_stuck=self._note_stuck,
         )
         self.driver.start()
 
-    def _got_stuck(self, error: LabappError) -> None:
+    def _note_stuck(self, error: LabappError) -> None:
         self.stuck = error
 
     def crash(self, after_s: float) -> None:
@@ -207,11 +207,11 @@ class Rehearsal:
             case "crash":
                 self.crash(1.0)
             case "pause":
-                self._held(Pause("random"), Resume("goes on"))
+                self._hold_pause(Pause("random"), Resume("goes on"))
             case "stall":
                 self.stand_still()
             case "leave":
-                self._held(AskToLeave("escape"), StayHere())
+                self._hold_pause(AskToLeave("escape"), StayHere())
             case Command():
                 self.runner.send(step)
 
@@ -221,7 +221,7 @@ class Rehearsal:
         self.clock.set_ns(from_ns + lasted_ns)
         self.runner.send(StandStill("computer", from_ns, lasted_ns), Source.SYSTEM)
 
-    def _held(self, begin: Command, end: Command) -> None:
+    def _hold_pause(self, begin: Command, end: Command) -> None:
         self.runner.send(begin, Source.MODERATOR)
         self.wait(1.0)
         self.runner.send(end, Source.MODERATOR)
@@ -327,14 +327,14 @@ def check_interruptions(
     told: set[tuple[str, str]] = set()
     for happens in (pause, crash, skip, leave):
         session = rehearsal()
-        if not _shown(task_type, session):
+        if not _reach_question(task_type, session):
             return
         happens(session)
         session.back_to_work()
         session.go_on(lambda: session.runner.finished)  # noqa: B023 (called at once)
         events = [(event, payload_of(event)) for event in session.events]
         rows = SessionRecords.of(events, "rehearsed").rows()
-        counted = set(_counted(records.tables, rows)) - told
+        counted = set(_find_working_time_columns(records.tables, rows)) - told
         told |= counted
         for table, column in sorted(counted):
             what = "A pause" if happens is pause else "The time after a crash"
@@ -346,21 +346,23 @@ def check_interruptions(
         _agree(records.tables, rows, notes)
 
 
-def _shown(task_type: TaskType[Any], session: Rehearsal) -> bool:
+def _reach_question(task_type: TaskType[Any], session: Rehearsal) -> bool:
     """Go on until a question of a stage of the task is on the screen; whether one came."""
 
-    def came() -> bool:
+    def has_come() -> bool:
         part = session.runner.part
         last = part is not None and any(
             event.part_id == part.id and event.kind in task_type.shown for event in session.events
         )
         return last and part is not None and part.measures and session.in_task
 
-    session.go_on(lambda: came() or session.runner.finished)
+    session.go_on(lambda: has_come() or session.runner.finished)
     return not session.runner.finished
 
 
-def _counted(tables: TaskTables, rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, str]]:
+def _find_working_time_columns(
+    tables: TaskTables, rows: Mapping[str, Sequence[Row]]
+) -> Iterator[tuple[str, str]]:
     """Table and name of each column of working time that holds as long as nobody worked."""
     duration = seconds("duration_s", "working time of a trial")
     for name, column in (("trials", duration), *columns_of(tables)):
@@ -424,7 +426,7 @@ class Seen:
     clock: str = ""
     draw: str = ""
 
-    def called(self, frame: FrameType, event: str, function: Any) -> None:
+    def profile_call(self, frame: FrameType, event: str, function: Any) -> None:
         """For `sys.setprofile`."""
         if event == "call" and frame.f_code is generator.__code__:
             self.draw = "labapp.study.conditions.generator"
@@ -443,7 +445,7 @@ class Seen:
 
 
 @contextmanager
-def seen() -> Iterator[Seen]:
+def watch_calls() -> Iterator[Seen]:
     """What is called inside. A profiler that runs rests meanwhile."""
     notes, collects = Seen(), gc.isenabled()
     before: Any = sys.getprofile()
@@ -452,7 +454,7 @@ def seen() -> Iterator[Seen]:
     profiler = before if isinstance(before, Profile) else None
     if profiler:
         profiler.disable()
-    sys.setprofile(notes.called)
+    sys.setprofile(notes.profile_call)
     try:
         yield notes
     finally:
@@ -463,7 +465,7 @@ def seen() -> Iterator[Seen]:
             gc.enable()
 
 
-def watched(machine: PartMachine[Any], part: str, notes: Notes) -> PartMachine[Any]:
+def watch_machine(machine: PartMachine[Any], part: str, notes: Notes) -> PartMachine[Any]:
     """The same machine, looked at. part: the id of its part. It stays of its class, for screens and
     simulated participants ask for that."""
     cls = type(machine)
@@ -473,7 +475,7 @@ def watched(machine: PartMachine[Any], part: str, notes: Notes) -> PartMachine[A
     def decide(self: Any, state: Any, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
         nonlocal idle
         before, own = repr(state), _own(self)
-        with seen() as did:
+        with watch_calls() as did:
             events = cls.decide(self, state, command, now_ns)
         name = type(command).__name__
         if did.clock:
@@ -508,7 +510,7 @@ def watched(machine: PartMachine[Any], part: str, notes: Notes) -> PartMachine[A
 
     def apply(self: Any, state: Any, event: Event, payload: Payload) -> Any:
         before, own = repr(state), _own(self)
-        with seen() as did:
+        with watch_calls() as did:
             after = cls.apply(self, state, event, payload)
         if did.clock:
             notes.add(

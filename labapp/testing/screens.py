@@ -37,7 +37,7 @@ from labapp.study.plugins.registry import TaskType
 from labapp.testing.answers import check_leaving
 from labapp.testing.rehearsal import Notes
 from labapp.ui.participant.screen import Screen, centre, make_screen, screen_class
-from labapp.ui.participant.view import Bridge, Hand, SessionView
+from labapp.ui.participant.view import Bridge, ParticipantActions, SessionView
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.qtapp import make_app
 from labapp.ui.strings import strings_of
@@ -175,9 +175,9 @@ class Desk:
         )
         self.window.open_on(windowed=True)
         self.window.activateWindow()
-        hand = Hand(self._pass_on, lambda *given: True)
+        hand = ParticipantActions(self._pass_on, lambda *given: True)
         self.view = replace(self.window.session, hand=hand)
-        self.bridge.happened.connect(self._begun)
+        self.bridge.happened.connect(self._note_begin)
         self._holder = QWidget()  # a window of its own would be no smaller than its content
         self._screen: Screen | None = None
         self._index, self._drawn = -1, 0
@@ -237,8 +237,8 @@ class Desk:
                 "have.",
             )
 
-    def _begun(self, event: Event) -> None:
-        payload = kinds.known(event.kind)
+    def _note_begin(self, event: Event) -> None:
+        payload = kinds.find_kind(event.kind)
         if payload is not None and payload.begins:
             self._asked = repr(event.payload)
 
@@ -399,7 +399,7 @@ class Desk:
     def _look_closely(self, part: PlannedPart, seen: QImage) -> None:
         """Compare a screen that is made now, press everything on it, and on one that is only
         read."""
-        with self._made(self.view) as screen, self._hearing() as heard:
+        with self._make_screen(self.view) as screen, self._hearing() as heard:
             if self._picture(screen) != seen:
                 self._note(
                     part,
@@ -421,7 +421,7 @@ class Desk:
                 if widget.isVisibleTo(screen) and widget.isEnabled():
                     QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
             self._devices(part, heard, "mouse", "The mouse")
-        with self._made(self.view.only_read()) as screen, self._hearing() as heard:
+        with self._make_screen(self.view.only_read()) as screen, self._hearing() as heard:
             for widget in (screen, *screen.findChildren(QWidget)):
                 QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
                 for pressed in (*PLAIN[-3:], ARROWS[0], PLAIN[0]):
@@ -439,7 +439,7 @@ class Desk:
                 )
 
     @contextmanager
-    def _made(self, view: SessionView) -> Iterator[Screen]:
+    def _make_screen(self, view: SessionView) -> Iterator[Screen]:
         """A screen made for now, without labapp's own filter of input. What it raises when it is
         pressed is not looked at: a screen need not know what to do with what cannot happen."""
         hook, sys.excepthook = sys.excepthook, lambda *raised: None

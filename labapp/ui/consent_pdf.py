@@ -39,10 +39,10 @@ from labapp.record.journal.read import payloads
 from labapp.session import private, resuming
 from labapp.study.consent import ConsentForm
 from labapp.study.flow import items_of
-from labapp.study.loading import LoadedStudy, called, in_language
+from labapp.study.loading import LoadedStudy, describe_file, in_language
 from labapp.study.plugins import registry, texts
 from labapp.ui import theme
-from labapp.ui.participant.view import announced
+from labapp.ui.participant.view import announce_interview
 from labapp.ui.strings import Strings, strings_of
 from labapp.ui.theme import LIGHT
 from labapp.ui.widgets import markdown
@@ -237,7 +237,7 @@ def write_signed(out: Path, session: Path, private_root: Path) -> None:
     refuse_inside(out)
     session = session.absolute()
     note_handed_out(session.parent, "signed consent", out, [session.name])
-    _write(out, resuming.recorded_study(session, planned), signed, session)
+    _write(out, resuming.load_recorded_study(session, planned), signed, session)
 
 
 def _signature(root: Path, study: str, participant: str, session: str) -> private.Consent:
@@ -299,7 +299,7 @@ def text_of(loaded: LoadedStudy, signed: Signed | None, words: Strings) -> str:
         sound = loaded.study.recording.audio != "off"
     else:
         interview, sound = signed.interview, signed.sound
-    behind = announced(words, form.items, interview=interview, sound=sound)
+    behind = announce_interview(words, form.items, interview=interview, sound=sound)
     return "\n\n".join([*texts.pages(loaded.text(form.text)), *behind])
 
 
@@ -322,7 +322,7 @@ def _bottom(loaded: LoadedStudy, form: ConsentForm, words: Strings, signed: Sign
     # The file that the text is from, and its hash, so that a form can be told from another.
     name = in_language(form.text, loaded.study.language)
     digest = sha256(loaded.files[name]).hexdigest()
-    rows.append(("consent_document", f"{called(loaded, name)}, SHA-256 {digest}"))
+    rows.append(("consent_document", f"{describe_file(loaded, name)}, SHA-256 {digest}"))
     table = "".join(
         f"<tr><td><b>{html.escape(words(key))}</b>&nbsp;&nbsp;</td><td>{html.escape(text)}</td></tr>"
         for key, text in rows

@@ -87,7 +87,7 @@ class SessionController(QObject):
         self._driver: Driver | None = None
         self._reason = "could not be shown"
         # Python runs its signal handlers only when the event loop calls into Python.
-        self._signals = timers.repeated(self, lambda: None, SIGNAL_MS)
+        self._signals = timers.make_repeating_timer(self, lambda: None, SIGNAL_MS)
         self._before: dict[int, Any] = {}
         self._hook_before: Any = None
         self._thread_hook_before: Any = None
@@ -107,7 +107,7 @@ class SessionController(QObject):
                     pace,
                     careless=options.careless,
                     language=opened.planned.language,
-                    on_stuck=self._stuck,
+                    on_stuck=self._report_stuck,
                 )
                 down.callback(self._driver.stop)
             self._down = down.pop_all()
@@ -150,12 +150,14 @@ class SessionController(QObject):
             self.participant, self.console, runner.emit, lambda: self.watcher.alone, self
         )
         down.callback(self.keyboard.end)
-        self._microphones = timers.repeated(self, self._look_for_microphone, MICROPHONES_MS)
+        self._microphones = timers.make_repeating_timer(
+            self, self._look_for_microphone, MICROPHONES_MS
+        )
         self.console.voice.microphone_taken.connect(self._take_microphone)
         down.callback(self._look_no_more)
         down.callback(self._microphones.stop)
         self.console.done_requested.connect(self._end)
-        self.bridge.changed.connect(self._changed)
+        self.bridge.changed.connect(self._on_runner_change)
 
     def start(self) -> None:
         """Show the windows and begin. Where that fails the session is closed, the windows are gone,
@@ -224,7 +226,7 @@ class SessionController(QObject):
             return False
         return True
 
-    def _changed(self) -> None:
+    def _on_runner_change(self) -> None:
         runner = self.opened.runner
         if runner.stalled != self._stalled:
             self._stalled = runner.stalled
@@ -242,7 +244,7 @@ class SessionController(QObject):
         if not self._over or self._gone:
             return
         what = tr("closing.sound_failed")
-        with mistakes.caught(self._fail, what, tr("closing.kept_until_then")):
+        with mistakes.show_errors(self._fail, what, tr("closing.kept_until_then")):
             self.opened.stop_sound()
         if self._driver is not None:
             self._driver.stop()
@@ -250,14 +252,14 @@ class SessionController(QObject):
 
     def _close_session(self) -> None:
         what = tr("closing.session_failed")
-        with mistakes.caught(self._fail, what, tr("closing.kept_until_then")):
+        with mistakes.show_errors(self._fail, what, tr("closing.kept_until_then")):
             self.opened.close(self._reason)
 
     def _fail(self, error: LabappError) -> None:
         self._failure = error
         self.failed.emit(error)
 
-    def _stuck(self, error: LabappError) -> None:
+    def _report_stuck(self, error: LabappError) -> None:
         """The simulated participant does not get on: nobody would ever end this session."""
         self._fail(error)
         self._end()
@@ -269,7 +271,7 @@ class SessionController(QObject):
         self._gone = True
         ended = self.opened.runner.state.ended
         what = tr("closing.windows_failed")
-        with mistakes.caught(self._fail, what, tr("closing.stored")):
+        with mistakes.show_errors(self._fail, what, tr("closing.stored")):
             self._take_down(ended or "interrupted")
         whole = self._failure is None
         if self._signal and ended is None:
@@ -290,7 +292,7 @@ class SessionController(QObject):
 
     def _catch_signals(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
-            self._before[number] = signal.signal(number, self._interrupted)
+            self._before[number] = signal.signal(number, self._on_signal)
         self._signals.start()
         self._hook_before, sys.excepthook = sys.excepthook, self._program_error
         self._thread_hook_before, threading.excepthook = threading.excepthook, self._thread_error
@@ -323,7 +325,7 @@ class SessionController(QObject):
             sys.excepthook, self._hook_before = self._hook_before, None
             threading.excepthook, self._thread_hook_before = self._thread_hook_before, None
 
-    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self._signal = signal.Signals(number).name
         self._end()
 
@@ -356,7 +358,7 @@ class PointerPath(QObject):
         self._key: TrialKey = (None, None, None)
         self._began_ns = 0
         self._points: list[tuple[int, int, int]] = []
-        self._timer = timers.repeated(self, self._look, INTERVAL_MS)
+        self._timer = timers.make_repeating_timer(self, self._look, INTERVAL_MS)
         self._timer.start()
 
     def stop(self) -> None:

@@ -87,7 +87,7 @@ def _display() -> list[Check]:
     return [Check("display", "note", text, todo)]
 
 
-def _asked(code: str) -> subprocess.CompletedProcess[str]:
+def _ask_qt(code: str) -> subprocess.CompletedProcess[str]:
     """What Qt says, in a process of its own: no application is begun here."""
     return subprocess.run(
         code_command(code), capture_output=True, text=True, timeout=60, check=False
@@ -95,7 +95,7 @@ def _asked(code: str) -> subprocess.CompletedProcess[str]:
 
 
 def _screens() -> list[Check]:
-    done = _asked(_SCREENS) if qtapp.choose().visible else None
+    done = _ask_qt(_SCREENS) if qtapp.choose().visible else None
     if done is None or done.returncode:
         return []
     checks = []
@@ -104,7 +104,7 @@ def _screens() -> list[Check]:
         if fitting.fits(width, height, fitting.PARTICIPANT, fitting.CONSOLE):
             checks.append(Check("screen", "pass", size))
             continue
-        needed = fitting.needed(fitting.PARTICIPANT, fitting.CONSOLE)
+        needed = fitting.format_needed_room(fitting.PARTICIPANT, fitting.CONSOLE)
         todo = f"Choose a smaller scale for the display: windows need {needed} points."
         checks.append(Check("screen", "note", f"{size}, too small for all of a window", todo))
     if checks and not can_grow():
@@ -114,7 +114,7 @@ def _screens() -> list[Check]:
 
 
 def _fonts() -> list[Check]:
-    done = _asked(_FONTS)
+    done = _ask_qt(_FONTS)
     count, _, family = done.stdout.strip().partition(" ")
     if done.returncode == 0 and count != "0":
         return [Check("fonts", "pass", f"{family} ({count} families)")]
@@ -171,7 +171,7 @@ def _speech() -> list[Check]:
 def _video() -> list[Check]:
     from labapp.coding.videos import decoding
 
-    if decoding.installed():
+    if decoding.is_installed():
         return [Check("video", "pass", "videos of participants can be added and shown")]
     todo = (
         f"Only for videos of participants (labapp videos). Install it: {install_command('video')}"

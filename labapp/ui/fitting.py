@@ -46,7 +46,7 @@ SETTLED_MS = 200
 _AS_IT_IS = Qt.WindowState.WindowMinimized | Qt.WindowState.WindowFullScreen
 
 
-def clamped(shown: QRect, room: QRect) -> QRect:
+def clamp_rect(shown: QRect, room: QRect) -> QRect:
     """A window's rectangle, made no larger than the room and moved into it by the shortest way."""
     size = shown.size().boundedTo(room.size())
     x = min(max(shown.x(), room.x()), room.x() + room.width() - size.width())
@@ -123,7 +123,7 @@ class Fitted(_Window):
         shown = self.geometry()
         if self._wanted_size is not None:
             shown.setSize(self._wanted_size)
-        inside = clamped(shown, room)
+        inside = clamp_rect(shown, room)
         if self.testAttribute(Qt.WidgetAttribute.WA_Moved) or self._framed:
             if inside != self.geometry():
                 self.setGeometry(inside)
@@ -216,7 +216,7 @@ def shrink(but: QScreen | None = None) -> None:
             _others.clear()
 
 
-def grown_of(widget: QWidget) -> float:
+def get_growth(widget: QWidget) -> float:
     """By how much the participant's window is larger that a widget is in."""
     return float(widget.window().property(GROWN) or 1.0)
 
@@ -252,6 +252,6 @@ def for_picture(side: int) -> tuple[int, int]:
     return side + 2 * BESIDE_PICTURE, side + AROUND_PICTURE
 
 
-def needed(*windows: tuple[int, int]) -> str:
+def format_needed_room(*windows: tuple[int, int]) -> str:
     """The room for all of them, such as `1100 × 700`."""
     return f"{max(w for w, _ in windows)} × {max(h for _, h in windows)}"

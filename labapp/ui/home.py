@@ -45,11 +45,19 @@ from labapp.study.people import Visits
 from labapp.study.plan import models_of, pictures_of
 from labapp.study.schema import Study
 from labapp.ui import mistakes, timers
-from labapp.ui.keyboard import NumberCards, choices, preferred
+from labapp.ui.keyboard import NumberCards, choices, choose_screen
 from labapp.ui.language import counted, tr
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.bits import Described
-from labapp.ui.moderator.checklist import GROUPS, Microphone, Row, StartRequest, Warm, about, lasts
+from labapp.ui.moderator.checklist import (
+    GROUPS,
+    ChecklistRow,
+    Microphone,
+    StartRequest,
+    Warm,
+    about,
+    lasts,
+)
 from labapp.ui.moderator.home import HomeView, HomeWindow
 from labapp.ui.moderator.study_page import NewStudy, StudyPage, facts_of
 from labapp.ui.qtapp import the_app
@@ -97,13 +105,13 @@ class HomeController(QObject):
         self.lists = SessionLists(data, private_root, self.view, self)
         self._first = timers.once(self, self._begin_checks, FIRST_PAINT_MS)
         self._warming = timers.once(self, self._warm_next)
-        self._slow = timers.repeated(self, self._slow_checks, SLOW_CHECKS_MS)
+        self._slow = timers.make_repeating_timer(self, self._slow_checks, SLOW_CHECKS_MS)
         self._connect()
 
     def _connect(self) -> None:
         view = self.view
         view.session.study_changed.connect(self.choose_study)
-        view.session.set_describe(self._described, [tr(text) for text in GROUPS.values()])
+        view.session.set_describe(self._describe_study, [tr(text) for text in GROUPS.values()])
         view.session.participant_changed.connect(lambda participant, session: self._show_plan())
         view.ready.audio_device_changed.connect(self._choose_microphone)
         view.ready.screen_changed.connect(self._choose_screen)
@@ -168,12 +176,12 @@ class HomeController(QObject):
         self._slow.start()
         self._warming.start(0)
         for check in (self._slow_checks, self.microphone.find):
-            with self._caught():
+            with self._show_check_errors():
                 check()
 
-    def _caught(self) -> AbstractContextManager[None]:
+    def _show_check_errors(self) -> AbstractContextManager[None]:
         """Tells what goes wrong in a check, so that the others go on."""
-        return mistakes.caught(self.view.show_error, tr("home.unchecked"))
+        return mistakes.show_errors(self.view.show_error, tr("home.unchecked"))
 
     def close(self) -> None:
         """The person closed the home: the program ends."""
@@ -199,7 +207,7 @@ class HomeController(QObject):
             self.view.forget_pilot()
         self.view.session.set_study_note("")
         try:
-            with mistakes.worded(tr("study.unusable")):
+            with mistakes.wrap_errors(tr("study.unusable")):
                 self._loaded = loading.load(study)
         except LabappError as error:
             self._loaded = self._consent = None
@@ -207,10 +215,10 @@ class HomeController(QObject):
             self.view.study.making.show_faults(faults_of(error))
             self.shelf.choose(study, None)
             self.view.session.set_studies(self.shelf.offered(), study)
-            self.view.show_error(told_in_place(study, error))
+            self.view.show_error(summarise_faults(study, error))
             # The first of its mistakes, for a text that is missing is shown nobody.
             first = faults_of(error)[0].what if error.faults else error.what
-            self.view.set_checklist([Row("consent", "missing", first)])
+            self.view.set_checklist([ChecklistRow("consent", "missing", first)])
             self._needed = None
             self.microphone.set_policy(None)
             self.view.set_no_study(tr("study.unusable"))
@@ -233,7 +241,7 @@ class HomeController(QObject):
         self.lists.show_study(study_)
         self.lists.refresh()
 
-    def _described(self, study: str) -> Described:
+    def _describe_study(self, study: str) -> Described:
         head = self.shelf.head(study)
         group = tr(GROUPS[self.shelf.group(study, head)])
         return Described(group, head.summary, lasts(head))
@@ -278,7 +286,7 @@ class HomeController(QObject):
         """Write the chosen study's blank consent form as a PDF."""
         from labapp.ui.consent_pdf import write_blank
 
-        with mistakes.caught(self.view.show_error, tr("home.consent_unwritten")):
+        with mistakes.show_errors(self.view.show_error, tr("home.consent_unwritten")):
             assert self._loaded is not None  # its text is on the screen
             write_blank(path, self._loaded)
 
@@ -311,8 +319,10 @@ class HomeController(QObject):
     def _show_participants(self, study: Study) -> None:
         pilot, visits = self.view.pilot, Visits.of(study.design)
         try:
-            taken = (folder.taken_by_pilots if pilot else folder.taken)(self.data, study.id)
-            refused = folder.refused(self._root, study)
+            taken = (folder.list_pilot_labels if pilot else folder.list_taken_labels)(
+                self.data, study.id
+            )
+            refused = folder.list_refused(self._root, study)
         except LabappError as error:  # nobody can tell who withdrew: no session can begin
             self.view.show_error(error)
             taken, refused = {}, {}
@@ -337,7 +347,7 @@ class HomeController(QObject):
             stimuli_of=stimuli_of,
         )
         try:
-            with mistakes.worded(tr("home.plan_failed")):
+            with mistakes.wrap_errors(tr("home.plan_failed")):
                 drawn = condition_assignment.preview(self._root, self._loaded, participant)
                 made = realise(drawn=drawn)
         except LabappError as error:
@@ -373,7 +383,7 @@ class HomeController(QObject):
         missing = [m for m in self._needed or () if m not in self._warm.decoders]
         if missing and not self._warm_problem and self.session is None:
             try:
-                with mistakes.worded(tr("home.model_unloaded")):
+                with mistakes.wrap_errors(tr("home.model_unloaded")):
                     decoders = load_warm(missing[:1])
             except LabappError as error:
                 self._warm_problem = error.what
@@ -418,7 +428,7 @@ class HomeController(QObject):
         screens = QGuiApplication.screens()
         options = choices(screens)
         if self._screen not in [screen.name for screen in options]:
-            self._screen = preferred(screens, QGuiApplication.primaryScreen())
+            self._screen = choose_screen(screens, QGuiApplication.primaryScreen())
         self.view.ready.set_screens(options, self._screen)
         self.view.set_checklist([checklist.screen_row(options, self._screen, self._picture_px)])
 
@@ -487,7 +497,7 @@ class HomeController(QObject):
         if self.session is not None:
             return
         self.view.set_starting(True)
-        worded = mistakes.worded(
+        worded = mistakes.wrap_errors(
             tr("home.session_unopened"),
             tr("home.session_untouched"),
             tr("home.go_on_or_start"),
@@ -527,7 +537,7 @@ class HomeController(QObject):
         self._warming.start(0)
         show_results = partial(self._show_results, self.view.results_shown)
         for check in (self._show_study, show_results, self.microphone.find, self._slow_checks):
-            with self._caught():
+            with self._show_check_errors():
                 check()
 
     def _show_study(self) -> None:
@@ -563,7 +573,7 @@ class HomeMicrophone(QObject):
         self._probe: MicrophoneProbe | None = None
         self._heard = False
         self._problem = ""
-        self._timer = timers.repeated(self, self._show_level, LEVEL_MS)
+        self._timer = timers.make_repeating_timer(self, self._show_level, LEVEL_MS)
 
     @property
     def policy(self) -> Policy:
@@ -604,7 +614,7 @@ class HomeMicrophone(QObject):
         changed = (policy or "optional") != self.policy
         self._policy = policy
         if self.begun and changed:
-            self._use(self._wanted())
+            self._use(self._find_wanted())
         else:
             self._show()
 
@@ -615,7 +625,7 @@ class HomeMicrophone(QObject):
             self._devices = devices.list_devices()
         except AudioError as error:
             problem = error.what
-        self._use(self._wanted(), problem)
+        self._use(self._find_wanted(), problem)
 
     def choose(self, spec: str | None) -> None:
         """Use another one; None for no sound."""
@@ -630,7 +640,7 @@ class HomeMicrophone(QObject):
             # PortAudio looks again only while nothing is open.
             self.find()
 
-    def _wanted(self) -> Device | None:
+    def _find_wanted(self) -> Device | None:
         """The microphone in use or remembered, else the usual one; None where none is wanted."""
         if self.silent:
             return None
@@ -682,7 +692,7 @@ class PreviewProcess(QObject):
         self._page = page
         self._arguments: Sequence[str] = ()
         self._job = Job(self)
-        self._job.ended.connect(self._ended)
+        self._job.ended.connect(self._on_end)
         page.preview_requested.connect(self._open)
 
     def choose(self, study: str, participant: str, drawn: Sequence[str]) -> None:
@@ -707,7 +717,7 @@ class PreviewProcess(QObject):
             self._job.start(["studies", "preview", *self._arguments])
             self._page.set_previewing(True)
 
-    def _ended(self, ended: Ended) -> None:
+    def _on_end(self, ended: Ended) -> None:
         self._page.set_previewing(False)
         if not ended.ok:
             self.failed.emit(
@@ -764,15 +774,15 @@ class StudyChecker(QObject):
 
 def _mistakes(study: str) -> Errors:
     try:
-        with mistakes.worded(tr("study.unusable")):
+        with mistakes.wrap_errors(tr("study.unusable")):
             return look_at(study).errors
     except LabappError as error:
         return (error,)
 
 
-def told_in_place(study: str, error: LabappError) -> LabappError:
-    """An error for the strip above the page. Faults with lines stand on the study's page: here is
-    said how many there are."""
+def summarise_faults(study: str, error: LabappError) -> LabappError:
+    """An error for the strip above the page. Faults with lines are listed on the study's page; here
+    is only their number."""
     if not any(fault.line for fault in error.faults):
         return error
     what = counted(len(error.faults), "study.faults", study=study)

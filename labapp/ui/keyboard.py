@@ -434,7 +434,7 @@ class Keyboard(QObject):
             assert isinstance(event, QKeyEvent)
             counts = self._key(event)
             if on_console:
-                return self._typed_there(event)
+                return self._track_console_key(event)
             if not counts or self._written == "moderator":
                 return True  # on its way to the console, or held back
         elif on_console and kind == QEvent.Type.MouseButtonPress:
@@ -461,7 +461,7 @@ class Keyboard(QObject):
                 self._counts_again()
         return counts
 
-    def _typed_there(self, event: QKeyEvent) -> bool:
+    def _track_console_key(self, event: QKeyEvent) -> bool:
         """Look at a key that the console gets; True for one that is no key of the moderator: it is
         held since before and repeats."""
         key = _key_of(event)
@@ -610,7 +610,7 @@ def name_of(screen: QScreen) -> str:
     return f"{screen.name()} ({model})" if model else screen.name()
 
 
-def preferred(screens: Sequence[QScreen], primary: QScreen | None) -> str | None:
+def choose_screen(screens: Sequence[QScreen], primary: QScreen | None) -> str | None:
     """The participant's screen, unless somebody chooses: one that is not the primary, if any."""
     others = [screen for screen in screens if screen is not primary]
     chosen = others[0] if others else (screens[0] if screens else None)
@@ -710,8 +710,8 @@ class ScreenWatcher(QObject):
         self._fullscreen = True
         self._on: dict[QWidget, QScreen] = {}
         self._detached = False
-        self._source.screenRemoved.connect(self._removed)
-        self._source.screenAdded.connect(self._added)
+        self._source.screenRemoved.connect(self._on_screen_removed)
+        self._source.screenAdded.connect(self._on_screen_added)
 
     def attach(
         self,
@@ -730,8 +730,8 @@ class ScreenWatcher(QObject):
     def detach(self) -> None:
         """Watch no more; the windows stay where they are."""
         if not self._detached:
-            self._source.screenRemoved.disconnect(self._removed)
-            self._source.screenAdded.disconnect(self._added)
+            self._source.screenRemoved.disconnect(self._on_screen_removed)
+            self._source.screenAdded.disconnect(self._on_screen_added)
         if self._fullscreen:
             shrink()
         self._detached = True
@@ -768,7 +768,7 @@ class ScreenWatcher(QObject):
         if mine is None:
             mine = self._on.get(self._participant)
         if mine is None or mine not in screens:
-            wanted = preferred(screens, QGuiApplication.primaryScreen())
+            wanted = choose_screen(screens, QGuiApplication.primaryScreen())
             mine = next(s for s in screens if name_of(s) == wanted)
         if self._fullscreen and isinstance(self._participant, FillsScreen):
             shrink(mine)
@@ -804,7 +804,7 @@ class ScreenWatcher(QObject):
         else:
             window.show()
 
-    def _removed(self, screen: QScreen) -> None:
+    def _on_screen_removed(self, screen: QScreen) -> None:
         left = [other for other in self._screens() if other is not screen]
         hit = [window for window, on in self._on.items() if on is screen]
         self._tell(ScreenChanged("removed", name_of(screen), len(left)))
@@ -812,7 +812,7 @@ class ScreenWatcher(QObject):
             del self._on[window]
         self._place(left, None)
 
-    def _added(self, screen: QScreen) -> None:
+    def _on_screen_added(self, screen: QScreen) -> None:
         screens = self._screens()
         self._tell(ScreenChanged("added", name_of(screen), len(screens)))
         if self._participant not in self._on:

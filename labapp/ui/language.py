@@ -29,7 +29,7 @@ class _Spoken:
     veil: Callable[[str], str] | None = None
 
 
-def preferred(system: Sequence[str]) -> str:
+def choose_language(system: Sequence[str]) -> str:
     """The language to speak: $LABAPP_LANGUAGE, else the first of the system's that there is, else
     English.
 
@@ -53,7 +53,7 @@ def speak(language: str) -> None:
     _Spoken.language = language
 
 
-def spoken() -> str:
+def current_language() -> str:
     """The language that is spoken."""
     return _Spoken.language
 
@@ -63,7 +63,7 @@ def tr(key: str, /, **values: object) -> str:
     in place of an id, as packages gave until 0.1, is shown as it is. Raises KeyError for an id that
     there is not."""
     words = key if " " in key else messages.sentence(key, language=_Spoken.language)
-    return _filled(words, values)
+    return _fill_in(words, values)
 
 
 def counted(n: int, key: str, many: str = "", /, **values: object) -> str:
@@ -73,7 +73,7 @@ def counted(n: int, key: str, many: str = "", /, **values: object) -> str:
         words = key if n == 1 else many
     else:
         words = messages.sentence(key, n, language=_Spoken.language)
-    return _filled(words, {"n": number(f"{n:,}"), **values})
+    return _fill_in(words, {"n": number(f"{n:,}"), **values})
 
 
 def tr_known(text: str, ids: Mapping[str, str], /) -> str:
@@ -81,9 +81,9 @@ def tr_known(text: str, ids: Mapping[str, str], /) -> str:
     return tr(ids[text]) if text in ids else text
 
 
-def _filled(words: str, values: Mapping[str, object]) -> str:
+def _fill_in(words: str, values: Mapping[str, object]) -> str:
     if _Spoken.veil is not None:
-        values = {k: veiled(v) if isinstance(v, str) else v for k, v in values.items()}
+        values = {k: hide_names_in(v) if isinstance(v, str) else v for k, v in values.items()}
     return words.format(**values) if values else words
 
 
@@ -95,7 +95,7 @@ def hide_names(names: Iterable[str]) -> None:
     _Spoken.veil = without_names(hidden, tr("word.hidden")) if hidden else None
 
 
-def veiled(text: str) -> str:
+def hide_names_in(text: str) -> str:
     """A text that is no sentence of this program, as a path or a message of the system, without the
     names that are hidden."""
     return text if _Spoken.veil is None else _Spoken.veil(text)
@@ -164,8 +164,8 @@ def translate_message(text: str) -> str:
     may be a name that somebody chose."""
     if isinstance(text, Message):
         words = form(text.code, text.values, _Spoken.language)
-        return _filled(words, {name: _translated(each) for name, each in text.values.items()})
-    return tr(PLAIN[text]) if text in PLAIN else veiled(text)
+        return _fill_in(words, {name: _translate_value(each) for name, each in text.values.items()})
+    return tr(PLAIN[text]) if text in PLAIN else hide_names_in(text)
 
 
 def in_words(error: LabappError) -> str:
@@ -174,10 +174,10 @@ def in_words(error: LabappError) -> str:
     return " ".join(translate_message(part) for part in parts if part)
 
 
-def _translated(value: object) -> str:
+def _translate_value(value: object) -> str:
     if isinstance(value, float | int):
         return number(f"{value:g}" if isinstance(value, float) else str(value))
-    return translate_message(value) if isinstance(value, Message) else veiled(str(value))
+    return translate_message(value) if isinstance(value, Message) else hide_names_in(str(value))
 
 
 Phrases = Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]
@@ -207,6 +207,6 @@ def phrases(forms: Mapping[str, str], **words: Mapping[str, str] | Iterable[obje
 def translate_phrase(text: str, known: Phrases) -> str:
     """A phrase in the language that is spoken; any other text as it is."""
     if text not in known:
-        return veiled(text)
+        return hide_names_in(text)
     key, words = known[text]
     return tr(key, **{name: tr(own) if own else word for name, (word, own) in words.items()})

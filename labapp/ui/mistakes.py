@@ -13,7 +13,7 @@ from labapp.ui.language import tr
 
 
 @contextmanager
-def worded(what: str, safe: str = "", todo: str = "") -> Iterator[None]:
+def wrap_errors(what: str, safe: str = "", todo: str = "") -> Iterator[None]:
     """Raise whatever goes wrong in here as a LabappError, which windows and commands can tell.
 
     Parameters
@@ -42,10 +42,10 @@ def worded(what: str, safe: str = "", todo: str = "") -> Iterator[None]:
 
 
 @contextmanager
-def caught(show: Callable[[LabappError], None], what: str, safe: str = "") -> Iterator[None]:
+def show_errors(show: Callable[[LabappError], None], what: str, safe: str = "") -> Iterator[None]:
     """Show whatever goes wrong in here, and go on behind it."""
     try:
-        with worded(what, safe):
+        with wrap_errors(what, safe):
             yield
     except LabappError as error:
         show(error)

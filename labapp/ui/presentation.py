@@ -170,9 +170,9 @@ class Presenter(QObject):
         self._direct = True
         self._view.repaint()
         self._direct = False
-        self._flushed()
+        self._note_flushed()
 
-    def _flushed(self) -> None:
+    def _note_flushed(self) -> None:
         """The backing store was handed on, if there was anything to paint."""
         at = time.perf_counter_ns()
         handle = self._handle
@@ -198,7 +198,7 @@ class Presenter(QObject):
 
     def customEvent(self, event: QEvent) -> None:
         if event.type() == self._FLUSHED:
-            self._flushed()
+            self._note_flushed()
         elif event.type() == self._FRAMED and self._framed_ns is not None:
             self._tell(self._framed_ns, "frame")
 

@@ -43,7 +43,7 @@ from labapp.session import opening
 from labapp.session.gate import check_predictable
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.pictures import PictureRenderer
-from labapp.session.simulation.simulation_job import Course, Decoders, Moment, course_of
+from labapp.session.simulation.simulation_job import Course, Decoders, SimulatedMoment, course_of
 from labapp.study.allocation import rule_of, variants
 from labapp.study.loading import LoadedStudy
 from labapp.study.plugins.part import PlannedPart
@@ -70,7 +70,7 @@ AROUND = {"session.paused": N_("preview.pause"), "session.completed": N_("previe
 
 
 @dataclass(frozen=True)
-class Place:
+class PreviewScreen:
     """One screen of a preview, as it comes up, which can be tried.
 
     Attributes
@@ -113,7 +113,7 @@ class Still:
     """
 
     part: PlannedPart | None
-    moment: Moment
+    moment: SimulatedMoment
     number: int = 1
 
     @property
@@ -138,7 +138,7 @@ class Still:
         return f"{self.moment.state.index + 1:02d}-{self.part.id}-{after}{number}.png"
 
 
-def drawn_cells(loaded: LoadedStudy, condition: str | None) -> tuple[str, ...]:
+def choose_cells(loaded: LoadedStudy, condition: str | None) -> tuple[str, ...]:
     """The places of a condition, or of the first one. Raises UsageError for an unknown one."""
     rule = rule_of(loaded.study)
     if rule is None:
@@ -185,7 +185,7 @@ class Preview:
         )
         tasks = self.runner.machine.tasks
         self.places = tuple(
-            Place(index, page, task.page_count(), part)
+            PreviewScreen(index, page, task.page_count(), part)
             for index, (part, task) in enumerate(zip(self.runner.machine.parts, tasks, strict=True))
             for page in range(task.page_count())
         )
@@ -210,7 +210,7 @@ class Preview:
         return (*stills, *(Still(None, moment) for moment in around))
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> PreviewScreen | None:
         """The screen that is shown; None before the first and behind the last."""
         state = self.runner.state
         if not state.running:
@@ -218,11 +218,11 @@ class Preview:
         at = (state.index, self.runner.machine.tasks[state.index].page(state.part_state))
         return next(place for place in self.places if (place.index, place.page) == at)
 
-    def jump(self, place: Place) -> None:
+    def jump(self, place: PreviewScreen) -> None:
         """Go to a screen, which comes as soon as its pictures are there."""
         self.runner.preview(self.course.before(place.index), place.page)
 
-    def show(self, place: Place) -> None:
+    def show(self, place: PreviewScreen) -> None:
         """Go to a screen and wait for it. Raises SessionError where it does not come."""
         self.jump(place)
         until = monotonic() + PATIENCE_S
@@ -237,12 +237,12 @@ class Preview:
         for _ in range(SETTLES):
             QApplication.processEvents()
 
-    def _stands(self, place: Place) -> bool:
+    def _stands(self, place: PreviewScreen) -> bool:
         screen, part = self.window.screen_shown, place.part
         seen = part.rests or not self.window.covered
         return screen is not None and screen.planned is part and seen
 
-    def view_of(self, moment: Moment) -> SessionView:
+    def view_of(self, moment: SimulatedMoment) -> SessionView:
         """The session at a moment, only read, in a window as large as the participant's."""
         machine, window = self.runner.machine, self.window
         state = replace(moment.state, look=Look(window_of(window)), previewed=True)
@@ -251,18 +251,18 @@ class Preview:
         )
         renderer.sync(machine.part(state), state)
         clock = FakeClock(moment.t_ns)
-        source = view.Moment(machine, state, clock, renderer.pictures, renderer.ready)
+        source = view.MomentSource(machine, state, clock, renderer.pictures, renderer.ready)
         return replace(window.session, source=source, hand=None)
 
-    def picture(self, screen: Place | Still) -> QImage:
+    def picture(self, screen: PreviewScreen | Still) -> QImage:
         """A screen as a picture, at the window's size. A place where no simulated participant came
         is what the window shows."""
         if isinstance(screen, Still):
-            moment: Moment | None = screen.moment
+            moment: SimulatedMoment | None = screen.moment
         else:
             moment = self.course.places.get((screen.index, screen.page))
         if moment is None:
-            assert isinstance(screen, Place)
+            assert isinstance(screen, PreviewScreen)
             self.show(screen)
             return self.window.grab().toImage()
         picture = WindowPicture(self.view_of(moment))
@@ -276,7 +276,7 @@ class Preview:
 
 
 @contextmanager
-def opened_preview(
+def open_preview(
     loaded: LoadedStudy, participant: str | None, condition: str | None
 ) -> Iterator[Preview]:
     """A preview, and nothing left of it behind."""
@@ -284,7 +284,7 @@ def opened_preview(
     prefix = leftovers.prefix("preview")
     with TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary)
-        drawn = drawn_cells(loaded, condition)
+        drawn = choose_cells(loaded, condition)
         dependencies = replace(
             Decoders().dependencies(loaded, label, drawn, None, folder / "private"),
             make_scheduler=QtScheduler,
@@ -340,7 +340,7 @@ def write_pictures(preview: Preview, out: Path) -> list[Path]:
     return [*paths, sheet]
 
 
-def _in_order(preview: Preview) -> Iterator[tuple[Place | Still, str]]:
+def _in_order(preview: Preview) -> Iterator[tuple[PreviewScreen | Still, str]]:
     """Every screen that is written, and its title: of a part its pages, and what comes up in it."""
     stills = [still for still in preview.stills if still.part is None or not still.moment.begins]
     for place in preview.places:
@@ -452,7 +452,7 @@ class PreviewWindow(Fitted, QWidget):
         self.choose(preview.places[0])
 
     @staticmethod
-    def _row(screen: Place | Still) -> QTreeWidgetItem:
+    def _row(screen: PreviewScreen | Still) -> QTreeWidgetItem:
         row = QTreeWidgetItem([screen.title])
         row.setToolTip(0, screen.title)
         row.setData(0, SCREEN, screen)
@@ -466,14 +466,14 @@ class PreviewWindow(Fitted, QWidget):
         self.screens.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
-    def chosen(self) -> Place | Still:
+    def chosen(self) -> PreviewScreen | Still:
         """The screen that the list stands on."""
         row = self.screens.currentItem()
         assert row is not None
-        screen: Place | Still = row.data(0, SCREEN)
+        screen: PreviewScreen | Still = row.data(0, SCREEN)
         return screen
 
-    def choose(self, place: Place) -> None:
+    def choose(self, place: PreviewScreen) -> None:
         """Go to a screen."""
         self._go(self._rows[place.index, place.page])
 
@@ -523,7 +523,7 @@ class PreviewWindow(Fitted, QWidget):
     def _follow(self) -> None:
         """Mark the screen to which the window went by itself."""
         place = self._preview.place
-        if place is not None and isinstance(self.chosen, Place) and place != self.chosen:
+        if place is not None and isinstance(self.chosen, PreviewScreen) and place != self.chosen:
             self.choose(place)
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -541,6 +541,6 @@ def run_preview(preview: Preview) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: window.close())
     # Python runs its signal handlers only when the event loop calls into Python.
-    timers.repeated(window, lambda: None, SIGNAL_MS).start()
+    timers.make_repeating_timer(window, lambda: None, SIGNAL_MS).start()
     window.open()
     app.exec()

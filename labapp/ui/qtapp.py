@@ -55,12 +55,12 @@ def make_app() -> QApplication:
     if isinstance(existing, QApplication):
         return existing
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    language.speak(language.preferred(QLocale.system().uiLanguages()))
+    language.speak(language.choose_language(QLocale.system().uiLanguages()))
     app = QApplication(["labapp"])
     # The words of Qt's own: dialogs of files, menus of text fields.
     words = QTranslator(app)
     folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
-    if words.load(f"qtbase_{language.spoken()}", folder):
+    if words.load(f"qtbase_{language.current_language()}", folder):
         app.installTranslator(words)
     app.setApplicationName("labapp")
     app.setApplicationDisplayName("labapp")
@@ -161,7 +161,7 @@ def choose() -> Display:
     ):
         os.environ["QT_QPA_PLATFORM"] = offscreen()
         return Display(False, "this machine has no display")
-    if os.environ.get(ANSWERED, "") == _named():
+    if os.environ.get(ANSWERED, "") == _name_display():
         return Display(True, "the display answered the program that began this one")
     if sys.platform.startswith("linux") and (problem := _probe()):
         os.environ["QT_QPA_PLATFORM"] = offscreen()
@@ -169,13 +169,13 @@ def choose() -> Display:
     return Display(True, "the display answers")
 
 
-def answered() -> dict[str, str]:
-    """The environment that tells processes which this one begins that the display answers: so they
-    need not try it, which takes half a second."""
-    return {ANSWERED: _named()} if choose().visible else {}
+def make_child_environment() -> dict[str, str]:
+    """Environment variables for child processes that say that the display answers: they then need
+    not try it, which takes half a second."""
+    return {ANSWERED: _name_display()} if choose().visible else {}
 
 
-def _named() -> str:
+def _name_display() -> str:
     """Which display it is; never empty."""
     variables = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
     return "/".join(os.environ.get(variable, "") for variable in variables)

@@ -79,7 +79,7 @@ def read_choices(
     if not files.exists(path):
         return usual
     try:
-        choices = _checked(json_value(files.content(path, LARGEST)), usual)
+        choices = _check_choices(json_value(files.content(path, LARGEST)), usual)
         check(choices)
     except (OSError, ValueError) as error:
         raise DataFolderError(
@@ -91,7 +91,7 @@ def read_choices(
     return choices
 
 
-def _checked(value: Any, usual: Choices) -> Choices:
+def _check_choices(value: Any, usual: Choices) -> Choices:
     if not isinstance(value, dict):
         raise ValueError("it is not an object")
     known = {name: value.get(name, default) for name, default in asdict(usual).items()}

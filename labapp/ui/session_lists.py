@@ -35,7 +35,7 @@ from labapp.session.condition_assignment import people_of
 from labapp.study import loading
 from labapp.study.flow import blinds
 from labapp.study.loading import LoadedStudy, StudyHead
-from labapp.study.people import PersonState, counted
+from labapp.study.people import PersonState, count_states
 from labapp.study.schema import Study
 from labapp.ui import mistakes, remembered
 from labapp.ui.language import tr, translate_message
@@ -115,7 +115,7 @@ class Reader:
 
     def _people(self, study: Study | None) -> Mapping[PersonState, int]:
         try:
-            return {} if study is None else counted(people_of(self._data, study))
+            return {} if study is None else count_states(people_of(self._data, study))
         except LabappError:  # a damaged list of withdrawals, which the page of sessions reports
             return {}
 
@@ -163,7 +163,7 @@ class SessionLists(QObject):
         queued = Qt.ConnectionType.QueuedConnection
         self._partly.connect(self._show_some, queued)
         self._ended.connect(self._read, queued)
-        self._done.connect(self._withdrawn, queued)
+        self._done.connect(self._receive_withdrawn, queued)
         page = view.sessions_page
         page.folder_requested.connect(lambda path: open_outside(path, page.say))
         self.replays = ReplayProcesses(self)
@@ -244,7 +244,7 @@ class SessionLists(QObject):
             self._pool = None
         what = tr("sessions.not_withdrawn")
         while self._withdrawals:
-            with mistakes.caught(lambda error: say(error, err=True), what):
+            with mistakes.show_errors(lambda error: say(error, err=True), what):
                 say("\n".join(self._withdrawals.pop().result()))
 
     def leave(self, path: Path) -> None:
@@ -254,7 +254,7 @@ class SessionLists(QObject):
 
     def remark(self, path: Path, text: str) -> None:
         """Keep a remark beside the session's data."""
-        with mistakes.caught(self._view.show_error, tr("sessions.remark_unkept")):
+        with mistakes.show_errors(self._view.show_error, tr("sessions.remark_unkept")):
             add_comment(path, text)
             self._view.sessions_page.remark.clear()
         self.refresh()
@@ -263,7 +263,7 @@ class SessionLists(QObject):
         """Exclude a session from the analysis, or count it, with the reason."""
         from labapp.session.withdrawal import decide_by_hand
 
-        with mistakes.caught(self._view.show_error, tr("sessions.decision_unkept")):
+        with mistakes.show_errors(self._view.show_error, tr("sessions.decision_unkept")):
             self._say(decide_by_hand(path, included, reason)[1])
         self.refresh()
 
@@ -271,7 +271,7 @@ class SessionLists(QObject):
         """Move a pilot into the study, or back, with the reason."""
         from labapp.session.withdrawal import move_pilot
 
-        with mistakes.caught(self._view.show_error, tr("sessions.not_moved")):
+        with mistakes.show_errors(self._view.show_error, tr("sessions.not_moved")):
             self._say(move_pilot(path, into_study, reason)[1])
         self.refresh()
 
@@ -294,11 +294,11 @@ class SessionLists(QObject):
         return self._pool
 
     @Slot(object)
-    def _withdrawn(self, done: Future[list[str]]) -> None:
+    def _receive_withdrawn(self, done: Future[list[str]]) -> None:
         if self._closed:
             return  # `close` tells it
         self._withdrawals.remove(done)
-        with mistakes.caught(self._view.show_error, tr("sessions.not_withdrawn")):
+        with mistakes.show_errors(self._view.show_error, tr("sessions.not_withdrawn")):
             self._say(done.result())
         self.refresh()
 
@@ -312,7 +312,7 @@ class SessionLists(QObject):
         self._reading = False
         if self._closed:
             return
-        with mistakes.caught(self._view.show_error, tr("sessions.unreadable")):
+        with mistakes.show_errors(self._view.show_error, tr("sessions.unreadable")):
             try:
                 self._listing = done.result()
             except _Stopped:
@@ -371,7 +371,7 @@ class StudyShelf:
     def look_again(self) -> bool:
         """Whether studies, models, questionnaires or stimulus sets were installed or removed since
         this was asked last; then the titles of the studies are read again."""
-        paths = loading.installed()
+        paths = loading.list_installed()
         stamp = _stamp([*paths, *_folders()])
         if stamp == self._installed:
             return False
@@ -427,7 +427,7 @@ class StudyShelf:
         """What a study that is offered says of itself; read when somebody looks at the list."""
         path = Path(study)
         if not self._is_own(study):
-            path = next((each for each in loading.installed() if each.stem == study), path)
+            path = next((each for each in loading.list_installed() if each.stem == study), path)
         return loading.head_of(path)
 
     def group(self, study: str, head: StudyHead) -> str:
@@ -534,7 +534,7 @@ class SheetMaker(QObject):
         if done.cancelled() or self._wanted.get(model) is not decoder:
             return
         try:
-            with mistakes.worded(tr("pictures.failed", model=model)):
+            with mistakes.wrap_errors(tr("pictures.failed", model=model)):
                 self._kept[model] = done.result()
         except LabappError as error:
             del self._wanted[model]  # wanted again, it is tried again

@@ -360,7 +360,7 @@ def _check_screen(name: str | None) -> None:
 def open_home(data: Path | None, private: Path | None) -> int:
     """The moderator window; returns when it is closed."""
     app = make_app()
-    home = shown_home(resources.data_root(data), resources.private_root(private))
+    home = show_home(resources.data_root(data), resources.private_root(private))
     # The home's timers call Python often enough for its signal handlers to run; a session has
     # handlers of its own for as long as it lasts.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -368,7 +368,7 @@ def open_home(data: Path | None, private: Path | None) -> int:
     return app.exec()
 
 
-def shown_home(data: Path, private: Path) -> HomeController:
+def show_home(data: Path, private: Path) -> HomeController:
     """The moderator window with its first study, to be painted next.
 
     Hundreds of modules are loaded for it, none of them garbage: the collector waits.
@@ -385,7 +385,7 @@ def run_session(study: str, participant: str, session: str | None, options: RunO
     """`labapp run`: 0 when the debrief is done, 1 when the session was ended early."""
     make_app()
     whose = (study, participant, session)
-    with _worded():
+    with _wrap_opening_errors():
         opened = open_new(*whose, options, painted=_tell_painted, step=_tell_step)
         return drive(opened, options)
 
@@ -404,13 +404,13 @@ def _tell_step(step: str) -> None:
 def resume_session(path: Path, options: RunOptions) -> int:
     """`labapp sessions resume`: like `run_session`, from the last event on."""
     make_app()
-    with _worded():
+    with _wrap_opening_errors():
         return drive(open_again(path, options, step=_tell_step), options)
 
 
-def _worded() -> AbstractContextManager[None]:
+def _wrap_opening_errors() -> AbstractContextManager[None]:
     """For a mistake of labapp while a session is opened or shown; it is closed by then."""
-    return mistakes.worded(
+    return mistakes.wrap_errors(
         "The session could not be opened.",
         "It is closed again. What was recorded is untouched.",
         "Go on with `labapp sessions resume`; `labapp sessions list` shows what there is.",

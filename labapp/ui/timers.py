@@ -9,12 +9,12 @@ from PySide6.QtCore import QObject, QTimer
 
 def once(parent: QObject, function: Callable[[], object], after_ms: int = 0) -> QTimer:
     """A timer that calls once, some time after each start."""
-    timer = repeated(parent, function, after_ms)
+    timer = make_repeating_timer(parent, function, after_ms)
     timer.setSingleShot(True)
     return timer
 
 
-def repeated(parent: QObject, function: Callable[[], object], every_ms: int) -> QTimer:
+def make_repeating_timer(parent: QObject, function: Callable[[], object], every_ms: int) -> QTimer:
     """A timer that calls again and again once it is started."""
     timer = QTimer(parent)
     timer.setInterval(every_ms)

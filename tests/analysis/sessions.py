@@ -11,7 +11,7 @@ from labapp.record.events import Event, Payload, payload_of
 from labapp.record.events.trials import TrialEnded
 from labapp.tasks.reconstruction.events import DialMoved, PictureDecoded, TrialDrawn, TrialStarted
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from labapp.tasks.reconstruction.records import Question, ReconstructionRecords
+from labapp.tasks.reconstruction.records import QuestionAttempt, ReconstructionRecords
 from tests.helpers.journals import SessionBuilder, stamp
 
 SPACE = [
@@ -109,7 +109,7 @@ def reconstruction(found: SessionRecords) -> ReconstructionRecords:
     return task
 
 
-def one_trial(made: SessionBuilder) -> Question:
+def one_trial(made: SessionBuilder) -> QuestionAttempt:
     (trial,) = reconstruction(records(made)).attempts
     return trial
 

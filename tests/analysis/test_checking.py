@@ -14,7 +14,7 @@ from labapp.analysis.declared import Registration
 from labapp.analysis.design.sections import sections
 from labapp.analysis.sections import _sample_as_registered, registration_section
 from labapp.base import resources
-from labapp.base.report.page import joined
+from labapp.base.report.page import join_parts
 from tests.analysis.design.studies import study
 from tests.analysis.design.test_analyses import DESIGN, declared
 from tests.analysis.test_inclusion import STUDY, ruled
@@ -138,7 +138,9 @@ def test_shipped_studies_name_what_is_measured(path: Path) -> None:
 def told(registered: dict[str, object], utc: str = "2025-12-01T00:00:00Z") -> str:
     tables, results = declared()
     registration = Registration("own", 1, "", utc, 0, registered)
-    return str(joined(registration_section([registration], "own", tables.participants, results)))
+    return str(
+        join_parts(registration_section([registration], "own", tables.participants, results))
+    )
 
 
 def test_nothing_differs_where_nothing_does() -> None:
@@ -164,7 +166,7 @@ def test_sessions_that_began_before_are_counted() -> None:
 def test_simulated_sessions_began_at_no_time() -> None:
     people = declared()[0].participants.assign(simulated=True)
     registration = Registration("own", 1, "", "2026-01-06T00:00:00Z", 0, DESIGN)
-    text = str(joined(registration_section([registration], "own", people, None)))
+    text = str(join_parts(registration_section([registration], "own", people, None)))
     assert "Registered on" in text
     assert "began before" not in text
 
@@ -177,7 +179,7 @@ def test_the_report_of_another_study_says_nothing_of_it() -> None:
 
 def test_each_hypothesis_has_its_result() -> None:
     _, results = declared()
-    text = str(joined(sections(results)))
+    text = str(join_parts(sections(results)))
     against, _ = results.analyses[0].select("contrast")
     assert against.p_corrected is not None
     assert ("not supported" in text) == (against.p_corrected >= 0.05)
@@ -197,7 +199,7 @@ def test_decisions_by_hand_other_files_and_cells_that_are_not_full_are_listed() 
     people.loc[first, "study_sha256"] = "b" * 64
     registered = {**DESIGN, "design": {**DESIGN["design"], "per_cell": 100}}  # type: ignore[dict-item]
     registration = Registration("own", 1, "a" * 64, "2025-12-01T00:00:00Z", 0, registered)
-    text = str(joined(registration_section([registration], "own", people, None)))
+    text = str(join_parts(registration_section([registration], "own", people, None)))
     assert f"{people.loc[first, 'participant']}, session" in text
     assert "excluded by hand" in text
     assert f"1 session of {len(people)} ran with other files" in text

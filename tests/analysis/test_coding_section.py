@@ -20,10 +20,10 @@ from labapp.analysis.coding_section import (
     code_counts,
     code_names,
     coding_section,
-    compared_by,
+    count_uncoded,
+    find_comparison_columns,
     mean_interval,
     quotable,
-    uncoded,
     wilson,
 )
 from labapp.analysis.tables import Tables, frames, load
@@ -234,11 +234,11 @@ def test_by_model_whoever_met_it_counts() -> None:
     assert (y["n_mentioned"], y["n_participants"]) == (1, 2)
     assert (y["mean_share"], y["n_mean"]) == (0.5, 2)
     assert pd.isna(y["mean_share_low"])
-    assert compared_by(tables_coding_counts(marks, models=met)) == ["model"]
+    assert find_comparison_columns(tables_coding_counts(marks, models=met)) == ["model"]
 
 
 def test_who_spoke_and_is_not_coded_is_told() -> None:
-    assert uncoded(tables_coding_counts([("P01", "a/x", "nothing")], people=3)) == 2
+    assert count_uncoded(tables_coding_counts([("P01", "a/x", "nothing")], people=3)) == 2
 
 
 def test_nobody_is_quoted_who_refused() -> None:

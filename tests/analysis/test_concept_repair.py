@@ -29,7 +29,7 @@ from labapp.tasks.concept_repair.plan import (
     ConceptGridPart,
     ConceptRepairPart,
     PlannedChange,
-    packed,
+    encode_answers,
 )
 from tests.helpers.concepts import ConceptPlay, parts_of
 
@@ -120,7 +120,7 @@ def test_a_right_confirmation_that_spoils_the_answer_is_a_harm(tmp_path: Path) -
     table[confirmed] = 0
     table[confirmed, spoiled] = 1
     beliefs = tuple(0.9 if there else 0.1 for there in item.concepts)
-    part = one_item(part, "control", answers=packed(table), beliefs=beliefs)
+    part = one_item(part, "control", answers=encode_answers(table), beliefs=beliefs)
     play = ConceptPlay.of(part)
     play.send(SetConcept(0, right_way(play, 0), BY))
     play.send(UndoChange(BY))
@@ -368,7 +368,7 @@ def test_a_change_that_the_plan_gives_is_nobodys_doing(tmp_path: Path) -> None:
     table = np.zeros((9, 4), np.float16)
     table[:, 1 - truth % 2] = 1
     table[0] = np.eye(4)[truth]
-    item = item.model_copy(update={"given": right, "answers": packed(table)})
+    item = item.model_copy(update={"given": right, "answers": encode_answers(table)})
     part = part.model_copy(update={"items": (item,)})
     play = ConceptPlay.of(part)
     play.send(PickAnswer(SAME, BY))

@@ -18,7 +18,7 @@ from labapp.analysis import data_files
 from labapp.analysis.analyze import DATA_FILES
 from labapp.analysis.columns import table_columns
 from labapp.analysis.data_files import NOT_ASKED, long, wide, write
-from labapp.analysis.tables import Tables, typed
+from labapp.analysis.tables import Tables, build_frame
 from tests.analysis.design.studies import MODELS, study
 
 TEXT = "=1+1\x07 " + "long " * 600
@@ -55,8 +55,8 @@ def tables() -> Tables:
     ]
     return replace(
         made,
-        answers=typed(rows, table_columns()["answers"]),
-        items=typed(items, table_columns()["items"]),
+        answers=build_frame(rows, table_columns()["answers"]),
+        items=build_frame(items, table_columns()["items"]),
     )
 
 
@@ -139,7 +139,7 @@ def test_who_met_a_model_twice_has_columns_by_stage() -> None:
 
 def test_a_questionnaire_that_came_twice_has_two_columns() -> None:
     made = tables()
-    again = typed([answer("P01", "", "remarks", "later")], table_columns()["answers"])
+    again = build_frame([answer("P01", "", "remarks", "later")], table_columns()["answers"])
     answers = pd.concat([made.answers, again], ignore_index=True)
     frame = wide(replace(made, answers=answers)).frame.set_index("participant")
     assert frame.loc["P01", "own_scale_remarks_2"] == "later"
@@ -166,6 +166,6 @@ def test_a_score_with_the_name_of_an_item_is_a_column_of_its_own() -> None:
         **where, "about": where["stage"], "stage": "own", "instrument": "own-scale",
         "score": "often", "value": 5.0, "meaning": "five times as much",
     }  # fmt: skip
-    frame = long(replace(made, scores=typed([score], table_columns()["scores"]))).frame
+    frame = long(replace(made, scores=build_frame([score], table_columns()["scores"]))).frame
     row = frame[frame["own_scale_often_score"].notna()].iloc[0]
     assert (row["own_scale_often"], row["own_scale_often_score"]) == (1.0, 5.0)

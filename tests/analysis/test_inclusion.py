@@ -17,20 +17,20 @@ from hypothesis import strategies as st
 from labapp.analysis import Tables, load
 from labapp.analysis.analyze import analyze
 from labapp.analysis.inclusion import (
-    Given,
+    GivenAnswer,
     Judged,
     conditions,
-    failed_rules,
+    find_failed_rules,
     fold_inclusion_status,
     inclusion_kinds,
     values_of,
 )
-from labapp.analysis.participation import Flow, _drawn, flow_of
+from labapp.analysis.participation import Flow, _draw_flow, flow_of
 from labapp.analysis.retention import retention
 from labapp.base.errors import RecordError
-from labapp.base.figure_style import Look, looking
+from labapp.base.figure_style import FigureLook, looking
 from labapp.base.report.drawing import ReportFigure
-from labapp.base.report.page import joined
+from labapp.base.report.page import join_parts
 from labapp.record.events.lifecycle import (
     InclusionDecided,
     PartEnded,
@@ -338,7 +338,7 @@ def test_a_bundle_and_its_copy_without_names_say_the_same(
 
 
 def test_the_report_says_who_is_left_out_and_why(tables: Tables) -> None:
-    page = str(joined(retention(tables.participants, "ruled", "s1", tables.withdrawn)))
+    page = str(join_parts(retention(tables.participants, "ruled", "s1", tables.withdrawn)))
     assert "the participant answered otherwise than 2 or 3 or 4 or 5 to check_1" in page
     assert "not applied" not in page
 
@@ -361,9 +361,11 @@ def test_the_report_says_who_is_left_out_and_why(tables: Tables) -> None:
 )
 def test_a_rule_on_an_answer(rule: dict[str, Any], values: tuple[Any, ...], fails: bool) -> None:
     rules = {"own": ExcludeRule.model_validate({"item": "q", **rule})}
-    judged = Judged((Given("i", "q", values), Given("i", "other", ("z", 99.0))), (), (), (), 0.0)
-    assert failed_rules(rules, judged) == (("own",) if fails else ())
-    assert not failed_rules({"own": rules["own"].model_copy(update={"item": "j.q"})}, judged)
+    judged = Judged(
+        (GivenAnswer("i", "q", values), GivenAnswer("i", "other", ("z", 99.0))), (), (), (), 0.0
+    )
+    assert find_failed_rules(rules, judged) == (("own",) if fails else ())
+    assert not find_failed_rules({"own": rules["own"].model_copy(update={"item": "j.q"})}, judged)
 
 
 def test_an_answer_is_judged_as_the_table_has_it() -> None:
@@ -374,8 +376,8 @@ def test_an_answer_is_judged_as_the_table_has_it() -> None:
 
 def test_stops_of_the_program_are_judged_by_their_seconds() -> None:
     rules = {"broken": ExcludeRule(interrupted_s_above=60)}
-    assert failed_rules(rules, Judged((), (), (), (), 60.5)) == ("broken",)
-    assert not failed_rules(rules, Judged((), (), (), (), 60.0))
+    assert find_failed_rules(rules, Judged((), (), (), (), 60.5)) == ("broken",)
+    assert not find_failed_rules(rules, Judged((), (), (), (), 60.0))
 
 
 @pytest.mark.parametrize(
@@ -480,8 +482,8 @@ def test_a_session_stands_under_its_first_reason() -> None:
 def test_no_text_leaves_its_box(width: float) -> None:
     reasons = {"Withdrew": 1, "a-rule-with-a-long-name: the participant has a time below 2 s": 12}
     flow = Flow(800, 3, reasons, 784, {f"with, dose {n}": 196 for n in range(4)})
-    with looking(Look(width_in=width)):
-        figure = _drawn(flow)
+    with looking(FigureLook(width_in=width)):
+        figure = _draw_flow(flow)
     figure.canvas.draw()
     (ax,) = figure.axes
     boxes = [patch.get_window_extent() for patch in ax.patches if patch.get_width()]  # type: ignore[attr-defined]
@@ -504,8 +506,8 @@ def drawn_paths(width: float, cells: int) -> tuple[list[Ends], list[Ends]]:
     points of its SVG."""
     reasons = {"Withdrew": 1, "slow": 2}
     flow = Flow(800, 3, reasons, 794, {f"cell {n}": 1 for n in range(cells)})
-    with looking(Look(width_in=width)):
-        svg = ReportFigure("flow", _drawn(flow), "", "").svg
+    with looking(FigureLook(width_in=width)):
+        svg = ReportFigure("flow", _draw_flow(flow), "", "").svg
     boxes, lines = [], []
     for path, look in re.findall(r'<path d="([^"]*)"[^>]*style="([^"]*)"', svg):
         points = [(float(x), float(y)) for x, y in re.findall(r"(-?[\d.]+) (-?[\d.]+)", path)]

@@ -17,7 +17,7 @@ from statsmodels.stats.meta_analysis import effectsize_smd
 from statsmodels.stats.oneway import anova_oneway
 
 from labapp.analysis import bootstrap, inference
-from labapp.analysis.declared import declared_of
+from labapp.analysis.declared import read_declaration
 from labapp.analysis.design import anova
 from labapp.analysis.design.analyses import analyse
 from labapp.analysis.inference import FEW, SAME, Matrix, Values, values_of
@@ -38,7 +38,7 @@ def test_what_does_not_vary_has_no_value_and_does_not_warn() -> None:
     for outcome in (
         inference.one_sample(INFERENCE_SAME, 25.0),
         inference.two_sample(INFERENCE_SAME, INFERENCE_SAME[:3]),
-        inference.paired(INFERENCE_SAME, INFERENCE_SAME - 10),
+        inference.paired_t(INFERENCE_SAME, INFERENCE_SAME - 10),
         inference.signed_rank(INFERENCE_SAME, 100.0),
         inference.normality(INFERENCE_SAME),
         inference.pearson(INFERENCE_SAME, np.arange(6.0)),
@@ -282,7 +282,7 @@ def test_no_effect_of_what_does_not_vary() -> None:
 
 
 def rows(tables: Tables) -> list[Statistic]:
-    return list(analyse(tables.included(), declared_of(tables, "own")).rows)
+    return list(analyse(tables.included(), read_declaration(tables, "own")).rows)
 
 
 def of(made: list[Statistic]) -> list[str]:

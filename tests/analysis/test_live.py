@@ -25,7 +25,7 @@ from labapp.tasks.reconstruction.events import (
 )
 from labapp.tasks.reconstruction.machine import ReconstructionTask, StageState, Trial
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from labapp.tasks.reconstruction.records import Question, ReconstructionRecords
+from labapp.tasks.reconstruction.records import QuestionAttempt, ReconstructionRecords
 from tests.analysis.sessions import SPACE, stage_row
 from tests.helpers.journals import Row, stamp
 from tests.helpers.skips import skip_question
@@ -79,7 +79,7 @@ class Live:
             self.now += length
         self.store(UnstampedEvent(SessionResumed("test")))
 
-    def recorded(self) -> Question:
+    def recorded(self) -> QuestionAttempt:
         plan = [self.part.model_dump(mode="json")]
         events = [(event, payload_of(event)) for event in stamp(self.rows)]
         (task,) = walk(events, Parts.of(plan))

@@ -26,7 +26,7 @@ from statsmodels.stats.anova import AnovaRM
 from labapp.analysis import analyze as language
 from labapp.analysis import load, task_report
 from labapp.analysis.analyze import analyze, report, write
-from labapp.analysis.declared import declared_of
+from labapp.analysis.declared import read_declaration
 from labapp.analysis.design.contents import REPORT, SCRIPT
 from labapp.analysis.item_sections import item_sections, questionnaires, short
 from labapp.analysis.questionnaires import item_rows
@@ -41,13 +41,13 @@ from labapp.analysis.reliability import (
     one_factor,
     reliability,
 )
-from labapp.analysis.tables import Tables, typed
+from labapp.analysis.tables import Tables, build_frame
 from labapp.analysis.task_records import Row
 from labapp.analysis.task_report import Findings
 from labapp.base import resources
 from labapp.base.errors import RecordError
 from labapp.base.report import kit
-from labapp.base.report.page import joined, speaking
+from labapp.base.report.page import join_parts, speaking
 from labapp.record.events.commands import Next
 from labapp.record.events.lifecycle import (
     InclusionDecided,
@@ -176,7 +176,7 @@ def counted(folder: Path) -> Tables:
 
 @pytest.fixture(scope="module")
 def text(counted: Tables) -> str:
-    return Page(str(joined(questionnaires(counted, "s1")))).text
+    return Page(str(join_parts(questionnaires(counted, "s1")))).text
 
 
 def section(text: str, title: str, following: str) -> str:
@@ -464,7 +464,7 @@ def test_every_answer_lies_on_its_number_in_a_strip() -> None:
 
 
 def test_strips_are_told_in_german_too(wide: Tables) -> None:
-    spoken, _ = language.chosen(wide, "de")
+    spoken, _ = language.choose_language(wide, "de")
     assert spoken is not None
     with speaking(spoken):
         page = "".join(str(part) for part in item_sections(wide, [], "s1"))
@@ -840,12 +840,12 @@ def asked_reliability(
     ]  # fmt: skip
     columns = tables.columns
     made = {"answers": answers, "scores": scores, "scales": scales}
-    frames |= {name: typed(rows, columns[name]) for name, rows in made.items()}
+    frames |= {name: build_frame(rows, columns[name]) for name, rows in made.items()}
     return Tables.of(frames, frames["snapshots"])
 
 
 def of(tables: Tables) -> list[Reliability]:
-    return list(reliability(tables, declared_of(tables, "own")))
+    return list(reliability(tables, read_declaration(tables, "own")))
 
 
 def matrix(tables: Tables, **where: Any) -> np.ndarray[Any, Any]:

@@ -20,7 +20,7 @@ import labapp
 from labapp.analysis import load
 from labapp.analysis.analyze import DEFINITIONS, FIGURES, REPORT, analyze, file_names, report
 from labapp.analysis.deviations import MEANINGS
-from labapp.analysis.retention import printed_of, recruitment
+from labapp.analysis.retention import find_printed, recruitment
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.sections import methods, quality, sessions
 from labapp.analysis.tables import Tables, tables_of
@@ -647,7 +647,7 @@ def test_nothing_of_the_paper_stands_beside_a_study_that_repeats_none() -> None:
     """By what the study file says, not by its id."""
     own = tables(None)
     own = replace(own, participants=own.participants.assign(study="synthetic-crowd"))
-    assert printed_of(own.participants)[1] == ()
+    assert find_printed(own.participants)[1] == ()
     text = said(own)
     assert "$27" not in text
     assert "91" not in text

@@ -104,7 +104,7 @@ def aloud(folder: Path) -> Tables:
 
 
 def german(tables: Tables) -> Translation:
-    translation, told = language.chosen(tables, "de")
+    translation, told = language.choose_language(tables, "de")
     assert translation is not None
     assert not told
     return translation
@@ -182,12 +182,12 @@ def test_a_report_is_in_the_language_of_its_study_and_says_so_once_where_it_cann
     tmp_path: Path,
 ) -> None:
     given = golden(tmp_path)
-    assert language.chosen(given, None) == (None, ""), "the golden study is English"
+    assert language.choose_language(given, None) == (None, ""), "the golden study is English"
     given.participants["language"] = "de"
-    translation, _ = language.chosen(given, None)
+    translation, _ = language.choose_language(given, None)
     assert translation is not None
     assert translation.language == "de"
-    translation, told = language.chosen(given, "fr")
+    translation, told = language.choose_language(given, "fr")
     assert translation is None
     assert "fr" in told
     assert "en, de" in told
@@ -196,7 +196,7 @@ def test_a_report_is_in_the_language_of_its_study_and_says_so_once_where_it_cann
 def test_studies_in_several_languages_have_an_english_report(tmp_path: Path) -> None:
     given = of_names(tmp_path)
     given.participants["language"] = ["de", *["en"] * (len(given.participants) - 1)]
-    translation, told = language.chosen(given, None)
+    translation, told = language.choose_language(given, None)
     assert translation is None
     assert "de, en" in told
 
@@ -248,7 +248,7 @@ def test_a_file_of_ones_own_may_have_sentences_by_id(tmp_path: Path) -> None:
     given, words = of_names(tmp_path), tmp_path / "words.yaml"
     template = "{% if test.df %}{{ letter }}{% endif %} vaut {{ test.p|p }}"
     words.write_text(f'"design.test": "{template}"\n"Study {{a:v}}": "Étude {{a}}"\n', "utf-8")
-    translation, _ = language.chosen(given, "fr", words)
+    translation, _ = language.choose_language(given, "fr", words)
     assert translation is not None
     assert translation.templates == {"design.test": template}
     assert translation.say("Study A") == "Étude A"
@@ -259,7 +259,7 @@ def test_a_file_of_ones_own_may_have_sentences_by_id(tmp_path: Path) -> None:
     assert "# {{ name|say|capital }}, n = " in listed
     words.write_text('"design.test": "{{ tests }}"\n', "utf-8")
     with pytest.raises(SetupError, match="there is no tests"):
-        language.chosen(given, "fr", words)
+        language.choose_language(given, "fr", words)
 
 
 @pytest.mark.parametrize(

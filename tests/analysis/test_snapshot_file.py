@@ -14,7 +14,7 @@ import pytest
 
 from labapp.analysis import snapshots
 from labapp.analysis.analyze import analyze
-from labapp.analysis.folding.folded import SCHEMA, packed
+from labapp.analysis.folding.folded import SCHEMA, pack_table
 from labapp.analysis.snapshots import SnapshotFile
 from labapp.base import leftovers
 from labapp.base.errors import DataFolderError
@@ -37,7 +37,7 @@ TABLES = [
 def filled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SnapshotFile:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     made = SnapshotFile()
-    parts = [made.add(packed(table, "lz4")) for table in TABLES]
+    parts = [made.add(pack_table(table, "lz4")) for table in TABLES]
     assert parts == [(n, 1 + n) for n in range(5)]
     assert made.add(b"") == (None, 0)
     return made
@@ -74,7 +74,7 @@ def test_nothing_is_left_of_a_file_that_nobody_needs(
     made = SnapshotFile()
     assert list(made.tables([])) == []
     assert not list(tmp_path.iterdir())
-    made.add(packed(TABLES[1]))
+    made.add(pack_table(TABLES[1]))
     assert [path.name[:13] for path in tmp_path.iterdir()] == ["labapp-store-"]
     del made
     gc.collect()
@@ -91,14 +91,14 @@ def test_what_a_killed_analysis_left_of_peoples_data_goes_with_the_next(
     left = tmp_path / f"{theirs}abc" / "snapshots.parquet"
     left.parent.mkdir()
     left.write_bytes(b"what somebody said")
-    SnapshotFile().add(packed(TABLES[0]))
+    SnapshotFile().add(pack_table(TABLES[0]))
     assert not left.parent.exists()
 
 
 def test_without_room_it_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
     with pytest.raises(DataFolderError, match=f"{tmp_path / 'none'}.*No such file") as refused:
-        SnapshotFile().add(packed(TABLES[0]))
+        SnapshotFile().add(pack_table(TABLES[0]))
     assert "TMPDIR" in refused.value.todo
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from labapp.analysis import Tables, load
 from labapp.analysis import snapshots as packed
-from labapp.analysis.analyze import staged
-from labapp.analysis.snapshots import SnapshotFile, Snapshots, recorded
+from labapp.analysis.analyze import stage_output
+from labapp.analysis.snapshots import SnapshotFile, Snapshots, get_attached
 from labapp.analysis.writing_snapshots import as_text, write_snapshots
 from tests.analysis.folding.test_workers import small
 from tests.helpers.journals import golden_session
@@ -29,7 +29,7 @@ def tables(tmp_path: Path) -> Tables:
 
 
 def packing(tables: Tables) -> Snapshots:
-    found = recorded(tables)
+    found = get_attached(tables)
     assert isinstance(found, Snapshots)
     return found
 
@@ -63,7 +63,7 @@ def test_files_are_as_pandas_writes_them(
     tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: int
 ) -> None:
     monkeypatch.setattr(packed, "GROUP", group)
-    write_snapshots(recorded(tables), tmp_path / "a.csv", tmp_path / "a.parquet")
+    write_snapshots(get_attached(tables), tmp_path / "a.csv", tmp_path / "a.parquet")
     plain = tables.snapshots
     plain.assign(z=[str(list(z)) for z in plain["z"]]).to_csv(tmp_path / "b.csv", index=False)
     plain.to_parquet(tmp_path / "b.parquet", index=False)
@@ -73,7 +73,7 @@ def test_files_are_as_pandas_writes_them(
 
 
 def test_a_frame_is_written_likewise(tables: Tables, tmp_path: Path) -> None:
-    write_snapshots(recorded(tables), tmp_path / "a.csv", tmp_path / "a.parquet")
+    write_snapshots(get_attached(tables), tmp_path / "a.csv", tmp_path / "a.parquet")
     write_snapshots(tables.snapshots, tmp_path / "b.csv", tmp_path / "b.parquet")
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
@@ -87,7 +87,7 @@ def test_no_snapshot_at_all_is_a_file_with_a_head(tmp_path: Path) -> None:
 def test_nothing_is_overwritten(tables: Tables, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("mine")
     with pytest.raises(OSError):
-        write_snapshots(recorded(tables), tmp_path / "a.csv", tmp_path / "a.parquet")
+        write_snapshots(get_attached(tables), tmp_path / "a.csv", tmp_path / "a.parquet")
     assert (tmp_path / "a.csv").read_text() == "mine"
 
 
@@ -103,7 +103,7 @@ def test_numbers_are_as_python_writes_them(numbers: Sequence[float]) -> None:
 
 def test_what_is_staged_appears_at_the_end(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with staged(out, "report.html") as folder:
+    with stage_output(out, "report.html") as folder:
         (folder / "report.html").write_text("whole")
         (folder / "figures").mkdir()
         (folder / "figures" / "one.svg").write_text("drawn")
@@ -112,7 +112,7 @@ def test_what_is_staged_appears_at_the_end(tmp_path: Path) -> None:
 
 
 def _written(out: Path, meanwhile: Callable[[], object]) -> None:
-    with staged(out, "report.html") as folder:
+    with stage_output(out, "report.html") as folder:
         (folder / "report.html").write_text("ours")
         if isinstance(said := meanwhile(), BaseException):
             raise said

@@ -37,7 +37,7 @@ from labapp.coding.annotations.model import (
 )
 from labapp.coding.annotations.simulated import codebook_path
 from labapp.coding.annotations.store import open_marks
-from labapp.coding.annotations.texts import shown_texts
+from labapp.coding.annotations.texts import select_visible_texts
 from labapp.record.events import Event, payload_of
 from labapp.record.events.lifecycle import PartEnded, PartStarted, SessionPaused, SessionResumed
 from labapp.record.events.trials import TrialEnded
@@ -128,7 +128,7 @@ def said(*marks: Mark, transcript: bool = True, **more: Any) -> SessionSpeech:
         raters[given_mark.rater] = replace(known, marks=(*known.marks, given_mark))
     assignments = more.pop("assignments", ())
     units = {unit.id: unit for unit in UNITS}
-    texts = shown_texts(TEXTS, units, more.get("redactions", ()), allowed=transcript)
+    texts = select_visible_texts(TEXTS, units, more.get("redactions", ()), allowed=transcript)
     annotations = SessionAnnotations("S", Segmentation(UNITS, frozen=True), texts, raters, **more)
     return SessionSpeech(annotations, assignments, transcript)
 

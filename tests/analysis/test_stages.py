@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labapp.analysis.declared import declared_of
+from labapp.analysis.declared import read_declaration
 from labapp.analysis.design.sources import outcomes_of
 from labapp.analysis.deviations import UNFINISHED
 from labapp.analysis.rows import SessionRecords
@@ -154,7 +154,7 @@ def test_tables_and_rules_and_analyses_count_the_same_as_solved(
     found = records(stage(outcomes, "completed" if len(outcomes) == 5 else end, declared=declared))
     tables = tables_of([found])
     (rate,) = tables.stages["completion_rate"].astype(float)
-    missing = declared_of(tables, "golden").missing
+    missing = read_declaration(tables, "golden").missing
     counts = [missing.solved(outcome) for outcome in tables.trials["outcome"]]
     unasked = 5 - len(outcomes) if end == "time_expired" else 0
     asked = counts.count(True) + counts.count(False) + unasked
@@ -162,7 +162,7 @@ def test_tables_and_rules_and_analyses_count_the_same_as_solved(
     assert found.failed_rules() == (("few",) if rate < limit else ())
     (participant,) = tables.participants["excluded_because"].fillna("")
     assert ("few" in participant) == (rate < limit)
-    analysed = outcomes_of(tables, declared_of(tables, "golden"))
+    analysed = outcomes_of(tables, read_declaration(tables, "golden"))
     own = [outcome for outcome in analysed.analysed if outcome.name == "completion_rate"]
     for outcome in own:
         assert outcome.trials is None or list(outcome.trials["value"]) == [

@@ -16,9 +16,9 @@ import pytest
 
 from labapp.analysis import Tables, load
 from labapp.analysis.analyze import DICTIONARY, derived_columns, dictionary, file_names, write
-from labapp.analysis.answered import bundled_cards, with_replicates
+from labapp.analysis.answered import read_bundled_cards, with_replicates
 from labapp.analysis.columns import table_columns
-from labapp.analysis.declared import PREFIX, declared_of, factor_column
+from labapp.analysis.declared import PREFIX, factor_column, read_declaration
 from labapp.analysis.tables import frames
 from labapp.base import resources
 from labapp.base.errors import DataFolderError, ExportExists, RecordError
@@ -323,7 +323,7 @@ def test_a_bundle_is_analysed_where_its_model_is_not_installed(
     _, bundle = repeating
     monkeypatch.setenv("LABAPP_MODELS", str(tmp_path / "elsewhere"))
     monkeypatch.setattr(card, "_BUNDLED", {})
-    assert (card.dataset_of("lab/curves"), card.published_as("lab/curves", "000")) == (
+    assert (card.dataset_of("lab/curves"), card.find_published_name("lab/curves", "000")) == (
         card.UNKNOWN, "",
     )  # fmt: skip
     packed = Path(shutil.make_archive(str(tmp_path / "packed"), "zip", bundle.parent, "bundle"))
@@ -331,8 +331,8 @@ def test_a_bundle_is_analysed_where_its_model_is_not_installed(
         monkeypatch.setattr(card, "_BUNDLED", {})
         load(place)
         assert card.dataset_of("lab/curves") == "sinelines"
-        assert card.published_as("lab/curves", "000") == "ae"
-    assert list(bundled_cards(bundle)) == ["lab/curves"]
+        assert card.find_published_name("lab/curves", "000") == "ae"
+    assert list(read_bundled_cards(bundle)) == ["lab/curves"]
 
 
 def test_a_model_that_is_another_one_here_than_at_the_session_is_told(
@@ -441,7 +441,7 @@ def test_files_have_the_columns_of_factors(tmp_path: Path) -> None:
 def test_a_study_that_declares_nothing_has_the_tables_it_had(tmp_path: Path) -> None:
     tables = load(session(tmp_path, "P01", "with", {}))
     assert tables.columns == table_columns()
-    declared = declared_of(tables, "golden")
+    declared = read_declaration(tables, "golden")
     assert dict(declared) == {"study": "golden", "versions": (1,), "others": {}, **dict(Declared())}
     assert declared.remark == ""
 
@@ -472,14 +472,14 @@ def test_the_declaration_of_the_latest_version_is_followed_and_others_are_named(
             session(tmp_path, "P03", "with", later, study_version=3),
         ]
     )
-    declared = declared_of(tables, "golden")
+    declared = read_declaration(tables, "golden")
     assert declared.analysis.correction == "none"
     assert declared.design is not None
     assert declared.design.between["dose"] == (1, 2)
     assert declared.versions == (2, 3)
     assert declared.others == {1: ("analysis",)}
     assert "follows version 3; what differs in version 1: analysis" in declared.remark
-    assert declared_of(tables, "nobody").versions == ()
+    assert read_declaration(tables, "nobody").versions == ()
 
 
 def test_what_a_newer_labapp_declares_is_no_traceback(tmp_path: Path) -> None:
@@ -494,7 +494,7 @@ def test_a_bundle_has_the_same_factors(tmp_path: Path) -> None:
     for reduced in (False, True):
         bundle = export([folder], tmp_path / f"b{reduced}", deidentify=reduced, private=tmp_path)
         pd.testing.assert_frame_equal(load(bundle).stages, given)
-        assert declared_of(load(bundle), "golden") == declared_of(load(folder), "golden")
+        assert read_declaration(load(bundle), "golden") == read_declaration(load(folder), "golden")
 
 
 def test_no_column_of_ours_begins_like_that_of_a_factor() -> None:

@@ -447,8 +447,10 @@ def test_every_kind_of_event_of_a_shipped_task_is_taken_or_told_of_elsewhere() -
         claimed |= set() if records is None else {records.begins, *records.kinds}
     homes = tuple(f"labapp.tasks.{name}." for name in discovery.TASKS)
     of_tasks = {
-        name for name, payload in kinds.registered().items() if payload.__module__.startswith(homes)
+        name
+        for name, payload in kinds.registered_kinds().items()
+        if payload.__module__.startswith(homes)
     }
     assert of_tasks
     assert of_tasks - claimed == set()
-    assert claimed <= kinds.registered().keys()
+    assert claimed <= kinds.registered_kinds().keys()

@@ -40,13 +40,13 @@ from labapp.tasks.reconstruction.events import (
     TrialDrawn,
     TrialSolved,
 )
-from labapp.tasks.reconstruction.records import Question, error_auc
+from labapp.tasks.reconstruction.records import QuestionAttempt, error_auc
 from labapp.tasks.single_dimension.events import AnswerGiven, QuestionDrawn
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
-from labapp.tasks.single_dimension.records import QuestionRecord, Stage
+from labapp.tasks.single_dimension.records import QuestionRecord, QuestionStage
 from labapp.tasks.unmasking.events import StimulusHidden
 from labapp.tasks.unmasking.report.contents import groups_of
-from labapp.tasks.unmasking.report.curves import Cells
+from labapp.tasks.unmasking.report.curves import AnnotationCells
 from labapp.tasks.unmasking.report.sections import timing
 from tests.analysis.sessions import (
     TARGET,
@@ -423,7 +423,7 @@ def test_the_last_answers_against_the_first_whatever_their_order() -> None:
         question(5, 4, right=True),
         question(2, 10, right=True),
     ]
-    stage = Stage(five)
+    stage = QuestionStage(five)
     assert stage.size == 2
     assert stage.change("response_time_s") == pytest.approx(-10.0)
     assert stage.change("correctness_rate") == pytest.approx(0.5)
@@ -431,7 +431,7 @@ def test_the_last_answers_against_the_first_whatever_their_order() -> None:
 
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_too_few_answers_say_nothing_of_change(n: int) -> None:
-    stage = Stage([question(i + 1, 5, right=True) for i in range(n)])
+    stage = QuestionStage([question(i + 1, 5, right=True) for i in range(n)])
     assert stage.size == 0
     assert stage.change("response_time_s") is stage.change("correctness_rate") is None
 
@@ -469,7 +469,7 @@ def session_properties(steps: list[tuple[int, str, int, int, int]]) -> SessionBu
     return made
 
 
-def comparable(trial: Question) -> tuple[object, ...]:
+def comparable(trial: QuestionAttempt) -> tuple[object, ...]:
     """All that must not depend on where the session's time was spent outside the question."""
     movement = trial.movement
     return (
@@ -682,7 +682,7 @@ def test_the_times_of_marked_trials_are_left_out_and_counted() -> None:
     events = of_person(play, (begun + NS, LENT), (begun + 48 * NS, BACK))
     found = tables_of([SessionRecords.of(events, "test")])
     (group,) = groups_of(found)
-    cells = Cells.of(group)
+    cells = AnnotationCells.of(group)
     assert len(cells.ms) == len(group.annotations)
     assert pd.isna(cells.ms).sum() == 1
     assert max(cells.ms[~pd.isna(cells.ms)]) == pytest.approx(500)

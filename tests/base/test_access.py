@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.analysis.analyze import staged
+from labapp.analysis.analyze import stage_output
 from labapp.base import access
 from labapp.base.errors import DataFolderError, UsageError
 from labapp.cli.main import main
@@ -133,7 +133,7 @@ def test_folders_for_data_are_closed_whoever_makes_them(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         study_folder(tmp_path / "data", "a-study")
-        with staged(tmp_path / "results", "last") as folder:
+        with stage_output(tmp_path / "results", "last") as folder:
             (folder / "last").write_text("")
         access.create(tmp_path / "file").close()
         store_consent(tmp_path / "private", "a-study", CONSENT)

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.base import console, messages
-from labapp.base.console import say_json, shown
+from labapp.base.console import make_printable, say_json
 from labapp.base.errors import ProgramError, SetupError
 from labapp.base.installation import (
     EXTRAS,
@@ -27,8 +27,8 @@ from labapp.base.installation import (
     module_command,
     script_command,
 )
-from labapp.base.messages import Message, coded, decoded, form
-from labapp.base.mistakes import told
+from labapp.base.messages import Message, decode_message, encode_message, form
+from labapp.base.mistakes import explain_unexpected
 from labapp.cli import main as cli
 from tests.helpers.nightly import EVERYTHING
 
@@ -54,11 +54,11 @@ PRINTING = {
     ],
 )
 def test_what_steers_a_terminal_is_a_picture(text: str, picture: str) -> None:
-    assert shown(text) == picture
+    assert make_printable(text) == picture
 
 
 def test_a_line_stays_one() -> None:
-    assert shown("a\nb", lines=False) == "a␊b"
+    assert make_printable("a\nb", lines=False) == "a␊b"
 
 
 @given(st.text(alphabet=st.characters()))
@@ -148,7 +148,7 @@ def test_a_message_comes_back_from_what_is_stored(data: st.DataObject) -> None:
     message = Message(code, **values | ({"n": n} if "n" in values else {}))
     outer = Message("microphone_lost", reason=message)
     for each in (message, outer):
-        back = decoded(str(each), json.loads(json.dumps(coded(each))))
+        back = decode_message(str(each), json.loads(json.dumps(encode_message(each))))
         assert isinstance(back, Message)
         assert (back, back.code, back.values) == (each, each.code, each.values)
         again = pickle.loads(pickle.dumps(each))
@@ -168,26 +168,26 @@ JSON = st.recursive(
 @settings(max_examples=100 if EVERYTHING else 12)
 @given(text=st.text(), stored=JSON)
 def test_whatever_is_stored_the_text_stays(text: str, stored: object) -> None:
-    assert decoded(text, stored) == text
+    assert decode_message(text, stored) == text
 
 
 def test_other_words_or_values_are_not_taken() -> None:
-    stored = coded(Message("disk_free", size=2.5, unit="GB"))
+    stored = encode_message(Message("disk_free", size=2.5, unit="GB"))
     for text, other in (
         ("3 GB free", stored),
         ("2.5 GB free", stored | {"code": "disk_full"}),
         ("2.5 GB free", {"code": "disk_free", "values": {"size": 2.5}}),
         ("2.5 GB free", {}),
     ):
-        assert not isinstance(decoded(text, other), Message)
-    assert coded("2.5 GB free") == {}
+        assert not isinstance(decode_message(text, other), Message)
+    assert encode_message("2.5 GB free") == {}
 
 
 def test_a_message_about_a_number_has_its_plural() -> None:
     assert [Message("project_cases", n=n) for n in (0, 1, 2)] == ["0 cases", "1 case", "2 cases"]
-    stored = json.loads(json.dumps(coded(Message("project_cases", n=1))))
-    assert decoded("1 case", stored) == Message("project_cases", n=1)
-    assert not isinstance(decoded("1 case", stored | {"values": {"n": 2}}), Message)
+    stored = json.loads(json.dumps(encode_message(Message("project_cases", n=1))))
+    assert decode_message("1 case", stored) == Message("project_cases", n=1)
+    assert not isinstance(decode_message("1 case", stored | {"values": {"n": 2}}), Message)
 
 
 INSTALLATION_ROOT = Path(__file__).parents[2]
@@ -244,7 +244,7 @@ def test_a_missing_extra_is_said_with_what_installs_it(
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ModuleNotFoundError) as failed:
         __import__(package)
-    error = told(failed.value)
+    error = explain_unexpected(failed.value)
     assert isinstance(error, SetupError)
     assert package in error.what
     assert install_command(EXTRAS[package]) in error.todo
@@ -252,4 +252,6 @@ def test_a_missing_extra_is_said_with_what_installs_it(
 
 
 def test_another_missing_module_is_a_mistake() -> None:
-    assert isinstance(told(ModuleNotFoundError("No module", name="labapp.nowhere")), ProgramError)
+    assert isinstance(
+        explain_unexpected(ModuleNotFoundError("No module", name="labapp.nowhere")), ProgramError
+    )

@@ -17,7 +17,7 @@ from labapp.base import durable
 from labapp.base.clock import FakeClock, SessionClock, utc_label, utc_text
 from labapp.base.documents import parse_yaml
 from labapp.base.errors import LabappError, ModelError, SessionError, StudyError
-from labapp.base.naming import OWN, WINDOWS, reserved
+from labapp.base.naming import OWN, WINDOWS, find_name_problem
 from labapp.base.reading.values import json_value
 from labapp.models.representations.card import ModelCard
 from labapp.models.representations.recipe import Recipe
@@ -131,14 +131,14 @@ BAD = ("con", "CON", "nul", "aux", "prn", "com1", "LPT9", "private", "Models", "
 
 @pytest.mark.parametrize("name", BAD)
 def test_what_is_reserved(name: str) -> None:
-    assert name in reserved(name)
-    assert reserved(f"dsprites/{name}")
-    assert reserved(f"{name}/ss10")
+    assert name in find_name_problem(name)
+    assert find_name_problem(f"dsprites/{name}")
+    assert find_name_problem(f"{name}/ss10")
 
 
 @pytest.mark.parametrize("name", ["console", "p01", "com", "com10", "P01", "dsprites/gt", "privat"])
 def test_what_is_not(name: str) -> None:
-    assert reserved(name) == ""
+    assert find_name_problem(name) == ""
 
 
 @pytest.mark.parametrize("name", ["con", "private"])
@@ -170,7 +170,7 @@ def test_no_session_is_a_device() -> None:
 
 
 def test_a_study_file_is_refused_with_its_line(tmp_path: Path) -> None:
-    source = next(path for path in loading.shipped() if path.stem == "quickstart")
+    source = next(path for path in loading.list_shipped() if path.stem == "quickstart")
     study = yaml.safe_load(source.read_text()) | {"id": "private"}
     path = tmp_path / "private.yaml"
     path.write_text(yaml.safe_dump(study, sort_keys=False))

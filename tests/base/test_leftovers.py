@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from labapp.analysis.analyze import staged
+from labapp.analysis.analyze import stage_output
 from labapp.base import durable, leftovers
 from labapp.base.errors import ExchangeError
 from labapp.coding.exchange.files import write_new
@@ -39,10 +39,10 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 KILLED = """
 import os, signal
 from pathlib import Path
-from labapp.record.journal.read import opened
+from labapp.record.journal.read import open_journal
 from labapp.ui.qtapp import offscreen
 offscreen()
-with opened(Path({folder!r})):
+with open_journal(Path({folder!r})):
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -114,8 +114,8 @@ def test_old_probes_and_drafts_are_cleared_and_new_ones_left(tmp_path: Path) -> 
 STAGED = """
 import os, signal
 from pathlib import Path
-from labapp.analysis.analyze import staged
-with staged(Path({out!r}), "report.html") as folder:
+from labapp.analysis.analyze import stage_output
+with stage_output(Path({out!r}), "report.html") as folder:
     (folder / "notes.csv").write_text("what somebody said")
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -127,7 +127,7 @@ def test_what_a_killed_analysis_left_is_gone_after_the_next(tmp_path: Path) -> N
     done = subprocess.run([sys.executable, "-c", code], check=False, timeout=60)
     assert done.returncode == -9
     assert len(list(out.iterdir())) == 1
-    with staged(out, "report.html") as folder:
+    with stage_output(out, "report.html") as folder:
         (folder / "report.html").write_text("whole")
     assert [path.name for path in out.iterdir()] == ["report.html"]
 

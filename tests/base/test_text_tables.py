@@ -18,7 +18,7 @@ from labapp.analysis.analyze import _to_csv, write
 from labapp.analysis.folding.folded import SCHEMA
 from labapp.analysis.tables import load
 from labapp.analysis.writing_snapshots import write_snapshots
-from labapp.base.reading.tables import STARTS, escaped, original, write_csv
+from labapp.base.reading.tables import STARTS, escape_cell, original, write_csv
 from labapp.record.events.lifecycle import NoteAdded
 from labapp.session.bids.export import export
 from labapp.session.bids.folder import Table
@@ -34,7 +34,7 @@ PLAIN = ("3-5-6", "'tis", "wide", "a=b", "’=1")
 
 @given(TEXTS)
 def test_every_text_comes_back_and_none_is_active(text: str) -> None:
-    cell = escaped(text)
+    cell = escape_cell(text)
     assert original(cell) == text
     assert not cell or cell[0] not in STARTS
     assert (cell == text) == (text.lstrip("'")[:1] not in set(STARTS))
@@ -55,10 +55,10 @@ def test_tables_of_a_bundle_and_frames_agree(text: str, tmp_path: Path) -> None:
     columns = [Column("text", "A text."), Column("number", "A number.")]
     table = Table(columns, [{"text": text, "number": -0.5}])
     line = table.text().splitlines()[1]
-    assert line == f"{escaped(text)}\t-0.5"
+    assert line == f"{escape_cell(text)}\t-0.5"
     _to_csv(pd.DataFrame({"text": [text, None], "number": [-0.5, None]}), tmp_path / "t.csv")
     read = pd.read_csv(tmp_path / "t.csv")
-    assert read["text"].iloc[0] == escaped(text)
+    assert read["text"].iloc[0] == escape_cell(text)
     assert read["number"].iloc[0] == -0.5
     assert read.isna().iloc[1].all(), "what is missing stays empty"
 
@@ -90,7 +90,7 @@ def test_the_large_table_is_escaped_as_the_others_are(tmp_path: Path) -> None:
     with (tmp_path / "s.csv").open(newline="", encoding="utf-8") as file:
         read = list(csv.DictReader(file))
     for name in text_columns:
-        assert [row[name] for row in read] == [escaped(text) for text in texts]
+        assert [row[name] for row in read] == [escape_cell(text) for text in texts]
     assert pq.read_table(tmp_path / "s.parquet")[text_columns[0]].to_pylist() == texts
 
 

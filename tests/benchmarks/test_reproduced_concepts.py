@@ -398,7 +398,7 @@ def test_fewer_are_wanted_where_seeds_or_words_are_given() -> None:
 
 
 def test_figures_train_what_the_shipped_recipes_say() -> None:
-    shipped = {recipe.of("M", 0).digest for recipe in recipes.shipped().values()}
+    shipped = {recipe.of("M", 0).digest for recipe in recipes.read_shipped().values()}
     asked_for = {
         asked
         for figure in reproduce_concepts.FIGURES

@@ -252,7 +252,7 @@ def test_models_and_recipes_are_listed(cli: Run) -> None:
     status, out, _ = cli("concepts", "list", "--json")
     assert status == 0
     rows = {row["id"]: row for row in json.loads(out)}
-    assert set(recipe.shipped()) <= set(rows)
+    assert set(recipe.read_shipped()) <= set(rows)
     row = rows["tiny/model"]
     assert (row["learner"], row["size"], row["trained"], row["shipped"]) == (
         "cbm-logits",
@@ -296,7 +296,7 @@ def test_a_card_is_shown_and_so_is_a_recipe_that_is_not_trained(cli: Run, own: P
     for command in ("concepts", "models"):
         _, out, _ = cli(command, "show", "tiny/model", "--json")
         assert json.loads(out)["folder"] == str(own / "tiny/model")
-    name = next(each for each in recipe.shipped() if each not in package.list_packages())
+    name = next(each for each in recipe.read_shipped() if each not in package.list_packages())
     _, out, _ = cli("concepts", "show", name, "--json")
     assert json.loads(out)["recipe"]["id"] == name
     status, _, err = cli("concepts", "show", "concepts/none")

@@ -91,7 +91,7 @@ def test_the_second_time_it_comes_from_the_cache(
 ) -> None:
     first = peaks_of(short)[1].between(0, 120 * NS, 800)
     assert len(list(cache.glob("*.peaks"))) == len(list(cache.glob("*.sha256"))) == 2
-    monkeypatch.setattr(pyramid, "_made", None)
+    monkeypatch.setattr(pyramid, "_build_pyramid", None)
     second = peaks_of(short)[1].between(0, 120 * NS, 800)
     assert np.array_equal(first, second)
 

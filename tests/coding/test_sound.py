@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from labapp.base.clock import NS
 from labapp.base.errors import LabappError, TargetExists, UsageError
 from labapp.coding.annotations.model import time_ns, time_text
-from labapp.coding.annotations.redacting import handed_out, redact
+from labapp.coding.annotations.redacting import read_handed_out, redact
 from labapp.coding.sound import SessionSound, write_clip
 from labapp.record.audio import recorded_sound
 from labapp.record.audio.capture import HEADER_BYTES, wav_header
@@ -296,7 +296,7 @@ def test_a_clip_is_what_was_recorded(session: Path, tmp_path: Path) -> None:
     assert (rate, samples.size) == (RATE, round(2.5 * RATE))
     assert np.array_equal(samples, take().samples[RATE : round(3.5 * RATE)])
     assert clip.lines() == [f"clip: {out} (2.5 s)"]
-    (made,) = handed_out(session.parent)
+    (made,) = read_handed_out(session.parent)
     assert (made.kind, made.file, made.sessions) == ("clip", str(out), (session.name,))
 
 
@@ -351,7 +351,7 @@ def test_consent_decides(tmp_path: Path, allowed: bool) -> None:
         with pytest.raises(LabappError, match="did not agree that their voice is passed on"):
             write_clip(record, 3 * NS, 4 * NS, out)
     assert out.exists() == allowed
-    assert len(handed_out(Path(record.source).parent)) == allowed
+    assert len(read_handed_out(Path(record.source).parent)) == allowed
 
 
 def test_nothing_of_a_session_that_was_withdrawn(session: Path, tmp_path: Path) -> None:

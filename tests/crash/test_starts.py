@@ -15,7 +15,7 @@ from labapp.record.journal.layout import MAKING
 from labapp.record.journal.sessions import list_sessions
 from labapp.session import opening
 from labapp.session.bids.verify import verify
-from labapp.session.folder import taken
+from labapp.session.folder import list_taken_labels
 from labapp.session.opening import OpenSession
 from labapp.session.resuming import recover
 from tests.crash.kills import ROOT
@@ -66,5 +66,5 @@ def test_a_start_killed_at_any_step_blocks_nobody(tmp_path: Path) -> None:
         report = verify(session.folder.path)
         assert report.ok, (number, kills[number], report.problems)
         assert not list((folder / "data" / "written").glob(f"{MAKING}*"))
-        assert taken(folder / "data", "written") == {"P01": ["1"]}
+        assert list_taken_labels(folder / "data", "written") == {"P01": ["1"]}
     assert held_events == {False, True}, "kills before and after the first event"

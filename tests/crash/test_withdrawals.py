@@ -16,7 +16,7 @@ import pytest
 from labapp.record.journal.decisions import add_comment, withdrawals
 from labapp.record.journal.sessions import list_sessions
 from labapp.session import runner
-from labapp.session.folder import taken
+from labapp.session.folder import list_taken_labels
 from labapp.session.private import consents
 from labapp.session.withdrawal import withdraw
 from tests.session.sessions import begin_session
@@ -67,7 +67,7 @@ def test_a_withdrawal_killed_at_any_step_is_gone_on_with(tmp_path: Path) -> None
         shutil.copytree(whole, home)
         was_killed = killed(home, number)
         study = home / "data" / "quickstart"
-        assert taken(home / "data", "quickstart").keys() == {"P01", "P02"}
+        assert list_taken_labels(home / "data", "quickstart").keys() == {"P01", "P02"}
         listed = {line.participant for line in list_sessions(home / "data")}
         assert listed == {"P01", "P02"} or "sub-P01" in str(withdrawals(study))
         if (study / path.name).exists() or any(study.glob(".withdrawn-*")):

@@ -13,7 +13,7 @@ import pytest
 
 from labapp.base.documents import parse_yaml
 from labapp.base.report import kit
-from labapp.models.representations.distance import ALIGNMENT_SLACK, NAMES, named
+from labapp.models.representations.distance import ALIGNMENT_SLACK, NAMES, get_distance
 from scripts import docs_pictures, models_picture
 from tests.helpers.recipes import DOCS, ROOT
 
@@ -61,11 +61,11 @@ def test_every_distance_stands_in_the_guide_with_its_value() -> None:
     rows = re.findall(r"(?m)^\| `(\w+)` \| ([^|]+) \| ([0-9.]+) \| ([^|]+) \|$", part)
     assert [name for name, *_ in rows] == list(NAMES)
     for name, formula, example, source in rows:
-        assert f"{named(name)(X, TARGET):.3f}" == example, name
+        assert f"{get_distance(name)(X, TARGET):.3f}" == example, name
         assert formula.strip()
         assert source.strip()
     assert f"target − {ALIGNMENT_SLACK:g}" in part
-    assert named("mse/0.04")(X, TARGET) == 1.0
+    assert get_distance("mse/0.04")(X, TARGET) == 1.0
 
 
 def test_the_guide_says_when_points_and_lines_are_drawn() -> None:

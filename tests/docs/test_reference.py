@@ -11,7 +11,7 @@ import pytest
 
 from labapp.analysis.analyze import dictionary
 from labapp.cli.main import command_tree
-from labapp.record.events import registered
+from labapp.record.events import registered_kinds
 from labapp.study import loading
 from labapp.study.authoring import schema_of
 from labapp.study.plugins import texts
@@ -65,7 +65,7 @@ def test_every_table_and_column_is_named() -> None:
 
 
 def test_every_event_and_its_fields_are_named() -> None:
-    for kind, payload in registered().items():
+    for kind, payload in registered_kinds().items():
         if payload.__module__.startswith("labapp."):
             part = section(page("events"), f"### {kind}")
             assert rows(part) == list(payload.__struct_fields__), kind
@@ -100,7 +100,7 @@ def test_every_command_and_option_is_named() -> None:
 
 def test_every_placeholder_of_the_shipped_texts_is_named() -> None:
     named = set(re.findall(r"`\{(\w+)\}`", page("placeholders")))
-    for path in loading.shipped():
+    for path in loading.list_shipped():
         loaded = loading.load(path.stem)
         for name, content in loaded.files.items():
             if name.endswith(".md"):

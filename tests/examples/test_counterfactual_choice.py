@@ -22,7 +22,7 @@ from labapp.base.report.page import decimal
 from labapp.record.journal.read import check_journal
 from labapp.session.bids.verify import verify
 from labapp.session.opening import resume
-from labapp.session.resuming import finished, read_verified_events
+from labapp.session.resuming import is_finished, read_verified_events
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import loading
 from labapp.study.overview import check
@@ -63,7 +63,7 @@ def test_nothing_in_labapp_names_it() -> None:
 
 
 def test_its_study_is_found_and_in_order() -> None:
-    assert STUDY in [path.stem for path in loading.installed()]
+    assert STUDY in [path.stem for path in loading.list_installed()]
     loaded = check(STUDY)
     strings_of(loaded)
     names = {name for name in loaded.files if name.startswith("texts/en/counterfactual")}
@@ -105,7 +105,7 @@ def test_words_that_a_language_lacks_are_named(tmp_path: Path) -> None:
 def test_simulated_participants_finish(simulated: dict[str, Path], strategy: str) -> None:
     path = simulated[strategy]
     events = read_verified_events(path)
-    assert finished(events)
+    assert is_finished(events)
     assert not check_journal(path)
     answers = [event for event in events if event.kind == "counterfactual.answered"]
     assert len(answers) == 10
@@ -175,7 +175,7 @@ def test_real_windows_and_the_moderators_console(qtbot: QtBot, tmp_path: Path) -
     assert (closed.args[0], told) == (0, [])
     (session,) = (tmp_path / "data" / "short").glob("sub-*")
     events = read_verified_events(session)
-    assert finished(events)
+    assert is_finished(events)
     answers = [event for event in events if event.kind == "counterfactual.answered"]
     assert len(answers) == 2
     assert {event.source for event in answers} == {"simulated"}

@@ -9,7 +9,7 @@ import pytest
 from labapp.record.journal.opening import open_record
 from labapp.session.replay.lanes import lanes_of, next_after
 from labapp.study.plan import parts_of
-from labapp.ui.replay.picture import item_label, joined_screen
+from labapp.ui.replay.picture import item_label, join_trials
 
 pytestmark = pytest.mark.usefixtures("example")
 
@@ -24,5 +24,5 @@ def test_its_trials_are_on_the_screen_and_have_words(simulated: dict[str, Path])
     assert all(trial.outcome for trial in trials)
     assert next_after(lanes, trials[0].t0_ns, ("trial",)) == trials[1].t0_ns
     parts = {part.id: part for part in parts_of(record.planned)}
-    labels = [item_label(item, parts) for item in joined_screen(screen, parts)]
+    labels = [item_label(item, parts) for item in join_trials(screen, parts)]
     assert any(label.startswith("Question 1 of ") for label in labels)

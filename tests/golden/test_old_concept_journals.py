@@ -104,7 +104,7 @@ def test_an_old_session_comes_to_the_state_it_came_to(path: Path) -> None:
 def test_a_part_that_does_not_fit_together_is_refused(changes: dict[str, Any], why: str) -> None:
     plan = json.loads(read(JOURNALS[0])[0].payload)["plan"]
     row = next(row for row in plan if row["id"] == "stage-1")
-    assert registry.planned_part(row).id == row["id"]
+    assert registry.read_part(row).id == row["id"]
     row["items"][0] |= changes
     with pytest.raises(RecordError, match=why):
-        registry.planned_part(row)
+        registry.read_part(row)

@@ -105,7 +105,7 @@ def test_an_exercise_whose_mistake_is_none_that_is_asked_about_is_refused(
     plan = json.loads(read(JUDGING / "heatmaps.jsonl")[0].payload)["plan"]
     row = next(row for row in plan if row["part"] == "warm_up")
     exercise = next(one for one in row["exercises"] if one["first_wrong"] is not None)
-    assert registry.planned_part(row).id == row["id"]
+    assert registry.read_part(row).id == row["id"]
     exercise |= changes
     with pytest.raises(RecordError, match="none that is asked about"):
-        registry.planned_part(row)
+        registry.read_part(row)

@@ -95,10 +95,10 @@ def test_a_part_that_names_what_its_set_does_not_have_is_refused(
 ) -> None:
     plan = json.loads(read(JOURNALS[0])[0].payload)["plan"]
     row = next(row for row in plan if row["part"] == "unmasking")
-    assert registry.planned_part(row).id == row["id"]
+    assert registry.read_part(row).id == row["id"]
     changed = row["sequences"][0]
     for step in where:
         changed = changed[step]
     changed |= changes
     with pytest.raises(RecordError, match=why):
-        registry.planned_part(row)
+        registry.read_part(row)

@@ -10,7 +10,7 @@ from labapp.analysis import Tables
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
 from labapp.tasks.judging.machine import PhotoTrial
-from labapp.tasks.judging.plan import JudgingTask, Question
+from labapp.tasks.judging.plan import JudgingTask, PhotoQuestion
 from tests.analysis.sessions import paired
 from tests.helpers.judged import JudgedSession, Said
 
@@ -43,7 +43,7 @@ def session(study: Study, number: int) -> JudgedSession:
     """Participant `number` of a study, who saw one of four sets of photos."""
     rng = random.Random(f"{study.id} {number}")
 
-    def choose(trial: PhotoTrial, question: Question) -> int:
+    def choose(trial: PhotoTrial, question: PhotoQuestion) -> int:
         if question.right is not None and rng.random() < 0.4:
             return question.right
         return rng.randint(question.first, question.last)

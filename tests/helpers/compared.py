@@ -11,8 +11,8 @@ import pandas as pd
 from labapp.analysis.columns import Metric
 from labapp.papers.interactive_reconstruction.results import (
     SCORE_METRICS,
-    Found,
-    Group,
+    GroupResults,
+    StudyGroup,
     comparisons,
     stars,
 )
@@ -43,7 +43,7 @@ def group_of(
     rated: bool = False,
     seed: int = 1,
     only: Sequence[str] = (),
-) -> Group:
+) -> StudyGroup:
     """n participants a model, all of whom met every model where `within`. rated: workload and
     understanding too; only: with the values of these metrics alone, where others are not asked
     for."""
@@ -67,7 +67,7 @@ def group_of(
         columns=[*TRIAL, *OWN],
     )
     dataset = models[0].partition("/")[0]
-    return Group(study, task, f"{task}, {dataset}", tuple(models), within, values, trials)
+    return StudyGroup(study, task, f"{task}, {dataset}", tuple(models), within, values, trials)
 
 
 TRIAL = ("participant", "session", "stage", "model", "trial", "outcome")
@@ -117,12 +117,12 @@ def _questions(
     return found
 
 
-def found_of(group: Group, n_tests: int = 20) -> Found:
+def found_of(group: StudyGroup, n_tests: int = 20) -> GroupResults:
     """What a group says, by the tests that the report makes."""
-    return Found(group, comparisons(group), n_tests)
+    return GroupResults(group, comparisons(group), n_tests)
 
 
-def with_p(found: Found, column: str, p: Mapping[tuple[str, str], float]) -> Found:
+def with_p(found: GroupResults, column: str, p: Mapping[tuple[str, str], float]) -> GroupResults:
     """The same with other p of a metric's pairs, named by their models without the data set; 1 for
     pairs that are not named."""
     compared = []
@@ -141,7 +141,7 @@ def with_p(found: Found, column: str, p: Mapping[tuple[str, str], float]) -> Fou
     return replace(found, compared=tuple(compared))
 
 
-def without(group: Group, chosen: Mapping[str, Sequence[str]]) -> Group:
+def without(group: StudyGroup, chosen: Mapping[str, Sequence[str]]) -> StudyGroup:
     """The group with some metrics of some models missing; chosen: models by column."""
     values = group.values.copy()
     for column, models in chosen.items():

@@ -20,7 +20,7 @@ from labapp.coding.exchange.coming_in import plan_import
 from labapp.coding.exchange.gathering import Exported, export_coding
 from labapp.coding.exchange.incoming import FORMATS, read
 from labapp.coding.exchange.model import Annotation, Media, Sheet, Stamp, Utterance
-from labapp.coding.exchange.plan import Plan
+from labapp.coding.exchange.plan import ImportPlan
 from labapp.record.journal.opening import open_record
 from tests.helpers.coded_session import CODEBOOK, add_codebook, add_units
 from tests.helpers.recorded_sounds import RATE, Take, sounding_session
@@ -148,7 +148,7 @@ def export(session: Path, name: str, out: Path, **how: object) -> Exported:
     return export_coding(open_record(session), "anna", FORMATS[name], out, **how)  # type: ignore[arg-type]
 
 
-def plan(session: Path, file: Path, rater: str = "anna", **how: object) -> Plan:
+def plan(session: Path, file: Path, rater: str = "anna", **how: object) -> ImportPlan:
     """What a file would change; all that is told has a code, to be said in any language."""
     made = plan_import(open_record(session), rater, read(file), **how)  # type: ignore[arg-type]
     assert all(isinstance(why, Message) for why in (*made.times, *made.lost))

@@ -19,18 +19,24 @@ from labapp.study.plan import QuestionnairePart, to_rows
 from labapp.tasks.judging.events import Judge
 from labapp.tasks.judging.machine import JudgingTask as Machine
 from labapp.tasks.judging.machine import PhotoTrial, WarmUpTask
-from labapp.tasks.judging.plan import ExplainedModel, JudgingPart, JudgingTask, Question, WarmUpPart
+from labapp.tasks.judging.plan import (
+    ExplainedModel,
+    JudgingPart,
+    JudgingTask,
+    PhotoQuestion,
+    WarmUpPart,
+)
 from tests.helpers.journals import SessionBuilder
 from tests.helpers.play import NS, Play
 from tests.helpers.play_judging import explained, judging_part, photo, warm_up_part
 
-Choose = Callable[[PhotoTrial, Question], int]
+Choose = Callable[[PhotoTrial, PhotoQuestion], int]
 """The answer to a question about a photo."""
 Said = tuple[str, Mapping[str, Any]]
 """An instrument and the answers to its items."""
 
 
-def first_answers(trial: PhotoTrial, question: Question) -> int:
+def first_answers(trial: PhotoTrial, question: PhotoQuestion) -> int:
     return question.first
 
 

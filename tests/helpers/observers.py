@@ -14,8 +14,8 @@ from labapp.analysis.columns import table_columns
 from labapp.analysis.tables import Tables, frames
 from labapp.models.stimuli.masked_pictures import sizes
 from labapp.tasks.unmasking.report.contents import groups_of
-from labapp.tasks.unmasking.report.curves import Cells
-from labapp.tasks.unmasking.report.results import Group
+from labapp.tasks.unmasking.report.curves import AnnotationCells
+from labapp.tasks.unmasking.report.results import AnnotationGroup
 
 METHODS = {"gradient": 18.0, "guided_backprop": 10.0, "lrp": 13.0}
 """Threshold in percent by method, in the set's order."""
@@ -178,14 +178,14 @@ def sample(participants: int, images: int) -> Tables:
     return observed(participants, World(images=images))
 
 
-def group_of(tables: Tables) -> Group:
+def group_of(tables: Tables) -> AnnotationGroup:
     """The one group of these tables."""
     (group,) = groups_of(tables)
     return group
 
 
-def cells_of(tables: Tables) -> Cells:
-    return Cells.of(group_of(tables))
+def cells_of(tables: Tables) -> AnnotationCells:
+    return AnnotationCells.of(group_of(tables))
 
 
 def with_frames(tables: Tables, **frames: Any) -> Tables:

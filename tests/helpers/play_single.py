@@ -11,9 +11,9 @@ from labapp.models.representations.space import Continuous, Discrete, LatentSpac
 from labapp.record.events.commands import Begin, HandIn, Next, ShowQuestion
 from labapp.session.machine import SessionMachine
 from labapp.tasks.single_dimension.events import Choose, Rate
-from labapp.tasks.single_dimension.machine import Question, SingleDimensionTask, SingleState
+from labapp.tasks.single_dimension.machine import ChoiceQuestion, SingleDimensionTask, SingleState
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
-from labapp.tasks.single_dimension.planner import asked
+from labapp.tasks.single_dimension.planner import order_dimensions
 from tests.helpers.play import Play
 
 SPACE = LatentSpace((Discrete("shape", 4), Continuous("x", -3.0, 3.0), Continuous("y", 0.0, 1.0)))
@@ -38,7 +38,7 @@ def single_part(**changes: Any) -> SingleDimensionPart:
         "display": "image",
         "dimensions": SPACE.to_json(),
         "visualisation": "traversals",
-        "asked": asked(SPACE, 2, 7, "test", "P01", 1),
+        "asked": order_dimensions(SPACE, 2, 7, "test", "P01", 1),
         "sampling": "held_out",
         "time_limit_s": None,
         "think_aloud": True,
@@ -75,7 +75,7 @@ class SinglePlay(Play):
         return self.state.part_state
 
     @property
-    def question(self) -> Question | None:
+    def question(self) -> ChoiceQuestion | None:
         return self.single.trial if self.state.running else None
 
     def answer(self, *, right: bool = True) -> None:

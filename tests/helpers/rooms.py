@@ -26,7 +26,7 @@ from labapp.session.folder import SessionFolder
 from labapp.session.opening import EmitBody, MakeRecorder, OpenSession, SessionDependencies, create
 from labapp.session.runner import Runner, Scheduler
 from labapp.study.loading import LoadedStudy, load
-from labapp.study.loading import shipped as shipped_studies
+from labapp.study.loading import list_shipped as shipped_studies
 from labapp.tasks.reconstruction.events import MoveDial
 from tests.helpers.skips import skip_stage
 

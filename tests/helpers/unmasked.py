@@ -26,12 +26,12 @@ from labapp.tasks.unmasking.report.results import (
     OTHER,
     PEOPLE,
     WHOLE,
+    AnnotationGroup,
     Bias,
-    Comparisons,
     Fits,
-    Found,
-    Group,
+    MethodComparisons,
     Ranks,
+    UnmaskingResults,
 )
 
 METHODS = {
@@ -91,13 +91,13 @@ def rows_of(participants: int, percents: Sequence[float], images: int = 10) -> p
 
 
 @cache
-def group(participants: int = 62, *, model: bool = True) -> Group:
+def group(participants: int = 62, *, model: bool = True) -> AnnotationGroup:
     """A group of so many participants; model: with outputs on masked pictures."""
     percents = sizes()
     own = rows_of(participants, percents)
     predictions = own.drop_duplicates(["image", "method", "percent"])
     predicted = "anger" if model else None
-    return Group(
+    return AnnotationGroup(
         study="unmasking-faces",
         name="unmasking-faces",
         stimuli="faces-unmasking",
@@ -117,7 +117,7 @@ def group(participants: int = 62, *, model: bool = True) -> Group:
     )
 
 
-def found(participants: int = 62, *, model: bool = True) -> Found:
+def found(participants: int = 62, *, model: bool = True) -> UnmaskingResults:
     """Everything such a group says."""
     own = group(participants, model=model)
     percents = np.array(own.percents)
@@ -125,7 +125,7 @@ def found(participants: int = 62, *, model: bool = True) -> Found:
     each = participants * 10
     pooled = np.mean([rise for _, rise in by_method], axis=0)
     known = own.has_model
-    return Found(
+    return UnmaskingResults(
         group=own,
         labels=_counts(percents, pooled, each * 3),
         labels_by_method=_all(_counts(percents, rise, each, name) for name, rise in by_method),
@@ -150,7 +150,7 @@ def found(participants: int = 62, *, model: bool = True) -> Found:
     )
 
 
-def nobody() -> Found:
+def nobody() -> UnmaskingResults:
     """A study whose sessions hold no annotation that counts, and whose model is not at hand."""
     full = found(1, model=False)
     none = full.group.annotations.iloc[:0]
@@ -165,7 +165,7 @@ def nobody() -> Found:
         ranks=Ranks(*(frame.iloc[:0] for frame in vars(full.ranks).values())),
         bias=Bias(*(frame.iloc[:0] for frame in vars(full.bias).values())),
         fits=Fits(*(frame.iloc[:0] for frame in vars(full.fits).values())),
-        comparisons=Comparisons(
+        comparisons=MethodComparisons(
             [],
             [],
             full.comparisons.mixed.iloc[:0],
@@ -345,7 +345,7 @@ def _fits(participants: int) -> Fits:
     return Fits(pd.DataFrame(pooled), pd.DataFrame(own))
 
 
-def _comparisons(percents: Values, participants: int) -> Comparisons:
+def _comparisons(percents: Values, participants: int) -> MethodComparisons:
     masks = [None, *percents.tolist()]
     enough = participants > 1
     test = outcome(FRIEDMAN, 88.1, 2, 1e-9) if enough else outcome(FRIEDMAN)
@@ -364,4 +364,4 @@ def _comparisons(percents: Values, participants: int) -> Comparisons:
         {"effect": name, "n": 18600, "estimate": 1.2, "sd": 0.1, "low": 1.0, "high": 1.4}
         for name in effects
     ]
-    return Comparisons(friedman, pairs, pd.DataFrame(mixed), "")
+    return MethodComparisons(friedman, pairs, pd.DataFrame(mixed), "")

@@ -16,9 +16,9 @@ from labapp.session.machine import SessionMachine
 from labapp.tasks.unmasking.events import Respond, StimulusPainted
 from labapp.tasks.unmasking.machine import UnmaskingTask
 from labapp.tasks.unmasking.plan import (
-    Button,
     PlannedMask,
     PlannedSequence,
+    ResponseButton,
     StimulusTrial,
     Unmasked,
     UnmaskingPart,
@@ -111,9 +111,9 @@ def unmasking_part(sequences: int = 2, masks: int = 3, **changes: Any) -> Unmask
         ),
         "question": "",
         "buttons": (
-            Button(of="disc", name="disc", key="F"),
-            Button(of="ring", name="ring", key="J"),
-            Button(of=None, name="", key="Space"),
+            ResponseButton(of="disc", name="disc", key="F"),
+            ResponseButton(of="ring", name="ring", key="J"),
+            ResponseButton(of=None, name="", key="Space"),
         ),
         "sequences": tuple(sequence(n, percents) for n in range(sequences)),
         "first": 0,

@@ -388,9 +388,9 @@ for _name, _read in (("manifest", _manifest), ("checked manifest", _photos)):
 
 
 def _lines(data: bytes) -> Any:
-    from labapp.coding.annotations.ledger import checked, parse
+    from labapp.coding.annotations.ledger import parse, require_whole
 
-    return checked(parse(data), "a.jsonl")
+    return require_whole(parse(data), "a.jsonl")
 
 
 def _received(data: bytes) -> Any:

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from labapp.record.events import GENESIS, registered
+from labapp.record.events import GENESIS, registered_kinds
 from labapp.record.events.registry import payload_text
 from labapp.record.journal.layout import (
     COLUMNS,
@@ -42,7 +42,7 @@ def chained(rows: Sequence[Row]) -> list[Row]:
     previous = GENESIS
     for seq, row in enumerate(rows, start=1):
         row = row._replace(seq=seq)
-        previous = row.chained(previous)
+        previous = row.compute_hash(previous)
         out.append(row._replace(hash=previous))
     return out
 
@@ -83,7 +83,7 @@ def replaced(rows: list[Row], at: int, *new: Row) -> list[Row]:
 
 NUMBERS = (-1, 0, 1, 2, 7, 999, 2**31 - 1, 2**53, 2**63 - 1, -(2**62), 0.5, -1e300, 1e308)
 TEXTS = ("", "x", "stage-1", "../../x", "/etc/passwd", "audio/../x", "a\0b", "\u202e", "x" * 300)
-KINDS = sorted(registered())
+KINDS = sorted(registered_kinds())
 
 
 def mutated(rows: list[Row], chance: random.Random) -> list[Row]:

@@ -41,9 +41,9 @@ from labapp.record.audio.recorded_sound import repair_wav
 from labapp.record.journal.arrow import rows_of
 from labapp.record.journal.decisions import withdrawal_problems, withdrawals
 from labapp.record.journal.layout import FolderTree
-from labapp.record.journal.opening import SessionPlace, bundled_record, describe
+from labapp.record.journal.opening import SessionPlace, describe, read_bundled_record
 from labapp.record.journal.read import check_rows
-from labapp.record.journal.sessions import exported_from, exports_of, summary
+from labapp.record.journal.sessions import exports_of, find_exported, summary
 from labapp.session.bids.export import export
 from labapp.session.bids.folder import read_manifest
 from labapp.session.bids.verify import verify
@@ -261,7 +261,7 @@ def _(data: bytes) -> None:
 def _(data: bytes) -> None:
     with placed("session.json", data) as path:
         (path.parent / "journal.parquet").write_bytes(_in_bundle("sub-P01/ses-1/journal.parquet")())
-        bundled_record(FolderTree(path.parent), "bundle")
+        read_bundled_record(FolderTree(path.parent), "bundle")
 
 
 def _zip() -> bytes:
@@ -294,7 +294,7 @@ def _(data: bytes) -> None:
 def _(data: bytes) -> None:
     with placed("exports.jsonl", data) as path:
         exports_of(path.parent / rehashed.NAME)
-        exported_from(path.parent)
+        find_exported(path.parent)
 
 
 def _wav() -> bytes:

@@ -93,8 +93,8 @@ def test_a_graph_that_came_with_labapp_is_not_tried(monkeypatch: pytest.MonkeyPa
     from labapp.base import resources
     from labapp.models.representations import package
 
-    assert package._brought(resources.models() / "sinelines" / "vae")
-    assert not package._brought(resources.user_models() / "sinelines" / "vae")
+    assert package._is_shipped(resources.models() / "sinelines" / "vae")
+    assert not package._is_shipped(resources.user_models() / "sinelines" / "vae")
 
 
 def test_the_process_may_compute_for_as_long_as_it_is_said() -> None:

@@ -126,7 +126,7 @@ def valid(play: JudgingPlay) -> None:
         assert state.description in ("", *task.offered)
         for number, answers in state.judged.items():
             photo = task.part.photos[number - 1]
-            right = performance.marked(task.part.task, photo, answers)
+            right = performance.mark_answers(task.part.task, photo, answers)
             assert not (right.keys() - {DISTINCTION}) - set(answers)
         done = play.state.result
         assert (done is not None) == (state.outcome is not None)

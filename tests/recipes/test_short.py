@@ -14,7 +14,7 @@ from labapp.models.explanations.building import sets
 from labapp.models.metrics.registry import METRICS
 from labapp.models.stimuli import library
 from labapp.session.bids.verify import verify
-from labapp.session.resuming import finished, read_verified_events
+from labapp.session.resuming import is_finished, read_verified_events
 from labapp.study.loading import load
 from labapp.study.plugins import registry
 from labapp.testing import problems_of
@@ -29,7 +29,7 @@ def test_pictures_become_a_study_as_the_page_says(follow: Follow, tmp_path: Path
         assert "Discs and squares" in recipe.outputs["models show own/shapes"]
     (session,) = (tmp_path / "simulated" / "shapes-study").glob("sub-*")
     events = read_verified_events(session)
-    assert finished(events)
+    assert is_finished(events)
     drawn = [event.payload for event in events if event.kind == "stimulus.drawn"]
     assert {stimulus["truth"] for stimulus in drawn} == {"disc", "square"}
 
@@ -67,9 +67,9 @@ def test_a_metric_is_computed_as_the_page_says(follow: Follow) -> None:
 def test_a_method_explains_birds_as_the_page_says(
     follow: Follow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = sets.held_rows
+    whole = sets.load_test_rows
     # As many photos as one set needs; painting two thousand takes most of the time.
-    monkeypatch.setattr(sets, "held_rows", lambda *of: replace(whole(*of), per_species=9))
+    monkeypatch.setattr(sets, "load_test_rows", lambda *of: replace(whole(*of), per_species=9))
     with follow("explanation") as recipe:
         assert "bird-occlusion" in recipe.outputs["plugins list"]
         assert "birds-occlusion" in recipe.outputs["stimuli list"]
@@ -77,7 +77,7 @@ def test_a_method_explains_birds_as_the_page_says(
     assert manifest.method.name == "Occlusion"
     assert [len(photo.heatmaps) for photo in manifest.photos] == [4] * 10
     (session,) = (tmp_path / "simulated" / "occlusion-study").glob("sub-*")
-    assert finished(read_verified_events(session))
+    assert is_finished(read_verified_events(session))
 
 
 def test_a_questionnaire_is_asked_as_the_page_says(follow: Follow, tmp_path: Path) -> None:

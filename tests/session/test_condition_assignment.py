@@ -24,8 +24,8 @@ from labapp.record.events.commands import DeclineConsent, EndSession, Resume
 from labapp.record.journal.layout import MAKING
 from labapp.session import condition_assignment, folder, opening
 from labapp.session.condition_assignment import (
+    count_held_cells,
     coverage,
-    held_counts,
     outcome,
     people_of,
     preview,
@@ -173,7 +173,9 @@ def test_a_further_session_is_in_the_same_condition(tmp_path: Path) -> None:
     assert again.planned.assignment["condition"] == cells, "though the study is full"
     again.runner.send(EndSession("tired"))
     again.close("ended")
-    assert set(held_counts(people_of(data, loaded.study)).values()) == {1}, "one person, one place"
+    assert set(count_held_cells(people_of(data, loaded.study)).values()) == {1}, (
+        "one person, one place"
+    )
     covered = coverage(data, loaded)
     assert covered is not None
     assert {cell: dict(count) for cell, count in covered.counts().items()} == {
@@ -209,7 +211,7 @@ def test_a_condition_of_another_name_is_told(tmp_path: Path) -> None:
     told = f"Of conditions that the study does not have any more: {cell} (1)."
     assert told in "\n".join(covered.lines())
     assert covered.to_json()["former"] == {cell: 1}
-    assert held_counts(covered.people) == {cell: 1}
+    assert count_held_cells(covered.people) == {cell: 1}
     assert len(overview(str(later.path), 6, data).plans) == 2, "both places are open"
 
 
@@ -224,7 +226,7 @@ def test_who_did_not_agree_was_not_recruited(tmp_path: Path) -> None:
     assert states(tmp_path, loaded) == {"P01": "declined", "P02": "ended"}
     assert covered.retention() == (0, 1)
     assert "1 declined" in "\n".join(covered.lines())
-    assert not held_counts(covered.people)
+    assert not count_held_cells(covered.people)
 
 
 def test_sessions_hold_their_cells_until_they_end_otherwise(tmp_path: Path) -> None:
@@ -242,8 +244,8 @@ def test_sessions_hold_their_cells_until_they_end_otherwise(tmp_path: Path) -> N
         "P03": "open",
         "P04": "withdrawn",
     }
-    assert set(held_counts(people_of(data, loaded.study)).values()) == {1}
-    assert len(held_counts(people_of(data, loaded.study))) == 4
+    assert set(count_held_cells(people_of(data, loaded.study)).values()) == {1}
+    assert len(count_held_cells(people_of(data, loaded.study))) == 4
     running.close("interrupted")
     last = begun(loaded, tmp_path, "P05")
     with pytest.raises(StudyFull):
@@ -272,7 +274,7 @@ def test_a_lost_or_damaged_table_is_made_anew(tmp_path: Path, damage: bytes | No
         (row.folder, set(row.cells), row.state) for row in session_states(data / loaded.study.id)
     ] == [(row.folder, set(row.cells), row.state) for row in before]
     interrupted(loaded, tmp_path, "P04")
-    assert len(held_counts(people_of(data, loaded.study))) == 4
+    assert len(count_held_cells(people_of(data, loaded.study))) == 4
 
 
 def killed_in_the_midst(table: Path) -> None:
@@ -323,7 +325,7 @@ def test_a_table_that_cannot_be_opened_stops_the_start(tmp_path: Path) -> None:
     (data / "drawn" / condition_assignment.ASSIGNMENTS_LOCK).mkdir()
     with pytest.raises(DataFolderError, match=r"assignments\.lock cannot be used"):
         begun(loaded, tmp_path, "P01")
-    assert not folder.taken(data, "drawn")
+    assert not folder.list_taken_labels(data, "drawn")
 
 
 def test_a_disk_that_is_full_in_the_midst_of_it_leaves_nothing(
@@ -343,7 +345,7 @@ def test_a_disk_that_is_full_in_the_midst_of_it_leaves_nothing(
         patched.setattr(condition_assignment, "_replace_rows", small)
         with pytest.raises(DataFolderError, match="The disk is full"):
             begun(loaded, tmp_path, "P02")
-    assert list(folder.taken(data, "drawn")) == ["P01"]
+    assert list(folder.list_taken_labels(data, "drawn")) == ["P01"]
     assert session_states(data / loaded.study.id) == before
     interrupted(loaded, tmp_path, "P02")
 
@@ -387,7 +389,7 @@ def test_the_condition_that_was_prepared_for_may_be_taken_meanwhile(tmp_path: Pa
     interrupted(loaded, tmp_path, other)
     with pytest.raises(condition_assignment.ConditionTaken):
         begun(loaded, tmp_path, "P01", prepared=prepared)
-    assert "P01" not in folder.taken(data, "drawn")
+    assert "P01" not in folder.list_taken_labels(data, "drawn")
     begun(loaded, tmp_path, "P01", prepared=preview(data, loaded, "P01")).close("test over")
 
 
@@ -409,7 +411,7 @@ def test_a_person_takes_part_in_one_of_related_studies(tmp_path: Path) -> None:
         interrupted(one, tmp_path, "P03")
     assert next_free(one, tmp_path / "data", 2) == ["P04", "P05"]
     alone = drawn_study(tmp_path / "alone", included=9).study.model_copy(update={"id": "draw"})
-    assert folder.refused(tmp_path / "data", alone) == {}, "a part of the name is another name"
+    assert folder.list_refused(tmp_path / "data", alone) == {}, "a part of the name is another name"
 
 
 def test_a_shipped_study_is_related_without_any_session_left(tmp_path: Path) -> None:
@@ -418,12 +420,12 @@ def test_a_shipped_study_is_related_without_any_session_left(tmp_path: Path) -> 
     clock, data = FakeClock(), tmp_path / "data"
     home = new_session(data, aloud, "P01", "1", clock)
     alone = crowd.study.model_copy(update={"related": ()})
-    assert folder.refused(data, alone) == {"P01": "mnist-think-aloud"}
+    assert folder.list_refused(data, alone) == {"P01": "mnist-think-aloud"}
     (data / "mnist-think-aloud" / "withdrawn.jsonl").write_text(
         json.dumps({"session": home.path.name, "utc": "", "data": "deleted", "cells": []}) + "\n"
     )
     shutil.rmtree(home.path)
-    assert folder.refused(data, alone) == {"P01": "mnist-think-aloud"}
+    assert folder.list_refused(data, alone) == {"P01": "mnist-think-aloud"}
 
 
 def started(loaded: LoadedStudy, folder: Path) -> subprocess.Popen[str]:
@@ -440,7 +442,7 @@ def test_several_programs_at_once_fill_the_cells_evenly(tmp_path: Path) -> None:
     everyone = [name for own in names for name in own]
     assert len(everyone) == 16
     assert len({name.split("_")[0] for name in everyone}) == 16, "no participant twice"
-    counts = held_counts(people_of(tmp_path / "data", loaded.study))
+    counts = count_held_cells(people_of(tmp_path / "data", loaded.study))
     assert counts == {"a": 4, "b": 4, "c": 4, "d": 4}
 
 
@@ -457,4 +459,4 @@ def test_a_program_that_is_killed_keeps_no_more_than_it_began(tmp_path: Path) ->
     assert last.returncode == 0
     rows = session_states(tmp_path / "data" / loaded.study.id)
     assert {row.state for row in rows} == {"open"}
-    assert held_counts(people_of(tmp_path / "data", loaded.study)) == dict.fromkeys("abcd", 12)
+    assert count_held_cells(people_of(tmp_path / "data", loaded.study)) == dict.fromkeys("abcd", 12)

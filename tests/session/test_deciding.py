@@ -31,9 +31,9 @@ from labapp.record.journal.opening import open_record
 from labapp.record.journal.sessions import SessionIndex, list_problems, list_sessions, summary
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
-from labapp.session.condition_assignment import held_counts, people_of, preview, session_states
+from labapp.session.condition_assignment import count_held_cells, people_of, preview, session_states
 from labapp.session.opening import EmitBody, OpenSession
-from labapp.session.resuming import finished, read_verified_events, recover
+from labapp.session.resuming import is_finished, read_verified_events, recover
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.session.withdrawal import decide_by_hand, withdraw
 from labapp.study.loading import LoadedStudy
@@ -198,7 +198,7 @@ def test_places_and_tables_follow_every_decision(
         counts[label] = counted
     rows = session_states(data / loaded.study.id)
     assert {row.participant: row.state == "included" for row in rows} == counts
-    assert sum(held_counts(people_of(data, loaded.study)).values()) == sum(counts.values())
+    assert sum(count_held_cells(people_of(data, loaded.study)).values()) == sum(counts.values())
     if all(counts.values()):
         with pytest.raises(StudyFull):
             preview(data, loaded, "P05")
@@ -282,7 +282,7 @@ def test_what_was_decided_at_an_end_that_is_undone_does_not_count(tmp_path: Path
     path = session.folder.path
     events = read_verified_events(path)
     assert InclusionDecided.kind in [event.kind for event in events]
-    assert not finished(events)
+    assert not is_finished(events)
     assert withdrawals(path.parent) == {}
     (listed,) = list_sessions(tmp_path / "data")
     assert (listed.state, listed.withdrawn) == ("interrupted", "")

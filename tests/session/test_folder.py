@@ -86,7 +86,7 @@ def test_a_session_is_never_made_twice(tmp_path: Path) -> None:
         new_session(tmp_path, QUICK, "P01", "1", clock)
     assert tree(tmp_path) == before
     other = new_session(tmp_path, QUICK, "P01", "2", clock)
-    assert folder.taken(tmp_path, "quickstart") == {"P01": ["1", "2"]}
+    assert folder.list_taken_labels(tmp_path, "quickstart") == {"P01": ["1", "2"]}
     assert [found.path for found in folder.sessions_of(tmp_path, "quickstart")] == [
         made.path,
         other.path,
@@ -102,7 +102,7 @@ def test_a_label_that_is_in_a_bundle_is_never_given_again(tmp_path: Path) -> Non
     with log.open("a") as file:
         file.write('{"sessions": 3}\n{"sessions": ["notes", 5]}\nnot json\n')
     session.folder.path.rename(tmp_path / "archive")
-    assert folder.taken(tmp_path / "data", "quickstart") == {"P01": ["1"]}
+    assert folder.list_taken_labels(tmp_path / "data", "quickstart") == {"P01": ["1"]}
     with pytest.raises(ParticipantTaken, match="P01 already has session 1"):
         new_session(tmp_path / "data", QUICK, "P01", "1", FakeClock())
     assert next_free(QUICK, tmp_path / "data", 1) == ["P02"]
@@ -149,7 +149,7 @@ def test_a_full_disk_makes_no_session(disk: SmallDisk) -> None:
         with pytest.raises(DataFolderError, match="full"):
             new_session(data, QUICK, "P01", "1", FakeClock())
         (disk.path / "other").unlink()
-    assert not folder.taken(data, "quickstart")
+    assert not folder.list_taken_labels(data, "quickstart")
     new_session(data, QUICK, "P01", "1", FakeClock())
 
 
@@ -163,7 +163,7 @@ def test_a_disk_that_fills_up_at_the_start_leaves_the_participant_free(
     with pytest.raises(JournalFull):
         session.close("could not start")
     disk.make_room()
-    assert not folder.taken(disk.path / "data", "quickstart")
+    assert not folder.list_taken_labels(disk.path / "data", "quickstart")
     again = begin_session(tmp_path, data=disk.path / "data")
     again.close("test over")
 
@@ -178,7 +178,7 @@ def test_what_cannot_be_opened_leaves_nothing_behind(tmp_path: Path) -> None:
     around = surroundings(tmp_path, make_recorder=broken)
     with pytest.raises(ModelError):
         opening.create(QUICK, "P01", around, data=data)
-    assert not folder.taken(data, "quickstart")
+    assert not folder.list_taken_labels(data, "quickstart")
     opened(tmp_path, data=data).close("test over")
 
 
@@ -379,7 +379,7 @@ def test_nothing_that_holds_an_event_or_is_somebody_elses_is_cleared_away(tmp_pa
 def test_what_is_being_made_is_no_session_and_is_left_alone(tmp_path: Path) -> None:
     new = folder.create(tmp_path, QUICK, "P01", "1", FakeClock())
     assert list_sessions(tmp_path) == []
-    assert folder.taken(tmp_path, "quickstart") == {}
+    assert folder.list_taken_labels(tmp_path, "quickstart") == {}
     with pytest.raises(ParticipantTaken, match="Another program is starting session 1 of P01"):
         folder.create(tmp_path, QUICK, "P01", "1", FakeClock(60 * NS))
     other = new_session(tmp_path, QUICK, "P02", "1", FakeClock())

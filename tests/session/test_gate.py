@@ -17,11 +17,16 @@ from labapp.models.representations.package import files_of
 from labapp.models.stimuli.library import MANIFEST
 from labapp.record.journal.read import read_rows
 from labapp.session import environment
-from labapp.session.environment import _listed, _mounted, kind_of, network_drive
+from labapp.session.environment import (
+    _parse_linux_mounts,
+    _parse_macos_mounts,
+    kind_of,
+    network_drive,
+)
 from labapp.session.gate import gate, look_at
 from labapp.session.pictures import WarmDecoders, load_warm
 from labapp.session.planning.plan import plan
-from labapp.session.simulation.simulation_job import checked
+from labapp.session.simulation.simulation_job import check_job
 from labapp.study import loading
 from labapp.ui import doctor
 from labapp.ui.moderator import checklist
@@ -34,7 +39,7 @@ from tests.session.sessions import begin_session
 
 WAYS: dict[str, Callable[[str, Path], object]] = {
     "run": lambda study, out: open_new(study, "P01", None, RunOptions(data=out)),
-    "simulate": lambda study, out: checked(study, 2, "understanding", out),
+    "simulate": lambda study, out: check_job(study, 2, "understanding", out),
     "plan": lambda study, out: plan(study),
     "plan --contrasts": lambda study, out: _contrasts(study, [], None, json_=False),
     "plan --preregister": lambda study, out: _preregister(study, out, None, json_=False),
@@ -196,12 +201,12 @@ MAC = """\
     ],
 )
 def test_the_innermost_mount_counts(folder: str, kind: str) -> None:
-    assert kind_of(Path(folder), _mounted(LINUX)) == kind
+    assert kind_of(Path(folder), _parse_linux_mounts(LINUX)) == kind
 
 
 def test_a_share_on_a_mac() -> None:
-    assert kind_of(Path("/Volumes/Lab data/sessions"), _listed(MAC)) == "SMB"
-    assert kind_of(Path("/Users/lab"), _listed(MAC)) == ""
+    assert kind_of(Path("/Volumes/Lab data/sessions"), _parse_macos_mounts(MAC)) == "SMB"
+    assert kind_of(Path("/Users/lab"), _parse_macos_mounts(MAC)) == ""
 
 
 def test_this_machine_s_own_disk_is_none(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from labapp.base.clock import NS, FakeClock, SessionClock
 from labapp.record.events import Event
 from labapp.session.heartbeat import Heartbeat, Standstill
-from labapp.session.resuming import continued_clock
+from labapp.session.resuming import continue_clock
 
 ROOT = Path(__file__).resolve().parents[2]
 MORNING = datetime(2026, 1, 2, 9, tzinfo=UTC)
@@ -71,8 +71,8 @@ def test_sleep_is_told_by_the_clock_that_goes_on_in_it() -> None:
     room = Room()
     room.now, room.asleep = NS // 4, 600 * NS
     assert room.heart.look() is None
-    assert room.heart.slept() == Standstill("computer", NS // 4, NS // 4, 600 * NS)
-    assert room.heart.slept() is None
+    assert room.heart.detect_sleep() == Standstill("computer", NS // 4, NS // 4, 600 * NS)
+    assert room.heart.detect_sleep() is None
 
 
 def test_a_pause_that_was_meant_is_no_standstill() -> None:
@@ -178,7 +178,7 @@ def past(*, boot_ns: int | None, utc: datetime, last_ns: int, asleep_ns: int = 0
 @pytest.mark.parametrize("set_s", [0, 7200, -7200])
 def test_on_one_start_of_the_computer_the_gap_is_right_whatever_the_time_of_day(set_s: int) -> None:
     events = past(boot_ns=1000, utc=MORNING, last_ns=30 * NS, asleep_ns=60 * NS)
-    continued = continued_clock(
+    continued = continue_clock(
         events,
         1.0,
         boot_id="this",
@@ -197,7 +197,7 @@ def test_on_one_start_of_the_computer_the_gap_is_right_whatever_the_time_of_day(
 def test_after_a_restart_of_the_computer_the_time_of_day_says_it_and_never_runs_back(
     wall_s: int, passed_s: int, told: bool
 ) -> None:
-    continued = continued_clock(
+    continued = continue_clock(
         past(boot_ns=1000, utc=MORNING, last_ns=30 * NS),
         1.0,
         boot_id="another",
@@ -211,7 +211,7 @@ def test_after_a_restart_of_the_computer_the_time_of_day_says_it_and_never_runs_
 
 
 def test_an_older_journal_goes_on_by_the_time_of_day() -> None:
-    continued = continued_clock(
+    continued = continue_clock(
         past(boot_ns=None, utc=MORNING, last_ns=30 * NS),
         1.0,
         boot_id="this",

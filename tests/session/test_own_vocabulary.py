@@ -61,7 +61,7 @@ class BellTask(PartMachine[int]):
 @pytest.fixture
 def rung(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Payload]]:
     """A kind that is there for one test."""
-    registry.registered()
+    registry.registered_kinds()
     monkeypatch.setattr(registry, "_KINDS", dict(registry._KINDS))
 
     class Rung(Payload):

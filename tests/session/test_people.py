@@ -21,7 +21,7 @@ from labapp.base.errors import BundleError, RecordError, SessionError, StudyFull
 from labapp.record.journal.sessions import list_sessions
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
-from labapp.session.condition_assignment import held_counts, people_of, preview
+from labapp.session.condition_assignment import count_held_cells, people_of, preview
 from labapp.session.folder import refuse_taken
 from labapp.session.overview import overview
 from labapp.session.simulation import simulation_job
@@ -111,7 +111,7 @@ def test_a_study_of_three_sessions_adds_up_everywhere(tmp_path: Path) -> None:
         "P07": "included",
     }
     assert states(data, loaded) == expected
-    assert sum(held_counts(people_of(data, loaded.study)).values()) == 3
+    assert sum(count_held_cells(people_of(data, loaded.study)).values()) == 3
     told = "\n".join(overview(str(loaded.path), 2, data).lines())
     assert "7 (2 included, 1 still to come, 1 missed a session, 1 excluded, 2 withdrawn)" in told
     at_home = Reader(data).read(lambda _: None, Event(), loaded.study).people

@@ -19,7 +19,7 @@ from labapp.session.opening import OpenSession
 from labapp.session.resuming import read_verified_events
 from labapp.tasks.reconstruction.events import MoveDial
 from labapp.tasks.single_dimension.events import Choose, ShowMoreExamples
-from labapp.tasks.single_dimension.machine import Question
+from labapp.tasks.single_dimension.machine import ChoiceQuestion
 from tests.helpers.formulas import formula_decoder, formula_decoders
 from tests.helpers.rooms import FormulaDecoder
 from tests.helpers.single import write_single_study
@@ -184,9 +184,9 @@ def asked(begin: Callable[..., OpenSession], tmp_path: Path) -> tuple[OpenSessio
     return begin("stage-1", study=study, **given), slow
 
 
-def question_of(session: OpenSession) -> Question:
+def question_of(session: OpenSession) -> ChoiceQuestion:
     question = session.runner.state.part_state.trial
-    assert isinstance(question, Question)
+    assert isinstance(question, ChoiceQuestion)
     return question
 
 

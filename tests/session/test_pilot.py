@@ -22,8 +22,8 @@ from labapp.record.journal.opening import line as describe_line
 from labapp.record.journal.sessions import SessionIndex, list_problems, list_sessions, summary
 from labapp.session import withdrawal
 from labapp.session.bids.export import export
-from labapp.session.condition_assignment import held_counts, people_of, session_states
-from labapp.session.folder import next_free, next_pilot, taken
+from labapp.session.condition_assignment import count_held_cells, people_of, session_states
+from labapp.session.folder import list_taken_labels, next_free, next_pilot
 from labapp.session.opening import OpenSession
 from labapp.session.private import consents
 from labapp.session.withdrawal import decide_by_hand, move_pilot, withdraw
@@ -47,7 +47,7 @@ def test_it_takes_no_label_and_no_place(tmp_path: Path) -> None:
     assert pilot.planned.pilot
     data, study = tmp_path / "data", load("quickstart").study
     assert pilot.folder.path.is_relative_to(tmp_path / "data-pilot")
-    assert taken(data, "quickstart") == {}
+    assert list_taken_labels(data, "quickstart") == {}
     assert next_free(data, study) == "P01"
     assert next_pilot(data, study) == "pilotP01"
     assert not agreed(tmp_path, pilot=False).planned.pilot
@@ -180,7 +180,7 @@ def test_a_moved_pilot_holds_its_place(tmp_path: Path) -> None:
     moved, _ = move_pilot(path, True, "it counts")
     (row,) = session_states(data / loaded.study.id)
     assert (row.folder, row.state) == (path.name, "open")
-    assert held_counts(people_of(data, loaded.study))[row.cells[0]] == 1
+    assert count_held_cells(people_of(data, loaded.study))[row.cells[0]] == 1
     assert session_states(pilot_root(data) / loaded.study.id) == []
     move_pilot(moved, False, "it does not")
     assert session_states(data / loaded.study.id) == []

@@ -123,7 +123,7 @@ def outcomes(session: OpenSession) -> dict[str, str | None]:
 def plans() -> dict[str, list[PlannedPart]]:
     """The first plan of every shipped study."""
     made = {}
-    for path in loading.shipped():
+    for path in loading.list_shipped():
         loaded = loading.load(path.stem)
         number, drawn = next(iter(variants(loaded.study)))
         made[path.stem] = planner.realise(
@@ -367,7 +367,7 @@ def test_the_report_counts_checks_also_of_whoever_is_not_included(session_asked:
     told = "".join(map(str, attention(tables.answers)))
     cells = re.findall(r"<t[dh][^>]*>([^<]*)</t[dh]>", told)
     assert cells[-6:] == ["use", "attention", "0", "1", "1", "1"]
-    german, _ = analyze.chosen(tables, "de")
+    german, _ = analyze.choose_language(tables, "de")
     assert german is not None
     with speaking(german):
         assert "Aufmerksamkeitsprüfungen" in "".join(map(str, attention(tables.answers)))

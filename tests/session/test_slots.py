@@ -20,8 +20,8 @@ from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.condition_assignment import (
     Allocation,
+    count_held_cells,
     coverage,
-    held_counts,
     people_of,
     preview,
     session_states,
@@ -114,7 +114,7 @@ def test_a_lost_ledger_is_made_anew_from_the_first_events(
         ledger.write_bytes(damage)
     assert session_states(data / loaded.study.id) == before
     interrupted(loaded, tmp_path, "P04")
-    assert max(held_counts(people_of(data, loaded.study)).values()) == 1
+    assert max(count_held_cells(people_of(data, loaded.study)).values()) == 1
 
 
 def test_a_further_session_keeps_condition_and_order(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_further_session_keeps_condition_and_order(tmp_path: Path) -> None:
     second = begun(loaded, tmp_path, "P01", session="2")
     assert second.planned.assignment == first.planned.assignment, "though the study is full"
     second.close("interrupted")
-    assert sorted(held_counts(people_of(tmp_path / "data", loaded.study)).values()) == [1, 1]
+    assert sorted(count_held_cells(people_of(tmp_path / "data", loaded.study)).values()) == [1, 1]
 
 
 def test_a_killed_session_goes_on_in_its_slot(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_two_programs_at_once_hand_out_each_slot_once(tmp_path: Path) -> None:
     assert [program.returncode for program in programs] == [0, 0]
     assert sum(map(len, names)) == 12
     now = allocation(tmp_path / "data", loaded)
-    assert held_counts(now.people) == {str(line.slot): 1 for line in now.slots}
+    assert count_held_cells(now.people) == {str(line.slot): 1 for line in now.slots}
     assert [now.apart(cell, "model") for cell in now.rule.cells] == [0, 0]
     assert [now.follow_apart(cell, "model") for cell in now.rule.cells] == [0, 0]
 

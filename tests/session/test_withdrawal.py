@@ -68,7 +68,7 @@ def test_deleting_removes_data_and_consent_and_keeps_the_label(tmp_path: Path) -
     assert not [name for name in snapshot(path.parent) if "sub-P01" in name]
     (left,) = withdrawals(path.parent).values()
     assert (left.participant, left.session, left.kept) == ("P01", "1", False)
-    assert folder.taken(tmp_path / "data", "quickstart")["P01"] == ["1"]
+    assert folder.list_taken_labels(tmp_path / "data", "quickstart")["P01"] == ["1"]
     for session in ("1", "2"):
         with pytest.raises(ParticipantTaken, match="P01 withdrew from quickstart"):
             new_session(tmp_path / "data", load("quickstart"), "P01", session, FakeClock())
@@ -131,7 +131,7 @@ def test_a_deletion_that_was_interrupted_goes_on(
     assert leaving.is_dir()
     assert list_sessions(tmp_path / "data") == []
     (path.parent / WITHDRAWN).unlink()  # as if it had been killed right after the renaming
-    assert folder.taken(tmp_path / "data", "quickstart") == {"P01": ["1"]}
+    assert folder.list_taken_labels(tmp_path / "data", "quickstart") == {"P01": ["1"]}
     withdraw(path, tmp_path / "private", delete=False)
     assert not leaving.exists()
     assert not withdrawals(path.parent)[path.name].kept, "what was begun is finished"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from benchmarks.balance import measured
 from labapp.base.errors import StudyFull
 from labapp.study.allocation import Slot, Slots, cell_name, in_order, rows_of
-from labapp.study.conditions import balanced_rows, counterbalanced, generator, shuffled
+from labapp.study.conditions import counterbalance_order, generator, make_balanced_rows, shuffled
 from labapp.study.design import Design, Order
 from tests.helpers.nightly import EVERYTHING
 
@@ -23,11 +23,12 @@ from tests.helpers.nightly import EVERYTHING
 @pytest.mark.parametrize("seed", [0, 20261120])
 def test_every_block_of_participants_is_balanced(n: int, seed: int) -> None:
     items = tuple("abcdef"[:n])
-    rows = len(balanced_rows(n))
+    rows = len(make_balanced_rows(n))
     assert rows == (n if n % 2 == 0 else 2 * n)
     for block in range(3):
         orders = [
-            counterbalanced(items, seed, "study", block * rows + place + 1) for place in range(rows)
+            counterbalance_order(items, seed, "study", block * rows + place + 1)
+            for place in range(rows)
         ]
         assert all(sorted(order) == sorted(items) for order in orders)
         places = Counter((place, item) for order in orders for place, item in enumerate(order))
@@ -38,16 +39,21 @@ def test_every_block_of_participants_is_balanced(n: int, seed: int) -> None:
 
 
 def test_one_condition_is_its_own_order() -> None:
-    assert counterbalanced(("a",), 1, "study", 5) == ("a",)
+    assert counterbalance_order(("a",), 1, "study", 5) == ("a",)
 
 
 def test_blocks_are_shuffled_apart() -> None:
     orders = [
-        tuple(counterbalanced("abcd", 3, "study", n) for n in range(k, k + 4)) for k in (1, 5)
+        tuple(counterbalance_order("abcd", 3, "study", n) for n in range(k, k + 4)) for k in (1, 5)
     ]
     assert sorted(orders[0]) == sorted(orders[1])
     assert (
-        len({tuple(counterbalanced("abcd", s, "study", n) for n in range(1, 5)) for s in range(9)})
+        len(
+            {
+                tuple(counterbalance_order("abcd", s, "study", n) for n in range(1, 5))
+                for s in range(9)
+            }
+        )
         > 1
     )
 

@@ -37,7 +37,7 @@ from labapp.ui.strings import strings_of
 from tests.study.test_refusals import GOOD, refused
 from tests.study.test_refusals import write_refusals as write
 
-SHIPPED = [path.stem for path in loading.shipped()]
+SHIPPED = [path.stem for path in loading.list_shipped()]
 
 
 @pytest.mark.parametrize("source", SHIPPED)
@@ -353,7 +353,7 @@ def test_a_contrast_names_its_factors_beside_its_name() -> None:
     validator_of("study").validate(value_of(study))
 
 
-@pytest.mark.parametrize("path", loading.installed(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", loading.list_installed(), ids=lambda path: path.stem)
 def test_every_shipped_study_has_the_title_that_it_has_when_it_is_loaded(path: Path) -> None:
     assert loading.title_of(path) == loading.load(path).study.title
 

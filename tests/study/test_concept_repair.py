@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from labapp.base.errors import StudyError
 from labapp.models.stimuli import library, pictures
-from labapp.models.stimuli.check import reference_pairs, reserved
+from labapp.models.stimuli.check import find_reserved_pictures, reference_pairs
 from labapp.models.stimuli.library import StimulusSet
 from labapp.study import loading, plan, planner
 from labapp.study.allocation import variants
@@ -73,7 +73,7 @@ def test_the_stage_has_what_was_asked_for(tmp_path: Path, made: StimulusSet) -> 
 def test_a_plan_comes_back_from_a_journal(tmp_path: Path, made: StimulusSet) -> None:
     parts = planned(tmp_path, made, practice=PRACTICE, foresee="half")
     rows = plan.to_rows(parts)
-    assert [registry.planned_part(row) for row in rows] == parts
+    assert [registry.read_part(row) for row in rows] == parts
 
 
 def test_participants_have_pictures_and_an_order_of_their_own(
@@ -441,7 +441,7 @@ def test_without_a_practice_examples_come_before_the_stage(
 def test_pictures_that_are_examples_are_not_there_for_a_stage(
     tmp_path: Path, made: StimulusSet
 ) -> None:
-    shown = reserved(reference_pairs(made.manifest, 1))
+    shown = find_reserved_pictures(reference_pairs(made.manifest, 1))
     kinds = [p.item for p in made.manifest.photos if p.photo in shown and not p.natural]
     kind = next(each for each in kinds if each)
     with pytest.raises(StudyError, match=r"the set has \d that are no examples") as refused:

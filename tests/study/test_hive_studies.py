@@ -17,7 +17,7 @@ from labapp.models.stimuli import library
 from labapp.models.stimuli.library import StimulusSet
 from labapp.study import overview, planner
 from labapp.study.conditions import cells_of
-from labapp.study.loading import LoadedStudy, decoded, load
+from labapp.study.loading import LoadedStudy, decode_text, load
 from labapp.study.plan import PagesPart, Plan, QuestionnairePart
 from labapp.study.plugins import texts
 from labapp.tasks.judging.performance import compute, values
@@ -211,13 +211,13 @@ def test_no_text_names_a_value_that_is_not_there(name: str, language: str) -> No
         if isinstance(one, QuestionnairePart):
             known |= achieved
         for document in filter(None, shown):
-            text = decoded((root / Path(document).name).read_bytes())
+            text = decode_text((root / Path(document).name).read_bytes())
             assert set(VALUE.findall(text)) <= set(known), document
             assert "{" not in texts.fill(text, known), document
             if not isinstance(one, MethodPart) and document != one_method.document:
                 assert not PICTURE.findall(text), document
         if isinstance(one, MethodPart):
-            text = decoded((root / Path(one.document).name).read_bytes())
+            text = decode_text((root / Path(one.document).name).read_bytes())
             there = {"correct", "incorrect", "preview"}
             if part.explained.kind == "path":
                 there.add("tree")

@@ -9,7 +9,7 @@ import pytest
 from labapp.record.events import Event, Payload
 from labapp.record.events.lifecycle import PartEnded, PartRestarted, PartStarted
 from labapp.record.events.trials import TrialEnded
-from labapp.study.inclusion import Achieved, Inclusion, Tally, achieved, decide
+from labapp.study.inclusion import Achieved, Inclusion, Tally, decide, sum_achievements
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.judging.events import PhotoJudged
@@ -66,15 +66,17 @@ def test_photos_count_in_stages_and_a_stage_that_begins_again_counts_anew() -> N
     right = {"output": True, "distinction": False, "step_1": True}
     photos = [("stage-1", n, PhotoJudged({}, right)) for n in range(1, 7)]
     exercise = ("warm-up", 1, PhotoJudged({}, {"verdict": True, "mistake": True}))
-    found = achieved(plan, tally(exercise, *photos))
+    found = sum_achievements(plan, tally(exercise, *photos))
     assert found == Achieved(0, 0, 0, 0, 0, photos=6, above_chance=4.0), "one of three is chance"
     payload = PartRestarted(1, 2)
     again = tally(exercise, *photos).apply(event("stage-1", None, payload), payload)
-    assert achieved(plan, again).photos == 0
+    assert sum_achievements(plan, again).photos == 0
     for part in ("warm-up", "stage-1"):
         left = tally((part, None, PartEnded(0, "skipped")))
-        assert achieved(plan, left).stages_skipped == 1
-        assert decide(Inclusion(), achieved(plan, left), completed=True).failed == ("completed",)
+        assert sum_achievements(plan, left).stages_skipped == 1
+        assert decide(Inclusion(), sum_achievements(plan, left), completed=True).failed == (
+            "completed",
+        )
 
 
 def test_questions_are_counted_by_the_role_of_their_part() -> None:
@@ -89,7 +91,7 @@ def test_questions_are_counted_by_the_role_of_their_part() -> None:
         solved("stage-2", 4),
         ("stage-2", 4, TrialEnded("solved")),
     )
-    assert achieved(PLAN, found) == Achieved(2, 2, 3, 1, 0)
+    assert sum_achievements(PLAN, found) == Achieved(2, 2, 3, 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -106,14 +108,14 @@ def test_questions_are_counted_by_the_role_of_their_part() -> None:
 )
 def test_a_stage_or_practice_must_not_be_skipped(part: str, outcome: str, skipped: int) -> None:
     found = tally((part, None, PartEnded(0, outcome)))
-    assert achieved(PLAN, found).stages_skipped == skipped
+    assert sum_achievements(PLAN, found).stages_skipped == skipped
 
 
 @pytest.mark.parametrize("kind", ["part.started", "part.restarted"])
 def test_a_part_that_begins_again_counts_from_nothing(kind: str) -> None:
     before = tally(solved("stage-2", 1), solved("stage-2", 2), answered("stage-1", 1, right=True))
     again = before.apply(event("stage-2", None, PartStarted(6), kind), PartStarted(6))
-    assert achieved(PLAN, again)[:2] == (0, 1)
+    assert sum_achievements(PLAN, again)[:2] == (0, 1)
 
 
 @pytest.mark.parametrize(

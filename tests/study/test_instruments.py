@@ -154,7 +154,7 @@ def test_sliders_about_accuracy_begin_there(
 ) -> None:
     """The first four are published (paper 003, the pages of the studies)."""
     values = {"accuracy": str(accuracy), "method": "GradCAM"}
-    asked = shipped(name).realised((), values)
+    asked = shipped(name).realise((), values)
     assert "over the GradCAM model?" in asked.instruction
     sliders = [item for item in asked.items if item.kind == "slider"]
     assert [item.id for item in sliders] == ["low_risk", "medium_risk", "high_risk"]
@@ -183,7 +183,7 @@ def test_an_item_once_a_stage() -> None:
     file = shipped("synthetic-end", "de")
     ids = file.item_ids(3)
     assert ids == ("frustrating", "stage_easy_1", "stage_easy_2", "stage_easy_3", "comments")
-    asked = file.realised(ids)
+    asked = file.realise(ids)
     assert [item.id for item in asked.items] == list(ids)
     assert asked.items[2].text == "Abschnitt 2 war leicht"
     assert file.item("stage_easy_3").text == "Abschnitt 3 war leicht"

@@ -15,7 +15,7 @@ from labapp.base import resources
 from labapp.base.errors import StudyError
 from labapp.cli.main import app
 from labapp.record.journal.read import check_journal
-from labapp.session.resuming import finished, read_verified_events
+from labapp.session.resuming import is_finished, read_verified_events
 from labapp.session.simulation.person import FAST
 from labapp.session.simulation.simulation_job import simulate
 from labapp.study.loading import WORDS, find, in_language, load
@@ -146,7 +146,7 @@ def test_a_study_in_a_language_runs_to_its_end_and_records_it(
     )
     assert not check_journal(path)
     events = read_verified_events(path)
-    assert finished(events)
+    assert is_finished(events)
     planned = events[0].payload
     assert planned["language"] == language
     documents = [part["document"] for part in planned["plan"] if "document" in part]

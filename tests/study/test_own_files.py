@@ -30,7 +30,7 @@ from labapp.study import loading, words
 from labapp.study.authoring import new_study
 from labapp.study.loading import WORDS, asset, load
 from labapp.study.overview import check, prior_of, space_of
-from labapp.study.people import HOLDING, SessionState, Visits, counted, people
+from labapp.study.people import HOLDING, SessionState, Visits, count_states, people
 from labapp.study.planner import realise
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
@@ -402,7 +402,9 @@ def test_everybody_is_counted_once(
     visits = Visits(THREE.labels, needed, order)
     everybody = people([Had(f"P{who}", label, of) for who, label, of in sessions], visits)
     assert (
-        sum(counted(everybody).values()) == len(everybody) == len({who for who, _, _ in sessions})
+        sum(count_states(everybody).values())
+        == len(everybody)
+        == len({who for who, _, _ in sessions})
     )
     assert [int(person.participant[1:]) for person in everybody] == sorted(
         {who for who, _, _ in sessions}
@@ -424,7 +426,7 @@ EVERYWHERE = ("ui", "study", "tasks/pages", "tasks/questionnaire")
 
 @cache
 def keys() -> tuple[str, ...]:
-    return tuple(words.shipped_words(WORDS, "en"))
+    return tuple(words.read_shipped_words(WORDS, "en"))
 
 
 @cache
@@ -470,9 +472,9 @@ def test_a_word_that_tasks_alone_ask_for_is_claimed_by_each_of_them() -> None:
                     assert (room, key) in claimed
 
 
-@pytest.mark.parametrize("name", [path.stem for path in loading.shipped()])
+@pytest.mark.parametrize("name", [path.stem for path in loading.list_shipped()])
 def test_a_study_needs_a_part_of_the_words(name: str) -> None:
-    shown = words.shown(load(name).study, WORDS)
+    shown = words.list_shown_words(load(name).study, WORDS)
     assert 40 < len(shown) < len(keys()) - 100
     assert ("judging_photo" in shown) == ("distinction" in name or "agreement" in name)
     assert ("mark_far" in shown) == (name == "calibration")
@@ -480,7 +482,7 @@ def test_a_study_needs_a_part_of_the_words(name: str) -> None:
 
 
 def test_the_quick_start_needs_its_own() -> None:
-    shown = words.shown(load("quickstart").study, WORDS)
+    shown = words.list_shown_words(load("quickstart").study, WORDS)
     assert {"overlay", "consent_name", "paused_title"} <= set(shown)
     for other in ("unmasking_", "judging_", "single_", "interview", "break", "consent_draw_"):
         assert not [key for key in shown if key.startswith(other)]
@@ -490,8 +492,8 @@ def test_the_quick_start_needs_its_own() -> None:
 def test_every_word_of_the_tasks_is_shown_by_some_shipped_study() -> None:
     """None falls between two kinds of stages. No shipped study has a break or a
     survey, or asks for all uses."""
-    studies = [load(path.stem).study for path in loading.shipped()]
-    shown = {key for study in studies for key in words.shown(study, WORDS)}
+    studies = [load(path.stem).study for path in loading.list_shipped()]
+    shown = {key for study in studies for key in words.list_shown_words(study, WORDS)}
     assert [
         key
         for key in keys()
@@ -507,8 +509,8 @@ def test_words_of_other_studies_are_not_missed(tmp_path: Path) -> None:
     study.write_text(f"{text}\nfallback_language: en\n", "utf-8")
     shutil.copytree(tmp_path / "texts/en", tmp_path / "texts/fr")
     file = tmp_path / "texts/fr/participant.yaml"
-    english = words.shipped_words(WORDS, "en")
-    shown = words.shown(load("quickstart").study, WORDS)
+    english = words.read_shipped_words(WORDS, "en")
+    shown = words.list_shown_words(load("quickstart").study, WORDS)
     values = {key: sorted(words.fields_of(english[key])) for key in shown}
     rows = [f"{key}: '{key} {' '.join(f'{{{v}}}' for v in values[key])}'" for key in shown]
     file.write_text("\n".join(rows), "utf-8")

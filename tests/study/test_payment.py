@@ -16,10 +16,10 @@ from pydantic import ValidationError
 from labapp.base import resources
 from labapp.record.events.commands import DeclineConsent, EndSession, GiveConsent, Next
 from labapp.study import inclusion, loading, planner
-from labapp.study.inclusion import Achieved, Incentive, earned
+from labapp.study.inclusion import Achieved, Incentive, compute_payment
 from labapp.study.overview import space_of
 from labapp.study.plugins import texts
-from labapp.tasks.judging.performance import compute, expected_hits, marked, split, values
+from labapp.tasks.judging.performance import compute, expected_hits, mark_answers, split, values
 from labapp.tasks.judging.plan import (
     AGREEMENT,
     DISTINCTION,
@@ -36,14 +36,14 @@ FOUND = Achieved(5, 7, 3, 3, 0)
 
 def test_a_bonus_is_paid_to_the_cent() -> None:
     paid = Incentive(text="t.md", base=3.75, per_solved=0.1, per_correct=0.05)
-    made = earned(paid, FOUND)
+    made = compute_payment(paid, FOUND)
     assert (made.base, made.bonus, made.total) == (3.75, 0.85, 4.6)
     assert (made.currency, made.solved, made.correct) == ("$", 5, 7)
 
 
 def test_sums_have_no_more_than_cents() -> None:
     paid = Incentive(text="t.md", base=0.1, per_solved=0.07, per_correct=0.01)
-    assert earned(paid, Achieved(3, 1, 0, 0, 0)).total == 0.32
+    assert compute_payment(paid, Achieved(3, 1, 0, 0, 0)).total == 0.32
 
 
 @pytest.mark.parametrize(
@@ -52,13 +52,15 @@ def test_sums_have_no_more_than_cents() -> None:
 )
 def test_half_a_cent_is_rounded_up(each: float, times: int, bonus: float) -> None:
     """Binary fractions and rounding to even would pay 0.12, 0.14 and 1.00 of the first three."""
-    made = earned(Incentive(text="t.md", base=2, per_solved=each), Achieved(times, 0, 0, 0, 0))
+    made = compute_payment(
+        Incentive(text="t.md", base=2, per_solved=each), Achieved(times, 0, 0, 0, 0)
+    )
     assert (made.bonus, made.total) == (bonus, round(2 + bonus, 2))
 
 
 def test_what_is_beyond_guessing_is_paid() -> None:
     paid = Incentive(text="t.md", base=2, per_above_chance=0.1)
-    made = earned(paid, Achieved(0, 0, 0, 0, 0, photos=10, above_chance=7.5))
+    made = compute_payment(paid, Achieved(0, 0, 0, 0, 0, photos=10, above_chance=7.5))
     assert (made.bonus, made.total, made.photos, made.above_chance) == (0.75, 2.75, 10, 7.5)
 
 
@@ -66,10 +68,10 @@ def test_photos_answered_rightly_beyond_chance_are_counted_per_question() -> Non
     part = judging_part(photos=[photo("heatmap-distinction", n) for n in range(1, 11)])
     rights = [{OUTPUT: n <= 6, DISTINCTION: n <= 2} for n in range(1, 11)]
     tally = inclusion.Tally({(part.id, n): r for n, r in enumerate(rights, start=1)})
-    found = inclusion.achieved([part], tally)
+    found = inclusion.sum_achievements([part], tally)
     assert (found.photos, found.above_chance) == (10, 6 - 2.5), "two of ten are fewer than 2.5"
     agreed = inclusion.Tally({(part.id, n): {AGREEMENT: n <= 8} for n in range(1, 11)})
-    assert inclusion.achieved([part], agreed).above_chance == 3
+    assert inclusion.sum_achievements([part], agreed).above_chance == 3
 
 
 @pytest.mark.parametrize("currency", ["", "Fr.", "1", "a,b", "dollars"])
@@ -291,4 +293,4 @@ def test_a_class_reached_by_a_path_needs_both_steps(first: int, second: int, rig
     gull = photo("path-distinction", 1)
     after = "step_2_absent" if first == 1 else "step_2_present"
     answers = {"step_1": first, after: second, DISTINCTION_CONFIDENCE: 3}
-    assert marked("path-distinction", gull, answers)[DISTINCTION] is right
+    assert mark_answers("path-distinction", gull, answers)[DISTINCTION] is right

@@ -19,7 +19,7 @@ from labapp.models.representations.space import LatentSpace
 from labapp.session.overview import overview as overview_of
 from labapp.study import inclusion, overview, planner
 from labapp.study.conditions import cells_of
-from labapp.study.loading import LoadedStudy, decoded, load
+from labapp.study.loading import LoadedStudy, decode_text, load
 from labapp.study.plan import PagesPart, Plan, QuestionnairePart
 from labapp.study.plugins.part import RepresentationPart
 from labapp.tasks.reconstruction.plan import ReconstructionPart
@@ -170,7 +170,7 @@ def test_practice_excludes_from_the_single_dimension_task_only(cell: str) -> Non
     rules = study("synthetic-crowd").study.inclusion
     assert rules.practice_correct
     made = next(made for made in plans("synthetic-crowd") if made.assignment["condition"] == [cell])
-    found = inclusion.achieved(made.parts, inclusion.Tally())
+    found = inclusion.sum_achievements(made.parts, inclusion.Tally())
     included = inclusion.decide(rules, found, completed=True).included
     assert included == cell.startswith("reconstruction")
     assert found.practice_asked == (0 if included else 3)
@@ -293,12 +293,12 @@ def test_every_text_is_there_with_values_that_are_known(name: str, language: str
             known = set(getattr(part, "values", {}))
             if part.part == "example":
                 known.add("dial")
-            said = decoded((texts / Path(document).name).read_bytes())
+            said = decode_text((texts / Path(document).name).read_bytes())
             assert set(VALUE.findall(said)) <= known, document
 
 
 def documents(loaded: LoadedStudy) -> list[str]:
-    return [decoded(text) for name, text in loaded.files.items() if name.endswith(".md")]
+    return [decode_text(text) for name, text in loaded.files.items() if name.endswith(".md")]
 
 
 @pytest.mark.parametrize("name", [*SHIPPED, *hive.STUDIES])

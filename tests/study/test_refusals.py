@@ -81,7 +81,7 @@ def test_what_may_be_a_list_or_keys_is_said_in_plain_words(tmp_path: Path) -> No
     assert "masks: found 5; allowed: keys with values or a list" in said
 
 
-@pytest.mark.parametrize("name", [path.stem for path in loading.shipped()])
+@pytest.mark.parametrize("name", [path.stem for path in loading.list_shipped()])
 def test_a_shipped_study_is_in_order(name: str) -> None:
     loaded = check(name)
     assert loaded.study.id == name

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from labapp.analysis.questionnaires import AnswerRecord, fold_scores
 from labapp.analysis.task_records import Parts
 from labapp.study.instruments import Instrument, Rating
-from labapp.study.instruments.instrument import OLD_NAMES, Score, as_answered, declared, of_name
+from labapp.study.instruments.instrument import (
+    OLD_NAMES,
+    Score,
+    as_answered,
+    of_name,
+    resolve_scoring,
+)
 from tests.helpers.nightly import EVERYTHING
 from tests.helpers.questionnaires import TLX_PAIRS, TLX_SUBSCALES
 from tests.study.test_instruments import made, shipped
@@ -201,7 +207,7 @@ def test_a_questionnaire_of_ones_own_declares_the_same() -> None:
     assert isinstance(file.scores, dict)
     ends = {name: (score.low, score.high) for name, score in file.scores.items()}
     assert ends == {"trust": (1, 5), "doubt": (0, 8), "both": (0, 8)}
-    kept = declared(file.planned_scores())
+    kept = resolve_scoring(file.planned_scores())
     assert kept == file.scores, "a journal is scored without the file"
 
 
@@ -216,7 +222,7 @@ def test_an_older_file_and_an_older_journal_have_the_shipped_scores(name: str) -
         min(rest.index(key) for key in ("\nitems:", "\norder:", "\nscale:") if key in rest) :
     ]
     older = Instrument.parse(Path("old.yaml"), f"{head}scoring: {name}{body}".encode())
-    assert older.scores == shipped(name).scores == declared(name)
+    assert older.scores == shipped(name).scores == resolve_scoring(name)
     assert older.planned_scores() == name
 
 
@@ -231,8 +237,10 @@ def test_what_an_older_file_leaves_out_is_not_scored() -> None:
 
 def test_scores_that_cannot_be_read_are_refused() -> None:
     with pytest.raises(ValueError, match="its scores cannot be read"):
-        declared({"trust": {"median": ["a"]}})
-    assert isinstance(declared({"trust": {"mean": ["a"], "numbers": [1, 5]}})["trust"], Score)  # type: ignore[index]
+        resolve_scoring({"trust": {"median": ["a"]}})
+    assert isinstance(
+        resolve_scoring({"trust": {"mean": ["a"], "numbers": [1, 5]}})["trust"], Score
+    )  # type: ignore[index]
 
 
 FIVE = {"mean": ["a", "b", "c", "d", "e"], "reverse": ["b"], "numbers": (1, 7)}

@@ -19,7 +19,7 @@ from labapp.base.errors import StudyError
 from labapp.models.stimuli import library, score_files
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
-from labapp.models.stimuli.masked_pictures import MaskedRef, Masking, recorded_outputs
+from labapp.models.stimuli.masked_pictures import MaskedRef, Masking, find_recorded_outputs
 from labapp.study import overview, planner
 from labapp.study.loading import LoadedStudy, load
 from labapp.study.overview import check_all
@@ -46,7 +46,7 @@ def realised(
     loaded: LoadedStudy,
     number: int = 1,
     seed: int | None = None,
-    predict_masked: PredictMasked = recorded_outputs,
+    predict_masked: PredictMasked = find_recorded_outputs,
 ) -> Plan:
     return planner.realise(
         loaded,
@@ -340,7 +340,7 @@ def test_an_example_of_a_method_that_the_stage_leaves_out_is_named_in_its_part(
     assert example.unmasked.methods == {"middle": "Middle", "edge": "Edge"}
     assert shown.unmasked.methods == {"middle": "Middle"}
     practice = next(row for row in to_rows(plan.parts) if row.get("role") == "practice")
-    assert registry.planned_part(practice) == example
+    assert registry.read_part(practice) == example
 
 
 def test_a_method_of_no_example_is_refused(found: StimulusSet, tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def put_a_row_in_with_its_hash(rows: list[Row]) -> list[Row]:
     """A note is put in between, with a right hash of its own; those behind keep theirs."""
     at = first(rows, "note.added")
     new = changed(rows[at], text="The participant was tired.")
-    new = new._replace(hash=new.chained(rows[at - 1].hash))
+    new = new._replace(hash=new.compute_hash(rows[at - 1].hash))
     both = [*rows[:at], new, *rows[at:]]
     return [row._replace(seq=seq) for seq, row in enumerate(both, start=1)]
 

@@ -298,7 +298,7 @@ def test_whatever_is_done_what_is_submitted_is_what_is_asked(
 def test_every_item_is_answered_validly(name: str) -> None:
     path = resources.assets() / "instruments" / f"{name}.yaml"
     file = Instrument.parse(path, path.read_bytes())
-    instrument = file.realised(file.item_ids(5))
+    instrument = file.realise(file.item_ids(5))
     given = []
     for seed in range(30):
         rng = np.random.default_rng(seed)

@@ -24,7 +24,7 @@ from labapp.tasks.reconstruction.events import (
     SelectDial,
     ToggleOverlay,
 )
-from labapp.tasks.reconstruction.machine import MOST_REDRAWN, Mark, Trial, draw_pair
+from labapp.tasks.reconstruction.machine import MOST_REDRAWN, CalibrationMark, Trial, draw_pair
 from labapp.tasks.reconstruction.planner import CIRCLES_PAIRS
 from tests.helpers.play import NS, SPACE, Play, stage_machine, stage_part
 from tests.helpers.rooms import decoder_of, make_runner, skip_to
@@ -276,7 +276,7 @@ def test_a_mark_holds_the_alignment_of_the_picture_on_the_screen() -> None:
     play.send(MarkAlignment("close"))
     assert play.events[-1].payload == {"mark": "close", "z_seq": 1, "alignment": 0.75}
     assert play.trial is not None
-    assert play.trial.marks == (Mark("far", 0.25), Mark("close", 0.75))
+    assert play.trial.marks == (CalibrationMark("far", 0.25), CalibrationMark("close", 0.75))
 
 
 def test_a_question_is_left_once_both_were_marked() -> None:

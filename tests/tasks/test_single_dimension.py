@@ -14,7 +14,7 @@ from labapp.record.events.commands import HandIn, Next, Pause, Resume
 from labapp.study.representations import ModelInStage
 from labapp.tasks.single_dimension.events import Choose, QuestionDrawn, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.machine import SingleDimensionTask
-from labapp.tasks.single_dimension.planner import CIRCLES_QUESTIONS, asked, practice_part
+from labapp.tasks.single_dimension.planner import CIRCLES_QUESTIONS, order_dimensions, practice_part
 from tests.helpers.nightly import EVERYTHING
 from tests.helpers.play import NS
 from tests.helpers.play_single import SPACE, SinglePlay
@@ -56,7 +56,7 @@ def test_a_question_is_drawn_shown_answered_told_and_left() -> None:
 def test_two_questions_a_dial_in_a_row_in_an_order_of_the_participants() -> None:
     orders = set()
     for seed in range(12):
-        order = asked(SPACE, 2, seed, "test", "P01", 1)
+        order = order_dimensions(SPACE, 2, seed, "test", "P01", 1)
         assert order[::2] == order[1::2]
         assert sorted(order[::2]) == [0, 1, 2]
         orders.add(order)

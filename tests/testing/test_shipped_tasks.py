@@ -18,7 +18,7 @@ from labapp.study import loading, plan
 from labapp.study.plugins import registry
 from labapp.study.plugins.registry import TaskType
 from labapp.testing import check_task
-from labapp.testing.checking import Models, _planned
+from labapp.testing.checking import Models, _make_plans
 from labapp.testing.rehearsal import Notes, Rehearsal
 from tests.helpers import concepts, stimuli
 
@@ -132,7 +132,7 @@ def test_a_shipped_task_is_in_order(tmp_path: Path, name: str) -> None:
 def rehearsal_of(task_type: TaskType[Any], study: Path, strategy: str) -> Rehearsal:
     """A session of a study, before anybody did anything."""
     loaded, models = loading.load(study), Models({})
-    planned = next(iter(_planned(loaded, models, stimuli_of, predict_masked)))
+    planned = next(iter(_make_plans(loaded, models, stimuli_of, predict_masked)))
     used = {name: models[name] for part in plan.parts_of(planned) for name in part.models()}
     return Rehearsal(task_type, loaded, planned, used, Notes(), strategy)
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from labapp.study.loading import shipped
+from labapp.study.loading import list_shipped
 from tests.crash.kills import ROOT
 from tests.sound import missing
 
@@ -168,7 +168,7 @@ def show_kills(done: Sequence[dict[str, Any]]) -> bool:
 
 
 def main() -> int:
-    every = [path.stem for path in shipped()]
+    every = [path.stem for path in list_shipped()]
     parser = argparse.ArgumentParser(prog="python -m tests.torture")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--kills", type=int, default=200)

@@ -16,7 +16,7 @@ from labapp.session.replay.lanes import Lane, LaneItem
 from labapp.ui import language
 from labapp.ui.language import speak
 from labapp.ui.replay.coding_window import CodingWindow
-from labapp.ui.replay.exchange_panel import Line
+from labapp.ui.replay.exchange_panel import PlanLine
 from tests.helpers.coded_session import SECOND
 from tests.helpers.sample import sample
 
@@ -97,9 +97,9 @@ def every_notice(coding: CodingWindow, name: str) -> Iterator[str]:
     yield "no screen"
     window.picture._past and window.picture._past._give_up(language.translate_message(name))
     yield "a screen that failed"
-    coding.exchange._exported  # noqa: B018 (what it tells goes through the same words)
+    coding.exchange._show_exported  # noqa: B018 (what it tells goes through the same words)
     coding.panel.set_lines(
-        [Line(language.tr("exchange.missing"), "", language.translate_message(said))],
+        [PlanLine(language.tr("exchange.missing"), "", language.translate_message(said))],
         language.in_words(error),
     )
     coding.panel.show()
@@ -161,7 +161,7 @@ def test_a_sentence_of_the_program_stays_whole() -> None:
     try:
         said = language.tr("pictures.failed", model="fast/model")
         assert said == "The pictures of (hidden)/(hidden) cannot be made."
-        assert language.veiled("/study/fast/intro.md") == "/study/(hidden)/intro.md"
-        assert language.veiled("faster models") == "faster models"
+        assert language.hide_names_in("/study/fast/intro.md") == "/study/(hidden)/intro.md"
+        assert language.hide_names_in("faster models") == "faster models"
     finally:
         language.hide_names(())

@@ -357,7 +357,7 @@ def test_units_in_the_place_of_a_coded_one_wait_in_the_queue(
     press(again, "g")
     again.coding.go_to(halves[1].id)
     press(again, "e")
-    assert not again.coding.outdated()
+    assert not again.coding.find_outdated()
     assert [mark.unit for mark in again.coding.files.own] == [half.id for half in halves]
 
 
@@ -378,7 +378,7 @@ def test_units_of_an_older_definition_wait_in_a_queue(open_desk: Desk, session: 
     do(again, "show_old")
     press(again, "g")  # the same code by the definition of today: it stays
     assert codes(again.coding)[0] == ["Has a goal"]
-    assert not again.coding.outdated()
+    assert not again.coding.find_outdated()
     do(again, "leave")
     assert len(again.units.rows) == 7
     told = notices(again)

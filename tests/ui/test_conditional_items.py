@@ -28,7 +28,7 @@ from labapp.tasks.unmasking.screen import CAP_HEIGHT, Response, ResponseButton, 
 from labapp.ui import theme
 from labapp.ui.participant.screen import ReadOnly, centre
 from labapp.ui.participant.window import WindowPicture
-from labapp.ui.preview import Preview, opened_preview, write_pictures
+from labapp.ui.preview import Preview, open_preview, write_pictures
 from labapp.ui.strings import Strings
 from labapp.ui.widgets import controls, dial
 from labapp.ui.widgets.choice import Choice, Look, OptionList, Scale
@@ -71,7 +71,7 @@ def at(preview: Preview, part: str, page: int):
 
 @pytest.mark.parametrize("condition", ["hint: with", "hint: without"])
 def test_a_preview_is_of_the_condition_and_can_be_tried(study: Path, condition: str, qapp) -> None:
-    with opened_preview(load(study), None, condition) as preview:
+    with open_preview(load(study), None, condition) as preview:
         screen = at(preview, "questionnaire-2", 0)
         assert asked(screen) == ["rely", "attention"]
         preview.runner.send(Answer("rely", 1))
@@ -89,7 +89,7 @@ def test_every_page_is_a_picture_also_one_that_nobody_of_the_condition_is_asked(
     none = USE.replace("only_if: {before.tools: python}", 'only_if: {hint: "with"}')
     none = none.replace("before.age: [70, 71]", 'hint: "with"')
     (study.parent / "instruments" / "use.yaml").write_text(none, "utf-8")
-    with opened_preview(load(study), None, "hint: without") as preview:
+    with open_preview(load(study), None, "hint: without") as preview:
         screen = at(preview, "questionnaire-2", 1)
         assert asked(screen) == ["hinted", "code", "pension"], "a page that is looked at is whole"
         names = [path.name for path in write_pictures(preview, tmp_path / "out")]
@@ -103,7 +103,7 @@ def test_a_questionnaire_that_nobody_is_asked_can_be_looked_at(study: Path, qapp
         "before.age: [70, 71]", 'hint: "with"'
     )
     (study.parent / "instruments" / "use.yaml").write_text(whole, "utf-8")
-    with opened_preview(load(study), None, "hint: without") as preview:
+    with open_preview(load(study), None, "hint: without") as preview:
         screen = at(preview, "questionnaire-2", 0)
         assert len(asked(screen)) == 3
 
@@ -222,7 +222,7 @@ def test_text_and_questions_fit_one_screen(instrument, text, language, qapp):
     root = resources.assets()
     path = root / "instruments" / f"{instrument}.yaml"
     told = values(language)
-    asked = Instrument.parse(path, path.read_bytes(), language).realised((), told)
+    asked = Instrument.parse(path, path.read_bytes(), language).realise((), told)
     above = texts.fill((root / "texts" / language / f"{text}.md").read_text("utf-8"), told)
     assert "{" not in above, "every value is told"
     page = Page(

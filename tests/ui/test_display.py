@@ -24,7 +24,7 @@ def test_a_process_of_a_window_does_not_try_the_display_again(
 ) -> None:
     monkeypatch.setattr(qtapp, "_probe", lambda: None)
     assert qtapp.choose().visible
-    told = qtapp.answered()
+    told = qtapp.make_child_environment()
     assert told
     qtapp.choose.cache_clear()
     for name, value in told.items():
@@ -35,10 +35,10 @@ def test_a_process_of_a_window_does_not_try_the_display_again(
 
 def test_another_display_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(qtapp, "_probe", lambda: None)
-    for name, value in qtapp.answered().items():
+    for name, value in qtapp.make_child_environment().items():
         monkeypatch.setenv(name, value)
     qtapp.choose.cache_clear()
     monkeypatch.setenv("DISPLAY", ":43")
     monkeypatch.setattr(qtapp, "_probe", lambda: "no answer")
     assert not qtapp.choose().visible
-    assert qtapp.answered() == {}
+    assert qtapp.make_child_environment() == {}

@@ -29,7 +29,7 @@ def test_a_screen_on_which_a_window_is_cut_off_is_told(
 ) -> None:
     told = json.dumps([("eDP-1", *size, 1.5)])
     monkeypatch.setattr(qtapp, "choose", lambda: Display(True, "the display answers"))
-    monkeypatch.setattr(doctor, "_asked", lambda code: CompletedProcess((), 0, told, ""))
+    monkeypatch.setattr(doctor, "_ask_qt", lambda code: CompletedProcess((), 0, told, ""))
     (check,) = doctor._screens()
     assert (check.name, check.level, check.ok) == ("screen", level, True)
     assert f"{size[0]} × {size[1]} points at 150 %" in check.found

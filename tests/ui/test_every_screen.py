@@ -33,9 +33,9 @@ from labapp.record.events.commands import Pause, Resume
 from labapp.session.simulation.simulation_job import Course
 from labapp.study.loading import load
 from labapp.ui import fitting
-from labapp.ui.participant.screen import Question
+from labapp.ui.participant.screen import QuestionCard
 from labapp.ui.participant.window import ParticipantWindow
-from labapp.ui.preview import Place, Preview, opened_preview
+from labapp.ui.preview import Preview, PreviewScreen, open_preview
 from labapp.ui.widgets.choice import Option
 from labapp.ui.widgets.controls import Picture
 from labapp.ui.widgets.dial import BottomBar, Foot
@@ -59,7 +59,7 @@ ROLES: dict[type[QWidget], set[QAccessible.Role]] = {
 LOOKS = ("part", "task", "instrument", "visualisation", "sign", "labels_editable")
 
 
-def look_of(place: Place, preview: Preview) -> tuple[str, ...]:
+def look_of(place: PreviewScreen, preview: Preview) -> tuple[str, ...]:
     """Screens with the same one look alike."""
     part = place.part
     described = getattr(part, "explained", None)
@@ -71,11 +71,11 @@ def look_of(place: Place, preview: Preview) -> tuple[str, ...]:
 
 def screens(
     language: str, studies: Sequence[str], size: tuple[int, int] = (1366, 768)
-) -> Iterator[tuple[Preview, Place, str]]:
+) -> Iterator[tuple[Preview, PreviewScreen, str]]:
     """Every screen that looks otherwise than those before it, and its study."""
     seen: set[tuple[str, ...]] = set()
     for study in studies:
-        with opened_preview(load(study, language), None, None) as preview:
+        with open_preview(load(study, language), None, None) as preview:
             preview.course = Course(preview.runner.machine)  # nobody has to go through it first
             preview.window.resize(*size)
             offer_skip(preview.window.bottom)
@@ -101,7 +101,7 @@ def offer_skip(bar: BottomBar) -> None:
 def leaving(window: ParticipantWindow) -> list[QAbstractButton]:
     """What skips, declines or leaves."""
     left = [window.bottom.left] if window.bottom.foot.leaves else []
-    return [*left, *(q.go for q in window.findChildren(Question) if hasattr(q, "go"))]
+    return [*left, *(q.go for q in window.findChildren(QuestionCard) if hasattr(q, "go"))]
 
 
 def tab(window: ParticipantWindow, *, back: bool = False) -> QWidget | None:

@@ -108,18 +108,18 @@ def test_what_is_installed_while_the_home_is_open_is_seen(
     text = find("quickstart").read_text("utf-8")
     named = sorted(set(re.findall(r"sinelines/[a-z0-9]+", text)))[0]
     study.write_text(text.replace(named, "sinelines/mine"), "utf-8")
-    assert card.installed("sinelines/mine") is None
+    assert card.find_card("sinelines/mine") is None
     home.choose_study(str(study))
     assert home.view.session.plan_row().blocks
     shutil.copytree(resources.models() / named, tmp_path / "models" / "sinelines" / "mine")
     path = tmp_path / "models" / "sinelines" / "mine" / "model.yaml"
     path.write_text(path.read_text("utf-8").replace(named, "sinelines/mine"), "utf-8")
     home._slow_checks()
-    assert card.installed("sinelines/mine") is not None
+    assert card.find_card("sinelines/mine") is not None
     assert not home.view.session.plan_row().blocks
     shutil.rmtree(tmp_path / "models" / "sinelines")
     home._slow_checks()
-    assert card.installed("sinelines/mine") is None
+    assert card.find_card("sinelines/mine") is None
     assert home.view.session.plan_row().blocks
 
 
@@ -168,7 +168,7 @@ def test_a_session_has_the_model_that_was_put_in_place_of_another(
     runner.send(EndSession("seen"), Source.MODERATOR)
     qtbot.waitUntil(lambda: not home.session or not home.session.opened.recording)
     (listed,) = list_sessions(home.data)
-    assert cards_of(listed.path)["sinelines/mine"] == card.installed_sha256("sinelines/mine")
+    assert cards_of(listed.path)["sinelines/mine"] == card.hash_installed_card("sinelines/mine")
 
 
 def test_the_pictures_of_a_replaced_model_are_its_own(

@@ -185,7 +185,7 @@ def test_what_takes_seconds_is_said_while_a_session_is_opened(
     assert steps == list(map(tr, (starting.PAINTING, starting.LOADING, starting.SHOWING)))
     assert window.session is not None
     path = window.session.opened.folder.path
-    window.session._interrupted(signal.SIGTERM, None)
+    window.session._on_signal(signal.SIGTERM, None)
     qtbot.waitUntil(lambda: window.session is None)
     assert not window.view.opening.isVisible()
     steps.clear()

@@ -33,7 +33,7 @@ from labapp.session.folder import SessionFolder
 from labapp.session.opening import EmitBody
 from labapp.tasks.reconstruction.events import MoveDial
 from labapp.ui.moderator import checklist
-from labapp.ui.moderator.checklist import Row
+from labapp.ui.moderator.checklist import ChecklistRow
 from labapp.ui.moderator.console import DISK_EVERY_TICKS, SECOND_TICKS, ConsoleWindow
 from labapp.ui.moderator.notes_panel import DEVIATIONS, LINE_ROLE, TimedList
 from labapp.ui.moderator.state import alarms
@@ -452,7 +452,7 @@ def test_events_that_are_sent_are_told_to_be_open_to_the_network() -> None:
     def missing() -> LslError:
         return LslError("pylsl is not installed.", todo="Install it.")
 
-    assert checklist.lsl_row("off", missing) == Row("lsl", "ok", "", required=False)
+    assert checklist.lsl_row("off", missing) == ChecklistRow("lsl", "ok", "", required=False)
     row = checklist.lsl_row("required", none)
     assert (row.state, "unencrypted" in row.text) == ("ok", True)
     row = checklist.lsl_row("required", missing)

@@ -21,9 +21,9 @@ from labapp.ui import fitting, language
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import (
     ORDER,
+    ChecklistRow,
     Interrupted,
     Microphone,
-    Row,
     ScreenChoice,
     StartRequest,
     StudyChoice,
@@ -376,7 +376,7 @@ def test_every_finding_is_read_in_full_below_the_banner(window: HomeWindow, qtbo
         [Interrupted(Path(name), "quickstart", "P05", "2026-01-02T03:04:05Z") for name in "ab"]
     )
     long = "Two lines that say what is the matter, and what to do about it."
-    view.set_checklist([Row(key, "warn", long) for key in ORDER])
+    view.set_checklist([ChecklistRow(key, "warn", long) for key in ORDER])
     window.resize(1280, 720)
     texts = [row.text for row in view.ready.rows.values()]
     # Layouts within each other settle one after the other.
@@ -416,7 +416,7 @@ def test_nothing_is_cut_off_at_the_side_of_the_smallest_window(
         window.show()
         fill(window.view)
         warning = "The microphone gives exact silence: muted, or not allowed by the system."
-        window.view.set_checklist([Row(key, "missing", warning) for key in ORDER])
+        window.view.set_checklist([ChecklistRow(key, "missing", warning) for key in ORDER])
         window.resize(*fitting.HOME)
         for page in range(window.view.pages.count()):
             window.view.pages.setCurrentIndex(page)

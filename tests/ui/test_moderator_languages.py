@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QWidget
 import labapp.ui
 from labapp.base import messages
 from labapp.base.errors import SetupError
-from labapp.base.messages import Message, coded
+from labapp.base.messages import Message, encode_message
 from labapp.models import catalog as models_catalog
 from labapp.record.events.lifecycle import AlarmRaised
 from labapp.record.journal.decisions import Withdrawal
@@ -448,7 +448,9 @@ def test_messages_are_translated_from_their_code_and_values(speaks) -> None:
     speaks("de")
     assert translate_message(free) == "2,4 GB frei"
     # As a journal gives it back: with code and values, and as those of earlier versions do.
-    stored = json.loads(json.dumps(AlarmRaised("disk_low", str(free), coded(free)).as_dict()))
+    stored = json.loads(
+        json.dumps(AlarmRaised("disk_low", str(free), encode_message(free)).as_dict())
+    )
     assert wording.detail_of(stored) == "2,4 GB frei"
     assert wording.detail_of({"code": "disk_low", "detail": "2.4 GB free"}) == "2.4 GB free"
     assert wording.detail_of(stored | {"detail": "[withheld]"}) == "[withheld]"
@@ -579,5 +581,5 @@ def test_a_language_without_words_is_refused() -> None:
     with pytest.raises(SetupError) as caught:
         speak("xx")
     assert "LABAPP_LANGUAGE: en, de" in caught.value.todo
-    assert language.spoken() == "en"
+    assert language.current_language() == "en"
     assert tr("button.back") == "Back"

@@ -28,7 +28,7 @@ from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
 from labapp.tasks.reconstruction.events import MarkAlignment, MoveDial, ToggleOverlay
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
-from labapp.ui.keyboard import NumberCards, ScreenWatcher, choices, name_of, preferred
+from labapp.ui.keyboard import NumberCards, ScreenWatcher, choices, choose_screen, name_of
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.participant.window import (
     ParticipantWindow,
@@ -37,7 +37,7 @@ from labapp.ui.participant.window import (
     enlarging_of,
     look_of,
 )
-from labapp.ui.preview import opened_preview
+from labapp.ui.preview import open_preview
 from labapp.ui.widgets.photo_view import Enlarger, ZoomView
 from tests.helpers.questionnaires import own_study, questionnaire_study
 from tests.helpers.rooms import Room, skip_to, solve
@@ -110,7 +110,7 @@ def test_the_mirror_looks_like_the_window_on_every_screen_of_a_study(
 ) -> None:
     """Pages, a method with a task to try, a warm-up, photos, questionnaires: all as large as in the
     window, however often either was laid out."""
-    with opened_preview(load("prototree-agreement-tree"), None, None) as preview:
+    with open_preview(load("prototree-agreement-tree"), None, None) as preview:
         preview.course = Course(preview.runner.machine)  # nobody has to go through it first
         window = preview.window
         window.resize(*size)
@@ -477,9 +477,9 @@ def test_choices_and_the_preferred_screen(two: list[QScreen]) -> None:
     first, second = choices(two)
     assert (first.number, first.name, first.width, first.height) == (1, "first", 1366, 768)
     assert second.label == "2 · second · 1920 × 1080"
-    assert preferred(two, two[0]) == "second"
-    assert preferred(two[:1], two[0]) == "first"
-    assert preferred([], None) is None
+    assert choose_screen(two, two[0]) == "second"
+    assert choose_screen(two[:1], two[0]) == "first"
+    assert choose_screen([], None) is None
 
 
 def test_two_screens_one_window_on_each(
@@ -592,8 +592,8 @@ def test_by_default_it_watches_the_application(qapp: QApplication) -> None:
     watcher = ScreenWatcher(events.append)
     qapp.screenRemoved.emit(qapp.screens()[1])
     assert [payload.as_dict()["change"] for payload in events] == ["removed"]
-    qapp.screenRemoved.disconnect(watcher._removed)
-    qapp.screenAdded.disconnect(watcher._added)
+    qapp.screenRemoved.disconnect(watcher._on_screen_removed)
+    qapp.screenAdded.disconnect(watcher._on_screen_added)
 
 
 def test_an_unplugged_screen_is_an_alarm_on_the_console_and_an_event(

@@ -55,7 +55,7 @@ from labapp.tasks.reconstruction.events import (
 )
 from labapp.ui.language import tr
 from labapp.ui.moderator import checklist, wording
-from labapp.ui.moderator.checklist import Microphone, Row, ScreenChoice, Warm
+from labapp.ui.moderator.checklist import ChecklistRow, Microphone, ScreenChoice, Warm
 from labapp.ui.moderator.state.alarms import Alarms, Watch
 from labapp.ui.moderator.state.console import (
     ENOUGH,
@@ -421,7 +421,7 @@ def test_sizes(n: int, text: str) -> None:
 P = Participants()
 
 ROWS = st.builds(
-    Row,
+    ChecklistRow,
     st.sampled_from(sorted(checklist.NEEDED)),
     st.sampled_from(["ok", "warn", "missing", "busy"]),
     st.text(max_size=5),
@@ -430,7 +430,7 @@ ROWS = st.builds(
 
 
 @given(st.lists(ROWS, max_size=8))
-def test_ready_means_that_every_required_row_is_ok(rows: list[Row]) -> None:
+def test_ready_means_that_every_required_row_is_ok(rows: list[ChecklistRow]) -> None:
     verdict = checklist.readiness(rows)
     assert verdict.ready == all(row.state == "ok" for row in rows if row.required)
     for row in rows:
@@ -439,10 +439,10 @@ def test_ready_means_that_every_required_row_is_ok(rows: list[Row]) -> None:
 
 
 def test_what_is_still_checked_is_said_only_when_nothing_is_wrong() -> None:
-    busy, wrong = Row("decoders", "busy", ""), Row("consent", "missing", "")
+    busy, wrong = ChecklistRow("decoders", "busy", ""), ChecklistRow("consent", "missing", "")
     assert checklist.readiness([busy]).why == "One moment: still checking the models."
     assert checklist.readiness([busy, wrong]).why == "Start needs the consent text."
-    assert checklist.readiness([Row("disk", "missing", ""), wrong]).why == (
+    assert checklist.readiness([ChecklistRow("disk", "missing", ""), wrong]).why == (
         "Start needs room on the disk and the consent text."
     )
 

@@ -16,7 +16,7 @@ from labapp.study.plan import PagesPart
 from labapp.tasks.reconstruction.beside import Curve, CurveView
 from labapp.ui import language, theme
 from labapp.ui.moderator import bits
-from labapp.ui.moderator.state.console import Block, Hearing, Mark, Timeline
+from labapp.ui.moderator.state.console import Hearing, TimelineBlock, TimelineMark, TimelineState
 from labapp.ui.moderator.timeline_view import LEAST_SPAN_S, TICK_PX, TimelinePanel, TimelineView
 
 MIN = 60 * NS
@@ -25,10 +25,13 @@ DARK = theme.DARK
 
 @pytest.fixture
 def view(qtbot: QtBot) -> TimelineView:
-    line = Timeline((PagesPart(part="text", id="t", title="Text", document="d"),))
-    line.parts = [Block(0, "Consent", 0, MIN, "completed"), Block(MIN, "Stage 1", 0)]
-    line.trials = [Block(2 * MIN, "Question 1 of 5", 0, 3 * MIN, "skipped")]
-    line.marks = [Mark(150 * NS, "flag", "Flag 1 insight")]
+    line = TimelineState((PagesPart(part="text", id="t", title="Text", document="d"),))
+    line.parts = [
+        TimelineBlock(0, "Consent", 0, MIN, "completed"),
+        TimelineBlock(MIN, "Stage 1", 0),
+    ]
+    line.trials = [TimelineBlock(2 * MIN, "Question 1 of 5", 0, 3 * MIN, "skipped")]
+    line.marks = [TimelineMark(150 * NS, "flag", "Flag 1 insight")]
     line.hearing = [Hearing(MIN, "silent"), Hearing(2 * MIN, "heard")]
     made = TimelineView(DARK, line)
     made.resize(1000, 220)
@@ -179,7 +182,7 @@ def test_marks_and_silence_are_painted_where_they_were(view: TimelineView) -> No
 def test_a_new_mark_is_painted_and_so_is_its_pause(view: TimelineView) -> None:
     x = x_of(view, 200 * NS)
     assert pixels(view, x, DARK.accent) < 5
-    view._timeline.marks.append(Mark(200 * NS, "note", "aha"))
+    view._timeline.marks.append(TimelineMark(200 * NS, "note", "aha"))
     view._timeline.version += 1
     view.show_now(4 * MIN + NS, None)
     assert pixels(view, x, DARK.accent) > 50
@@ -265,7 +268,7 @@ def test_the_curve_grows_up_to_now_and_begins_anew(qtbot: QtBot) -> None:
 
 def test_the_meaning_of_every_sign_is_shown_whole_in_the_longer_language(qtbot: QtBot) -> None:
     """On the narrowest screen, where the panel has 928 logical pixels, with a calibration."""
-    line = Timeline(())
+    line = TimelineState(())
     line.answers = True
     language.speak("de")
     panel = TimelinePanel(DARK, line)

@@ -20,7 +20,7 @@ from labapp.ui.language import speak
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.console import AHEAD_NS, SECOND_TICKS, ConsoleWindow
 from labapp.ui.moderator.sessions_page import SessionCard
-from labapp.ui.moderator.state.console import Timeline, WorkTime, rows_of
+from labapp.ui.moderator.state.console import TimelineState, WorkTime, rows_of
 from labapp.ui.moderator.study_page import stages_of
 from labapp.ui.moderator.timeline_view import TimelineView
 from labapp.ui.theme import LIGHT
@@ -292,7 +292,7 @@ def test_a_stage_that_begins_again_has_no_answers():
 
 
 def test_a_stage_that_begins_again_begins_its_blocks_again():
-    line, work = Timeline((unmasking_part(),)), WorkTime()
+    line, work = TimelineState((unmasking_part(),)), WorkTime()
     for second, one in enumerate(
         (
             event("part.started", index=0),
@@ -313,7 +313,7 @@ def test_a_stage_that_begins_again_begins_its_blocks_again():
 
 
 def test_a_picture_that_is_left_out_ends_its_block():
-    line, work = Timeline((unmasking_part(),)), WorkTime()
+    line, work = TimelineState((unmasking_part(),)), WorkTime()
     ended = event("trial.ended", 1, outcome="stage_skipped")
     for one in (event("part.started", index=0), event("stimulus.shown", 1), ended):
         line.apply(one, work)

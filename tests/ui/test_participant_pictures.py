@@ -30,7 +30,7 @@ from pytestqt.qtbot import QtBot
 import labapp
 from labapp.base.resources import assets
 from labapp.study.plugins.texts import pages
-from labapp.tasks.unmasking.screen import StimulusField, scaled
+from labapp.tasks.unmasking.screen import StimulusField, scale_image
 from labapp.ui import theme
 from labapp.ui.presentation import DueTimer, Presenter, refresh_ms
 from labapp.ui.widgets import painting
@@ -41,10 +41,10 @@ from labapp.ui.widgets.photo_view import image_of
 from labapp.ui.widgets.segments import (
     LEAST_SIDE,
     ImageView,
+    format_marks,
     magnification,
-    marked,
     picture_side,
-    spoken,
+    strip_marks,
 )
 
 BLACK, WHITE = 0xFF000000, 0xFFFFFFFF
@@ -276,7 +276,7 @@ def test_a_picture_with_more_pixels_than_its_place_is_made_smaller_by_their_mean
 @pytest.mark.parametrize("side", [384.0, 481.3])
 def test_scaled_for_any_screen(ratio: float, side: float) -> None:
     rgb = np.random.default_rng(1).integers(0, 256, (48, 48, 3), np.uint8)
-    made_ready = scaled(image_of(rgb), side, ratio)
+    made_ready = scale_image(image_of(rgb), side, ratio)
     factor = made_ready.width() // 48
     assert made_ready.width() == 48 * factor == made_ready.height()
     assert made_ready.width() <= side * ratio < made_ready.width() + 48
@@ -285,7 +285,10 @@ def test_scaled_for_any_screen(ratio: float, side: float) -> None:
 
 def test_a_picture_larger_than_the_window_is_made_smaller() -> None:
     rgb = np.zeros((490, 640, 3), np.uint8)
-    assert (scaled(image_of(rgb), 320, 1.0).width(), scaled(image_of(rgb), 320, 1.0).height()) == (
+    assert (
+        scale_image(image_of(rgb), 320, 1.0).width(),
+        scale_image(image_of(rgb), 320, 1.0).height(),
+    ) == (
         320,
         245,
     )
@@ -427,9 +430,9 @@ def test_labels_show_their_words_as_they_stand(qtbot: QtBot) -> None:
 
 
 def test_an_option_knows_two_marks_and_no_html() -> None:
-    assert marked("a <i>b</i> <u>c</u>") == "a <i>b</i> <u>c</u>"
-    assert marked("<b>a</b> & <img src=x>") == "&lt;b&gt;a&lt;/b&gt; &amp; &lt;img src=x&gt;"
-    assert spoken("<i>b</i> <b>") == "b <b>"
+    assert format_marks("a <i>b</i> <u>c</u>") == "a <i>b</i> <u>c</u>"
+    assert format_marks("<b>a</b> & <img src=x>") == "&lt;b&gt;a&lt;/b&gt; &amp; &lt;img src=x&gt;"
+    assert strip_marks("<i>b</i> <b>") == "b <b>"
 
 
 class Sheet(QWidget):

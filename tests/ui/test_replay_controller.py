@@ -25,8 +25,8 @@ from labapp.ui.replay import transport
 from labapp.ui.replay.controller import (
     REPEAT_SPEED,
     ReplayController,
+    format_time,
     no_collection,
-    shown_time,
 )
 from labapp.ui.replay.timeline_rows import LEAST_SPAN_NS, TICK_PX, TimeScale
 from labapp.ui.replay.transport import ACTIONS, SECTIONS, parse_stroke, read_keys, stroke_of
@@ -312,8 +312,8 @@ def test_scrubbing_pauses_and_is_heard_where_the_pointer_is(
 
 
 def test_times_are_written_as_people_write_them() -> None:
-    assert shown_time(754_500_000_000) == "12:34.5"
-    assert shown_time(3_723_000_000_000, 0) == "1:02:03"
+    assert format_time(754_500_000_000) == "12:34.5"
+    assert format_time(3_723_000_000_000, 0) == "1:02:03"
 
 
 KEY, HELD = Qt.Key, Qt.KeyboardModifier

@@ -18,7 +18,7 @@ from labapp.ui import language, theme
 from labapp.ui.replay import timeline_rows as drawing
 from labapp.ui.replay.picture import item_label
 from labapp.ui.replay.timeline import VOICE_PX, Timeline
-from labapp.ui.replay.timeline_rows import LEAST_SPAN_NS, CodeItem, CodeLane, recorded_rows
+from labapp.ui.replay.timeline_rows import LEAST_SPAN_NS, CodeItem, CodeLane, make_rows
 from tests.helpers.concepts import small_parts
 from tests.helpers.timelines import (
     MIN,
@@ -269,7 +269,7 @@ def test_sound_is_drawn_where_it_is_and_lost_sound_is_hatched(line: Timeline) ->
     line.show_stretch(unit.t0_ns - 5 * NS, unit.t1_ns + 5 * NS)
     image = painted(line)
     upper = voice.top() + voice.height() * 0.3, voice.top() + voice.height() * 0.4
-    ink = drawing.mixed(theme.LIGHT.good, theme.LIGHT.card, 0.8).name().upper()
+    ink = drawing.mix_colours(theme.LIGHT.good, theme.LIGHT.card, 0.8).name().upper()
     inside = colours(image, line.scale.x(unit.t0_ns) + 3, line.scale.x(unit.t1_ns) - 3, *upper)
     rest = colours(image, line.scale.x(unit.t1_ns) + 2, line.scale.x(unit.t1_ns) + 8, *upper)
     assert ink in inside
@@ -377,7 +377,7 @@ def test_moves_are_called_as_their_task_calls_them() -> None:
         Lane("screen", "spans", (LaneItem("part", 0, 5 * NS, "", stage.id),)),
         Lane("dials", "moves", (), times, np.array([2, 0, 1], dtype=np.float32)),
     )
-    _, moves = recorded_rows(lanes, {stage.id: stage}, outcomes=False)
+    _, moves = make_rows(lanes, {stage.id: stage}, outcomes=False)
     assert moves.tip(2 * NS, 0, NS) == "size, height · 2 moves"
     assert moves.tip(9 * NS, 0, NS) == "Dial 2 · 1 move"
     setting = {"concept": 2, "to": 1}

@@ -41,7 +41,7 @@ from labapp.ui.researcher.page import (
     UNITS,
     CopyRequest,
     ExportRequest,
-    Line,
+    MeanLine,
     Picture,
     Quality,
     ResearcherPage,
@@ -177,7 +177,7 @@ def test_every_quantity_in_words_is_said_in_german() -> None:
 def test_a_column_that_nothing_is_in_is_left_out(qtbot: QtBot, median: float | None) -> None:
     view = ResultsView()
     qtbot.addWidget(view)
-    some = Line("s", "", "distinction", "%", "", 6, 55.0, 7.0, None)
+    some = MeanLine("s", "", "distinction", "%", "", 6, 55.0, 7.0, None)
     lines = (some, replace(some, quantity="agreement", median=median))
     view.show_results(Results(Path(), Path(), {}, lines, ()), "s")
     texts = [label.text() for label in view.findChildren(QLabel)]

@@ -12,7 +12,7 @@ from labapp.analysis.tables import load
 from labapp.base.errors import LabappError
 from labapp.record.events.commands import Next
 from labapp.session.bids.verify import verify
-from labapp.session.resuming import finished, read_verified_events
+from labapp.session.resuming import is_finished, read_verified_events
 from labapp.session.simulation.simulation_job import Decoders
 from labapp.study.plugins import registry
 from labapp.tasks.unmasking.events import Respond
@@ -127,7 +127,7 @@ def test_one_that_takes_no_answer_ends_the_session(
     status, told = run(study, quick, qtbot)
     assert status == 1
     assert "in questionnaire-1 ('A sheet'), page 2: no answer to 'why'" in told
-    assert not finished(read_verified_events(written_session(tmp_path / "data")))
+    assert not is_finished(read_verified_events(written_session(tmp_path / "data")))
 
 
 STIMULI = 4 * 2 * len(MASKS)
@@ -159,7 +159,7 @@ def test_a_whole_session_in_windows(qtbot, qapp, tmp_path):
     folder = opened.folder.path
     assert verify(folder).problems == []
     events = read_verified_events(folder)
-    assert finished(events)
+    assert is_finished(events)
     shown, answered = {}, {}
     for event in events:
         if event.kind == "stimulus.drawn":

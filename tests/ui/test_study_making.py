@@ -28,7 +28,7 @@ from labapp.session.condition_assignment import preview
 from labapp.session.overview import next_free
 from labapp.session.simulation.simulation_job import Course
 from labapp.study.loading import WORDS, load
-from labapp.study.words import shown
+from labapp.study.words import list_shown_words
 from labapp.ui import fitting, language, starting, theme
 from labapp.ui import home as home_module
 from labapp.ui import session_lists as picture_warmer
@@ -37,12 +37,12 @@ from labapp.ui.moderator.checklist import StudyChoice
 from labapp.ui.moderator.home import STUDY, HomeWindow
 from labapp.ui.moderator.study_page import NewStudy, StudyMaking
 from labapp.ui.preview import (
-    Place,
     Preview,
+    PreviewScreen,
     PreviewWindow,
+    choose_cells,
     contact_sheet,
-    drawn_cells,
-    opened_preview,
+    open_preview,
     write_pictures,
 )
 from labapp.ui.qtapp import make_app
@@ -209,7 +209,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def shown_preview(tmp_path: Path, temporary: Path, qtbot: QtBot) -> Iterator[Preview]:
     study = written_study(tmp_path / "study", break_s=30)
-    with opened_preview(load(study), None, None) as opened:
+    with open_preview(load(study), None, None) as opened:
         yield opened
     assert not list(temporary.iterdir()), "nothing is left of it"
 
@@ -244,14 +244,14 @@ def test_no_screen_shows_a_word_that_translations_do_not_need(
 
     monkeypatch.setattr(Strings, "__call__", noted)
     loaded = load("prototree-distinction")
-    with opened_preview(loaded, None, None) as opened:
+    with open_preview(loaded, None, None) as opened:
         write_pictures(opened, tmp_path / "out")
     assert len(asked) > 80
-    assert asked <= set(shown(loaded.study, WORDS))
+    assert asked <= set(list_shown_words(loaded.study, WORDS))
 
 
 def test_what_comes_up_inside_of_a_part_is_there_once(qapp: QApplication) -> None:
-    with opened_preview(load("quickstart"), None, None) as preview:
+    with open_preview(load("quickstart"), None, None) as preview:
         stage = next(part for part in preview.runner.machine.parts if part.id == "stage-1")
         inside = [still for still in preview.stills if still.part is stage]
         after = {s.moment.after: s for s in inside if not s.moment.begins}
@@ -281,7 +281,7 @@ def test_what_no_simulated_participant_gets_to_is_shown_by_the_window(
 
 
 def test_who_was_right_and_who_was_wrong_are_both_told(qapp: QApplication) -> None:
-    with opened_preview(load("prototree-agreement"), None, None) as preview:
+    with open_preview(load("prototree-agreement"), None, None) as preview:
         parts = preview.runner.machine.parts
         warm_up = next(part for part in parts if part.part == "warm_up")
         told = [s for s in preview.stills if s.part is warm_up and s.moment.after == "photo.judged"]
@@ -301,7 +301,7 @@ def window(shown_preview: Preview, qtbot: QtBot) -> PreviewWindow:
     return window
 
 
-def _shows(window: PreviewWindow, preview: Preview, place: Place) -> bool:
+def _shows(window: PreviewWindow, preview: Preview, place: PreviewScreen) -> bool:
     screen = preview.window.screen_shown
     return (
         window.chosen == place
@@ -396,12 +396,12 @@ def test_without_a_screen_the_preview_says_what_to_do() -> None:
 
 def test_a_condition_is_chosen_by_its_name() -> None:
     loaded = load("synthetic-crowd")
-    assert drawn_cells(loaded, "exemplars-dsprites") == ("exemplars-dsprites",)
-    assert len(drawn_cells(loaded, None)) == 1
+    assert choose_cells(loaded, "exemplars-dsprites") == ("exemplars-dsprites",)
+    assert len(choose_cells(loaded, None)) == 1
     with pytest.raises(UsageError, match="1 of reconstruction-dsprites"):
-        drawn_cells(loaded, "nope")
+        choose_cells(loaded, "nope")
     with pytest.raises(UsageError, match="draws no conditions"):
-        drawn_cells(load("quickstart"), "nope")
+        choose_cells(load("quickstart"), "nope")
 
 
 def test_a_study_is_read_in_another_language() -> None:

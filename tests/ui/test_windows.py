@@ -25,17 +25,17 @@ from labapp.session.simulation.simulation_job import Course, simulate_study
 from labapp.study.loading import load
 from labapp.tasks.judging.screen.warm_up import WarmUpScreen
 from labapp.ui import fitting, language, theme
-from labapp.ui.fitting import FROM, MOST, Fitted, can_grow, clamped, factor_for, shrink
+from labapp.ui.fitting import FROM, MOST, Fitted, can_grow, clamp_rect, factor_for, shrink
 from labapp.ui.language import ENGLISH
 from labapp.ui.moderator.console import LINES, ConsoleWindow
 from labapp.ui.moderator.home import CODING, NEW, RESULTS, SESSIONS, STUDY, HomeWindow
 from labapp.ui.participant.window import ParticipantWindow, WindowPicture
-from labapp.ui.preview import PreviewWindow, opened_preview
+from labapp.ui.preview import PreviewWindow, open_preview
 from labapp.ui.replay.coding_state import CodingRequest
 from labapp.ui.replay.coding_window import open_coding_window
 from labapp.ui.replay.controller import open_session
 from labapp.ui.replay.window import ReplayWindow
-from labapp.ui.researcher.page import Line, Results
+from labapp.ui.researcher.page import MeanLine, Results
 from labapp.ui.widgets.markdown import text_width
 from scripts import screens_moderator, screens_unmasking_console
 from scripts.screens_moderator import ready_home
@@ -69,13 +69,13 @@ def console(folder: Path) -> Iterator[QWidget]:
 
 @contextmanager
 def participant(_: Path) -> Iterator[QWidget]:
-    with opened_preview(load("quickstart"), None, None) as preview:
+    with open_preview(load("quickstart"), None, None) as preview:
         yield preview.window
 
 
 @contextmanager
 def preview(_: Path) -> Iterator[QWidget]:
-    with opened_preview(load("quickstart"), None, None) as preview:
+    with open_preview(load("quickstart"), None, None) as preview:
         window = PreviewWindow(preview)
         yield window
         window.close()
@@ -182,7 +182,7 @@ rectangles = st.builds(QRect, places, places, lengths, lengths)
 
 @given(rectangles, rectangles)
 def test_a_rectangle_is_moved_inside_and_no_further_than_needed(shown: QRect, free: QRect) -> None:
-    made = clamped(shown, free)
+    made = clamp_rect(shown, free)
     assert free.contains(made)
     assert made.size() == shown.size().boundedTo(free.size())
     if free.contains(shown):
@@ -191,7 +191,7 @@ def test_a_rectangle_is_moved_inside_and_no_further_than_needed(shown: QRect, fr
 
 def test_the_frame_counts(qtbot: QtBot) -> None:
     free = QRect(0, 0, 1366, 768).marginsRemoved(fitting.TITLE)
-    assert clamped(QRect(0, 0, 1366, 768), free).marginsAdded(fitting.TITLE) == QRect(
+    assert clamp_rect(QRect(0, 0, 1366, 768), free).marginsAdded(fitting.TITLE) == QRect(
         0, 0, 1366, 768
     )
     assert not QMargins(fitting.TITLE).isNull()
@@ -219,7 +219,7 @@ def settled(window: QWidget) -> QWidget:
 @pytest.mark.parametrize("study", sample(ALL, SAMPLE))
 def test_every_screen_of_a_study_can_be_reached(study: str, qtbot: QtBot) -> None:
     seen = set()
-    with opened_preview(load(study), None, None) as preview:
+    with open_preview(load(study), None, None) as preview:
         preview.course = Course(preview.runner.machine)  # nobody has to go through it first
         window = preview.window
         window.resize(*SMALL)
@@ -237,7 +237,7 @@ def test_every_screen_of_a_study_can_be_reached(study: str, qtbot: QtBot) -> Non
 
 def test_what_has_room_does_not_scroll_whatever_size_the_window_had_before(qtbot: QtBot) -> None:
     """1280 x 720: a display of 1920 x 1080 at 150 %."""
-    with opened_preview(load("protopnet-agreement"), None, None) as preview:
+    with open_preview(load("protopnet-agreement"), None, None) as preview:
         preview.course = Course(preview.runner.machine)  # nobody has to go through it first
         window = preview.window
         window.show()
@@ -255,7 +255,7 @@ def test_the_pages_that_explain_the_warm_up_do_not_scroll_sideways(
 ) -> None:
     study = tmp_path / "warm.yaml"
     study.write_text(f"{WARM}presentation: as_published\n", "utf-8")
-    with opened_preview(load(study), None, None) as preview:
+    with open_preview(load(study), None, None) as preview:
         window = preview.window
         window.resize(*SMALL)
         window.show()
@@ -304,7 +304,7 @@ def test_every_window_of_the_moderator_is_well_made(
 
 def test_what_cannot_be_reached_is_found(qtbot: QtBot) -> None:
     """So that a test that finds nothing has looked."""
-    with opened_preview(load("quickstart"), None, None) as preview:
+    with open_preview(load("quickstart"), None, None) as preview:
         preview.course = Course(preview.runner.machine)  # nobody has to go through it first
         window = preview.window
         window.resize(*SMALL)
@@ -379,7 +379,7 @@ def settle_growing() -> None:
 
 @pytest.mark.parametrize("study", MAIN)
 def test_a_page_uses_the_room_there_is(study: str, large: QScreen) -> None:
-    with opened_preview(load(study), None, None) as preview:
+    with open_preview(load(study), None, None) as preview:
         preview.course = Course(preview.runner.machine)
         window = preview.window
         window.open_on(large)
@@ -395,7 +395,7 @@ def test_a_page_uses_the_room_there_is(study: str, large: QScreen) -> None:
 
 
 def test_a_mirror_shows_what_was_seen_on_the_grown_screen(large: QScreen) -> None:
-    with opened_preview(load("quickstart"), None, None) as preview:
+    with open_preview(load("quickstart"), None, None) as preview:
         preview.course = Course(preview.runner.machine)
         window = preview.window
         window.open_on(large)
@@ -405,7 +405,7 @@ def test_a_mirror_shows_what_was_seen_on_the_grown_screen(large: QScreen) -> Non
         window.looks.look()
         shown = preview.runner.state.look.window
         assert shown is not None
-        assert (shown.layout, shown.grown) == (LAYOUT, fitting.grown_of(window))
+        assert (shown.layout, shown.grown) == (LAYOUT, fitting.get_growth(window))
         assert shown.ratio == pytest.approx(shown.grown)
         picture = WindowPicture(window.session.only_read())
         picture.follow_at_once()
@@ -423,7 +423,7 @@ def test_a_session_recorded_before_is_laid_out_as_it_was(large: QScreen) -> None
     """What window.shown lacks there is what tells."""
     old = WindowShown(1920, 1080, 1.0, "second", 1920, 1080)
     assert (old.layout, old.grown) == (1, 1.0)
-    with opened_preview(load("quickstart"), None, None) as preview:
+    with open_preview(load("quickstart"), None, None) as preview:
         preview.course = Course(preview.runner.machine)
         preview.show(next(place for place in preview.places if place.part.id == "stage-1"))
         settle_growing()
@@ -483,7 +483,7 @@ def home_regions(qtbot: QtBot, tmp_path: Path, request: pytest.FixtureRequest) -
     figure = tmp_path / "figure.png"
     QPixmap(900, 240).save(str(figure))
     unit = "1 very easy – 7 very difficult"
-    lines = [Line("s", "", f"Quantity {n}", unit, "model", 6, 0.5, 0.25, 0.5) for n in range(9)]
+    lines = [MeanLine("s", "", f"Quantity {n}", unit, "model", 6, 0.5, 0.25, 0.5) for n in range(9)]
     results = Results(tmp_path, tmp_path / "report.html", {}, tuple(lines), (figure, figure))
     window.view.results.set_results(results, "s", "As of 12:00. " * 20)
     window.show()

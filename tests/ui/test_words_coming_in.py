@@ -33,9 +33,9 @@ from labapp.record.events.voice import (
 )
 from labapp.record.journal.opening import open_record
 from labapp.study import loading
-from labapp.ui.participant.view import Moment
+from labapp.ui.participant.view import MomentSource
 from labapp.ui.participant.window import WindowPicture
-from labapp.ui.preview import opened_preview
+from labapp.ui.preview import open_preview
 from labapp.ui.replay.coding import Coding, open_coding
 from labapp.ui.replay.coding_state import CodingRequest
 from labapp.ui.widgets.markdown import MarkdownView
@@ -235,12 +235,12 @@ def texts(widget: QWidget) -> Iterator[str]:
 def test_no_screen_claims_a_recording_that_is_none(
     qapp: QApplication, study: str, language: str
 ) -> None:
-    with opened_preview(loading.load(study, language), None, None) as opened:
+    with open_preview(loading.load(study, language), None, None) as opened:
         words = opened.window.session.words
         claims = {words(key) for key in CLAIMS}
         for moment in opened.course.places.values():
             view = opened.view_of(moment)
-            assert isinstance(view.source, Moment)
+            assert isinstance(view.source, MomentSource)
             for sound in get_args(SoundNow):
                 state = replace(view.source.state, previewed=False)
                 shown = replace(view, source=replace(view.source, state=state, sound=sound))

@@ -153,11 +153,11 @@ def analyse(
             result.left_out.append(analysis)
         else:
             result.analyses.append(analysis)
-    result.analyses = _corrected(result.analyses, declaration)
+    result.analyses = _correct_tests(result.analyses, declaration)
     return result
 
 
-def _corrected(analyses: Sequence[Analysis], declaration: Declaration) -> list[Analysis]:
+def _correct_tests(analyses: Sequence[Analysis], declaration: Declaration) -> list[Analysis]:
     """With the corrected p of tests of differences and, in families of their own, of equivalence:
     they ask opposite questions."""
     plan = declaration.analysis
@@ -167,7 +167,7 @@ def _corrected(analyses: Sequence[Analysis], declaration: Declaration) -> list[A
         for kind, asked in ((CONTRAST, "differences"), (EQUIVALENCE, "equivalence")):
             own = [at for at, row in enumerate(rows) if row.kind == kind and row.analysis in family]
             name = f"{plan.family}, {plan.correction}, {asked}"
-            made = anova.corrected([rows[at] for at in own], plan.correction, name)
+            made = anova.correct_family([rows[at] for at in own], plan.correction, name)
             for at, row in zip(own, made, strict=True):
                 rows[at] = row
     return [
@@ -176,7 +176,7 @@ def _corrected(analyses: Sequence[Analysis], declaration: Declaration) -> list[A
     ]
 
 
-def transformed(values: Floats, transform: str) -> Floats:
+def transform_values(values: Floats, transform: str) -> Floats:
     """NaN where a value has none."""
     with np.errstate(divide="ignore", invalid="ignore"):
         if transform == "log":
@@ -207,12 +207,12 @@ def _analysis(
     frame, remarks = outcome.frame, list(outcome.remarks)
     trials = outcome.trials
     if transform:
-        values = transformed(frame[VALUE].to_numpy(np.float64), transform)
+        values = transform_values(frame[VALUE].to_numpy(np.float64), transform)
         if lost := int(np.isnan(values).sum()):
             remarks.append(f"{lost} of {len(values)} values have no {transform} and are missing")
         frame = frame.assign(value=values)
         if trials is not None and not outcome.yes_no:
-            own = transformed(trials[VALUE].to_numpy(np.float64), transform)
+            own = transform_values(trials[VALUE].to_numpy(np.float64), transform)
             trials = trials.assign(value=own).dropna(subset=[VALUE]).reset_index(drop=True)
         frame = frame.dropna(subset=[VALUE]).reset_index(drop=True)
     layout = outcome.layout
@@ -244,7 +244,9 @@ def _analysis(
         return LeftOut(outcome.name, outcome.group, outcome.role, why)
     comparisons, dropped = _comparisons(outcome, declaration)
     remarks += dropped
-    differences = [row for each in comparisons for row in _compared(means, each, layout, transform)]
+    differences = [
+        row for each in comparisons for row in _test_comparison(means, each, layout, transform)
+    ]
     equivalences, more = _equivalences(means, comparisons, outcome, declaration, transform)
     remarks += more
     if by_trials:
@@ -304,7 +306,7 @@ def _terms(
             yield replace(row, kind=own, factors=term_name(term.factors), why=why, **about)
 
 
-def _compared(
+def _test_comparison(
     means: anova.Means, comparison: Comparison, layout: Layout, transform: str
 ) -> Iterator[Statistic]:
     """The test of a comparison, Cohen's d, and of logarithms the ratio."""
@@ -339,7 +341,7 @@ def _means(model: anova.Means, layout: Layout, transform: str, unit: str) -> Ite
                 "factors": plain_name(factor.name),
                 "levels": level_words({factor.name: level}),
             }
-            mean = anova.estimated_mean(estimate, **of)
+            mean = anova.report_mean(estimate, **of)
             yield mean
             if transform:
                 ends = (back(end or 0.0, transform) for end in (mean.mean, mean.low, mean.high))

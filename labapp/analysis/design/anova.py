@@ -33,7 +33,7 @@ from labapp.analysis.design.layout import (
     kron,
     subsets,
     term_name,
-    weighted_cells,
+    weigh_cells,
 )
 from labapp.analysis.inference import (
     COHEN_AVERAGE,
@@ -56,7 +56,7 @@ from labapp.analysis.inference import (
     mauchly,
     of_estimate,
     outcome,
-    standardised,
+    standardise_effect,
 )
 from labapp.analysis.statistic import Statistic
 from labapp.study.design import MODEL
@@ -139,7 +139,7 @@ class Variance:
         layout = self.wide.layout
         scores = self.wide.values @ cell_weights(layout.within, weights)
         groups = Layout(layout.between, layout.covariates)
-        row = weighted_cells(groups, self.design, weights)
+        row = weigh_cells(groups, self.design, weights)
         coefficients, rest = self.fit(scores[:, None])
         size = max(1.0, float(np.abs(self.wide.values).max()))
         if float(np.abs(rest).max()) <= 1e-9 * size:
@@ -221,7 +221,9 @@ def orthonormal(levels: int) -> Floats:
     return np.linalg.svd(np.eye(levels) - 1.0 / levels)[0][:, : levels - 1]
 
 
-def coded(factors: Sequence[Factor], named: Sequence[int], *, mean: bool = False) -> Floats:
+def build_contrasts(
+    factors: Sequence[Factor], named: Sequence[int], *, mean: bool = False
+) -> Floats:
     """Orthonormal contrasts of the named factors, over the others the mean (or the sum in units of
     length 1)."""
     pieces = []
@@ -247,7 +249,7 @@ def _raw(model: Variance) -> Iterator[_Raw]:
     within = model.wide.layout.within
     for places in ((), *subsets(within)):
         stratum = tuple(within[place].name for place in places)
-        contrasts = coded(within, places)
+        contrasts = build_contrasts(within, places)
         coefficients, rest = model.fit(model.wide.values @ contrasts)
         d = contrasts.shape[1]
         error = rest.T @ rest
@@ -403,12 +405,12 @@ def _effects(
     between = any(not factor.within for factor in factors)
     value, df = estimate.value, estimate.df
     name = HEDGES if between else PAIRED
-    effect = standardised(name, value / estimate.spread, t, df, estimate.scale)
+    effect = standardise_effect(name, value / estimate.spread, t, df, estimate.scale)
     unit = estimate.spread if between else estimate.within_levels
     if not unit > 0:
         return effect, None
     name = COHEN_POOLED if between else COHEN_AVERAGE
-    return effect, standardised(name, value / unit, t, df, estimate.error / unit)
+    return effect, standardise_effect(name, value / unit, t, df, estimate.error / unit)
 
 
 def equivalence(comparison: Comparison, estimate: Estimate, bound: float) -> Statistic:
@@ -418,7 +420,7 @@ def equivalence(comparison: Comparison, estimate: Estimate, bound: float) -> Sta
     return replace(made, kind=EQUIVALENCE, n=estimate.n, **about)
 
 
-def estimated_mean(estimate: Estimate, **about: Any) -> Statistic:
+def report_mean(estimate: Estimate, **about: Any) -> Statistic:
     """An estimated mean with its interval."""
     made = of_estimate(estimate.value, estimate.error, estimate.df)
     return Statistic(
@@ -433,7 +435,7 @@ def ratio(row: Statistic, name: str) -> Effect:
     return Effect(name, value, low, high)
 
 
-def corrected(rows: Sequence[Statistic], method: str, family: str) -> list[Statistic]:
+def correct_family(rows: Sequence[Statistic], method: str, family: str) -> list[Statistic]:
     """The tests of one family, each with its corrected p. method: holm, bonferroni, fdr (Benjamini
     and Hochberg, 1995) or none; family: what it is called."""
     known = [row.p for row in rows if row.p is not None]

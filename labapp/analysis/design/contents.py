@@ -29,7 +29,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from labapp.analysis.column import Column, ends_of, number, text, whole
-from labapp.analysis.declared import declared_of
+from labapp.analysis.declared import read_declaration
 from labapp.analysis.design.analyses import (
     TRIALS_LOGISTIC,
     TRIALS_MIXED,
@@ -52,12 +52,12 @@ from labapp.analysis.reliability import (
     reliability_rows,
 )
 from labapp.analysis.statistic import Statistic
-from labapp.analysis.tables import Tables, typed
+from labapp.analysis.tables import Tables, build_frame
 from labapp.analysis.task_records import Row
 from labapp.analysis.task_report import ReportedStudy, TaskReport
 from labapp.base.figure_style import ACCENT, INK, SECONDARY, SERIES, panels_across, points_of, style
 from labapp.base.report import drawing, kit
-from labapp.base.report.drawing import SAID, ReportFigure, shortened
+from labapp.base.report.drawing import SAID, ReportFigure, shorten_names
 from labapp.base.report.page import Html
 from labapp.study.design import MODEL
 
@@ -165,7 +165,8 @@ def _contrasts(analysis: Analysis) -> str:
         if row.difference is None:
             continue
         weights = ", ".join(
-            f"`{factor}` = {_named(levels)}" for factor, levels in comparison.weights.items()
+            f"`{factor}` = {_format_weights(levels)}"
+            for factor, levels in comparison.weights.items()
         )
         made.append(
             f"list(name = {_text(row.contrast)}, factors = {_text(row.factors)}, "
@@ -178,7 +179,7 @@ def _contrasts(analysis: Analysis) -> str:
     return f"list(\n    {inner})"
 
 
-def _named(levels: Mapping[str, float]) -> str:
+def _format_weights(levels: Mapping[str, float]) -> str:
     pairs = ", ".join(f"{_text(level)} = {weight!r}" for level, weight in levels.items())
     return f"c({pairs})"
 
@@ -270,7 +271,7 @@ class DefaultAnalyses(TaskReport[DefaultFindings]):
         scales: dict[str, Sequence[Reliability]] = {}
         number = 1
         for study in sorted({str(study) for study in counted.participants["study"]}):
-            own, declaration = counted.of_study(study), declared_of(counted, study)
+            own, declaration = counted.of_study(study), read_declaration(counted, study)
             results = analyse(own, declaration, number)
             scales[study] = tuple(reliability(own, declaration))
             number += len(results.analyses)
@@ -287,8 +288,8 @@ class DefaultAnalyses(TaskReport[DefaultFindings]):
         made = [row for results in findings.studies.values() for row in values(results)]
         scales = [row for known in findings.scales.values() for row in reliability_rows(known)]
         return {
-            VALUES_TABLE: typed(made, ANALYSED_VALUES),
-            RELIABILITY_TABLE: typed(scales, RELIABILITY),
+            VALUES_TABLE: build_frame(made, ANALYSED_VALUES),
+            RELIABILITY_TABLE: build_frame(scales, RELIABILITY),
         }
 
     def write(self, findings: DefaultFindings, folder: Path) -> None:
@@ -423,7 +424,7 @@ def _panel(ax: Axes, analysis: Analysis, levels: dict[str, str], room: float) ->
         _series(ax, analysis, drawn, place, shift, step, joined=first.within)
     labels = list(first.levels)
     if first.name == MODEL:
-        labels = shortened(labels)
+        labels = shorten_names(labels)
     labels = [drawing.wrap(label, room / max(len(labels), 2)) for label in labels]
     kit.columns(ax, labels, beyond=0.55, fontsize=points_of(drawing.SMALL))
     kit.grid(ax)

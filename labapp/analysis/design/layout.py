@@ -265,7 +265,7 @@ def fixed_effects(rows: pd.DataFrame, layout: Layout) -> tuple[Columns, Whole, b
     return None
 
 
-def weighted_cells(layout: Layout, design: Columns, weights: Weights) -> Floats:
+def weigh_cells(layout: Layout, design: Columns, weights: Weights) -> Floats:
     """The weighted sum of the means of cells as weights of a design's coefficients, covariates at
     their mean."""
     factors = layout.factors

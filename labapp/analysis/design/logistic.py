@@ -27,7 +27,7 @@ from labapp.analysis.design.layout import (
     Whole,
     fixed_effects,
     usable,
-    weighted_cells,
+    weigh_cells,
 )
 from labapp.analysis.inference import FEW, SAME, outcome
 from labapp.analysis.statistic import Statistic
@@ -49,7 +49,7 @@ class Logistic:
     remarks: tuple[str, ...] = ()
 
     def estimate(self, weights: Weights) -> Estimate | Statistic:
-        row = weighted_cells(self.layout, self.design, weights)
+        row = weigh_cells(self.layout, self.design, weights)
         error = sqrt(float(row @ self.covariance @ row))
         return Estimate(float(row @ self.coefficients), error, self.df, float("nan"), self.n, 0.0)
 
@@ -83,7 +83,7 @@ def of_trials(frame: pd.DataFrame, layout: Layout) -> Logistic | Statistic:
     df = people - design.matrix.shape[1]
     if df < 1:
         return outcome(NAME, why=FEW)
-    if _separated(codes, y, layout) and not remarks:
+    if _is_separated(codes, y, layout) and not remarks:
         return outcome(NAME, why=SEPARATED)
     groups = pd.factorize(rows[PARTICIPANT])[0]
     with warnings.catch_warnings():
@@ -99,7 +99,7 @@ def of_trials(frame: pd.DataFrame, layout: Layout) -> Logistic | Statistic:
     return Logistic(layout, design, people, df, np.asarray(result.params), covariance, remarks)
 
 
-def _separated(codes: Whole, y: Floats, layout: Layout) -> bool:
+def _is_separated(codes: Whole, y: Floats, layout: Layout) -> bool:
     if not layout.factors:
         return False
     cells = pd.Series(y).groupby([pd.Series(column) for column in codes.T]).agg(["min", "max"])

@@ -34,7 +34,7 @@ from labapp.analysis.design.layout import (
     subsets,
     sum_coding,
     usable,
-    weighted_cells,
+    weigh_cells,
 )
 from labapp.analysis.inference import FEW, SAME, outcome, varies
 from labapp.analysis.statistic import Statistic
@@ -98,7 +98,7 @@ class Mixed:
 
     def estimate(self, weights: Weights) -> Estimate | Statistic:
         """A weighted sum of the means of cells, covariates at their mean."""
-        row = weighted_cells(self.layout, self.design, weights)
+        row = weigh_cells(self.layout, self.design, weights)
         error = sqrt(float(row @ self.covariance @ row))
         spread = sqrt(sum(sd**2 for sd in self.sds.values()))
         value = float(row @ self.coefficients)
@@ -236,7 +236,7 @@ def fit(rows: pd.DataFrame, layout: Layout, effects: Sequence[Random]) -> Mixed 
     if any(size >= len(y) for size in sizes):
         return outcome(name, why="each random effect has one value")
     unit = float(rest.std())
-    problem = _Problem(design.matrix, y / unit, effects)
+    problem = _Deviance(design.matrix, y / unit, effects)
     theta, converged = problem.best()
     if not converged:
         remarks = (*remarks, FAILED)
@@ -254,7 +254,7 @@ def fit(rows: pd.DataFrame, layout: Layout, effects: Sequence[Random]) -> Mixed 
     )  # fmt: skip
 
 
-class _Problem:
+class _Deviance:
     """The deviance as a function of the relative standard deviations of the random effects."""
 
     def __init__(self, x: Floats, y: Floats, effects: Sequence[Random]) -> None:

@@ -46,7 +46,7 @@ from labapp.base.report.page import (
     decimal,
     details,
     heading,
-    joined,
+    join_parts,
     lines,
     links,
     paragraph,
@@ -78,7 +78,7 @@ def sections(
         if analysis.outcome.role == UNDECLARED:
             told = next(map(term_words, deciding_tests(analysis)), "")
             name = f"{analysis.outcome.name} ({analysis.outcome.group})"
-            yield details(Verbatim(f"{name}, {told}"), joined(_body(analysis)))
+            yield details(Verbatim(f"{name}, {told}"), join_parts(_body(analysis)))
         else:
             yield heading(4, f"{analysis.outcome.name} ({analysis.outcome.role})")
             yield from _body(analysis)
@@ -96,7 +96,7 @@ def _hypotheses(results: StudyAnalyses) -> Html:
             why = next((x.why for x in results.left_out if x.name == hypothesis.outcome), "")
             rows.append((name, "not tested", why or "the outcome is not among those analysed"))
         for analysis in own:
-            verdict, test = tested_words(analysis, hypothesis)
+            verdict, test = describe_test(analysis, hypothesis)
             rows.append((name, verdict or "not tested", test))
     caption = (
         "Hypotheses. Supported: the corrected p of the named contrast, or the p of the named term "
@@ -105,9 +105,10 @@ def _hypotheses(results: StudyAnalyses) -> Html:
     return table(("Hypothesis", "Result", "Test"), rows, caption=caption)
 
 
-def tested_words(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str | None, str]:
-    """What a hypothesis came to, None where it was not tested; and the test, or why not."""
-    row, test = tested_row(analysis, hypothesis)
+def describe_test(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str | None, str]:
+    """The outcome of a hypothesis, None where it was not tested; and the test in words, or why
+    there is none."""
+    row, test = find_tested_row(analysis, hypothesis)
     if row is None:
         return None, test
     p = row.p_corrected if row.contrast else row.p
@@ -129,7 +130,7 @@ def deciding_tests(analysis: Analysis) -> Iterator[Statistic]:
     return (beside(test, tests)[0] or test for test in term_tests(analysis))
 
 
-def tested_row(analysis: Analysis, hypothesis: Hypothesis) -> tuple[Statistic | None, str]:
+def find_tested_row(analysis: Analysis, hypothesis: Hypothesis) -> tuple[Statistic | None, str]:
     """The row by which a hypothesis is tested, and it in words; without one, why there is none."""
     if hypothesis.contrast is None:
         rows = list(deciding_tests(analysis))
@@ -215,7 +216,7 @@ def _body(analysis: Analysis) -> Iterator[Html]:
             more.append(_by_trials(model, by_trials))
     if analysis.select(CHECK):
         more.append(_checks(analysis))
-    yield details(f"{outcome.name}: estimated means, sensitivity and checks", joined(more))
+    yield details(f"{outcome.name}: estimated means, sensitivity and checks", join_parts(more))
 
 
 def cell_rows(analysis: Analysis, words: Callable[[float], str]) -> Iterator[tuple[str, ...]]:
@@ -412,10 +413,10 @@ def summary(
 
     participants: its sessions; targets: by anchor the name of a section that follows.
     """
-    rows: list[tuple[object, object]] = [("Analysed", lines(_analysed(participants)))]
+    rows: list[tuple[object, object]] = [("Analysed", lines(_list_analysed(participants)))]
     if results is not None:
         rows += _hypotheses_in_short(results)
-        rows += [_outcome(analysis) for analysis in _shown(results)]
+        rows += [_outcome(analysis) for analysis in _select_shown(results)]
         left = [each.name for each in results.left_out if each.role != UNDECLARED]
         if left:
             rows.append(("Not analysed", Verbatim(", ".join(dict.fromkeys(left)))))
@@ -424,7 +425,7 @@ def summary(
     yield table(("What", "Result"), rows)
 
 
-def _analysed(participants: pd.DataFrame) -> Iterator[object]:
+def _list_analysed(participants: pd.DataFrame) -> Iterator[object]:
     included = int(participants["included"].sum())
     yield f"{included} of {count(len(participants), 'session')}"
     others = participants[~participants["included"]]
@@ -435,7 +436,7 @@ def _analysed(participants: pd.DataFrame) -> Iterator[object]:
 def _hypotheses_in_short(results: StudyAnalyses) -> Iterator[tuple[object, object]]:
     for hypothesis in results.declaration.hypotheses:
         own = [each for each in results.analyses if each.outcome.name == hypothesis.outcome]
-        told = [tested_words(analysis, hypothesis) for analysis in own]
+        told = [describe_test(analysis, hypothesis) for analysis in own]
         results_told = [
             two_lines("not tested", test) if verdict is None else two_lines(verdict, test)
             for verdict, test in told
@@ -444,7 +445,7 @@ def _hypotheses_in_short(results: StudyAnalyses) -> Iterator[tuple[object, objec
         yield name, lines(results_told or ["not tested"])
 
 
-def _shown(results: StudyAnalyses) -> list[Analysis]:
+def _select_shown(results: StudyAnalyses) -> list[Analysis]:
     primary = [each for each in results.analyses if each.outcome.role == "primary"]
     declared = any(each.outcome.role != UNDECLARED for each in results.analyses)
     return primary if declared else results.analyses[:SHOWN_OUTCOMES]

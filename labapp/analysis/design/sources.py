@@ -75,7 +75,7 @@ class LeftOut:
 
 
 @dataclass
-class Outcomes:
+class StudyOutcomes:
     """What can be analysed of a study, in the order of the report, and what cannot.
 
     declaration: the study's, with every outcome called as in `analysed`.
@@ -86,14 +86,14 @@ class Outcomes:
     left_out: list[LeftOut] = field(default_factory=list)
 
 
-def outcomes_of(counted: Tables, declaration: Declaration) -> Outcomes:
+def outcomes_of(counted: Tables, declaration: Declaration) -> StudyOutcomes:
     """Every outcome of a study; counted: its rows of sessions that count."""
     names = _Names(counted, declaration)
     declaration = names.declaration
     plan = declaration.analysis.outcomes
     roles = dict.fromkeys(plan.primary, PRIMARY) | dict.fromkeys(plan.secondary, SECONDARY)
     measured = _Measured(counted, declaration)
-    outcomes = Outcomes(declaration)
+    outcomes = StudyOutcomes(declaration)
     candidates = list(_candidates(counted, roles, names))
     known = {candidate.name for candidate in candidates}
     for name in roles:
@@ -288,8 +288,8 @@ class _Measured:
         self.missing: list[str] = []
         submitted = counted.answers[counted.answers["submitted"].fillna(False).astype(bool)]
         for name in names:
-            scores, many = _named_rows(counted.scores, "score", name)
-            answers, more = _named_rows(submitted, "item", name)
+            scores, many = _select_named_rows(counted.scores, "score", name)
+            answers, more = _select_named_rows(submitted, "item", name)
             # A score may be called like the item of which it is made.
             if possible := dict.fromkeys((*many, *more)) if len({*many, *more}) > 1 else {}:
                 self.missing.append(f"{several(name, possible)}; it is in no analysis")
@@ -305,7 +305,9 @@ class _Measured:
                 self.missing.append(f"nobody answered {name}, which is declared as measured")
 
 
-def _named_rows(rows: pd.DataFrame, column: str, measure: str) -> tuple[pd.DataFrame, list[Called]]:
+def _select_named_rows(
+    rows: pd.DataFrame, column: str, measure: str
+) -> tuple[pd.DataFrame, list[Called]]:
     """The rows of the scores or items that a name may stand for, and these."""
     pairs = rows[["instrument", column]].drop_duplicates().to_numpy()
     possible = meanings(measure, [(str(of), str(name)) for of, name in pairs])
@@ -331,14 +333,14 @@ def _by_design(
         return
     parts: Iterable[tuple[pd.DataFrame, list[Factor], list[str]]]
     if declaration.design is not None:
-        parts = [(rows, *_declared_factors(rows, declaration))]
+        parts = [(rows, *_read_declared_factors(rows, declaration))]
     else:
-        parts = _shown_parts(rows, counted)
+        parts = _infer_parts(rows, counted)
     for some, factors, remarks in parts:
         yield _outcome(candidate, some, factors, remarks, measured)
 
 
-def _declared_factors(
+def _read_declared_factors(
     rows: pd.DataFrame, declaration: Declaration
 ) -> tuple[list[Factor], list[str]]:
     design = declaration.design
@@ -373,12 +375,12 @@ def _declared_factors(
     return factors, remarks
 
 
-def _shown_parts(
+def _infer_parts(
     rows: pd.DataFrame, counted: Tables
 ) -> Iterator[tuple[pd.DataFrame, list[Factor], list[str]]]:
     """By the design that rows show: models that somebody met together are compared within
     participants, those that each met one of between them."""
-    variables = _assigned(counted)
+    variables = _tabulate_assignment(counted)
     with_model = rows[rows[MODEL].notna()] if MODEL in rows else rows.iloc[:0]
     if with_model.empty:
         some, factors = _with_assigned(rows, variables)
@@ -413,7 +415,7 @@ def _mostly_several(met: Sequence[frozenset[str]]) -> bool:
     return 2 * sum(len(models) > 1 for models in met) >= len(met)
 
 
-def _assigned(counted: Tables) -> pd.DataFrame:
+def _tabulate_assignment(counted: Tables) -> pd.DataFrame:
     """Variables of the assignment with one text or number a participant, as columns."""
     rows = []
     for participant, text in zip(
@@ -459,7 +461,7 @@ def _outcome(
     # Declared within participants, but each met one level: it is between them.
     factors = [f if met[f.name] > 1 else replace(f, within=False) for f in factors]
     remarks = list(remarks)
-    add, groups = _measured_columns(rows, measured, remarks)
+    add, groups = _build_measured_columns(rows, measured, remarks)
     factors = [*(factor for factor in factors if not factor.within), *groups, *(
         factor for factor in factors if factor.within
     )]  # fmt: skip
@@ -473,7 +475,7 @@ def _outcome(
         rows = rows.assign(**{POSITION: rows["stage_number"]})
         extra = [POSITION]
 
-    def framed(some: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
+    def make_frame(some: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
         frame = some.assign(**{name: some["participant"].map(of) for name, of in add.items()})
         frame = frame[[PARTICIPANT, *names, *covariates, *more, VALUE]].copy()
         frame[PARTICIPANT] = frame[PARTICIPANT].astype(str)
@@ -481,7 +483,7 @@ def _outcome(
             frame[name] = frame[name].astype(object).where(frame[name].notna(), None)
         return frame.dropna(subset=[*names, *covariates, VALUE]).reset_index(drop=True)
 
-    frame = framed(rows, extra)
+    frame = make_frame(rows, extra)
     n_lost = rows["participant"].nunique() - frame[PARTICIPANT].nunique()
     if n_lost:
         remarks.append(f"{n_lost} participants lack a factor or covariate and are left out")
@@ -496,7 +498,7 @@ def _outcome(
     if candidate.trials is not None and all(
         name in candidate.trials or name in add or name in rows for name in names
     ):
-        trials = _trial_frame(candidate.trials, rows, names, framed)
+        trials = _trial_frame(candidate.trials, rows, names, make_frame)
     known = rows["value"].dropna().to_numpy(np.float64)
     steps = bool((known == np.round(known)).all() and np.unique(known).size <= STEPS)
     return Outcome(
@@ -523,7 +525,7 @@ def _trial_frame(
     return None if frame.empty else frame
 
 
-def _measured_columns(
+def _build_measured_columns(
     rows: pd.DataFrame, measured: _Measured, remarks: list[str]
 ) -> tuple[dict[str, dict[str, str] | dict[str, float]], list[Factor]]:
     """By measured name the value of each participant, and those that are groups."""

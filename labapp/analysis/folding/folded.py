@@ -38,7 +38,7 @@ from labapp.record.journal.merged import Merged
 from labapp.record.journal.opening import SessionPlace
 from labapp.record.journal.read import Row, check_chain, readable
 from labapp.record.journal.record import Record
-from labapp.study.allocation import drawn_cells
+from labapp.study.allocation import read_cells
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +79,7 @@ def pieces(session: SessionRecords) -> dict[str, bytes]:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class WithdrawnSession:
     """A session whose participant withdrew and let the data be kept: nothing of it is read."""
 
     name: str
@@ -88,7 +88,7 @@ class LeftOut:
     cells: tuple[str, ...]
 
 
-def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded | LeftOut:
+def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded | WithdrawnSession:
     """Read, check and fold one session.
 
     withdrawn: also where the participant withdrew and let the data be kept; it does not count.
@@ -100,7 +100,7 @@ def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded | LeftOut:
         return _fold(place, withdrawn=withdrawn)
 
 
-def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded | LeftOut:
+def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded | WithdrawnSession:
     record = place.open()
     # A bundle was made with leave to keep such data; a session folder needs that leave here.
     if record.kind == "session" and (wish := record.withdrawn):
@@ -113,7 +113,9 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded | LeftOut:
         if not withdrawn:
             planned = record.planned
             labels = (planned.study, planned.participant, planned.session)
-            return LeftOut(str(record.name), labels, record.pilot, drawn_cells(planned.assignment))
+            return WithdrawnSession(
+                str(record.name), labels, record.pilot, read_cells(planned.assignment)
+            )
     if broken := check_chain(record.rows):
         raise RecordError(
             f"{record.source}: the journal is not what was written ({broken}).",
@@ -177,11 +179,11 @@ def continues(folded: Folded, other: Folded) -> bool:
     if folded.deidentified or other.deidentified:
         # A de-identified copy has a hash chain of its own, and its dates are moved by whole days.
         pairs = zip(rows[:shared], others[:shared], strict=True)
-        return all(_undated(row) == _undated(copy) for row, copy in pairs)
+        return all(_strip_date(row) == _strip_date(copy) for row, copy in pairs)
     return rows[shared - 1].hash == others[shared - 1].hash
 
 
-def _undated(row: Row) -> tuple[object, ...]:
+def _strip_date(row: Row) -> tuple[object, ...]:
     """What a row says besides its payload; of its time the time of day."""
     return (*row[:3], row.utc[len("2026-01-02") :], *row[4:10])
 
@@ -208,7 +210,7 @@ def piece(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> bytes
     if not rows:
         return b""
     arrays = [_array([row.get(column.name) for row in rows], column.kind) for column in columns]
-    return packed(pa.Table.from_arrays(arrays, schema=schema(columns)))
+    return pack_table(pa.Table.from_arrays(arrays, schema=schema(columns)))
 
 
 def _array(values: list[Any], kind: Kind) -> pa.Array:
@@ -217,7 +219,7 @@ def _array(values: list[Any], kind: Kind) -> pa.Array:
     return pa.array(values, TYPES[kind])
 
 
-def packed(table: pa.Table, compression: str | None = None) -> bytes:
+def pack_table(table: pa.Table, compression: str | None = None) -> bytes:
     """An Arrow table as the bytes of a stream."""
     sink = pa.BufferOutputStream()
     options = pa.ipc.IpcWriteOptions(compression=compression)
@@ -226,8 +228,8 @@ def packed(table: pa.Table, compression: str | None = None) -> bytes:
     return bytes(sink.getvalue())
 
 
-def unpacked(content: bytes) -> pa.Table:
-    """The Arrow table of `packed`."""
+def unpack_table(content: bytes) -> pa.Table:
+    """The Arrow table that `pack_table` packed."""
     with pa.ipc.open_stream(content) as reader:
         return reader.read_all()
 
@@ -235,7 +237,7 @@ def unpacked(content: bytes) -> pa.Table:
 def together(pieces: Iterable[bytes], columns: Sequence[Column]) -> pa.Table:
     """Pieces one after the other, in the order of these columns; those of other studies' factors
     are empty, and so is a table of no piece."""
-    tables = [unpacked(content) for content in pieces if content]
+    tables = [unpack_table(content) for content in pieces if content]
     return pa.concat_tables([schema(columns).empty_table(), *tables], promote_options="default")
 
 
@@ -288,7 +290,7 @@ def snapshots_piece(who: dict[str, str], trials: Iterable[Traced]) -> bytes:
     if not columns["z"]:
         return b""
     arrays = [pa.array(columns[field.name], field.type) for field in SCHEMA]
-    return packed(pa.Table.from_arrays(arrays, schema=SCHEMA), "lz4")
+    return pack_table(pa.Table.from_arrays(arrays, schema=SCHEMA), "lz4")
 
 
 AHEAD = 4
@@ -301,7 +303,7 @@ SAFE = "The sessions were only read."
 class Waiting(Protocol):
     """Of something under way."""
 
-    def result(self) -> Folded | LeftOut: ...
+    def result(self) -> Folded | WithdrawnSession: ...
 
 
 def fold_all(
@@ -310,7 +312,7 @@ def fold_all(
     withdrawn: bool = False,
     workers: int | None = 1,
     dask: str | None = None,
-) -> Generator[Folded | LeftOut, None, None]:
+) -> Generator[Folded | WithdrawnSession, None, None]:
     """Every session folded, in the order given; to be closed, which ends the workers.
 
     workers: processes, 1 for this one alone, None for as many as are worth it on this machine.
@@ -341,7 +343,7 @@ def fitting(sessions: int) -> int:
 
 def _in_order(
     places: Iterable[SessionPlace], submit: Callable[[SessionPlace], Waiting], ahead: int
-) -> Iterator[Folded | LeftOut]:
+) -> Iterator[Folded | WithdrawnSession]:
     under_way: deque[Waiting] = deque()
     for place in places:
         under_way.append(submit(place))

@@ -75,7 +75,7 @@ def open_file(path: Path, *, largest: int | None = None, follow: bool = True) ->
     except UnreadableFileError:
         raise
     except OSError as error:
-        raise _named(error) from error
+        raise _strip_file_name(error) from error
     stream = os.fdopen(descriptor, "rb")
     try:
         _refuse_unfit(os.fstat(descriptor), largest)
@@ -154,7 +154,7 @@ def _refuse_unfit(status: os.stat_result, largest: int | None) -> None:
         raise too_large(status.st_size, largest)
 
 
-def _named(error: OSError) -> OSError:
+def _strip_file_name(error: OSError) -> OSError:
     """The same error without the file's name, which the caller adds."""
     if error.errno == errno.ENAMETOOLONG:
         return UnreadableFileError(errno.ENAMETOOLONG, "its name is too long for a file")

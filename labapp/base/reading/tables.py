@@ -85,8 +85,8 @@ class TextTable:
         return places
 
 
-def decoded(content: bytes) -> str:
-    """The text in some bytes, letters composed. Raises TableError."""
+def decode_text(content: bytes) -> str:
+    """Decode the bytes of a table as text, with composed letters. Raises TableError."""
     if content.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
         raise TableError("it is a workbook of a spreadsheet program", "Save it as CSV in UTF-8")
     marked = content.startswith((b"\xff\xfe", b"\xfe\xff"))
@@ -121,7 +121,7 @@ def read(
     TableError : it is not text or has no line, and later, from `rows`: a quote never closes, a row
         has more cells than the first line (or fewer, unless `padded`), or there are too many.
     """
-    text = decoded(content)
+    text = decode_text(content)
     if max(map(text.count, SEPARATORS + "\n")) > max(LINES, entries):
         # Before the rows are read, for one of them can have all cells.
         raise TableError(f"it has more than {LINES:,} cells", "Check that it is the right file")
@@ -199,13 +199,13 @@ SAID = (
 """What codebooks say of it."""
 
 
-def escaped(text: str) -> str:
+def escape_cell(text: str) -> str:
     """A text as it stands in a cell."""
     return MARK + text if _ACTIVE.match(text) else text
 
 
 def original(cell: str) -> str:
-    """The text of a cell: the inverse of `escaped`."""
+    """The text of a cell: the inverse of `escape_cell`."""
     return cell[1:] if cell.startswith(MARK) and _ACTIVE.match(cell) else cell
 
 
@@ -217,7 +217,7 @@ class AsItIs(str):
 
 def cell(value: Any) -> Any:
     """A value for a cell: text escaped, anything else as it is."""
-    return escaped(value) if isinstance(value, str) and not isinstance(value, AsItIs) else value
+    return escape_cell(value) if isinstance(value, str) and not isinstance(value, AsItIs) else value
 
 
 class Lines:

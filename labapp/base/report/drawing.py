@@ -34,7 +34,7 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FixedFormatter, Formatter, FuncFormatter, NullFormatter
 
 from labapp.base.figure_style import FULL_IN, HAIRLINE, USUAL_FONT, look, points_of, style
-from labapp.base.report.page import ENGLISH, Html, Verbatim, count, figure, say, spoken
+from labapp.base.report.page import ENGLISH, Html, Verbatim, count, current_language, figure, say
 
 DPI = 200
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>\n'
@@ -57,7 +57,7 @@ LONGEST_NAMES = (36, 48, 64)
 """Letters of a name beside an axis: a longer one would leave the figure no room."""
 
 
-def shortened(names: Sequence[str]) -> list[str]:
+def shorten_names(names: Sequence[str]) -> list[str]:
     """Names with an ellipsis in the middle of long ones, or behind their beginning and with their
     place, from 1, where that would make two alike."""
     for most in LONGEST_NAMES:
@@ -213,7 +213,7 @@ class AxisNames:
 
 def names_of(models: Sequence[str], room: float, *, counted: bool = True) -> AxisNames:
     """Names for an axis with `room` inches for each model. counted: its n stands below it."""
-    plain = shortened(models)
+    plain = shorten_names(models)
     level = [wrap(name, room) for name in plain]
     if all(width_in(name) <= room for name in level):
         return AxisNames(tuple(level), upright=False)
@@ -278,13 +278,13 @@ def finish(figure: Figure) -> None:
     figure._labapp_finished = True  # type: ignore[attr-defined]
     for ax in figure.findobj(Axes):
         _mark_cut(ax)
-    if spoken() != ENGLISH:
+    if current_language() != ENGLISH:
         _translate(figure)
-    if figure.get_figwidth() < FULL_IN or spoken() != ENGLISH:
+    if figure.get_figwidth() < FULL_IN or current_language() != ENGLISH:
         renderer: RendererBase = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
         for _ in range(ROUNDS):
             figure.draw_without_rendering()
-            if not _broken(figure, renderer):
+            if not _wrap_overflowing(figure, renderer):
                 break
 
 
@@ -325,16 +325,16 @@ class _Spoken(FuncFormatter):
         super().set_axis(axis)
 
     def __call__(self, x: float, pos: int | None = None) -> str:
-        return _spoken(self._inner(x, pos))
+        return _translate_label(self._inner(x, pos))
 
     def format_ticks(self, values: list[float]) -> list[str]:
-        return [_spoken(label) for label in self._inner.format_ticks(values)]
+        return [_translate_label(label) for label in self._inner.format_ticks(values)]
 
     def get_offset(self) -> str:
         return say(str(self._inner.get_offset()))
 
 
-def _spoken(label: object) -> str:
+def _translate_label(label: object) -> str:
     """The label of a tick in the language that is spoken; names stay as they are."""
     return label if isinstance(label, Verbatim) else say(str(label))
 
@@ -346,7 +346,7 @@ def _translate(figure: Figure) -> None:
             ticks.update(axis.get_ticklabels(which="both"))
             formatter = axis.get_major_formatter()
             if isinstance(formatter, FixedFormatter):
-                formatter.seq = [_spoken(label) for label in formatter.seq]
+                formatter.seq = [_translate_label(label) for label in formatter.seq]
             elif not isinstance(formatter, NullFormatter):
                 axis.set_major_formatter(_Spoken(formatter))
     for text in figure.findobj(Text):
@@ -354,8 +354,8 @@ def _translate(figure: Figure) -> None:
             text.set_text(say(text.get_text()))
 
 
-def _broken(figure: Figure, renderer: RendererBase) -> bool:
-    """Break what does not fit into more lines. Whether anything was."""
+def _wrap_overflowing(figure: Figure, renderer: RendererBase) -> bool:
+    """Wrap texts that do not fit into more lines. Returns whether any was wrapped."""
     width = figure.bbox.width
     # The texts next to all panels of the figure, or of a part of it.
     names = ("_suptitle", "_supxlabel")

@@ -259,7 +259,7 @@ def strips(
     if steps.size:
         most = np.inf if limits is None else THICK * (limits[1] - limits[0])
         return [
-            counted(ax, float(place), column, steps, most=most)
+            draw_counts(ax, float(place), column, steps, most=most)
             for place, column in enumerate(values.T)
         ]
     shifts = jitter(len(values), 0.17)
@@ -287,7 +287,7 @@ def steps_of(values: Values) -> Values:
     return steps
 
 
-def counted(
+def draw_counts(
     ax: Axes,
     place: float,
     values: Values,

@@ -24,12 +24,12 @@ from labapp.base.report.page import (
     ENGLISH,
     Html,
     Verbatim,
+    current_translation,
     decimal,
     details,
-    joined,
+    join_parts,
     paragraph,
     say,
-    spoken_translation,
     table,
     two_lines,
 )
@@ -59,7 +59,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def limited(
+def format_first_rows(
     names: Sequence[object],
     rows: Sequence[Sequence[object]],
     numeric: Iterable[int] = (),
@@ -72,7 +72,7 @@ def limited(
         return shown
     if len(rows) > most:
         left = f"{len(rows) - most} more rows are in the tables beside this page."
-        shown = joined([shown, paragraph(left, "quiet")])
+        shown = join_parts([shown, paragraph(left, "quiet")])
     return details(f"The list of {len(rows)} entries", shown)
 
 
@@ -107,7 +107,7 @@ def sentence(name: str, /, **values: object) -> Verbatim:
     filled."""
     from jinja2 import TemplateError
 
-    spoken = spoken_translation()
+    spoken = current_translation()
     template = None
     if spoken is not None:
         template = spoken.templates.get(name) or catalogue(spoken.language).get(name)
@@ -150,10 +150,10 @@ def _environment() -> Environment:
     # A table of words may come from someone else: it can use only the values it is given.
     made = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
     made.filters |= {
-        "decimal": lambda value, digits: _written(decimal(value, digits)),
-        "number": lambda value: _written(number_words(value)),
-        "p": lambda value: _written(p_words(value)),
-        "df": lambda value: _written(df_words(value)),
+        "decimal": lambda value, digits: _format_number(decimal(value, digits)),
+        "number": lambda value: _format_number(number_words(value)),
+        "p": lambda value: _format_number(p_words(value)),
+        "df": lambda value: _format_number(df_words(value)),
         "say": say,
         "capital": lambda text: text[:1].upper() + text[1:],
     }
@@ -165,8 +165,8 @@ def _template(text: str) -> Template:
     return _environment().from_string(text)
 
 
-def _written(number: str) -> str:
-    spoken = spoken_translation()
+def _format_number(number: str) -> str:
+    spoken = current_translation()
     return number if spoken is None else spoken.number(number)
 
 

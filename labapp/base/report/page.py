@@ -30,7 +30,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from labapp.base.errors import UsageError
-from labapp.base.figure_style import FULL_IN, PALETTES, USUAL_FONT, USUAL_PALETTE, Look
+from labapp.base.figure_style import FULL_IN, PALETTES, USUAL_FONT, USUAL_PALETTE, FigureLook
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -57,7 +57,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         # In the language that is spoken; with the context, so that nothing is worked out for all.
-        finalize=pass_context(lambda context, value: said(value)),
+        finalize=pass_context(lambda context, value: translate_value(value)),
     )
 
 
@@ -89,7 +89,7 @@ def two_lines(first: object, second: object) -> Html:
     return Html(_kit().two_lines(first, second))
 
 
-def joined(parts: Iterable[Html]) -> Html:
+def join_parts(parts: Iterable[Html]) -> Html:
     """Join parts of a page."""
     return Html("".join(parts))
 
@@ -99,7 +99,7 @@ def lines(values: Iterable[object]) -> Html:
     return Html("<br>".join(map(text, values)))
 
 
-def stacked(values: Iterable[object], quieter: Iterable[object]) -> Html:
+def stack_lines(values: Iterable[object], quieter: Iterable[object]) -> Html:
     """Values, each on a line of its own, and below them lines in quieter type."""
     return Html(_kit().stacked(list(values), list(quieter)))
 
@@ -109,7 +109,7 @@ def strong(value: object) -> Html:
     return Html(_kit().strong(value))
 
 
-def written(now: str, before: str, *, taken_back: bool) -> Html:
+def format_revised_text(now: str, before: str, *, taken_back: bool) -> Html:
     """A text, and below it its earlier version. taken_back: the text is struck out."""
     return Html(_kit().written(now, before, taken_back))
 
@@ -165,7 +165,7 @@ def page(title: str, header: Html, body: Html, footer: Html) -> Html:
     """The whole document, UTF-8."""
     return render(
         "labapp.base.report:page.html",
-        language=spoken(),
+        language=current_language(),
         title=title,
         header=header,
         body=body,
@@ -282,15 +282,15 @@ class Translation:
             low = self._entry(bare[0].lower() + bare[1:], depth)
             result = None if low is None else low[:1].upper() + low[1:]
         borders = iter(_SENTENCES)
-        result = result or self._parted(bare, next(borders), depth)
+        result = result or self._translate_parts(bare, next(borders), depth)
         if result is None and bare[-1] in ".:,;" and len(bare) > 1:
             inner = self._of(bare[:-1], depth + 1)
             result = None if inner is None else inner + bare[-1]
         for border in borders:
-            result = result or self._parted(bare, border, depth)
+            result = result or self._translate_parts(bare, border, depth)
         return None if result is None else text.replace(bare, result, 1)
 
-    def _parted(self, text: str, border: str, depth: int) -> str | None:
+    def _translate_parts(self, text: str, border: str, depth: int) -> str | None:
         """The parts of a text, each translated; None where there is one, or none that is known."""
         parts = re.split(border, text)
         if len(parts) < 2:
@@ -311,13 +311,13 @@ class Translation:
                 if match := form.pattern.fullmatch(text):
                     return form.words.format(
                         **{
-                            name: self._filled(value, form.kinds[name], depth)
+                            name: self._fill_value(value, form.kinds[name], depth)
                             for name, value in match.groupdict().items()
                         }
                     )
         return None
 
-    def _filled(self, value: str, kind: str, depth: int) -> str:
+    def _fill_value(self, value: str, kind: str, depth: int) -> str:
         if kind == "n":
             return self.number(value)
         if kind in ("x", "v"):
@@ -357,13 +357,13 @@ def speaking(translation: Translation | None) -> Iterator[None]:
         _SPOKEN.reset(token)
 
 
-def spoken_translation() -> Translation | None:
-    """The table of the language that is spoken; None: English."""
+def current_translation() -> Translation | None:
+    """The translation into the report's language; None: English."""
     return _SPOKEN.get()
 
 
-def spoken() -> str:
-    """The language that is spoken."""
+def current_language() -> str:
+    """The report's language."""
     translation = _SPOKEN.get()
     return ENGLISH if translation is None else translation.language
 
@@ -376,8 +376,8 @@ def say(text: str) -> str:
     return translation.say(str(text))
 
 
-def said(value: object) -> object:
-    """What a template is about to write."""
+def translate_value(value: object) -> object:
+    """A value as a template writes it: translated where it is a text or a decimal number."""
     if isinstance(value, float):
         return say(str(value))
     return say(value) if isinstance(value, str) else value
@@ -423,7 +423,7 @@ def look_of(
     font: str | None = None,
     size: str | None = None,
     palette: str | None = None,
-) -> Look:
+) -> FigureLook:
     """The look that is asked for.
 
     Parameters
@@ -457,8 +457,8 @@ def look_of(
             safe=SAFE,
             todo=f"There are: {', '.join(PALETTES)}.",
         )
-    family = USUAL_FONT if font is None else _installed(font)
-    return Look(inches, points, family, palette or USUAL_PALETTE)
+    family = USUAL_FONT if font is None else _find_installed_family(font)
+    return FigureLook(inches, points, family, palette or USUAL_PALETTE)
 
 
 def _inches(option: str, text: str, usual: str, example: str) -> float:
@@ -473,7 +473,7 @@ def _inches(option: str, text: str, usual: str, example: str) -> float:
     return float(match[1]) * UNITS[unit]
 
 
-def _installed(name: str) -> str:
+def _find_installed_family(name: str) -> str:
     """The family as the font calls itself. Raises UsageError with the families there are."""
     there = _families()
     if name.strip().lower() not in there:
@@ -484,7 +484,7 @@ def _installed(name: str) -> str:
     raise UsageError(
         f"The font {name!r} is not installed here.",
         safe=SAFE,
-        todo=f"Install it, or name one of these: {_listed(there.values())}.",
+        todo=f"Install it, or name one of these: {_list_text_families(there.values())}.",
     )
 
 
@@ -506,7 +506,8 @@ def _look_again() -> None:
                 fontManager.addfont(path)
 
 
-def _listed(names: Iterable[str]) -> str:
-    """Those of text, without those of symbols and mathematics, which matplotlib brings."""
+def _list_text_families(names: Iterable[str]) -> str:
+    """The font families for text, without those for symbols and mathematics that matplotlib
+    brings."""
     own = re.compile(r"STIX(Non|Size)|^cm|Symbol|Dingbat|Math|Icons|Awesome|GLYPHICONS", re.I)
     return ", ".join(sorted({name for name in names if not own.search(name)}, key=str.lower))

@@ -80,7 +80,7 @@ LEVELS: tuple[str, ...] = get_args(Level)
 
 
 @dataclass(frozen=True, slots=True)
-class Alpha:
+class KrippendorffAlpha:
     """Krippendorff's alpha.
 
     Attributes
@@ -123,7 +123,7 @@ class Alpha:
         return apart**2
 
 
-def alpha_for(ratings: Ratings, level: Level) -> Alpha:
+def alpha_for(ratings: Ratings, level: Level) -> KrippendorffAlpha:
     """Alpha at a level, with the scale of these ratings.
 
     Raises
@@ -132,19 +132,19 @@ def alpha_for(ratings: Ratings, level: Level) -> Alpha:
         Numbers are needed and the ratings are none, or a ratio is asked for of numbers below zero.
     """
     if level in ("nominal", "ordinal"):
-        return Alpha(level)
+        return KrippendorffAlpha(level)
     scale = tuple(float(value) for value in ratings.categories)
     if level == "ratio" and min(scale, default=0) < 0:
         raise ValueError("a scale of ratios has no numbers below zero")
-    return Alpha(level, scale)
+    return KrippendorffAlpha(level, scale)
 
 
-def masi_alpha(ratings: Ratings) -> Alpha:
+def masi_alpha(ratings: Ratings) -> KrippendorffAlpha:
     """Alpha with MASI distance, for ratings whose categories are sets of codes."""
     sets = ratings.categories
     distances = [[1 - masi(first, second) for second in sets] for first in sets]
     square = np.array(distances, np.float64).reshape(len(sets), len(sets))
-    return Alpha(name="Krippendorff's alpha with MASI distance", distances=square)
+    return KrippendorffAlpha(name="Krippendorff's alpha with MASI distance", distances=square)
 
 
 def masi(first: AbstractSet[str], second: AbstractSet[str]) -> float:
@@ -432,8 +432,8 @@ def unitizing_alpha(continuum: Continuum, codes: Sequence[str] = ()) -> Unitizin
             _sections(continuum, [span for span in spans if span.code == code])
             for spans in continuum.raters
         ]
-        observed += _observed(raters, continuum.end - continuum.start)
-        expected += _expected(raters, continuum.end - continuum.start)
+        observed += _observe_disagreement(raters, continuum.end - continuum.start)
+        expected += _expect_disagreement(raters, continuum.end - continuum.start)
     return UnitizingAlpha(observed, expected)
 
 
@@ -451,7 +451,7 @@ def _sections(continuum: Continuum, spans: Sequence[Span]) -> list[_Section]:
     return sections
 
 
-def _observed(raters: Sequence[Sequence[_Section]], length: int) -> float:
+def _observe_disagreement(raters: Sequence[Sequence[_Section]], length: int) -> float:
     total = sum(
         _difference(one, other)
         for i, first in enumerate(raters)
@@ -476,7 +476,7 @@ def _difference(one: _Section, other: _Section) -> int:
     return 0
 
 
-def _expected(raters: Sequence[Sequence[_Section]], length: int) -> float:
+def _expect_disagreement(raters: Sequence[Sequence[_Section]], length: int) -> float:
     sections = [section for rater in raters for section in rater]
     coded = [section.length for section in sections if section.coded]
     gaps = [section.length for section in sections if not section.coded]

@@ -25,7 +25,7 @@ from labapp.coding.annotations import settlements as settlements_file
 from labapp.coding.annotations import texts as texts_file
 from labapp.coding.annotations import units as units_file
 from labapp.coding.annotations.codebook import without_words
-from labapp.coding.annotations.ledger import LARGEST, Line, as_bytes, body_of, checked, parse
+from labapp.coding.annotations.ledger import LARGEST, Line, as_bytes, body_of, parse, require_whole
 from labapp.coding.annotations.model import (
     ANNOTATIONS,
     CODEBOOKS,
@@ -39,14 +39,14 @@ from labapp.coding.annotations.model import (
 )
 from labapp.coding.annotations.rounds import ASSIGNED, ASSIGNMENTS
 from labapp.coding.annotations.settlements import SETTLEMENTS
-from labapp.coding.annotations.simulated import SIMULATED, simulated_speech
+from labapp.coding.annotations.simulated import SIMULATED, read_simulated_speech
 from labapp.coding.annotations.store import annotations_in, annotations_tree, rater_files
 from labapp.coding.annotations.texts import (
     TextsFold,
-    anchored_redactions,
     is_redacted,
     may_be_quoted,
-    shown_texts,
+    read_anchored_redactions,
+    select_visible_texts,
 )
 from labapp.coding.annotations.units import UnitsFold
 from labapp.record.journal.layout import FolderName, FolderTree, Tree
@@ -55,7 +55,7 @@ from labapp.record.journal.record import Record
 Rename = Callable[[str], str]
 
 
-def bundled_annotations(record: Record) -> dict[str, bytes]:
+def bundle_annotations(record: Record) -> dict[str, bytes]:
     """The files of a session's annotations for a bundle, by their names below its folder; empty
     where nothing was said about the session. record: as it goes into the bundle, a de-identified
     one where its rows were reduced. Raises AnnotationError if a file of it is damaged."""
@@ -73,7 +73,7 @@ def leaving_annotations(record: Record) -> SessionAnnotations:
     ------
     AnnotationError : a file of it is damaged.
     """
-    return annotations_in(_FilesInMemory(bundled_annotations(record)), record)
+    return annotations_in(_FilesInMemory(bundle_annotations(record)), record)
 
 
 @dataclass(frozen=True)
@@ -132,19 +132,19 @@ class _Bundled:
         self.days = (name.started.date() - self.record.name.started.date()).days if name else 0
         self.rename = _renaming(self.record, self.tree)
         self.units = UnitsFold()
-        self.texts = TextsFold(anchored=anchored_redactions(self.record))
+        self.texts = TextsFold(anchored=read_anchored_redactions(self.record))
         for line in self._lines(UNITS):
             self.units.apply(line)
         for line in self._lines(TRANSCRIPT):
             self.texts.apply(line)
         if not self.tree.has(UNITS):
-            spoken = simulated_speech(self.record.payloads())
+            spoken = read_simulated_speech(self.record.payloads())
             self.units.take(spoken.units, SIMULATED)
-        self.redactions = self.texts.ordered_redactions()
+        self.redactions = self.texts.sort_redactions()
 
     def files(self) -> dict[str, bytes]:
         files: dict[str, bytes] = {}
-        for name, lines in self._compacted():
+        for name, lines in self._compact_files():
             if lines:
                 files[name] = as_bytes(
                     line._replace(utc=_earlier(line.utc, self.days)) for line in lines
@@ -155,7 +155,7 @@ class _Bundled:
                 files[f"{CODEBOOKS}/{name}"] = self._codebook(name)
         return files
 
-    def _compacted(self) -> Iterable[tuple[str, list[Line]]]:
+    def _compact_files(self) -> Iterable[tuple[str, list[Line]]]:
         yield UNITS, self._units()
         yield TRANSCRIPT, self._texts()
         for rater in rater_files(self.tree):
@@ -182,7 +182,7 @@ class _Bundled:
         if not self.tree.has(name):
             return ()
         place = f"{ANNOTATIONS} of {self.record.name}: {name}"
-        return checked(parse(self.tree.read(name, LARGEST)), place).lines
+        return require_whole(parse(self.tree.read(name, LARGEST)), place).lines
 
     def _units(self) -> list[Line]:
         left = _latest(self._lines(UNITS), {
@@ -207,13 +207,15 @@ class _Bundled:
                 reason = "" if self.reduced else proposal.reason
                 body = body_of(replace(proposal, by=self.rename(proposal.by), reason=reason))
             else:
-                body = self._opened(body)
+                body = self._describe_opening(body)
             lines.append(line._replace(body=body))
         return lines
 
     def _texts(self) -> list[Line]:
         may = self.record.may("transcript")
-        shown = shown_texts(self.texts.texts, self.units.units, self.redactions, allowed=may)
+        shown = select_visible_texts(
+            self.texts.texts, self.units.units, self.redactions, allowed=may
+        )
         left = _latest(self._lines(TRANSCRIPT), {
             texts_file.OPENED: None,
             texts_file.PUT: "unit",
@@ -234,7 +236,7 @@ class _Bundled:
                     continue
                 body = body_of(redactions[body["id"]])
             elif line.kind == texts_file.OPENED:
-                body = self._opened(body)
+                body = self._describe_opening(body)
             lines.append(line._replace(body=body))
         # What the anchor knows to be redacted, and the file does not (any more).
         utc = lines[-1].utc if lines else self.record.rows[-1].utc
@@ -277,7 +279,7 @@ class _Bundled:
                 continue
             elif line.kind == marks_file.OPENED:
                 self.used.add(str(body["codebook"]))
-                body = self._opened(body)
+                body = self._describe_opening(body)
             lines.append(line._replace(body=body))
         return lines
 
@@ -290,7 +292,7 @@ class _Bundled:
         kinds: dict[str, str | None] = {settlements_file.OPENED: None, settlements_file.PUT: "id"}
         for line in _latest(every, kinds):
             if line.kind == settlements_file.OPENED:
-                lines.append(line._replace(body=self._opened(line.body)))
+                lines.append(line._replace(body=self._describe_opening(line.body)))
                 continue
             settlement = fold.settlements.get(str(line.body["id"]))
             if settlement is None:
@@ -312,7 +314,7 @@ class _Bundled:
             study = FolderTree(folder.parent / ANNOTATIONS)
             place = str(study.path / ASSIGNMENTS)
             content = study.read(ASSIGNMENTS, LARGEST) if study.has(ASSIGNMENTS) else b""
-            every, own = checked(parse(content), place).lines, folder.name
+            every, own = require_whole(parse(content), place).lines, folder.name
         lines = []
         for line in every:
             if line.kind != ASSIGNED or own not in (None, line.body["session"]):
@@ -325,7 +327,7 @@ class _Bundled:
             lines.append(line._replace(body=body))
         return lines
 
-    def _opened(self, body: Mapping[str, Any]) -> dict[str, Any]:
+    def _describe_opening(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """What a file says of the session that it is of, and of who opened it."""
         new = {key: self.rename(value) if key in ("by", "rater") else value
                for key, value in body.items()}  # fmt: skip

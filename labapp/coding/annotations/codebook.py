@@ -30,10 +30,10 @@ from labapp.base.documents import (
     Located,
     Problem,
     Strict,
-    dotted,
+    format_path,
+    make_document_error,
     parse_yaml,
     problems,
-    refused,
 )
 from labapp.base.errors import AnnotationError
 from labapp.base.reading import files
@@ -344,7 +344,7 @@ TIER_DEFINITION = ("exclusive", "on", "values")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CodebookChange:
     """A difference between two versions of a codebook.
 
     Attributes
@@ -371,59 +371,59 @@ class Change:
         return f"{head}: {self.what}{arrow}"
 
 
-def differences(old: Codebook, new: Codebook) -> tuple[Change, ...]:
+def differences(old: Codebook, new: Codebook) -> tuple[CodebookChange, ...]:
     """What changed from one version to the other: tiers, then codes in their order."""
     return tuple(_differences(old, new))
 
 
-def _differences(old: Codebook, new: Codebook) -> Iterator[Change]:
+def _differences(old: Codebook, new: Codebook) -> Iterator[CodebookChange]:
     for tier in old.tiers:
         other = new.tier(tier.name)
         if other is None:
-            yield Change("tier", tier.name, "removed")
+            yield CodebookChange("tier", tier.name, "removed")
         else:
-            yield from _changed("tier", tier.name, tier, other, TIER_DEFINITION)
+            yield from _compare_fields("tier", tier.name, tier, other, TIER_DEFINITION)
     for tier in new.tiers:
         if old.tier(tier.name) is None:
-            yield Change("tier", tier.name, "added", definition=False)
+            yield CodebookChange("tier", tier.name, "added", definition=False)
     for code in old.codes:
         now = new.code(code.id)
         if (now is None or now.retired) and not code.retired:
             yield _ending(code, now, new)
         elif now is not None:
             if code.retired and not now.retired:
-                yield Change("code", code.id, "given again")
-            yield from _changed("code", code.id, code, now, CODE_DEFINITION)
+                yield CodebookChange("code", code.id, "given again")
+            yield from _compare_fields("code", code.id, code, now, CODE_DEFINITION)
         elif code.retired:
-            yield Change("code", code.id, "removed", definition=False)
+            yield CodebookChange("code", code.id, "removed", definition=False)
     for code in new.codes:
         if old.code(code.id) is None:
-            yield Change("code", code.id, "added", definition=False)
+            yield CodebookChange("code", code.id, "added", definition=False)
 
 
-def _ending(code: Code, other: Code | None, new: Codebook) -> Change:
+def _ending(code: Code, other: Code | None, new: Codebook) -> CodebookChange:
     """What became of a code that is not given any more."""
     successors = new.successors.get(code.id, ())
     after = ", ".join(successors)
     if len(successors) > 1:
-        return Change("code", code.id, "split", after=after)
+        return CodebookChange("code", code.id, "split", after=after)
     if successors:
         merged = sum(successors == others for others in new.successors.values()) > 1
         what = "merged" if merged or successors[0] in new.merged else "renamed"
-        return Change("code", code.id, what, after=after)
+        return CodebookChange("code", code.id, what, after=after)
     if other is not None:
-        return Change("code", code.id, "retired", after=other.retired)
-    return Change("code", code.id, "removed")
+        return CodebookChange("code", code.id, "retired", after=other.retired)
+    return CodebookChange("code", code.id, "removed")
 
 
-def _changed(
+def _compare_fields(
     place: str, name: str, old: Code | Tier, new: Code | Tier, definition: Iterable[str]
-) -> Iterator[Change]:
+) -> Iterator[CodebookChange]:
     after = asdict(new)
     for key, value in asdict(old).items():
         if key not in ("retired", "id") and value != after[key]:
             texts = _text(value), _text(after[key])
-            yield Change(place, name, "changed", key.rstrip("_"), *texts, key in definition)
+            yield CodebookChange(place, name, "changed", key.rstrip("_"), *texts, key in definition)
 
 
 def _text(value: Any) -> str:
@@ -450,13 +450,13 @@ class Outdated:
     suggestions: tuple[str, ...] = ()
 
 
-def outdated_marks(
+def find_outdated_marks(
     marks: Iterable[Mark],
     codebook: Codebook,
     versions: Mapping[str, Codebook],
     units: Sequence[Unit],
 ) -> tuple[Outdated, ...]:
-    """The marks that have to be looked at again by a codebook, in their order.
+    """The marks that must be reviewed under a newer codebook, in their order.
 
     Parameters
     ----------
@@ -501,10 +501,10 @@ def _why_outdated(
         return "the code is not given any more", ()
     if before is None:
         return "the version that it was given by has no such code", (code_id,)
-    changes = [*_changed("code", code_id, before, now, CODE_DEFINITION)]
+    changes = [*_compare_fields("code", code_id, before, now, CODE_DEFINITION)]
     old_tier, new_tier = old.tier(before.tier), new.tier(now.tier)
     if old_tier is not None and new_tier is not None and old_tier.name == new_tier.name:
-        changes += _changed("tier", old_tier.name, old_tier, new_tier, TIER_DEFINITION)
+        changes += _compare_fields("tier", old_tier.name, old_tier, new_tier, TIER_DEFINITION)
     meant = [f"{change.key} changed" for change in changes if change.definition]
     return ("; ".join(meant), (code_id,)) if meant else None
 
@@ -635,11 +635,11 @@ def codebook_from(content: bytes, path: Path, sha256: str) -> Codebook:
         document = CodebookDocument.model_validate(located.value)
     except ValidationError as invalid:
         errors = invalid.errors(include_url=False)
-        raise refused(
+        raise make_document_error(
             path, problems(located, errors, CodebookDocument), WHAT, AnnotationError
         ) from invalid
     if mistakes := list(islice(_mistakes(document, located), PROBLEMS)):
-        raise refused(path, sorted(set(mistakes)), WHAT, AnnotationError)
+        raise make_document_error(path, sorted(set(mistakes)), WHAT, AnnotationError)
     return _codebook(document, content, sha256)
 
 
@@ -704,7 +704,7 @@ def _mistakes(document: CodebookDocument, located: Located) -> Iterator[Problem]
     """What the types cannot say."""
 
     def problem(what: str, *place: str | int) -> Problem:
-        return Problem(located.line(place), dotted(place), what)
+        return Problem(located.line(place), format_path(place), what)
 
     for name, tier in document.tiers.items():
         if any(not 0 <= value <= 9 for value in tier.values):

@@ -77,12 +77,12 @@ def final_marks(
     chosen = _reconcile(chosen, reconciled, codebook_ids)
     for settlement in annotations.settlements:
         chosen = _settle(chosen, settlement, annotations, codebook_ids)
-    if not chosen and (planted := planted_marks(annotations)):
+    if not chosen and (planted := find_planted_marks(annotations)):
         return planted.marks
     return tuple(sorted(chosen, key=lambda m: (m.t0_ns, m.t1_ns, m.tier, m.id)))
 
 
-def planted_marks(annotations: SessionAnnotations) -> RaterMarks | None:
+def find_planted_marks(annotations: SessionAnnotations) -> RaterMarks | None:
     """The codes that a simulated participant's words were made from, where no person has given any
     mark; None where one has, or nobody spoke by a program."""
     coded = any(rater.marks and not rater.machine for rater in annotations.raters.values())
@@ -183,13 +183,13 @@ def _reconcile(
     units = {(tier_of(mark, codebook_ids), mark.unit) for mark in reconciled}
     spans = [mark for mark in reconciled if mark.unit is None]
 
-    def replaced(mark: Mark) -> bool:
+    def is_replaced(mark: Mark) -> bool:
         tier = tier_of(mark, codebook_ids)
         if mark.unit is not None:
             return (tier, mark.unit) in units
         return any(tier_of(span, codebook_ids) == tier and overlap(mark, span) for span in spans)
 
-    return [*(mark for mark in chosen if not replaced(mark)), *reconciled]
+    return [*(mark for mark in chosen if not is_replaced(mark)), *reconciled]
 
 
 def _settle(
@@ -203,13 +203,13 @@ def _settle(
     about = [mark for mark in given if mark.id in settlement.of] + list(settlement.marks)
     books = {codebook_ids.get(mark.codebook, "") for mark in about}
 
-    def decided(mark: Mark) -> bool:
+    def is_decided(mark: Mark) -> bool:
         if settlement.unit is None:
             return mark.id in settlement.of
         same = (mark.tier, mark.unit) == (settlement.tier, settlement.unit)
         return same and (not books or codebook_ids.get(mark.codebook, "") in books)
 
-    return [*(mark for mark in chosen if not decided(mark)), *settlement.marks]
+    return [*(mark for mark in chosen if not is_decided(mark)), *settlement.marks]
 
 
 def overlap(mark: Mark, other: Mark) -> bool:

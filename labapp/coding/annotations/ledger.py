@@ -70,7 +70,7 @@ class Line(NamedTuple):
     body: Mapping[str, Any]
 
 
-class Problem(NamedTuple):
+class LineProblem(NamedTuple):
     """What is wrong with a line. line: its number in the file, from 1."""
 
     line: int
@@ -96,11 +96,11 @@ class Lines:
     """
 
     lines: tuple[Line, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[LineProblem, ...] = ()
     torn: str = ""
     length: int = 0
     ended: bool = True
-    breaks: tuple[Problem, ...] = ()
+    breaks: tuple[LineProblem, ...] = ()
     chained_from: int = 0
 
 
@@ -133,10 +133,10 @@ def encode(line: Line, prev: str = "") -> bytes:
 
 def decode(raw: bytes) -> Line:
     """A line of a file. Raises ValueError, in words, where it is not as it was written."""
-    return _decoded(raw)[0]
+    return _decode_line(raw)[0]
 
 
-def _decoded(raw: bytes) -> tuple[Line, str]:
+def _decode_line(raw: bytes) -> tuple[Line, str]:
     """A line and what it says of those above it; empty where it is not chained."""
     if len(raw) > LONGEST:
         raise ValueError(f"it is longer than {LONGEST} bytes")
@@ -168,34 +168,34 @@ def parse(content: bytes) -> Lines:
     damaged lines, the rest is not looked at."""
     if content.count(b"\n") > LINES:
         what = f"the file has more than {LINES:,} lines, and no more are read"
-        return Lines((), (Problem(LINES + 1, what),), "", len(content), ended=True)
+        return Lines((), (LineProblem(LINES + 1, what),), "", len(content), ended=True)
     *whole, last = content.split(b"\n")
     ended = not last or not _is_line(last)
     if not ended:
         whole, last = [*whole, last], b""
     lines: list[Line] = []
-    problems: list[Problem] = []
-    breaks: list[Problem] = []
+    problems: list[LineProblem] = []
+    breaks: list[LineProblem] = []
     expected, utc, chain = 1, "", Chain()
     for number, raw in enumerate(whole, start=1):
         try:
-            line, prev = _decoded(raw)
+            line, prev = _decode_line(raw)
         except ValueError as error:
-            problems.append(Problem(number, str(error)))
+            problems.append(LineProblem(number, str(error)))
             expected += 1
             chain.follow(raw + b"\n", None)
             if len(problems) == PROBLEMS and (left := len(whole) - number):
                 what = f"{left:,} lines from here on were not looked at: too many are damaged"
-                problems.append(Problem(number + 1, what))
+                problems.append(LineProblem(number + 1, what))
                 break
             continue
         if problem := chain.follow(raw + b"\n", prev):
-            breaks.append(Problem(number, problem))
+            breaks.append(LineProblem(number, problem))
         if line.seq != expected:
             what = f"it has the number {line.seq}, and {expected} was due"
-            problems.append(Problem(number, what))
+            problems.append(LineProblem(number, what))
         elif line.utc < utc:
-            problems.append(Problem(number, "it was written before the line above it"))
+            problems.append(LineProblem(number, "it was written before the line above it"))
         expected, utc = line.seq + 1, line.utc
         if not problems:
             lines.append(line)
@@ -214,8 +214,8 @@ def _is_line(raw: bytes) -> bool:
     return True
 
 
-def checked(lines: Lines, place: str) -> Lines:
-    """The lines where all are whole. Raises AnnotationError with the first that is not."""
+def require_whole(lines: Lines, place: str) -> Lines:
+    """The lines of a file without damage. Raises AnnotationError with the first damaged line."""
     if not lines.problems:
         return lines
     more = f" {len(lines.problems) - 1} more are damaged." if len(lines.problems) > 1 else ""
@@ -227,7 +227,7 @@ def checked(lines: Lines, place: str) -> Lines:
     )
 
 
-def merged(first: Sequence[Line], second: Sequence[Line]) -> tuple[Line, ...]:
+def merge_lines(first: Sequence[Line], second: Sequence[Line]) -> tuple[Line, ...]:
     """The lines of two files of one rater as those of one, whichever comes first.
 
     What both have counts once; the rest stands in the order of time, so that a third file may come
@@ -281,7 +281,7 @@ def read(path: Path) -> Lines:
     ------
     AnnotationError : it cannot be read, or a line of it is damaged.
     """
-    return checked(parse(content_of(path)), str(path))
+    return require_whole(parse(content_of(path)), str(path))
 
 
 def content_of(path: Path) -> bytes:
@@ -298,7 +298,7 @@ def content_of(path: Path) -> bytes:
 
 @dataclass(frozen=True)
 class HeldFile:
-    """A file of lines that nobody else writes to, to be replaced whole; see `held`."""
+    """A file of lines that nobody else writes to, to be replaced whole; see `lock_file`."""
 
     path: Path
     lines: tuple[Line, ...]
@@ -310,8 +310,8 @@ class HeldFile:
 
 
 @contextmanager
-def held(path: Path) -> Iterator[HeldFile]:
-    """A file of lines that is read and then replaced: nobody can write to it in between.
+def lock_file(path: Path) -> Iterator[HeldFile]:
+    """Lock a file of lines that is read and then replaced: nobody can write to it in between.
 
     Raises
     ------
@@ -319,7 +319,7 @@ def held(path: Path) -> Iterator[HeldFile]:
     AnnotationError : it cannot be read, or a line of it is damaged.
     """
     _make_folder(path)
-    lock = _locked(path)
+    lock = _acquire_lock(path)
     try:
         yield HeldFile(path, read(path).lines)
     finally:
@@ -331,7 +331,7 @@ def rewrite(path: Path, change: Callable[[Sequence[Line]], Rewritten | None]) ->
     this was done. change: gives what is left of the lines, in order, and kind and body of the line
     that says what was taken out and why; None where nothing is to be taken out. Raises
     AnnotationsBusy and AnnotationError; the file is as it was then."""
-    with held(path) as file:
+    with lock_file(path) as file:
         if (rewritten := change(file.lines)) is None:
             return
         left, (kind, body) = list(rewritten[0]), rewritten[1]
@@ -358,10 +358,10 @@ class Ledger:
         """
         self.path = path
         _make_folder(path)
-        self._lock = _locked(path, patience_s)
+        self._lock = _acquire_lock(path, patience_s)
         try:
             content = content_of(path)
-            present = checked(parse(content), str(path))
+            present = require_whole(parse(content), str(path))
             self.lines = list(present.lines)
             self.torn = present.torn
             self._length = self._anchored = present.length
@@ -538,7 +538,7 @@ def _make_folder(path: Path) -> None:
         raise unwritable(path, error) from error
 
 
-def _locked(path: Path, patience_s: float = 0.0) -> FileLock:
+def _acquire_lock(path: Path, patience_s: float = 0.0) -> FileLock:
     place = path.with_name(f".{path.name}.lock")
     lock = FileLock(place, timeout=patience_s, thread_local=False, poll_interval=0.01)
     try:
@@ -662,7 +662,7 @@ MOST_STEPS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class UndoStep:
     """A change that can be taken back: its lines, those that take it back, and when it was made.
     Nothing takes it back where somebody else changed the same since."""
 
@@ -734,8 +734,8 @@ class EditedFile:
         be gone on with; patience_s: see `Ledger`. Raises AnnotationError, AnnotationsBusy."""
         self.path = path
         self._fold = fold
-        self._undo: list[Step] = []
-        self._redo: list[Step] = []
+        self._undo: list[UndoStep] = []
+        self._redo: list[UndoStep] = []
         self._ledger = Ledger(path, patience_s)
         try:
             self._read_steps()
@@ -791,7 +791,7 @@ class EditedFile:
                     if any(about(body) in ids for _, body in step.entries)
                 ]
                 if touched:  # those before it rest upon it
-                    steps[: touched[-1] + 1] = [Step([], [], steps[touched[-1]].utc)]
+                    steps[: touched[-1] + 1] = [UndoStep([], [], steps[touched[-1]].utc)]
             return
         if why in ("undo", "redo"):
             source, target = self._undo, self._redo
@@ -799,11 +799,11 @@ class EditedFile:
                 source, target = target, source
             if source:
                 step = source.pop()
-                target.append(Step(step.inverse, step.entries, batch[-1][0].utc))
+                target.append(UndoStep(step.inverse, step.entries, batch[-1][0].utc))
             return
         inverse = [entry for _, back in reversed(batch) for entry in back]
         if inverse:
-            self._undo.append(Step(entries, inverse, batch[-1][0].utc))
+            self._undo.append(UndoStep(entries, inverse, batch[-1][0].utc))
             self._redo.clear()
 
     def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
@@ -843,7 +843,7 @@ class EditedFile:
         """Do again what was taken back last; False where nothing was. Raises AnnotationError."""
         return self._step(self._redo, self._undo, "redo")
 
-    def _step(self, source: list[Step], target: list[Step], why: str) -> bool:
+    def _step(self, source: list[UndoStep], target: list[UndoStep], why: str) -> bool:
         if not source:
             return False
         self._refuse_locked()
@@ -853,14 +853,14 @@ class EditedFile:
             return False
         lines = self._append([(kind, {**body, WHY: why}) for kind, body in step.inverse])
         source.pop()
-        target.append(Step(step.inverse, step.entries, lines[-1].utc))
+        target.append(UndoStep(step.inverse, step.entries, lines[-1].utc))
         return True
 
     def _do(self, entries: list[Entry], inverse: list[Entry]) -> list[Line]:
         """Write lines that belong together. inverse: the lines that take them back."""
         self._refuse_locked()
         lines = self._append(entries)
-        self._undo.append(Step(entries, inverse, lines[-1].utc))
+        self._undo.append(UndoStep(entries, inverse, lines[-1].utc))
         self._redo.clear()
         return lines
 

@@ -240,7 +240,7 @@ class MarksFile(EditedFile):
             round=self.round,
             blind=self.blind,
         )
-        tier = self._checked(mark)
+        tier = self._check_mark(mark)
         if (unit := self._units.get(mark.unit or "")) is not None:
             mark = replace(mark, t0_ns=unit.t0_ns, t1_ns=unit.t1_ns)
         before = self.get(mark.id)
@@ -249,12 +249,12 @@ class MarksFile(EditedFile):
         entries: list[Entry] = []
         inverse: list[Entry] = []
         if tier.exclusive:
-            for other, rest in self._displaced(mark):
+            for other, rest in self._find_displaced(mark):
                 pieces = [_putting(piece, "displaced") for piece in rest]
                 entries += pieces or [_removal(other.id, "displaced")]
                 inverse += [_removal(piece.id) for piece in rest if piece.id != other.id]
                 inverse.append(_putting(other))
-        for other in self._replaced(mark):
+        for other in self._find_replaced(mark):
             entries.append(_removal(other.id, "displaced"))
             inverse.append(_putting(other))
         entries.append(_putting(mark, why))
@@ -326,7 +326,7 @@ class MarksFile(EditedFile):
         self._undo.clear()
         self._redo.clear()
 
-    def _checked(self, mark: Mark) -> Tier:
+    def _check_mark(self, mark: Mark) -> Tier:
         """The tier of a mark. Raises AnnotationError where there can be no such mark."""
         code = self.codebook.code(mark.code)
         tier = self.codebook.tier(mark.tier)
@@ -352,7 +352,7 @@ class MarksFile(EditedFile):
             raise AnnotationError(Message("cannot_be_coded", why=why or ""))
         return tier
 
-    def _displaced(self, mark: Mark) -> Iterator[tuple[Mark, list[Mark]]]:
+    def _find_displaced(self, mark: Mark) -> Iterator[tuple[Mark, list[Mark]]]:
         """The marks of the same tier that cannot stand beside this one, and what is left of
         each."""
         for other in self._marks.together(mark.tier, mark.unit):
@@ -366,7 +366,7 @@ class MarksFile(EditedFile):
             elif other.t0_ns < mark.t1_ns and mark.t0_ns < other.t1_ns:
                 yield other, _outside(other, mark)
 
-    def _replaced(self, mark: Mark) -> Iterator[Mark]:
+    def _find_replaced(self, mark: Mark) -> Iterator[Mark]:
         """The marks of units that were split or merged which this one, on a unit in their place, is
         the last to replace: by then each unit in their place has a mark of the tier."""
         if mark.unit is None:

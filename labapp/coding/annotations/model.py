@@ -18,7 +18,7 @@ from typing import Literal, get_args
 
 from labapp.base.clock import NS
 from labapp.base.errors import RaterRefused, UsageError
-from labapp.base.naming import reserved
+from labapp.base.naming import find_name_problem
 
 WRITTEN = re.compile(r"(?:(?:(\d{1,3}):)?(\d{1,3}):)?(\d{1,6})(?:[.,](\d{1,9}))?")
 
@@ -387,7 +387,7 @@ def check_rater(
             f"The name {name!r} is kept for {KEPT[name.casefold()]}.",
             todo="Take another name, such as anna or rater-2.",
         )
-    if why := reserved(name):
+    if why := find_name_problem(name):
         raise RaterRefused(f"No rater can be called {name!r}: {why}.", todo="Take another name.")
     if study is not None:
         names = {other.casefold(): other for other in others} | rater_names(study)

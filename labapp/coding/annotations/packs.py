@@ -42,12 +42,12 @@ from labapp.coding.annotations.ledger import (
     Line,
     as_bytes,
     body_of,
-    checked,
     fold_lines,
-    held,
-    merged,
+    lock_file,
+    merge_lines,
     next_utc,
     parse,
+    require_whole,
 )
 from labapp.coding.annotations.marks import OPENED, PUT, MarksFold
 from labapp.coding.annotations.model import (
@@ -67,8 +67,8 @@ from labapp.coding.annotations.model import (
 from labapp.coding.annotations.redacting import (
     PACK,
     HandedOut,
-    handed_out,
     note_handed_out,
+    read_handed_out,
     without_remarks,
 )
 from labapp.coding.annotations.rounds import ASSIGNED, ASSIGNMENTS, assignments_of_study
@@ -79,7 +79,7 @@ from labapp.coding.annotations.store import (
     identity_of,
     study_sessions,
 )
-from labapp.coding.annotations.texts import joined
+from labapp.coding.annotations.texts import join_ranges
 from labapp.record.audio.capture import FRAME_BYTES, wav_header
 from labapp.record.audio.recorded_sound import RecordedSound
 from labapp.record.events import Payload, UnstampedEvent
@@ -306,7 +306,7 @@ def _add_session(
     ]
     end_ns = max(record.rows[-1].t_ns, *(a.t1_ns for a in own))
     heard: list[Assignment | Unit] = [*own, *units]
-    stretches = joined(
+    stretches = join_ranges(
         (max(0, each.t0_ns - MARGIN_NS), min(end_ns, each.t1_ns + MARGIN_NS)) for each in heard
     )
     sound = bool(record.audio) and record.may("share_audio")
@@ -621,12 +621,12 @@ def receive(study: Path, path: Path) -> list[Received]:
     codebook are not those that were handed out, and AnnotationsBusy if a window has the rater's
     file open."""
     study = study.absolute()
-    packs = [entry for entry in handed_out(study) if entry.kind == PACK]
+    packs = [entry for entry in read_handed_out(study) if entry.kind == PACK]
     sessions = study_sessions(study)
     usable = {session.name: session for session in sessions.usable}
     ready: list[_Returned] = []
     for place, content, beside in _rater_files(path):
-        returned = checked(parse(content), place)
+        returned = require_whole(parse(content), place)
         fold = _fold(returned.lines, place)
         if not fold.opened:
             continue
@@ -762,17 +762,19 @@ def _take_in(ready: Sequence[_Returned], assignments: Sequence[Assignment]) -> l
         for each in ready:
             path = rater_file(each.session.path, each.rater)
             if path not in open_:
-                open_[path] = stack.enter_context(held(path))
+                open_[path] = stack.enter_context(lock_file(path))
             before = after.get(path, open_[path].lines)
-            after[path], redacted = _merged(each, before, path)
-            received.append(_received(each, before, after[path], redacted, assignments))
+            after[path], redacted = _merge_returned(each, before, path)
+            received.append(_summarise_received(each, before, after[path], redacted, assignments))
         for path, lines in after.items():
             if len(lines) != len(open_[path].lines):
                 open_[path].replace(lines)
     return received
 
 
-def _merged(each: _Returned, before: Sequence[Line], path: Path) -> tuple[tuple[Line, ...], int]:
+def _merge_returned(
+    each: _Returned, before: Sequence[Line], path: Path
+) -> tuple[tuple[Line, ...], int]:
     """The lines of a rater's file with those that came back, and how many marks of these lost their
     remarks. Raises AnnotationError where they would change what is locked."""
     identity = identity_of(each.session.record, each.session.path).to_json()
@@ -783,7 +785,7 @@ def _merged(each: _Returned, before: Sequence[Line], path: Path) -> tuple[tuple[
     annotations = each.session.annotations
     times = {unit.id: (unit.t0_ns, unit.t1_ns) for unit in annotations.segmentation.units}
     own, redacted = without_remarks(own, "memo", PUT, annotations.redactions, times)
-    after = merged(before, own)
+    after = merge_lines(before, own)
     known = _fold(before, str(path))
     locked = {round_ for round_, status in known.statuses.items() if status == "locked"}
     if _of_rounds(known, locked) != _of_rounds(_fold(after, str(path)), locked):
@@ -808,7 +810,7 @@ def _fold(lines: Sequence[Line], place: str) -> MarksFold:
     return fold
 
 
-def _received(
+def _summarise_received(
     each: _Returned,
     before: Sequence[Line],
     after: Sequence[Line],

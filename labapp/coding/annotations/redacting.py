@@ -3,7 +3,7 @@
 The transcript is written again without any text that was replaced before, and remarks on marks in
 the stretch are taken out of the raters' files; each file ends with a line that says so. The sound
 as it was recorded stays in the session's folder, which is never touched; whatever leaves the lab is
-read through `redacted_tree`, which is silent there.
+read through `redact_tree`, which is silent there.
 
 What left the lab of a study's annotations: `annotations/packs.jsonl`, a line a file.
 
@@ -54,10 +54,10 @@ from labapp.coding.annotations.settlements import SETTLEMENTS
 from labapp.coding.annotations.store import annotations_of, open_texts
 from labapp.coding.annotations.texts import (
     TextsFold,
-    anchored_redactions,
+    find_redacted_frames,
     is_redacted,
-    redacted_frames,
-    shown_texts,
+    read_anchored_redactions,
+    select_visible_texts,
 )
 from labapp.coding.annotations.video_files import videos_of
 from labapp.record.audio.alignment import fit_segment
@@ -109,7 +109,7 @@ def note_handed_out(
         log.flush()
 
 
-def handed_out(study: Path) -> list[HandedOut]:
+def read_handed_out(study: Path) -> list[HandedOut]:
     """What was handed out of a study, oldest first.
 
     Raises
@@ -132,8 +132,8 @@ def handed_out(study: Path) -> list[HandedOut]:
 
 
 def holders(study: Path, session: str) -> list[HandedOut]:
-    """What was handed out of a session. Raises AnnotationError as `handed_out`."""
-    return [entry for entry in handed_out(study) if session in entry.sessions]
+    """What was handed out of a session. Raises AnnotationError as `read_handed_out`."""
+    return [entry for entry in read_handed_out(study) if session in entry.sessions]
 
 
 Times = Mapping[str, tuple[int, int]]
@@ -264,19 +264,19 @@ def _videos_of(record: Record, redaction: Redaction) -> tuple[str, ...]:
 def _compact_texts(session: Path, by: str, redaction: str) -> int:
     """Write the transcript anew with what holds now; how many texts lost words."""
     record = open_record(session)
-    units, anchored = annotations_of(record).segmentation.units, anchored_redactions(record)
+    units, anchored = annotations_of(record).segmentation.units, read_anchored_redactions(record)
     changed = 0
 
-    def compacted(lines: Sequence[Line]) -> Rewritten:
+    def compact(lines: Sequence[Line]) -> Rewritten:
         nonlocal changed
-        left, changed = _compacted(lines, {unit.id: unit for unit in units}, anchored)
+        left, changed = _compact_transcript(lines, {unit.id: unit for unit in units}, anchored)
         return left, (TOMBSTONE, {"by": by, "redaction": redaction, "texts": changed})
 
-    rewrite(annotations_folder(session) / TRANSCRIPT, compacted)
+    rewrite(annotations_folder(session) / TRANSCRIPT, compact)
     return changed
 
 
-def _compacted(
+def _compact_transcript(
     lines: Sequence[Line], units: Mapping[str, Unit], anchored: Sequence[Redaction]
 ) -> tuple[list[Line], int]:
     """The lines of a transcript that hold, without redacted words; how many texts lost words."""
@@ -290,7 +290,7 @@ def _compacted(
             last[(line.kind, str(line.body["id"]))] = line
         elif line.kind in (texts_file.OPENED, texts_file.RECOGNISED, TOMBSTONE, IMPORTED):
             last[(line.kind, str(line.seq))] = line
-    shown = shown_texts(fold.texts, units, fold.ordered_redactions())
+    shown = select_visible_texts(fold.texts, units, fold.sort_redactions())
     left: list[Line] = []
     changed = 0
     for line in sorted(last.values(), key=lambda line: line.seq):
@@ -310,13 +310,13 @@ def _take_out(path: Path, key: str, kind: str, redaction: Redaction, by: str, ti
     """Empty a remark in all lines of what was ever in the stretch; how many things had one."""
     count = 0
 
-    def emptied(lines: Sequence[Line]) -> Rewritten | None:
+    def empty_remarks(lines: Sequence[Line]) -> Rewritten | None:
         nonlocal count
         left, count = without_remarks(lines, key, kind, (redaction,), times)
         tombstone = {"by": by, "redaction": redaction.id, key: count}
         return (left, (TOMBSTONE, tombstone)) if count else None
 
-    rewrite(path, emptied)
+    rewrite(path, empty_remarks)
     return count
 
 
@@ -439,12 +439,12 @@ def silent_frames(record: Record, redactions: Sequence[Redaction]) -> dict[str, 
             ) from error
         # What a crash left behind the last block is sound, too; no WAV file has 2**31 frames.
         longest = max(sound.frames, sound.stopped_at or 0, 2**31)
-        if ranges := redacted_frames(longest, fit.offset_ns, fit.rate, redactions):
+        if ranges := find_redacted_frames(longest, fit.offset_ns, fit.rate, redactions):
             silent[sound.file] = tuple(ranges)
     return silent
 
 
-def redacted_tree(record: Record, redactions: Sequence[Redaction]) -> Tree:
+def redact_tree(record: Record, redactions: Sequence[Redaction]) -> Tree:
     """The files of a session as they may leave the lab. Raises AnnotationError as
     `silent_frames`."""
     silent = silent_frames(record, redactions)

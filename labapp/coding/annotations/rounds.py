@@ -86,7 +86,7 @@ def assignments_of(record: Record) -> tuple[Assignment, ...]:
     if not record.tree.has(name):
         return ()
     content = record.tree.read(name, ledger.LARGEST)
-    whole = ledger.checked(ledger.parse(content), f"{record.source}: {name}")
+    whole = ledger.require_whole(ledger.parse(content), f"{record.source}: {name}")
     return read_assignments(whole.lines, f"{record.source}: {name}")
 
 
@@ -179,7 +179,7 @@ def codable(record: Record, segmentation: Segmentation) -> CodableSession:
     )
 
 
-def undrawn(
+def find_unassigned(
     sessions: Sequence[CodableSession], drawn: Iterable[Assignment], round_: str
 ) -> list[CodableSession]:
     """The sessions that are assigned to nobody in a round yet."""
@@ -443,7 +443,7 @@ def assign_study(
             left_out.append((session.name, what))
         else:
             ready.append(codable(session.record, segmentation))
-    new = undrawn(ready, before, round)
+    new = find_unassigned(ready, before, round)
     if not new:
         why = "; ".join(f"{name}: {what}" for name, what in left_out)
         raise UsageError(
@@ -544,7 +544,7 @@ def close(
     closed = []
     for session, rater in due:
         books = codebooks_in(session.record)
-        uncoded = uncoded_units(session.annotations, rater, assignments, books)
+        uncoded = count_uncoded_units(session.annotations, rater, assignments, books)
         marks = sum(mark.round == INDEPENDENT for mark in rater.marks)
         closed.append(Closed(session.name, rater.rater, marks, uncoded))
     left_out = tuple(entry for entry in sessions.left_out if not only or entry[0] in only)
@@ -568,7 +568,7 @@ def _status(file: Ledger) -> Status:
     return fold.statuses.get(INDEPENDENT, "draft")
 
 
-def uncoded_units(
+def count_uncoded_units(
     annotations: SessionAnnotations,
     rater: RaterMarks,
     assignments: Sequence[Assignment],
@@ -635,8 +635,8 @@ def settle(
     study: Path, difference: Disagreement, by: str, marks: Sequence[Mark], reason: str
 ) -> None:
     """Settle a disagreement that `study_disagreements` gave. marks: what holds, see
-    `adjudicated`. Raises AnnotationError if the coding is not locked, there is no reason, or it
-    cannot be written."""
+    `adjudicate_difference`. Raises AnnotationError if the coding is not locked, there is no reason,
+    or it cannot be written."""
     session = next((s for s in study_sessions(study).usable if s.name == difference.session), None)
     if session is None:
         raise AnnotationError(f"{difference.session} is not there any more.")
@@ -654,7 +654,7 @@ def settle(
         file.flush()
 
 
-def adjudicated(
+def adjudicate_difference(
     difference: Disagreement, codes: Sequence[str], codebooks: Mapping[str, Codebook]
 ) -> tuple[Mark, ...]:
     """Marks with other codes than any rater gave, for what is settled. Raises AnnotationError if

@@ -10,9 +10,9 @@ from labapp.base.messages import Message
 from labapp.coding.annotations import store
 from labapp.coding.annotations.ledger import new_id
 from labapp.coding.annotations.model import DETECTOR, Segmentation, Unit
-from labapp.coding.annotations.simulated import simulated_speech
+from labapp.coding.annotations.simulated import read_simulated_speech
 from labapp.record.audio.recorded_sound import RecordedSound
-from labapp.record.audio.speech import PAUSE_S, joined, stretches
+from labapp.record.audio.speech import PAUSE_S, join_stretches, stretches
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.read import payloads
 from labapp.record.journal.record import Record
@@ -25,8 +25,8 @@ def sound_of(record: Record, silenced: Iterable[tuple[int, int]] = ()) -> Record
     return RecordedSound(record.tree.open, events, record.rows[-1].t_ns, silenced)
 
 
-def voiced(sound: RecordedSound, pause_s: float = 0.0) -> list[tuple[int, int]]:
-    """Where somebody speaks in the sound of a session, in session time and its order.
+def find_speech(sound: RecordedSound, pause_s: float = 0.0) -> list[tuple[int, int]]:
+    """The stretches of a session's sound in which somebody speaks, in session time and its order.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def voiced(sound: RecordedSound, pause_s: float = 0.0) -> list[tuple[int, int]]:
     for span in sound.spans:
         fit = sound.fit(span.file)
         samples = sound.samples(span.file)
-        for begins, ends in joined(stretches(samples, fit.nominal_rate), pause_s):
+        for begins, ends in join_stretches(stretches(samples, fit.nominal_rate), pause_s):
             t0_ns = max(span.t0_ns, fit.frame_to_ns(begins * fit.nominal_rate))
             t1_ns = min(span.t1_ns, fit.frame_to_ns(ends * fit.nominal_rate))
             t0_ns = max(t0_ns, heard[-1][1] if heard else 0)
@@ -51,7 +51,7 @@ def segment(record: Record, pause_s: float = PAUSE_S) -> list[Unit]:
     sound has speech, with pauses of less than `pause_s` seconds. All are the participant's: who
     speaks cannot be heard by loudness. Raises AnnotationError if there is no sound, or none of it
     can be read."""
-    if spoken := simulated_speech(record.payloads()).units:
+    if spoken := read_simulated_speech(record.payloads()).units:
         return list(spoken)
     sound = sound_of(record)
     try:
@@ -63,7 +63,9 @@ def segment(record: Record, pause_s: float = PAUSE_S) -> list[Unit]:
                 + (f" ({causes})." if causes else "."),
                 todo="Make its units by hand in the window, or import them.",
             )
-        return [Unit(new_id(), *stretch, origin=DETECTOR) for stretch in voiced(sound, pause_s)]
+        return [
+            Unit(new_id(), *stretch, origin=DETECTOR) for stretch in find_speech(sound, pause_s)
+        ]
     finally:
         sound.close()
 

@@ -33,7 +33,7 @@ def codebook_path(name: str = USUAL) -> Path:
 
 
 @cache
-def shipped_codebooks() -> tuple[Codebook, ...]:
+def read_shipped_codebooks() -> tuple[Codebook, ...]:
     """Those that simulated participants speak by, the usual one first."""
     others = sorted(path for path in codebook_path().parent.glob("*.yaml") if path.stem != USUAL)
     return tuple(map(read, (codebook_path(), *others)))
@@ -43,7 +43,7 @@ def shipped_codebooks() -> tuple[Codebook, ...]:
 def codebook_sha256(tier: str = "", code: str = "") -> str:
     """Hash of the first shipped codebook that has a code in a tier; without them, or where none has
     it, of the usual one."""
-    books = shipped_codebooks()
+    books = read_shipped_codebooks()
     having = (book for book in books if code in book.by_id and book.by_id[code].tier == tier)
     return next(having, books[0]).sha256
 
@@ -79,7 +79,7 @@ class SimulatedSpeech:
         return RaterMarks(SIMULATED, self.marks, status="locked", machine=True)
 
 
-def simulated_speech(events: Iterable[tuple[Event, Payload]]) -> SimulatedSpeech:
+def read_simulated_speech(events: Iterable[tuple[Event, Payload]]) -> SimulatedSpeech:
     """The speech in the journal of a session; empty where nobody thought aloud by a program.
 
     Parameters

@@ -30,9 +30,9 @@ from labapp.coding.annotations.ledger import (
     EditedFile,
     Fold,
     Line,
-    checked,
     fold_lines,
     parse,
+    require_whole,
 )
 from labapp.coding.annotations.marks import MarksFile, MarksFold
 from labapp.coding.annotations.model import (
@@ -57,13 +57,13 @@ from labapp.coding.annotations.model import (
     rater_file,
 )
 from labapp.coding.annotations.settlements import SETTLEMENTS, SettlementsFile, SettlementsFold
-from labapp.coding.annotations.simulated import simulated_speech
+from labapp.coding.annotations.simulated import read_simulated_speech
 from labapp.coding.annotations.texts import (
     TextsFile,
     TextsFold,
-    anchored_redactions,
     may_be_quoted,
-    shown_texts,
+    read_anchored_redactions,
+    select_visible_texts,
     without_memos,
 )
 from labapp.coding.annotations.units import UnitsFile, UnitsFold
@@ -118,12 +118,12 @@ def annotations_in(
     """As `annotations_of`, from files of annotations that lie elsewhere."""
     remarks: list[str] = []
     units, settled = UnitsFold(), SettlementsFold()
-    texts = TextsFold(anchored=anchored_redactions(record))
+    texts = TextsFold(anchored=read_anchored_redactions(record))
     _fold(tree, UNITS, units, record, remarks)
     _fold(tree, TRANSCRIPT, texts, record, remarks)
     _fold(tree, SETTLEMENTS, settled, record, remarks)
-    events = list(told_events(record) if events is None else events)
-    spoken = simulated_speech(events)
+    events = list(select_annotation_events(record) if events is None else events)
+    spoken = read_simulated_speech(events)
     if not tree.has(UNITS):
         units.take(spoken.units, SIMULATED)
     words = {text.unit: text for text in spoken.texts if text.unit in units.units}
@@ -135,14 +135,17 @@ def annotations_in(
         marks = MarksFold()
         _fold(tree, f"{RATERS}/{name}{LINES}", marks, record, remarks)
         raters[name] = marks.rater_marks(name)
-    redactions = texts.ordered_redactions()
+    redactions = texts.sort_redactions()
     allowed = record.may("transcript")
-    shown = shown_texts(texts.texts, units.units, redactions, allowed=allowed)
+    shown = select_visible_texts(texts.texts, units.units, redactions, allowed=allowed)
     return SessionAnnotations(
         str(record.name),
         units.segmentation(),
         shown,
-        {name: without_memos(_placed(rater, units), redactions) for name, rater in raters.items()},
+        {
+            name: without_memos(_place_marks(rater, units), redactions)
+            for name, rater in raters.items()
+        },
         redactions,
         settled.ordered(),
         tuple(remarks),
@@ -154,13 +157,13 @@ def segmentation_of(record: Record) -> Segmentation:
     tree, fold = annotations_tree(record), UnitsFold()
     _fold(tree, UNITS, fold, record, [])
     if not tree.has(UNITS):
-        fold.take(simulated_speech(told_events(record)).units, SIMULATED)
+        fold.take(read_simulated_speech(select_annotation_events(record)).units, SIMULATED)
     return fold.segmentation()
 
 
-def told_events(record: Record) -> Iterator[tuple[Event, Payload]]:
-    """Of a journal what becomes units, texts and marks: what the moderator wrote down, and what a
-    simulated participant said; and the last event."""
+def select_annotation_events(record: Record) -> Iterator[tuple[Event, Payload]]:
+    """The events of a journal that become units, texts and marks (the moderator's notes, and what a
+    simulated participant said), and the last event."""
     kinds = {SpeechSimulated.kind, *MODERATOR_KINDS, *kinds_of(Prompt)}
     last = record.rows[-1].seq
     return payloads(row for row in record.rows if row.kind in kinds or row.seq == last)
@@ -176,7 +179,7 @@ def annotations_tree(record: Record) -> Tree:
 def is_annotated(record: Record) -> bool:
     """Whether anything was said about a session after its end: units, texts, marks, redactions."""
     there = any(name.endswith(LINES) for name in annotations_tree(record).names())
-    return there or bool(anchored_redactions(record))
+    return there or bool(read_anchored_redactions(record))
 
 
 def rater_files(tree: Tree) -> list[str]:
@@ -233,7 +236,7 @@ def open_marks(
     """
     session = session.absolute()
     check_rater(rater, session.parent)
-    record = _finished(session, record)
+    record = _open_finished(session, record)
     segmentation = segmentation_of(record)
     if codebook.needs_units and not segmentation.frozen:
         what = "has no units yet" if not segmentation.units else "has units that are not frozen"
@@ -259,7 +262,7 @@ def open_marks(
         fold=fold,
         checked=_ours(path, fold, record, identity, rater),
     )
-    return _noted(
+    return _note_opening(
         file,
         fold,
         identity,
@@ -277,14 +280,14 @@ def open_units(session: Path, by: str, *, record: Record | None = None) -> Units
     recorded, or the file is damaged or of another session."""
     session = session.absolute()
     check_rater(by, session.parent, nobody=DETECTOR)
-    record = _finished(session, record)
+    record = _open_finished(session, record)
     identity, fold = identity_of(record, session), UnitsFold()
     path = annotations_folder(session) / UNITS
     ours = _ours(path, fold, record, identity)
     file = UnitsFile(path, by, fold=fold, checked=ours)
     new = not fold.opened
-    file = _noted(file, fold, identity, by=by)
-    if new and (spoken := simulated_speech(told_events(record)).units):
+    file = _note_opening(file, fold, identity, by=by)
+    if new and (spoken := read_simulated_speech(select_annotation_events(record)).units):
         file.take_in(spoken)
     return file
 
@@ -296,14 +299,17 @@ def open_texts(
     whoever has it open, in s."""
     session = session.absolute()
     check_rater(by, session.parent, nobody=RECOGNISER)
-    record = _finished(session, record)
+    record = _open_finished(session, record)
     identity = identity_of(record, session)
-    fold = TextsFold(simulated_speech(told_events(record)).texts, anchored_redactions(record))
+    fold = TextsFold(
+        read_simulated_speech(select_annotation_events(record)).texts,
+        read_anchored_redactions(record),
+    )
     path = annotations_folder(session) / TRANSCRIPT
     ours = _ours(path, fold, record, identity)
     may = record.may("transcript")
     file = TextsFile(path, by, fold=fold, checked=ours, allowed=may, patience_s=patience_s)
-    return _noted(file, fold, identity, by=by)
+    return _note_opening(file, fold, identity, by=by)
 
 
 def open_settlements(session: Path, by: str, *, record: Record | None = None) -> SettlementsFile:
@@ -311,12 +317,12 @@ def open_settlements(session: Path, by: str, *, record: Record | None = None) ->
     adjudicator."""
     session = session.absolute()
     check_rater(by, session.parent)
-    record = _finished(session, record)
+    record = _open_finished(session, record)
     identity, fold = identity_of(record, session), SettlementsFold()
     path = annotations_folder(session) / SETTLEMENTS
     ours = _ours(path, fold, record, identity)
     file = SettlementsFile(path, by, fold=fold, checked=ours)
-    return _noted(file, fold, identity, by=by)
+    return _note_opening(file, fold, identity, by=by)
 
 
 def _ours(
@@ -331,7 +337,7 @@ def _ours(
                 f"{path} says that its marks are those of {fold.opened['rater']}.",
                 todo="Give the file back its name.",
             )
-        if isinstance(fold, MarksFold) and (lost := lost_locks(path, fold)):
+        if isinstance(fold, MarksFold) and (lost := find_lost_locks(path, fold)):
             raise AnnotationError(
                 f"{path} was locked (round {', '.join(lost)}), and it does not say so any more: an "
                 "older copy was put back, or its end was cut off.",
@@ -343,12 +349,12 @@ def _ours(
     return refuse
 
 
-def lost_locks(path: Path, fold: MarksFold) -> list[str]:
+def find_lost_locks(path: Path, fold: MarksFold) -> list[str]:
     """The rounds that were locked in a rater's file, and are not any more. Raises RecordError."""
-    return sorted(r for r in anchor.locked_rounds(path) if fold.statuses.get(r) != "locked")
+    return sorted(r for r in anchor.read_locked_rounds(path) if fold.statuses.get(r) != "locked")
 
 
-def _noted(file: File, fold: Fold, identity: SessionIdentity, **facts: Any) -> File:
+def _note_opening(file: File, fold: Fold, identity: SessionIdentity, **facts: Any) -> File:
     """The file, which says by now who has it open; sound that was deleted since stays named."""
     stored = identity.to_json()
     before = fold.opened.get("sound")
@@ -362,7 +368,7 @@ def _noted(file: File, fold: Fold, identity: SessionIdentity, **facts: Any) -> F
     return file
 
 
-def _finished(session: Path, record: Record | None) -> Record:
+def _open_finished(session: Path, record: Record | None) -> Record:
     record = record or open_record(session)
     if record.kind != "session":
         raise AnnotationError(
@@ -386,7 +392,7 @@ def _fold(tree: Tree, name: str, fold: Fold, record: Record, remarks: list[str])
     if not tree.has(name):
         return
     place = f"{ANNOTATIONS} of {record.name}: {name}"
-    present = checked(parse(tree.read(name, LARGEST)), place)
+    present = require_whole(parse(tree.read(name, LARGEST)), place)
     if present.torn:
         remarks.append(f"{place}: {present.torn}")
     fold_lines(fold, present.lines, place)
@@ -405,7 +411,7 @@ def _refuse_foreign(
         )
 
 
-def _placed(rater: RaterMarks, units: UnitsFold) -> RaterMarks:
+def _place_marks(rater: RaterMarks, units: UnitsFold) -> RaterMarks:
     """The marks with the times that their units have now."""
     if not any(mark.unit for mark in rater.marks):
         return rater
@@ -529,7 +535,7 @@ _LONGEST = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class AnnotationStep:
     """A line of a file of annotations. rater: whose file it is; empty for what all share."""
 
     file: str
@@ -550,13 +556,13 @@ class Step:
         return f"{self.line.utc[:19]}Z  {whose}  {self.line.kind}{why}  {', '.join(facts)}".rstrip()
 
 
-def history_of(record: Record, rater: str | None = None) -> tuple[Step, ...]:
+def history_of(record: Record, rater: str | None = None) -> tuple[AnnotationStep, ...]:
     """Every line of a session's annotations, oldest first. Raises AnnotationError if a line is
     damaged."""
     return tuple(sorted(_steps(record, rater), key=lambda step: (step.line.utc, step.file)))
 
 
-def _steps(record: Record, rater: str | None) -> Iterator[Step]:
+def _steps(record: Record, rater: str | None) -> Iterator[AnnotationStep]:
     tree = annotations_tree(record)
     for name in tree.names():
         path = PurePosixPath(name)
@@ -565,8 +571,8 @@ def _steps(record: Record, rater: str | None) -> Iterator[Step]:
         whose = path.stem if path.parent == PurePosixPath(RATERS) else ""
         if rater is not None and whose != rater:
             continue
-        lines = checked(parse(tree.read(name, LARGEST)), f"{record.name}: {name}")
-        yield from (Step(name, whose, line) for line in lines.lines)
+        lines = require_whole(parse(tree.read(name, LARGEST)), f"{record.name}: {name}")
+        yield from (AnnotationStep(name, whose, line) for line in lines.lines)
 
 
 def _time(body: Mapping[str, Any]) -> str:
@@ -613,7 +619,7 @@ def identity_of(record: Record, session: Path) -> SessionIdentity:
     for audio in record.audio:
         if files.is_file(session / audio.file):
             try:
-                sound[audio.file] = cached_sha256(session / audio.file)
+                sound[audio.file] = hash_with_cache(session / audio.file)
             except OSError as error:
                 raise AnnotationError(
                     f"{session / audio.file} cannot be read ({error.strerror or error}).",
@@ -641,7 +647,7 @@ def difference(
     return ""
 
 
-def cached_sha256(path: Path) -> str:
+def hash_with_cache(path: Path) -> str:
     """SHA-256 of a file, kept in the cache folder for as long as its size and time stay the same.
 
     Raises OSError where it cannot be read.

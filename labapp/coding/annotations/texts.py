@@ -77,7 +77,7 @@ class TextsFold:
         elif line.kind not in (TOMBSTONE, IMPORTED):
             raise ValueError("a newer labapp wrote it")
 
-    def ordered_redactions(self) -> tuple[Redaction, ...]:
+    def sort_redactions(self) -> tuple[Redaction, ...]:
         """In order of time."""
         every = {*self.redactions.values(), *self.anchored}
         return tuple(sorted(every, key=lambda r: (r.t0_ns, r.t1_ns, r.id)))
@@ -124,7 +124,7 @@ class TextsFile(EditedFile):
     @property
     def redactions(self) -> tuple[Redaction, ...]:
         """In order of time."""
-        return self._texts.ordered_redactions()
+        return self._texts.sort_redactions()
 
     def put(self, text: Text) -> Text:
         """Write what was said in a unit, by whoever has the file open. Raises AnnotationError."""
@@ -230,7 +230,7 @@ def may_be_quoted(text: Text) -> bool:
     return text.reviewed
 
 
-def corrected(text: Text | None, unit: str, words: str, by: str, origin: str = "hand") -> Text:
+def correct_text(text: Text | None, unit: str, words: str, by: str, origin: str = "hand") -> Text:
     """A text with other words: those that stayed keep the times at which they were said."""
     from difflib import SequenceMatcher
 
@@ -246,7 +246,7 @@ def corrected(text: Text | None, unit: str, words: str, by: str, origin: str = "
     return Text(unit, words, saved, origin, by, reviewed=True)
 
 
-def redacted(
+def silence_redacted(
     samples: NDArray[np.int16], t0_ns: int, rate: float, redactions: Iterable[Redaction]
 ) -> NDArray[np.int16]:
     """Sound with zeros where it is redacted.
@@ -264,7 +264,7 @@ def redacted(
     ndarray of int16, shape (n,)
         The samples themselves where nothing of them is redacted, else a copy.
     """
-    spans = redacted_frames(len(samples), t0_ns, rate, redactions)
+    spans = find_redacted_frames(len(samples), t0_ns, rate, redactions)
     if not spans:
         return samples
     silent = samples.copy()
@@ -273,21 +273,21 @@ def redacted(
     return silent
 
 
-def redacted_frames(
+def find_redacted_frames(
     frames: int, t0_ns: int, rate: float, redactions: Iterable[Redaction]
 ) -> list[tuple[int, int]]:
     """Which frames are silent, as ranges in order that neither touch nor overlap; their ends are
-    outside. See `redacted`."""
+    outside. See `silence_redacted`."""
     ranges = []
     for redaction in redactions:
         begin = max(0, math.floor((redaction.t0_ns - t0_ns) * rate / 1e9) - 1)
         end = min(frames, math.ceil((redaction.t1_ns - t0_ns) * rate / 1e9) + 1)
         if begin < end:
             ranges.append((begin, end))
-    return joined(ranges)
+    return join_ranges(ranges)
 
 
-def joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def join_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Half-open ranges in order, those that touch or overlap made one."""
     result: list[tuple[int, int]] = []
     for begin, end in sorted(ranges):
@@ -298,7 +298,7 @@ def joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return result
 
 
-def anchored_redactions(record: Record) -> tuple[Redaction, ...]:
+def read_anchored_redactions(record: Record) -> tuple[Redaction, ...]:
     """Stretches of a session that its data folder knows to be redacted, whatever the session's own
     file says. A bundle has none: what was redacted is gone there. Raises AnnotationError."""
     if record.kind != "session":
@@ -342,7 +342,9 @@ def without_words(text: Text, t0_ns: int, t1_ns: int, redactions: Sequence[Redac
     spoken = text.text
     for redaction in within:
         spoken = spoken.replace(redaction.replacement, "")
-    if not text.words or _squeezed("".join(w.text for w in text.words)) != _squeezed(spoken):
+    if not text.words or _remove_blanks("".join(w.text for w in text.words)) != _remove_blanks(
+        spoken
+    ):
         return replace(text, text=within[0].replacement, words=())
     left = tuple(w for w in text.words if not is_redacted(w.t0_ns, w.t1_ns, within))
     parts = [(word.t0_ns, 1, word.text.strip()) for word in left]
@@ -354,11 +356,11 @@ def without_words(text: Text, t0_ns: int, t1_ns: int, redactions: Sequence[Redac
     return replace(text, text=" ".join(part for *_, part in sorted(parts) if part), words=left)
 
 
-def _squeezed(text: str) -> str:
+def _remove_blanks(text: str) -> str:
     return "".join(text.split())
 
 
-def shown_texts(
+def select_visible_texts(
     texts: Mapping[str, Text],
     units: Mapping[str, Unit],
     redactions: Sequence[Redaction],

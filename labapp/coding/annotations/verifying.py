@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from labapp.base.errors import AnnotationError, LabappError
 from labapp.base.reading import files
 from labapp.coding.annotations import codebook as codebooks
-from labapp.coding.annotations.codebook import Codebook, outdated_marks
+from labapp.coding.annotations.codebook import Codebook, find_outdated_marks
 from labapp.coding.annotations.ledger import LARGEST, Fold, fold_lines, parse, unwritable
 from labapp.coding.annotations.marks import MarksFold
 from labapp.coding.annotations.model import (
@@ -25,16 +25,16 @@ from labapp.coding.annotations.model import (
     annotations_folder,
 )
 from labapp.coding.annotations.settlements import SETTLEMENTS, SettlementsFold
-from labapp.coding.annotations.simulated import simulated_speech
+from labapp.coding.annotations.simulated import read_simulated_speech
 from labapp.coding.annotations.store import (
     annotations_tree,
     codebooks_in,
     difference,
+    find_lost_locks,
     identity_of,
-    lost_locks,
-    told_events,
+    select_annotation_events,
 )
-from labapp.coding.annotations.texts import TextsFold, anchored_redactions
+from labapp.coding.annotations.texts import TextsFold, read_anchored_redactions
 from labapp.coding.annotations.units import UnitsFold
 from labapp.coding.annotations.video_files import LIST, VIDEOS, VideosFold, video_problems
 from labapp.record.journal import anchor
@@ -228,12 +228,12 @@ def _verify_session(
         elif path.parent == PurePosixPath(RATERS) and path.suffix == LINES:
             fold = marks[place] = MarksFold()
             _check(tree, name, place, fold, record, sound, report)
-            report.problems += _changed_when_locked(tree, name, place)
+            report.problems += _find_changes_after_lock(tree, name, place)
             if record.kind == "session":
                 file = annotations_folder(Path(record.source)) / name
                 report.problems += [
                     f"{place}: the round {round_} was locked, and the file does not say so any more"
-                    for round_ in lost_locks(file, fold)
+                    for round_ in find_lost_locks(file, fold)
                 ]
             if fold.opened and fold.opened["rater"] != path.stem:
                 report.problems.append(f"{place}: its marks are those of {fold.opened['rater']}")
@@ -241,13 +241,13 @@ def _verify_session(
             _parse(tree, name, place, report)
         elif path.parts[0] != VIDEOS:
             report.problems.append(f"{place}: labapp knows no such file")
-    report.problems += lost_redactions(record, texts)
+    report.problems += find_lost_redactions(record, texts)
     try:
         report.problems += [f"{record.name}: {problem}" for problem in video_problems(record)[1]]
     except AnnotationError:
         """Told by its line."""
     if not tree.has(UNITS):
-        units.take(simulated_speech(told_events(record)).units, SIMULATED)
+        units.take(read_simulated_speech(select_annotation_events(record)).units, SIMULATED)
     for place, fold in marks.items():
         report.problems += _loose_marks(place, fold, versions)
         report.remarks += _remarks(place, fold, units, versions)
@@ -256,13 +256,13 @@ def _verify_session(
         report.remarks.append(f"{record.name}: {len(gone)} texts are of units that are gone")
 
 
-def lost_redactions(record: Record, texts: TextsFold) -> list[str]:
+def find_lost_redactions(record: Record, texts: TextsFold) -> list[str]:
     """Stretches that were redacted, and of which the transcript does not say so any more."""
     return [
         f"{record.name}/{TRANSCRIPT}: it does not say any more that {r.t0_ns / 1e9:.3f} to "
         f"{r.t1_ns / 1e9:.3f} s are redacted; sound and words there stay withheld. Redact the "
         "stretch again to write it down again"
-        for r in anchored_redactions(record)
+        for r in read_anchored_redactions(record)
         if r not in texts.redactions.values()
     ]
 
@@ -303,7 +303,7 @@ def _check(
         report.problems.append(f"{place}: {why}")
 
 
-def _changed_when_locked(tree: Tree, name: str, place: str) -> Iterator[str]:
+def _find_changes_after_lock(tree: Tree, name: str, place: str) -> Iterator[str]:
     """Rounds of which something was changed after they were locked."""
     fold, changed = MarksFold(), dict[str, set[str]]()
     for line in parse(tree.read(name, LARGEST)).lines:
@@ -348,6 +348,6 @@ def _remarks(
     newest = versions.get(str(fold.opened.get("codebook", "")))
     if newest is None:
         return
-    outdated = outdated_marks(marks, newest, versions, units.segmentation().units)
+    outdated = find_outdated_marks(marks, newest, versions, units.segmentation().units)
     if old := sum(entry.mark.unit is None or entry.mark.unit in units.units for entry in outdated):
         yield f"{place}: {old} marks were given by an older definition of their code"

@@ -23,10 +23,10 @@ from labapp.coding.annotations.ledger import (
     Line,
     as_bytes,
     body_of,
-    checked,
     fold_lines,
     parse,
     record_from,
+    require_whole,
     text_in,
 )
 from labapp.coding.annotations.marks import TOMBSTONE
@@ -209,7 +209,7 @@ class VideosFile(EditedFile):
 
     def add(self, video: Video, alignment: VideoAlignment) -> PlacedVideo:
         """Write down a video, whose file is there. Raises AnnotationError."""
-        self._append([(ADDED, _added(video, alignment))])
+        self._append([(ADDED, _describe_addition(video, alignment))])
         return self.videos[video.id]
 
     def align(self, video_id: str, alignment: VideoAlignment) -> PlacedVideo:
@@ -232,7 +232,7 @@ def list_file(session: Path) -> Path:
     return annotations_folder(session) / LIST
 
 
-def agreed_to_video(record: Record) -> bool:
+def has_video_consent(record: Record) -> bool:
     """Whether the participant agreed to a video. A face cannot be hidden as a name can: where the
     consent form did not ask, nobody agreed."""
     return record.course.agreed.get(USE, False)
@@ -253,7 +253,7 @@ def videos_of(record: Record) -> tuple[PlacedVideo, ...]:
     AnnotationError : the list is damaged.
     RecordError : it cannot be read.
     """
-    if not agreed_to_video(record) or record.withdrawn == "delete":
+    if not has_video_consent(record) or record.withdrawn == "delete":
         return ()
     tree = video_tree(record)
     name = LIST.removeprefix(f"{VIDEOS}/")
@@ -261,7 +261,7 @@ def videos_of(record: Record) -> tuple[PlacedVideo, ...]:
         return ()
     place = f"{ANNOTATIONS} of {record.name}: {LIST}"
     fold = VideosFold()
-    fold_lines(fold, checked(parse(tree.read(name, LARGEST)), place).lines, place)
+    fold_lines(fold, require_whole(parse(tree.read(name, LARGEST)), place).lines, place)
     for placed in fold.videos.values():
         if why := difference({"journal": placed.video.journal}, record):
             raise AnnotationError(
@@ -272,7 +272,7 @@ def videos_of(record: Record) -> tuple[PlacedVideo, ...]:
     return tuple(fold.videos.values())
 
 
-def withheld_because(record: Record, *, sound: bool, redacted: bool) -> str:
+def explain_withholding(record: Record, *, sound: bool, redacted: bool) -> str:
     """Why no video of a session goes into an export, in words; empty where all do.
 
     Parameters
@@ -292,15 +292,15 @@ def withheld_because(record: Record, *, sound: bool, redacted: bool) -> str:
     return ""
 
 
-def bundled_list(videos: Sequence[PlacedVideo]) -> bytes:
+def encode_bundled_list(videos: Sequence[PlacedVideo]) -> bytes:
     """The list of a session's videos for a bundle: what holds now, and nothing of before."""
     return as_bytes(
-        Line(0, placed.aligned, ADDED, VERSION, _added(placed.video, placed.alignment))
+        Line(0, placed.aligned, ADDED, VERSION, _describe_addition(placed.video, placed.alignment))
         for placed in videos
     )
 
 
-def _added(video: Video, alignment: VideoAlignment) -> dict[str, Any]:
+def _describe_addition(video: Video, alignment: VideoAlignment) -> dict[str, Any]:
     return {**body_of(video), "alignment": body_of(alignment)}
 
 

@@ -22,7 +22,7 @@ from labapp.base.messages import Message
 from labapp.base.reading.values import Budget, TooMuch, json_value
 from labapp.coding.exchange import files, model
 from labapp.coding.exchange.files import MS, ms, plain, unreadable
-from labapp.coding.exchange.model import Arrival, Sheet, Stamp, Utterance, losses, ordered
+from labapp.coding.exchange.model import Arrival, Sheet, Stamp, Utterance, losses, sort_by_time
 
 _TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,9}))?"
 _TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
@@ -55,7 +55,7 @@ def write(text: Callable[[Sheet], str], sheets: Sequence[Sheet], path: Path) -> 
     return losses(
         {
             "lost_marks": len(sheet.annotations),
-            "lost_wordless": len(sheet.utterances) - len(list(_spoken(sheet))),
+            "lost_wordless": len(sheet.utterances) - len(list(_select_spoken(sheet))),
             "lost_word_times": sheet.timed,
         }
     )
@@ -63,7 +63,7 @@ def write(text: Callable[[Sheet], str], sheets: Sequence[Sheet], path: Path) -> 
 
 def vtt(sheet: Sheet) -> str:
     """A sheet as the text of a WebVTT file."""
-    spoken = list(_spoken(sheet))
+    spoken = list(_select_spoken(sheet))
     cues = [
         f"{u.id or number}\n{_clock(u.t0_ns, '.')} --> {_clock(u.t1_ns, '.')}\n"
         f"<v {u.speaker}>{html.escape(_lines(u.text), quote=False)}\n"
@@ -77,7 +77,7 @@ def srt(sheet: Sheet) -> str:
     """A sheet as the text of a SubRip file; who speaks stands before the words where it is not the
     participant."""
     cues = []
-    for number, u in enumerate(_spoken(sheet), start=1):
+    for number, u in enumerate(_select_spoken(sheet), start=1):
         text = _lines(u.text)
         names = _SPOKEN.match(text) or any(map(_NAMED.match, text.split("\n")))
         known = u.speaker == "participant" and not names
@@ -86,7 +86,7 @@ def srt(sheet: Sheet) -> str:
     return "\n".join(cues)
 
 
-def _spoken(sheet: Sheet) -> Iterator[Utterance]:
+def _select_spoken(sheet: Sheet) -> Iterator[Utterance]:
     return (utterance for utterance in sheet.utterances if _lines(utterance.text))
 
 
@@ -122,7 +122,7 @@ class _Cue:
 
 def read(content: bytes, name: str) -> tuple[Arrival, ...]:
     """Read captions of either format; see `labapp.coding.exchange.model.Read`."""
-    lines = re.split(r"\r\n|\r|\n", files.decoded(content, name))
+    lines = re.split(r"\r\n|\r|\n", files.decode_text(content, name))
     marked = lines[0].startswith("WEBVTT")
     notes = (line.removeprefix(_NOTE) for line in lines if marked and line.startswith(_NOTE))
     stamp = next(filter(None, map(Stamp.from_json, notes)), None)
@@ -152,7 +152,7 @@ def read_json(content: bytes, name: str) -> tuple[Arrival, ...]:
     """Read the JSON of Whisper, WhisperX, faster-whisper or whisper.cpp; see
     `labapp.coding.exchange.model.Read`."""
     try:
-        document = json_value(files.decoded(content, name))
+        document = json_value(files.decode_text(content, name))
         if "segments" in document:
             rows = [(s["start"], s["end"], s) for s in document["segments"]]
         else:  # whisper.cpp, in milliseconds
@@ -214,7 +214,11 @@ def _arrival(
         try:
             # Tags, and what looks like the name of a letter.
             budget.compare(10 * (text.count("&") + text.count("<")))
-            said = [(voice, words) for voice, words in _said(text, names, marked=marked) if words]
+            said = [
+                (voice, words)
+                for voice, words in _split_voices(text, names, marked=marked)
+                if words
+            ]
             budget.entry(*(words for _, words in said))
         except TooMuch as error:
             raise unreadable(name, str(error), files.TOO_MUCH) from error
@@ -240,7 +244,7 @@ def _arrival(
                         voice=None if speaker else voice,
                     )
                 )  # fmt: skip
-    return Arrival(ordered(utterances), stamp=stamp, lost=tuple(lost))
+    return Arrival(sort_by_time(utterances), stamp=stamp, lost=tuple(lost))
 
 
 def _time(parts: Sequence[str | None]) -> int:
@@ -252,13 +256,13 @@ def _time(parts: Sequence[str | None]) -> int:
 def _names(cues: Sequence[_Cue]) -> frozenset[str]:
     """What stands before a colon and is a name: it is there in several cues, or most have one."""
     count = Counter(
-        name for cue in cues for row in cue.rows if (name := _named(_PLACED.sub("", row))[0])
+        name for cue in cues for row in cue.rows if (name := _split_name(_PLACED.sub("", row))[0])
     )
     most = 2 * count.total() > len(cues)
     return frozenset(name for name, times in count.items() if times > 1 or most)
 
 
-def _named(row: str) -> tuple[str, str]:
+def _split_name(row: str) -> tuple[str, str]:
     """The name before words, and the words; no name where there is none."""
     match = _NAMED.match(row)
     if match is None:
@@ -266,7 +270,7 @@ def _named(row: str) -> tuple[str, str]:
     return " ".join((match[1] or match[2]).split()), row[match.end() :]
 
 
-def _said(text: str, names: Container[str], *, marked: bool) -> Iterator[tuple[str, str]]:
+def _split_voices(text: str, names: Container[str], *, marked: bool) -> Iterator[tuple[str, str]]:
     """What each voice says in a cue, without any marking; a voice is empty where nobody is named.
     names: see `_names`."""
     if (match := _SPOKEN.match(text)) and model.speaker_named(match[1]):
@@ -279,7 +283,7 @@ def _said(text: str, names: Container[str], *, marked: bool) -> Iterator[tuple[s
             continue
         who, rows = "", list[str]()
         for row in _plain(part, marked=marked).split("\n"):
-            name, words = _named(row)
+            name, words = _split_name(row)
             if name and (name in names or row.startswith("[") or model.speaker_named(name)):
                 yield who, "\n".join(rows)
                 who, row, rows = name, words, []

@@ -41,10 +41,25 @@ from labapp.coding.annotations.units import UnitsFile
 from labapp.coding.exchange import incoming as reading
 from labapp.coding.exchange import model
 from labapp.coding.exchange.files import TOO_MUCH, unreadable
-from labapp.coding.exchange.gathering import Coding, FileClock, clocks_of, sheet_of, silences
+from labapp.coding.exchange.gathering import (
+    ExportedCoding,
+    FileClock,
+    clocks_of,
+    sheet_of,
+    silences,
+)
 from labapp.coding.exchange.incoming import Incoming, Translation, map_row, resolve
 from labapp.coding.exchange.model import Annotation, Arrival, Format, Sheet, digest, digest_of_mark
-from labapp.coding.exchange.plan import Before, Pairs, Plan, Ruler, Step, UnitsIn, apply, quoted
+from labapp.coding.exchange.plan import (
+    Before,
+    ImportPlan,
+    ImportStep,
+    Pairs,
+    Ruler,
+    UnitsIn,
+    apply,
+    quote_text,
+)
 from labapp.coding.sound import SessionSound
 from labapp.record.journal.record import Record
 
@@ -59,7 +74,7 @@ def plan_import(
     time: str = "",
     words_only: bool = False,
     round: Round | None = None,  # noqa: A002  (the field's word)
-) -> Plan:
+) -> ImportPlan:
     """What bringing in a file would change.
 
     Parameters
@@ -86,10 +101,11 @@ def plan_import(
     round_ = round or (own.round if own else "independent")
     translation = translation or {}
     arrivals = [
-        reading.translated(arrival, translation, record.participant) for arrival in own_arrivals
+        reading.translate_arrival(arrival, translation, record.participant)
+        for arrival in own_arrivals
     ]
     arrivals[0] = replace(
-        arrivals[0], lost=(*arrivals[0].lost, *reading.unused(own_arrivals, translation))
+        arrivals[0], lost=(*arrivals[0].lost, *reading.find_unused_names(own_arrivals, translation))
     )
     words = reading.tiers_of_words(arrivals, translation)
     book, new = _codebook(record, annotations, rater, study, codebook, arrivals, words)
@@ -101,7 +117,7 @@ def plan_import(
         and (book is None or mark.codebook not in versions or versions[mark.codebook].id == book.id)
     )
     book = book or Codebook("none", 1, "", (), ())
-    coding = Coding(annotations, marks, book)
+    coding = ExportedCoding(annotations, marks, book)
     times: dict[str, None] = {}
     lost: list[str] = []
     sound = SessionSound(record, silences(annotations))
@@ -131,7 +147,7 @@ def plan_import(
         words_only=words_only,
     )
     given = MarksIn(
-        Given(annotations, marks, book, rater, round_, _put(record, rater)),
+        RaterCoding(annotations, marks, book, rater, round_, _put(record, rater)),
         incoming.form,
         end_ns,
         budget,
@@ -149,7 +165,7 @@ def plan_import(
     if given.put or given.removed:
         freeze = _freeze(record, annotations, book, rater, round_, made=units.making)
     steps = sorted((*units.steps, *given.steps), key=lambda step: (step.t0_ns, step.t1_ns))
-    return Plan(
+    return ImportPlan(
         incoming.name,
         incoming.sha256,
         incoming.form.name,
@@ -181,7 +197,7 @@ def _codebook(
 ) -> tuple[Codebook | None, bool]:
     """The codebook that codes are given by, and whether it is made of the file. words: see
     `labapp.coding.exchange.incoming.tiers_of_words`."""
-    chosen = reading.chosen_codebook(study, wanted)
+    chosen = reading.choose_codebook(study, wanted)
     if chosen is not None:
         return chosen, False
     versions, own = codebooks_in(record), annotations.raters.get(rater)
@@ -189,7 +205,7 @@ def _codebook(
     if used:
         return max(used, key=lambda book: book.version), False
     given = any(arrival.annotations for arrival in arrivals)
-    return (reading.made_codebook(study, arrivals, words), True) if given else (None, False)
+    return (reading.make_codebook(study, arrivals, words), True) if given else (None, False)
 
 
 def _put(record: Record, rater: str) -> dict[str, bool]:
@@ -256,7 +272,7 @@ HEARD: tuple[Blinding, ...] = ("names", "outcomes", "screen")
 class SessionFiles:
     """The files of a session's annotations, each opened when it is asked for."""
 
-    def __init__(self, plan: Plan, session: Path, record: Record) -> None:
+    def __init__(self, plan: ImportPlan, session: Path, record: Record) -> None:
         self._plan, self._session, self._record = plan, session, record
         self._opened = ExitStack()
 
@@ -296,7 +312,7 @@ class SessionFiles:
         self._opened.close()
 
 
-def bring_in(plan: Plan, session: Path, record: Record) -> list[str]:
+def bring_in(plan: ImportPlan, session: Path, record: Record) -> list[str]:
     """Do what a plan says; see `labapp.coding.exchange.plan.apply`."""
     study = session.absolute().parent
     made = reading.write_codebook(study, plan.codebook) if plan.new_codebook else None
@@ -316,8 +332,8 @@ MOST_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What there is of a rater's coding.
+class RaterCoding:
+    """A rater's present coding of a session.
 
     Attributes
     ----------
@@ -339,7 +355,12 @@ class MarksIn:
     here."""
 
     def __init__(
-        self, given: Given, form: Format, end_ns: int, budget: Budget, words: Sequence[str] = ()
+        self,
+        given: RaterCoding,
+        form: Format,
+        end_ns: int,
+        budget: Budget,
+        words: Sequence[str] = (),
     ) -> None:
         """budget: see `labapp.coding.exchange.plan.Pairs`. words: see
         `labapp.coding.exchange.incoming.tiers_of_words`."""
@@ -351,7 +372,7 @@ class MarksIn:
         self.put: list[Mark] = []
         self.removed: list[str] = []
         self.unchanged = 0
-        self.steps: list[Step] = []
+        self.steps: list[ImportStep] = []
         self._unknown: dict[str, Counter[Message]] = {}
         self._lost: list[Message] = []
 
@@ -397,7 +418,9 @@ class MarksIn:
             place = pairs.of.get(number)
             if place is not None:
                 why = named[number]
-                self._met(annotation, here[place], why, clock, units, before, memos=arrival.memos)
+                self._merge_known(
+                    annotation, here[place], why, clock, units, before, memos=arrival.memos
+                )
             elif number in gone:
                 self._lose(annotation, clock, Message("mark_gone_here"))
             else:
@@ -405,7 +428,7 @@ class MarksIn:
         alone = pairs.alone(here)
         for known in alone:
             if known.id in ours and known.id is not None:
-                self._gone(known, before)
+                self._remove_missing(known, before)
         stay = sum(known.id not in ours for known in alone)
         if stay and arrived and not own:
             self._lost.append(Message("marks_stay", n=stay))
@@ -427,7 +450,7 @@ class MarksIn:
 
     # --- what is here -----------------------------------------------------------------------------
 
-    def _met(
+    def _merge_known(
         self,
         annotation: Annotation,
         known: Annotation,
@@ -439,8 +462,8 @@ class MarksIn:
         memos: bool,
     ) -> None:
         mark = self._marks[known.id or ""]
-        if before.changed_here(mark.id, digest_of_mark(known)):
-            if before.changed_there(mark.id, digest_of_mark(annotation)):
+        if before.has_changed_here(mark.id, digest_of_mark(known)):
+            if before.has_changed_there(mark.id, digest_of_mark(annotation)):
                 self._lose(annotation, clock, Message("mark_changed_here"))
             else:
                 self.unchanged += 1
@@ -452,28 +475,28 @@ class MarksIn:
                 return
         elif name != (known.tier, known.code):
             fresh = replace(fresh, tier=name[0], code=name[1])
-        timed = self._timed(annotation, known, fresh, clock, units)
+        timed = self._move_mark(annotation, known, fresh, clock, units)
         if isinstance(timed, str):
             self._lose(annotation, clock, timed)
             return
         fresh = replace(timed, value=annotation.value)
         if memos and digest(annotation.memo) != digest(known.memo):
-            fresh = self._remarked(fresh, annotation.memo)
+            fresh = self._update_memo(fresh, annotation.memo)
         if fresh == mark:
             self.unchanged += 1
             return
-        if refused := self._refused(fresh):
+        if refused := self._explain_refusal(fresh):
             self._lose(annotation, clock, refused)
             return
         self.put.append(fresh)
-        what, was = "mark changed", f"{_value(mark)}{quoted(mark.memo)}".strip()
+        what, was = "mark changed", f"{_value(mark)}{quote_text(mark.memo)}".strip()
         if (fresh.tier, fresh.code) != (mark.tier, mark.code):
             what, was = "mark recoded", _about(mark)
         elif (fresh.t0_ns, fresh.t1_ns, fresh.unit) != (mark.t0_ns, mark.t1_ns, mark.unit):
             what, was = "mark moved", f"{_clock(mark.t0_ns)}–{_clock(mark.t1_ns)}"
         self._tell(what, fresh, was or Message("step_without"))
 
-    def _timed(
+    def _move_mark(
         self,
         annotation: Annotation,
         known: Annotation,
@@ -510,9 +533,9 @@ class MarksIn:
             return replace(mark, unit=unit_id)
         return replace(mark, unit=unit_id, t0_ns=unit.t0_ns, t1_ns=unit.t1_ns)
 
-    def _gone(self, known: Annotation, before: Before) -> None:
+    def _remove_missing(self, known: Annotation, before: Before) -> None:
         mark = self._marks[known.id or ""]
-        if before.changed_here(mark.id, digest_of_mark(known)):
+        if before.has_changed_here(mark.id, digest_of_mark(known)):
             self._lost.append(Message("mark_gone_there", mark=_about(mark), at=_clock(mark.t0_ns)))
             return
         self.removed.append(mark.id)
@@ -554,8 +577,8 @@ class MarksIn:
             self._lost.append(Message("left_what", what=_place(annotation, clock), why=why))
             mark = replace(mark, t1_ns=begin)
         if annotation.memo.strip():
-            mark = self._remarked(mark, annotation.memo)
-        if refused := self._refused(mark):
+            mark = self._update_memo(mark, annotation.memo)
+        if refused := self._explain_refusal(mark):
             self._lose(annotation, clock, refused)
             return
         self.put.append(mark)
@@ -565,7 +588,7 @@ class MarksIn:
         slack = self._ruler.tolerance
         return begin >= -slack and end <= self._end_ns + slack
 
-    def _remarked(self, mark: Mark, memo: str) -> Mark:
+    def _update_memo(self, mark: Mark, memo: str) -> Mark:
         if is_redacted(mark.t0_ns, mark.t1_ns, self._given.annotations.redactions):
             self._lost.append(
                 Message("mark_memo_redacted", mark=_about(mark), at=_clock(mark.t0_ns))
@@ -573,7 +596,7 @@ class MarksIn:
             return mark
         return replace(mark, memo=memo)
 
-    def _refused(self, mark: Mark) -> Message | None:
+    def _explain_refusal(self, mark: Mark) -> Message | None:
         """Why there can be no such mark by the codebook; None where there can."""
         tier, code = self._given.codebook.tier(mark.tier), self._given.codebook.code(mark.code)
         if tier is None or code is None:
@@ -624,8 +647,8 @@ class MarksIn:
         self._unknown.setdefault(annotation.tier, Counter())[left] += 1
 
     def _tell(self, what: str, mark: Mark, before: str) -> None:
-        about = f"{_about(mark)}{_value(mark)}{' ' + quoted(mark.memo) if mark.memo else ''}"
-        self.steps.append(Step(what, mark.t0_ns, mark.t1_ns, about, before, mark.id))  # type: ignore[arg-type]
+        about = f"{_about(mark)}{_value(mark)}{' ' + quote_text(mark.memo) if mark.memo else ''}"
+        self.steps.append(ImportStep(what, mark.t0_ns, mark.t1_ns, about, before, mark.id))  # type: ignore[arg-type]
 
     def _lose(self, annotation: Annotation, clock: FileClock, why: Message) -> None:
         what = f"{annotation.tier} {model.label_of(annotation)}"

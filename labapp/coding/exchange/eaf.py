@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote
 from labapp.base.messages import Message
 from labapp.base.reading.values import Budget, TooMuch
 from labapp.coding.exchange import files, model
-from labapp.coding.exchange.files import MS, ms, parsed, plain
+from labapp.coding.exchange.files import MS, ms, parse_xml, plain
 from labapp.coding.exchange.model import (
     Annotation,
     Arrival,
@@ -27,7 +27,7 @@ from labapp.coding.exchange.model import (
     Stamp,
     Utterance,
     losses,
-    ordered,
+    sort_by_time,
 )
 
 STAMP = "labapp"
@@ -254,7 +254,7 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
 
 
 def _read(content: bytes, name: str) -> Arrival:
-    root = parsed(content, name, "ANNOTATION_DOCUMENT")
+    root = parse_xml(content, name, "ANNOTATION_DOCUMENT")
     header = root.find("HEADER")
     if header is not None and header.get("TIME_UNITS", "milliseconds") != "milliseconds":
         raise files.unreadable(
@@ -309,7 +309,7 @@ def _read(content: bytes, name: str) -> Arrival:
             end = begin if end - begin <= MS else end
             given = Annotation(_own(row.id, _MARK), tier_name, label or code, begin, end)
             annotations.append(replace(given, value=value, memo=memo, place=place))
-    both = ordered(utterances), ordered(annotations)
+    both = sort_by_time(utterances), sort_by_time(annotations)
     return Arrival(*both, media, stamp, tuple(lost), coded=frozenset(coded))
 
 

@@ -66,7 +66,7 @@ _sessions: ContextVar[Sequence[Path]] = ContextVar("sessions", default=())
 
 
 @contextmanager
-def registered(sessions: Sequence[Path]) -> Iterator[None]:
+def register_new_files(sessions: Sequence[Path]) -> Iterator[None]:
     """Within the block the studies of these session folders know of each new file before it has a
     byte, see `labapp.base.leftovers`."""
     token = _sessions.set(sessions)
@@ -110,7 +110,7 @@ TOO_MUCH = "Split the file, or leave out what is not needed here, such as tiers 
 """What to do about a file that holds more than is read."""
 
 
-def decoded(content: bytes, name: str) -> str:
+def decode_text(content: bytes, name: str) -> str:
     """The text of a file in UTF-8 or UTF-16, without its byte order mark. Raises ExchangeError,
     also for one that is too long."""
     if len(content) > LARGEST_TEXT:
@@ -215,7 +215,7 @@ class _Builder:
         return tag
 
 
-def parsed(content: bytes, name: str, root: str) -> ET.Element:
+def parse_xml(content: bytes, name: str, root: str) -> ET.Element:
     """The tree of an XML file, namespaces of tags as `{namespace}tag`.
 
     Parameters

@@ -19,7 +19,7 @@ from labapp.base.messages import Message
 from labapp.coding.annotations.codebook import Code, Codebook, Kind, Tier, codebooks_of
 from labapp.coding.annotations.final import final_marks
 from labapp.coding.annotations.model import FINAL, Mark, SessionAnnotations, Unit, Word
-from labapp.coding.annotations.redacting import note_handed_out, redacted_tree, session_folders
+from labapp.coding.annotations.redacting import note_handed_out, redact_tree, session_folders
 from labapp.coding.annotations.rounds import assignments_of
 from labapp.coding.annotations.store import annotations_of, codebooks_in
 from labapp.coding.annotations.texts import may_be_quoted
@@ -67,7 +67,7 @@ class FileClock:
 
 
 @dataclass(frozen=True, slots=True)
-class Coding:
+class ExportedCoding:
     """What of a session goes out, in session time.
 
     Attributes
@@ -84,7 +84,7 @@ class Coding:
     lost: tuple[str, ...] = ()
 
 
-def coding_of(record: Record, rater: str, codebook: str = "") -> Coding:
+def coding_of(record: Record, rater: str, codebook: str = "") -> ExportedCoding:
     """A rater's coding of a session, or the `final` one. codebook: its id, where the rater coded
     by several. Raises AnnotationError if there is no such rater or codebook, or a file cannot be
     read."""
@@ -109,18 +109,18 @@ def coding_of(record: Record, rater: str, codebook: str = "") -> Coding:
     versions = codebooks_in(record)
     used = {versions[mark.codebook].id for mark in marks if mark.codebook in versions}
     if codebook or used:
-        wanted = _wanted(used, codebook, rater, record)
+        wanted = _choose_codebook_id(used, codebook, rater, record)
         chosen = [m for m in marks if m.codebook in versions and versions[m.codebook].id == wanted]
         if others := len(marks) - len(chosen):
             lost.append(Message("lost_codebooks", n=others, codebook=wanted))
         given = [versions[m.codebook] for m in chosen]
         book = max(given, key=lambda book: book.version)
-        return Coding(annotations, tuple(chosen), book, tuple(lost))
-    own = (None if marks else _study_codebook(record)) or made_codebook(rater, marks)
-    return Coding(annotations, marks, own, tuple(lost))
+        return ExportedCoding(annotations, tuple(chosen), book, tuple(lost))
+    own = (None if marks else _study_codebook(record)) or make_codebook(rater, marks)
+    return ExportedCoding(annotations, marks, own, tuple(lost))
 
 
-def _wanted(ids: set[str], codebook: str, rater: str, record: Record) -> str:
+def _choose_codebook_id(ids: set[str], codebook: str, rater: str, record: Record) -> str:
     known = ", ".join(sorted(ids))
     whose = {"rater": rater, "session": str(record.name)}
     if codebook and codebook not in ids:
@@ -146,7 +146,7 @@ def _study_codebook(record: Record) -> Codebook | None:
     return books[0] if len(books) == 1 else None
 
 
-def made_codebook(name: str, marks: Iterable[Mark | Annotation]) -> Codebook:
+def make_codebook(name: str, marks: Iterable[Mark | Annotation]) -> Codebook:
     """A codebook of the tiers and codes that marks have, where nobody wrote one."""
     tiers: dict[str, None] = {}
     codes: dict[str, Code] = {}
@@ -210,7 +210,7 @@ def sound_path(record: Record, name: str) -> Path | None:
 def sheet_of(
     record: Record,
     rater: str,
-    coding: Coding,
+    coding: ExportedCoding,
     clock: FileClock,
     sound: SessionSound,
     media: Mapping[str, Path] | None = None,
@@ -396,7 +396,7 @@ def export_coding(
         lost |= {why: None for sheet in sheets for why in sheet.lost}
         _make_sound(record, sound, clocks[0], made, folders)
         for group, path in zip(groups, places, strict=True):
-            with files.registered(folders):
+            with files.register_new_files(folders):
                 told = form.write(group, path)
             for why in told:
                 lost[Message("lost_of", file=path.name, why=why) if several else why] = None
@@ -432,7 +432,7 @@ def _make_sound(
     become one."""
     if not made:
         return
-    tree = redacted_tree(record, annotations_of(record).redactions)
+    tree = redact_tree(record, annotations_of(record).redactions)
     for name, path in made.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

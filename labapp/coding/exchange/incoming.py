@@ -23,7 +23,7 @@ from labapp.coding.annotations.model import SPEAKERS, time_text
 from labapp.coding.exchange import captions, eaf, model, qdpx, qdpx_in, refi, tables, textgrid
 from labapp.coding.exchange.files import LARGEST, table_rows, unreadable, write_new
 from labapp.coding.exchange.gathering import FileClock
-from labapp.coding.exchange.model import Annotation, Arrival, Format, Utterance, ordered
+from labapp.coding.exchange.model import Annotation, Arrival, Format, Utterance, sort_by_time
 from labapp.coding.exchange.refi import id_of
 
 MAP_COLUMNS = ("tier", "code", "to_tier", "to_code")
@@ -58,7 +58,7 @@ def read(path: Path) -> Incoming:
                 sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
             return Incoming(path.name, sha256, form, form.read_file(path))
         except OSError as error:
-            raise _unopened(path, error) from error
+            raise _make_open_error(path, error) from error
     content = _content(path, LARGEST)
     assert form.read is not None
     return Incoming(
@@ -70,10 +70,10 @@ def _content(path: Path, largest: int) -> bytes:
     try:
         return files.content(path, largest)
     except OSError as error:
-        raise _unopened(path, error) from error
+        raise _make_open_error(path, error) from error
 
 
-def _unopened(path: Path, error: OSError) -> ExchangeError:
+def _make_open_error(path: Path, error: OSError) -> ExchangeError:
     return unreadable(
         str(path),
         str(error.strerror or error),
@@ -107,7 +107,7 @@ def read_translation(path: Path) -> Translation:
     return translation
 
 
-def translated(arrival: Arrival, translation: Translation, participant: str = "") -> Arrival:
+def translate_arrival(arrival: Arrival, translation: Translation, participant: str = "") -> Arrival:
     """What a file holds by the names of the codebook; a tier may become one of speech, and a voice
     one of our speakers. participant: the participant's code, by which a file may call them."""
     utterances: list[Utterance] = []
@@ -150,9 +150,9 @@ def translated(arrival: Arrival, translation: Translation, participant: str = ""
         else:
             annotations.append(replace(annotation, tier=to[0], code=to[1] or annotation.code))
     lost += (Message("left_by_map", n=count, what=what) for what, count in left.items())
-    spoken = ordered(utterances)
+    spoken = sort_by_time(utterances)
     if not annotations:
-        spoken = ordered(_apart(spoken, lost))
+        spoken = sort_by_time(_apart(spoken, lost))
     return replace(
         arrival,
         utterances=spoken,
@@ -161,7 +161,7 @@ def translated(arrival: Arrival, translation: Translation, participant: str = ""
     )
 
 
-def unused(arrivals: Iterable[Arrival], translation: Translation) -> Iterator[Message]:
+def find_unused_names(arrivals: Iterable[Arrival], translation: Translation) -> Iterator[Message]:
     """What a map names and no arrival has."""
     known: set[tuple[str, str]] = set()
     for arrival in arrivals:
@@ -305,7 +305,7 @@ def clock_of(
 # --- a codebook, where there is none --------------------------------------------------------------
 
 
-def chosen_codebook(study: Path, wanted: str) -> Codebook | None:
+def choose_codebook(study: Path, wanted: str) -> Codebook | None:
     """The codebook that codes are given by; None where a study has none.
 
     Raises
@@ -321,7 +321,7 @@ def chosen_codebook(study: Path, wanted: str) -> Codebook | None:
     raise UsageError(what, todo=f"Say --codebook with: {', '.join(books) or 'none'}.")
 
 
-def made_codebook(study: Path, arrivals: Sequence[Arrival], words: Sequence[str] = ()) -> Codebook:
+def make_codebook(study: Path, arrivals: Sequence[Arrival], words: Sequence[str] = ()) -> Codebook:
     """A codebook of what a file has, for a study without one: of its own codebook, if all that was
     given is in there, else of the tiers and codes that were given.
 
@@ -346,7 +346,7 @@ def made_codebook(study: Path, arrivals: Sequence[Arrival], words: Sequence[str]
     annotations = [a for arrival in arrivals for a in arrival.annotations]
     if tree := [code for arrival in arrivals for code in arrival.codes]:
         refi.refuse_many(len(tree), PATTERNS[0])
-        book = refi.made(refi.document(tree, MADE, annotations), study / PATTERNS[0])
+        book = refi.build_codebook(refi.document(tree, MADE, annotations), study / PATTERNS[0])
         if not any(
             isinstance(resolve(book, tier, code, point=point), str)
             for tier, code, point in {(a.tier, a.code, a.t0_ns == a.t1_ns) for a in annotations}
@@ -380,7 +380,7 @@ def made_codebook(study: Path, arrivals: Sequence[Arrival], words: Sequence[str]
         },
         "codes": list(codes.values()),
     }
-    return refi.made(document, study / PATTERNS[0])
+    return refi.build_codebook(document, study / PATTERNS[0])
 
 
 def tiers_of_words(arrivals: Iterable[Arrival], translation: Translation) -> list[str]:

@@ -261,7 +261,7 @@ class Arrival:
     coded: frozenset[str] = frozenset()
 
 
-def ordered(things: Iterable[Thing]) -> tuple[Thing, ...]:
+def sort_by_time(things: Iterable[Thing]) -> tuple[Thing, ...]:
     """Units or codes in order of time."""
     return tuple(sorted(things, key=lambda thing: (thing.t0_ns, thing.t1_ns)))
 
@@ -346,7 +346,7 @@ def speech_tiers(sheet: Sheet, grid_ns: int = 1) -> list[SpeechTier]:
     for speaker in SPEAKERS:
         own = [utterance for utterance in sheet.utterances if utterance.speaker == speaker]
         for number, lane in enumerate(lanes_of(own, grid_ns), start=1):
-            name = _numbered(SPEECH + speaker, number)
+            name = _number_name(SPEECH + speaker, number)
             result.append(SpeechTier(name, cast(Speaker, speaker), tuple(lane)))
     return result
 
@@ -373,7 +373,7 @@ def code_tiers(sheet: Sheet, grid_ns: int = 1) -> list[CodeTier]:
         spans = [a for a in own if a.t0_ns != a.t1_ns]
         lanes = [*lanes_of(spans, grid_ns), *lanes_of(points, grid_ns)] or [[]]
         result += [
-            CodeTier(_numbered(name, number), tier_name, tuple(lane))
+            CodeTier(_number_name(name, number), tier_name, tuple(lane))
             for number, lane in enumerate(lanes, start=1)
         ]
     return result
@@ -452,7 +452,7 @@ def labels(codebook: Codebook, tier_name: str, given: Sequence[Annotation] = ())
     return list(result | {label_of(a): None for a in given})
 
 
-def _numbered(name: str, number: int) -> str:
+def _number_name(name: str, number: int) -> str:
     return name if number == 1 else f"{name} #{number}"
 
 

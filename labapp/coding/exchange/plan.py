@@ -23,7 +23,7 @@ from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.ledger import new_id
 from labapp.coding.annotations.marks import MarksFile
 from labapp.coding.annotations.model import Mark, Round, SessionAnnotations, Text, Unit, time_text
-from labapp.coding.annotations.texts import TextsFile, corrected, is_redacted
+from labapp.coding.annotations.texts import TextsFile, correct_text, is_redacted
 from labapp.coding.annotations.units import UnitsFile
 from labapp.coding.exchange.gathering import FileClock
 from labapp.coding.exchange.incoming import map_row
@@ -48,7 +48,7 @@ UnitChange = tuple[str, tuple[str, ...], tuple[Unit, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ImportStep:
     """One thing that is changed.
 
     Attributes
@@ -85,7 +85,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ImportPlan:
     """What bringing in a file changes.
 
     Attributes
@@ -111,7 +111,7 @@ class Plan:
     units: tuple[UnitChange, ...] = ()
     freeze: bool = False
     texts: tuple[Text, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ImportStep, ...] = ()
     unchanged: int = 0
     lost: tuple[str, ...] = ()
 
@@ -180,7 +180,7 @@ class OpenFiles(Protocol):
         """Raises AnnotationError while units are not frozen, and codes are given to them."""
 
 
-def apply(plan: Plan, files: OpenFiles) -> list[str]:
+def apply(plan: ImportPlan, files: OpenFiles) -> list[str]:
     """Do what a plan says; a codebook that it makes is there by now.
 
     Returns
@@ -215,7 +215,7 @@ def apply(plan: Plan, files: OpenFiles) -> list[str]:
     return [name for name, _ in done]
 
 
-def told(things: Sequence[str], count: int = 3) -> str:
+def format_first(things: Sequence[str], count: int = 3) -> str:
     """The first of many, in words."""
     more = f" and {len(things) - count} more" if len(things) > count else ""
     return ", ".join(things[:count]) + more
@@ -356,11 +356,11 @@ class Before:
         self._were = were
         self._free = frozenset(brought_in)
 
-    def changed_here(self, own_id: str, now: str) -> bool:
+    def has_changed_here(self, own_id: str, now: str) -> bool:
         """Whether something was changed here since, other than by a file."""
         return own_id in self._were and own_id not in self._free and self._were[own_id] != now
 
-    def changed_there(self, own_id: str, arrived: str) -> bool:
+    def has_changed_there(self, own_id: str, arrived: str) -> bool:
         """Whether something was changed in the other tool."""
         return self._were.get(own_id) != arrived
 
@@ -418,7 +418,7 @@ class UnitsIn:
             self._by_speaker.setdefault(unit.speaker, []).append(unit)
         self.making = False
         self.texts: list[Text] = []
-        self.steps: list[Step] = []
+        self.steps: list[ImportStep] = []
         self.lost: list[Message] = []
         self._stretches: list[tuple[Utterance, str]] = []
         self._begins: list[int] = []
@@ -457,11 +457,11 @@ class UnitsIn:
                 utterance = replace(utterance, speaker=known.speaker)
             self._stretches.append((utterance, known.id or ""))
             self._spoken[known.id or ""].add(digest(utterance.text))
-            self._moved(utterance, known, clock, times)
-            self._said(utterance, known, words)
+            self._move_unit(utterance, known, clock, times)
+            self._update_text(utterance, known, words)
         for known in pairs.alone(here):
             if known.id in ours and known.id is not None:
-                self._gone(known, times)
+                self._remove_missing(known, times)
 
     def unit_at(self, t0_ns: int, t1_ns: int) -> str | None:
         """The id of the unit at a stretch of the file's time, in the file or here; None where there
@@ -532,10 +532,10 @@ class UnitsIn:
             begin, end = clock.to_session(annotation.t0_ns), clock.to_session(annotation.t1_ns)
             where = _where(annotation, begin, end)
             why = "words_without_unit" if unit is None else "words_with_others"
-            what = Message("left_what", what=where, why=quoted(annotation.text))
+            what = Message("left_what", what=where, why=quote_text(annotation.text))
             self._lose(what, why)
 
-    def _moved(
+    def _move_unit(
         self, utterance: Utterance, known: Utterance, clock: FileClock, before: Before
     ) -> None:
         own_id = known.id or ""
@@ -544,8 +544,8 @@ class UnitsIn:
         same_end = self._ruler.same(utterance.t1_ns, known.t1_ns)
         if same_begin and same_end and utterance.speaker == known.speaker:
             return
-        if before.changed_here(own_id, digest_of_unit(known)):
-            if before.changed_there(own_id, digest_of_unit(utterance)):
+        if before.has_changed_here(own_id, digest_of_unit(known)):
+            if before.has_changed_there(own_id, digest_of_unit(utterance)):
                 self.lost.append(Message("unit_moved_here", at=_clock(unit.t0_ns)))
             return
         fresh = replace(
@@ -560,12 +560,12 @@ class UnitsIn:
             return
         self._changes.append(_Change(fresh, unit))
 
-    def _said(self, utterance: Utterance, known: Utterance, before: Before) -> None:
+    def _update_text(self, utterance: Utterance, known: Utterance, before: Before) -> None:
         if digest(utterance.text) == digest(known.text):
             return
         unit = self._units[known.id or ""]
-        if before.changed_here(unit.id, digest(known.text)):
-            if before.changed_there(unit.id, digest(utterance.text)):
+        if before.has_changed_here(unit.id, digest(known.text)):
+            if before.has_changed_there(unit.id, digest(utterance.text)):
                 self.lost.append(Message("unit_words_here", at=_clock(unit.t0_ns)))
             return
         self._write(unit, utterance.text, known.text)
@@ -578,15 +578,22 @@ class UnitsIn:
             self.lost.append(Message("unit_words_redacted", at=_clock(unit.t0_ns)))
             return
         known = self._annotations.texts.get(unit.id)
-        fresh = corrected(known, unit.id, text, self._rater, ORIGIN)
+        fresh = correct_text(known, unit.id, text, self._rater, ORIGIN)
         self.texts.append(replace(fresh, reviewed=False))
         self.steps.append(
-            Step("text written", unit.t0_ns, unit.t1_ns, quoted(text), quoted(before), unit.id)
+            ImportStep(
+                "text written",
+                unit.t0_ns,
+                unit.t1_ns,
+                quote_text(text),
+                quote_text(before),
+                unit.id,
+            )
         )
 
-    def _gone(self, known: Utterance, before: Before) -> None:
+    def _remove_missing(self, known: Utterance, before: Before) -> None:
         unit = self._units[known.id or ""]
-        if before.changed_here(unit.id, digest_of_unit(known)):
+        if before.has_changed_here(unit.id, digest_of_unit(known)):
             self.lost.append(Message("unit_gone_there", at=_clock(unit.t0_ns)))
         else:
             self._changes.append(_Change(unit, unit, gone=True))
@@ -654,7 +661,7 @@ class UnitsIn:
         """why: the code of a message."""
         self.lost.append(Message("left_what", what=what, why=Message(why)))
 
-    def _step(self, change: _Change) -> Step:
+    def _step(self, change: _Change) -> ImportStep:
         unit, before = change.unit, change.before
         what = "unit made" if before is None else "unit changed"
         if change.gone:
@@ -668,7 +675,7 @@ class UnitsIn:
             begin, end = _clock(before.t0_ns), _clock(before.t1_ns)
             was = Message("step_unit", begin=begin, end=end, speaker=_speaker(before))
         about = unit.speaker
-        return Step(what, unit.t0_ns, unit.t1_ns, about, was, unit.id)  # type: ignore[arg-type]
+        return ImportStep(what, unit.t0_ns, unit.t1_ns, about, was, unit.id)  # type: ignore[arg-type]
 
 
 class _Beside:
@@ -781,7 +788,7 @@ def _clock(t_ns: int) -> str:
     return time_text(t_ns, 3)
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """A text as a line of a list has it."""
     words = " ".join(text.split())
     return f"“{words if len(words) <= 60 else words[:59] + '…'}”" if words else ""

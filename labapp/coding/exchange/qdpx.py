@@ -133,7 +133,7 @@ def checksum(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
-def _noted(sheet: Sheet) -> dict[str, object]:
+def _record_word_places(sheet: Sheet) -> dict[str, object]:
     """Where the words of each unit stand, and when they were said: not every tool keeps this."""
     words = words_of(sheet)
     rows = [
@@ -214,7 +214,7 @@ class _Writer:
         codes = [[n.guid, n.name, n.tier, n.code, n.value] for n in self._codes.by_label.values()]
         stamps = [asdict(sheet.stamp) for sheet in self._sheets]
         own = guid("note", self._first.session, self._first.rater)
-        words = [_noted(sheet) for sheet in self._sheets]
+        words = [_record_word_places(sheet) for sheet in self._sheets]
         noted = {ORIGIN: 1, "sheets": stamps, "codes": codes, "words": words}
         text = json.dumps(noted, ensure_ascii=True)
         self._text(notes, "Note", own, f"{NOTE} {self._first.session}", text)

@@ -29,7 +29,7 @@ from labapp.base.messages import Message
 from labapp.base.reading import archives, files
 from labapp.base.reading.values import Budget, json_value
 from labapp.coding.annotations.model import SPEAKERS, Speaker
-from labapp.coding.exchange.files import LARGEST, MS, decoded, parsed, unreadable
+from labapp.coding.exchange.files import LARGEST, MS, decode_text, parse_xml, unreadable
 from labapp.coding.exchange.model import (
     Annotation,
     Arrival,
@@ -37,10 +37,17 @@ from labapp.coding.exchange.model import (
     Utterance,
     digest_of_mark,
     label_of,
-    ordered,
+    sort_by_time,
 )
 from labapp.coding.exchange.qdpx import INTERNAL, PROJECT, SOURCES, SPACE, checksum
-from labapp.coding.exchange.refi import ORIGIN, guid, known_guid, line, read_codes, tier_and_code
+from labapp.coding.exchange.refi import (
+    ORIGIN,
+    guid,
+    line,
+    normalise_guid,
+    read_codes,
+    tier_and_code,
+)
 
 Code = tuple[str, str, int | None]
 """Tier, code and value."""
@@ -137,7 +144,7 @@ class SoundIn:
     def arrival(self, words: ET.Element | None, noted: Noted | None = None) -> Arrival:
         """What it holds. words: the text that went out beside it. noted: its words by the note."""
         for kind in ("AudioSelection", "VideoSelection"):
-            for coded in self._coded(self._source.iterfind(tag(kind)), "begin", "end"):
+            for coded in self._read_codes(self._source.iterfind(tag(kind)), "begin", "end"):
                 self._on_sound(coded)
         transcripts = list(self._source.iterfind(tag("Transcript")))
         for transcript in transcripts:
@@ -150,8 +157,8 @@ class SoundIn:
         if stamp is not None and stamp.units and not self._spoken:
             stamp = replace(stamp, units=(), units_were=(), texts_were=())
             self._lose(self._name, Message("sound_no_units"))
-        spoken = ordered(spoken.utterance for spoken in self._spoken)
-        return Arrival(spoken, ordered(self._given), self._media(), stamp, tuple(self.lost))
+        spoken = sort_by_time(spoken.utterance for spoken in self._spoken)
+        return Arrival(spoken, sort_by_time(self._given), self._media(), stamp, tuple(self.lost))
 
     def _media(self) -> str:
         """The name of the sound file; some tools leave its end out."""
@@ -173,7 +180,9 @@ class SoundIn:
 
     # --- codes ------------------------------------------------------------------------------------
 
-    def _coded(self, selections: Iterable[ET.Element], begin: str, end: str) -> Iterator[_Coded]:
+    def _read_codes(
+        self, selections: Iterable[ET.Element], begin: str, end: str
+    ) -> Iterator[_Coded]:
         """The codes of selections; begin, end: what their ends are called."""
         notes = unknown = bare = 0
         for selection in selections:
@@ -185,15 +194,15 @@ class SoundIn:
                 # Each code that is left out names its place, and the remark is compared each time.
                 self._budget.entry(self._name, memo)
                 reference = coding.find(tag("CodeRef"))
-                own = known_guid(reference.get("targetGUID")) if reference is not None else ""
+                own = normalise_guid(reference.get("targetGUID")) if reference is not None else ""
                 if own not in self._codes:
                     unknown += 1
                     continue
                 if by := coding.get("creatingUser") or selection.get("creatingUser"):
-                    self._coders.add(known_guid(by))
+                    self._coders.add(normalise_guid(by))
                 yield _Coded(
-                    known_guid(selection.get("guid")),
-                    known_guid(coding.get("guid")),
+                    normalise_guid(selection.get("guid")),
+                    normalise_guid(coding.get("guid")),
                     self._codes[own],
                     selection.get(begin, ""),
                     selection.get(end, ""),
@@ -245,7 +254,7 @@ class SoundIn:
             at, position = _number(element.get("timeStamp")), _number(element.get("position"))
             if at is not None and position is not None:
                 place = min(position, len(text))  # some tools count characters in halves
-                points[known_guid(element.get("guid"))] = at * MS, place
+                points[normalise_guid(element.get("guid"))] = at * MS, place
         own = self._own_units(points, text)
         if own:
             self._spoken += own
@@ -257,10 +266,10 @@ class SoundIn:
                 self._budget.entry(name, spoken.utterance.text)
                 self._spoken.append(spoken)
         quoted: set[str] = set()
-        for coded in self._coded(
+        for coded in self._read_codes(
             transcript.iterfind(tag("TranscriptSelection")), "fromSyncPoint", "toSyncPoint"
         ):
-            begin, end = (points.get(known_guid(point)) for point in (coded.begin, coded.end))
+            begin, end = (points.get(normalise_guid(point)) for point in (coded.begin, coded.end))
             mark = self._quotes.get(coded.selection)
             if begin is None or end is None or end[0] < begin[0]:
                 self._lose(name, Message("words_no_times"), repr(coded.code[1]))
@@ -269,9 +278,11 @@ class SoundIn:
                 self._on_quote(mark, coded, Utterance(None, begin[0], end[0]))
             elif not self._there(coded.code, begin[0], end[0]):
                 self._add(None, coded, begin[0], end[0])
-        self._unquoted(quoted, name)
+        self._report_unquoted(quoted, name)
 
-    def _said(self, unit: str, begin: tuple[int, int], end: tuple[int, int], text: str) -> _Spoken:
+    def _make_spoken(
+        self, unit: str, begin: tuple[int, int], end: tuple[int, int], text: str
+    ) -> _Spoken:
         """A unit by its ends: times, and places in the text."""
         (t0_ns, first), (t1_ns, last) = begin, end
         by = _SPEAKER.search(text, max(0, first - 20), first)
@@ -292,7 +303,7 @@ class SoundIn:
             begin = points.get(guid("unit begin", stamp.session, unit))
             end = points.get(guid("unit end", stamp.session, unit))
             if begin is not None and end is not None:
-                units.append(self._said(unit, begin, end, text))
+                units.append(self._make_spoken(unit, begin, end, text))
         return units
 
     # --- the words beside -------------------------------------------------------------------------
@@ -309,7 +320,7 @@ class SoundIn:
         now = {spoken.utterance.id: spoken.utterance for spoken in self._spoken}
         standing = []
         for unit, (first, last, begin, end) in zip(stamp.units, noted.units, strict=True):
-            own = self._said(unit, (begin * MS, first), (end * MS, last), plain).utterance
+            own = self._make_spoken(unit, (begin * MS, first), (end * MS, last), plain).utterance
             if now and unit not in now:
                 continue
             # Where lines end with two characters, both count.
@@ -322,7 +333,9 @@ class SoundIn:
         name = source.get("name") or Message("place_words_beside")
         text = self._text_of(source)
         every = list(
-            self._coded(source.iterfind(tag("PlainTextSelection")), "startPosition", "endPosition")
+            self._read_codes(
+                source.iterfind(tag("PlainTextSelection")), "startPosition", "endPosition"
+            )
         )
         standing = self._standing(text or "", noted)
         if standing is None:
@@ -356,7 +369,7 @@ class SoundIn:
                         self._add(None, coded, unit.t0_ns, unit.t1_ns)
         if parts:
             self._lose(name, Message("words_parts", n=parts))
-        self._unquoted(quoted, name)
+        self._report_unquoted(quoted, name)
 
     def _on_quote(self, mark: str, coded: _Coded, unit: Utterance) -> None:
         """Take in a code that went out on the sound, too."""
@@ -379,7 +392,7 @@ class SoundIn:
                 Message("words_changed", code=label_of(given), at=_seconds(unit.t0_ns))
             )
 
-    def _unquoted(self, quoted: set[str], name: str) -> None:
+    def _report_unquoted(self, quoted: set[str], name: str) -> None:
         """Tell which codes are on the sound alone though both went out."""
         self._budget.compare(len(self._spoken) + len(self._given))
         times = {(s.utterance.t0_ns, s.utterance.t1_ns) for s in self._spoken if s.end > s.begin}
@@ -442,7 +455,7 @@ def _read(stream: IO[bytes], name: str) -> tuple[Arrival, ...]:
             archives.refuse_entries(opened)
             archive = _Archive(opened, name)
             project = archive.project()
-            return _Reader(parsed(project, name, tag("Project")), archive, name).arrivals()
+            return _Reader(parse_xml(project, name, tag("Project")), archive, name).arrivals()
     except (OSError, ValueError) as error:
         raise unreadable(name, str(error)) from error
 
@@ -474,7 +487,7 @@ class _Archive:
         entry = self._names.get(f"{SOURCES}/{name}", self._names.get(name))
         if entry is None:
             return None
-        return decoded(self._content(entry), f"{self._name}, {entry}")
+        return decode_text(self._content(entry), f"{self._name}, {entry}")
 
     def _content(self, entry: str) -> bytes:
         with archives.member(self._opened, entry) as stream:
@@ -608,7 +621,7 @@ class _Reader:
             self._lost.append(Message("project_gone", sound=what))
         if len(coders) > 1:
             users = self._root.iterfind(f"{tag('Users')}/{tag('User')}")
-            names = {known_guid(user.get("guid")): user.get("name", "") for user in users}
+            names = {normalise_guid(user.get("guid")): user.get("name", "") for user in users}
             who = ", ".join(sorted(names.get(coder) or "?" for coder in coders))
             self._lost.append(Message("project_coders", who=who))
         for source in others:
@@ -634,19 +647,19 @@ class _Reader:
 _SOUNDS = (tag("AudioSource"), tag("VideoSource"))
 
 
-def _called(stamp: Stamp) -> str:
+def _name_source(stamp: Stamp) -> str:
     stem = PurePosixPath(stamp.sound).stem
     return line(f"{stamp.session}_{stem}" if stem else stamp.session)
 
 
 def _is_of(source: ET.Element, stamp: Stamp) -> bool:
     """Whether a sound is the one that a stamp is of, by its id or its name."""
-    if known_guid(source.get("guid")) == guid("sound", stamp.session, stamp.sound):
+    if normalise_guid(source.get("guid")) == guid("sound", stamp.session, stamp.sound):
         return True
     transcript = source.find(tag("Transcript"))
     if not source.get("name") and transcript is not None:
-        return transcript.get("name") == f"{_called(stamp)} transcript.txt"
-    return source.get("name") == f"{_called(stamp)}.wav"
+        return transcript.get("name") == f"{_name_source(stamp)} transcript.txt"
+    return source.get("name") == f"{_name_source(stamp)}.wav"
 
 
 def _is_words(source: ET.Element, stamp: Stamp) -> bool:
@@ -654,5 +667,5 @@ def _is_words(source: ET.Element, stamp: Stamp) -> bool:
     if source.tag != tag("TextSource"):
         return False
     own = guid("words", stamp.session, stamp.sound)
-    name = f"{_called(stamp)} words"
-    return known_guid(source.get("guid")) == own or source.get("name") == name
+    name = f"{_name_source(stamp)} words"
+    return normalise_guid(source.get("guid")) == own or source.get("name") == name

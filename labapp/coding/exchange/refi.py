@@ -28,7 +28,7 @@ import yaml
 from labapp.base.messages import Message
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations.codebook import COLOUR, Codebook, Tier
-from labapp.coding.exchange.files import TOO_MUCH, parsed, plain, unreadable, write_new
+from labapp.coding.exchange.files import TOO_MUCH, parse_xml, plain, unreadable, write_new
 from labapp.coding.exchange.model import Annotation, FileCode, label_of, losses, read_label
 
 ORIGIN = "labapp"
@@ -181,7 +181,7 @@ def read_codes(codes: ET.Element | None, space: str) -> list[FileCode]:
         own = element.findall(tag)
         read.append(
             FileCode(
-                known_guid(element.get("guid")),
+                normalise_guid(element.get("guid")),
                 name,
                 (element.findtext(f"{{{space}}}Description") or "").strip(),
                 element.get("color") or "",
@@ -194,8 +194,8 @@ def read_codes(codes: ET.Element | None, space: str) -> list[FileCode]:
     return read
 
 
-def known_guid(text: str | None) -> str:
-    """An id as it is compared: some tools write braces and capitals."""
+def normalise_guid(text: str | None) -> str:
+    """An id in the form in which ids are compared: some tools write braces and capitals."""
     return (text or "").strip().strip("{}").casefold()
 
 
@@ -265,16 +265,16 @@ def read(content: bytes, path: Path, codebook_id: str = "imported") -> Codebook:
     ExchangeError : it is no such file, or has no codes.
     AnnotationError : what it says makes no codebook.
     """
-    root = parsed(content, path.name, f"{{{SPACE}}}CodeBook")
+    root = parse_xml(content, path.name, f"{{{SPACE}}}CodeBook")
     codes = read_codes(root.find(f"{{{SPACE}}}Codes"), SPACE)
     if not any(code.codable for code in codes):
         raise unreadable(path.name, "it has no codes")
     refuse_many(len(codes), path.name)
-    return made(document(codes, codebook_id), path)
+    return build_codebook(document(codes, codebook_id), path)
 
 
-def made(document: dict[str, Any], path: Path) -> Codebook:
-    """A document as a codebook. Raises ExchangeError, AnnotationError."""
+def build_codebook(document: dict[str, Any], path: Path) -> Codebook:
+    """Build a codebook from a document. Raises ExchangeError, AnnotationError."""
     refuse_many(len(document["codes"]), path.name)
     values = (value for code in document["codes"] for value in code.values())
     words = sum(len(value) for value in values if isinstance(value, str))

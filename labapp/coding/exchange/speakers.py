@@ -75,7 +75,7 @@ class SpeakersSaid:
         return told
 
 
-def suggested_speakers(annotations: SessionAnnotations) -> Mapping[str, Speaker]:
+def suggest_speakers(annotations: SessionAnnotations) -> Mapping[str, Speaker]:
     """By the ids of units who may speak there instead: the moderator, in the unit next to each
     prompt or question that was noted in the session. It is a suggestion and no more: voices are
     not told apart, and what was said without a note is not found."""
@@ -96,7 +96,7 @@ def suggested_speakers(annotations: SessionAnnotations) -> Mapping[str, Speaker]
 def speakers_of(session: Path) -> list[SpokenUnit]:
     """The units of a session in order of time, with who speaks. Raises AnnotationError."""
     annotations = annotations_of(open_record(session))
-    suggested, texts = suggested_speakers(annotations), annotations.texts
+    suggested, texts = suggest_speakers(annotations), annotations.texts
     return [
         SpokenUnit(
             unit.id,
@@ -123,7 +123,7 @@ def say_speakers(
     Parameters
     ----------
     table : a table with the columns `time` and `speaker`: who speaks in the unit at that time.
-    suggested : whether what `suggested_speakers` has is taken over; the table goes before it.
+    suggested : whether what `suggest_speakers` has is taken over; the table goes before it.
     confirm : whether all other units have the right speaker as they are.
 
     Raises
@@ -134,7 +134,7 @@ def say_speakers(
     record = open_record(session)
     annotations = annotations_of(record)
     units = annotations.segmentation.units
-    wanted: dict[str, Speaker] = dict(suggested_speakers(annotations)) if suggested else {}
+    wanted: dict[str, Speaker] = dict(suggest_speakers(annotations)) if suggested else {}
     if table is not None:
         wanted |= _in_table(table, units)
     changes = [
@@ -169,16 +169,16 @@ def _in_table(path: Path, units: Sequence[Unit]) -> dict[str, Speaker]:
     for number, row in rows:
         time, speaker = row["time"].strip(), row["speaker"].strip()
         if speaker not in SPEAKERS:
-            raise _refused(path, number, f"{speaker!r} is none of {', '.join(SPEAKERS)}")
+            raise _make_line_error(path, number, f"{speaker!r} is none of {', '.join(SPEAKERS)}")
         t_ns = time_ns(time)
         here = [unit for unit in units if unit.t0_ns <= t_ns < unit.t1_ns]
         if not here:
-            raise _refused(path, number, f"no unit is at {time}")
+            raise _make_line_error(path, number, f"no unit is at {time}")
         speakers |= {unit.id: cast(Speaker, speaker) for unit in here}
     return speakers
 
 
-def _refused(path: Path, number: int, why: str) -> AnnotationError:
+def _make_line_error(path: Path, number: int, why: str) -> AnnotationError:
     return AnnotationError(
         f"{path}, line {number}: {why}.",
         safe="Nothing was changed.",

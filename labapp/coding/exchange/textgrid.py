@@ -15,7 +15,7 @@ from labapp.base.messages import Message
 from labapp.base.reading.values import Budget, TooMuch
 from labapp.coding.exchange import files, model
 from labapp.coding.exchange.files import unreadable
-from labapp.coding.exchange.model import Annotation, Arrival, Sheet, Utterance, losses, ordered
+from labapp.coding.exchange.model import Annotation, Arrival, Sheet, Utterance, losses, sort_by_time
 
 _TOKEN = re.compile(
     r'"[^"]*+(?:""[^"]*+)*+(?P<closed>"?)|(?P<skip>(?<!\S)![^\r\n]*+|'
@@ -66,7 +66,7 @@ def content_of(sheet: Sheet) -> str:
         lines += [
             f"    item [{number}]:",
             f'        class = "{"TextTier" if points else "IntervalTier"}"',
-            f"        name = {_quoted(name)}",
+            f"        name = {_quote(name)}",
             "        xmin = 0",
             f"        xmax = {_seconds(end)}",
         ]
@@ -79,7 +79,7 @@ def _points(own: Sequence[tuple[int, int, str]]) -> Iterator[str]:
     for number, (at, _, text) in enumerate(own, start=1):
         yield f"        points [{number}]:"
         yield f"            number = {_seconds(at)}"
-        yield f"            mark = {_quoted(text)}"
+        yield f"            mark = {_quote(text)}"
 
 
 def _intervals(own: Sequence[tuple[int, int, str]], end: int) -> Iterator[str]:
@@ -97,7 +97,7 @@ def _intervals(own: Sequence[tuple[int, int, str]], end: int) -> Iterator[str]:
         yield f"        intervals [{number}]:"
         yield f"            xmin = {_seconds(begin)}"
         yield f"            xmax = {_seconds(stop)}"
-        yield f"            text = {_quoted(text)}"
+        yield f"            text = {_quote(text)}"
 
 
 def _seconds(t_ns: int) -> str:
@@ -105,7 +105,7 @@ def _seconds(t_ns: int) -> str:
     return f"{whole}.{rest:09d}".rstrip("0").rstrip(".")
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"' + text.replace('"', '""').replace("\r\n", "\n") + '"'
 
 
@@ -118,7 +118,7 @@ def read(content: bytes, name: str) -> tuple[Arrival, ...]:
 
 
 def _read(content: bytes, name: str) -> Arrival:
-    text = files.decoded(content, name)
+    text = files.decode_text(content, name)
     if "TextGrid" not in text[:200]:
         raise unreadable(name, "it is no TextGrid", "Save it in Praat as a TextGrid text file.")
     tokens = _Tokens(text, name)
@@ -150,7 +150,7 @@ def _read(content: bytes, name: str) -> Arrival:
             annotations.append(
                 Annotation(None, tier, own or code, begin, end, value=value, place=place)
             )
-    both = ordered(utterances), ordered(annotations)
+    both = sort_by_time(utterances), sort_by_time(annotations)
     return Arrival(*both, lost=tuple(lost), length_ns=length_ns, memos=False)
 
 

@@ -205,7 +205,7 @@ def main() -> None:
             else:
                 answer = {"words": engine.hear(samples, facts["language"], facts["words"])}
         except Exception as error:  # noqa: BLE001  (whatever a library raises; the parent tells it)
-            answer = {"error": _told(error)}
+            answer = {"error": _format_error(error)}
         try:
             out.write(json.dumps(answer).encode() + b"\n")
             out.flush()
@@ -215,7 +215,7 @@ def main() -> None:
     os._exit(0)
 
 
-def _told(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 

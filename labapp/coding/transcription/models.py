@@ -25,7 +25,7 @@ from labapp.base.installation import install_command
 from labapp.base.messages import Message
 from labapp.base.reading import files
 from labapp.base.resources import speech_models
-from labapp.coding.annotations.store import cached_sha256
+from labapp.coding.annotations.store import hash_with_cache
 
 EngineName = Literal["whisper", "whispercpp", "vosk"]
 UNCHANGED = Message("nothing_written")
@@ -120,10 +120,10 @@ class SpeechModel:
         """
         try:
             if files.is_file(self.path):
-                return cached_sha256(self.path)
+                return hash_with_cache(self.path)
             digest = hashlib.sha256()
             for name in sorted(files.below(self.path)):
-                digest.update(f"{name}\0{cached_sha256(self.path / name)}\n".encode())
+                digest.update(f"{name}\0{hash_with_cache(self.path / name)}\n".encode())
         except OSError as error:
             raise TranscriptionError(
                 f"The model {self.path} cannot be read ({error.strerror or error}).",

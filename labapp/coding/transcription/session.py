@@ -46,12 +46,12 @@ from labapp.coding.annotations.model import (
     Word,
     annotations_folder,
 )
-from labapp.coding.annotations.segmenting import segment, segment_session, sound_of, voiced
+from labapp.coding.annotations.segmenting import find_speech, segment, segment_session, sound_of
 from labapp.coding.annotations.texts import TextsFile, is_redacted
 from labapp.coding.transcription.child import RATE, RawWord, request
 from labapp.coding.transcription.models import WHICH, SpeechModel
 from labapp.record.audio.recorded_sound import RecordedSound
-from labapp.record.audio.speech import PAUSE_S, joined
+from labapp.record.audio.speech import PAUSE_S, join_stretches
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.record import Record
 
@@ -221,13 +221,13 @@ class _SharedTexts:
 
     def read(self) -> None:
         """See what there is. Raises AnnotationError."""
-        with self._opened() as file:
+        with self._open_texts() as file:
             self.texts, self.redactions = file.texts, file.redactions
 
     def put(self, text: Text, waiting: Callable[[Text | None], bool]) -> bool:
         """Write a text where it is still waited for; says whether it was. Raises
         AnnotationError."""
-        with self._opened() as file:
+        with self._open_texts() as file:
             self.texts = file.texts
             if file.redactions != self.redactions:
                 raise AnnotationError(
@@ -243,10 +243,10 @@ class _SharedTexts:
 
     def note_recogniser(self, facts: dict[str, Any]) -> None:
         """See `TextsFile.note_recogniser`. Raises AnnotationError."""
-        with self._opened() as file:
+        with self._open_texts() as file:
             file.note_recogniser(facts)
 
-    def _opened(self) -> TextsFile:
+    def _open_texts(self) -> TextsFile:
         session, record = self._session, self._record
         return store.open_texts(session, RECOGNISER, record=record, patience_s=self._patience_s)
 
@@ -272,7 +272,7 @@ class _Work:
     ) -> None:
         self._sound, self._texts, self._done, self._tell = sound, texts, done, tell
         self._units = units
-        self._voiced = voiced(sound)
+        self._voiced = find_speech(sound)
         self._begins = [begins for begins, _ in self._voiced]
         self._ends = [ends for _, ends in self._voiced]
 
@@ -324,7 +324,7 @@ class _Work:
     def _stretches(self, unit: Unit) -> list[Stretch]:
         """What is heard of a unit at a time."""
         spoken = [(b / NS, e / NS) for b, e in self._within(unit.t0_ns, unit.t1_ns)]
-        together = [(round(b * NS), round(e * NS)) for b, e in joined(spoken, PAUSE_S)]
+        together = [(round(b * NS), round(e * NS)) for b, e in join_stretches(spoken, PAUSE_S)]
         return [
             piece
             for stretch in together
@@ -359,7 +359,7 @@ class _Work:
         if not samples.any():
             return []
         return [
-            _placed(word, begins, unit, self._texts.redactions)
+            _place_word(word, begins, unit, self._texts.redactions)
             for word in recogniser.hear(samples, rate, language)
         ]
 
@@ -391,7 +391,7 @@ class _Work:
         self._texts.note_recogniser({"id": name, **facts})
 
 
-def _placed(word: HeardWord, t0_ns: int, unit: Unit, redactions: Sequence[Redaction]) -> Word:
+def _place_word(word: HeardWord, t0_ns: int, unit: Unit, redactions: Sequence[Redaction]) -> Word:
     """A word in session time, within its unit, and beside what is redacted: it was heard where that
     is silent, and engines place words roughly."""
     begins = min(max(t0_ns + round(word.t0_s * NS), unit.t0_ns), unit.t1_ns)
@@ -590,7 +590,7 @@ class Recogniser:
         ------
         TranscriptionError : the engine failed, or its process ended.
         """
-        sound = resampled(samples, rate)
+        sound = resample_sound(samples, rate)
         answer = self._ask({"language": language, "words": self.words}, sound)
         return whole_words([tuple(word) for word in answer["words"]])
 
@@ -628,7 +628,9 @@ class Recogniser:
             line = self._child.stdout.readline()
         except OSError:
             line = b""
-        answer: dict[str, Any] = json.loads(line) if line.strip() else {"error": self._ended()}
+        answer: dict[str, Any] = (
+            json.loads(line) if line.strip() else {"error": self._describe_exit()}
+        )
         if "error" in answer:
             engine = self.model.engine
             at_work = sound is not None
@@ -647,7 +649,7 @@ class Recogniser:
             )
         return answer
 
-    def _ended(self) -> str:
+    def _describe_exit(self) -> str:
         """How the process ended, with the last line that it wrote."""
         try:
             status: int | None = self._child.wait(_CLOSE_S)
@@ -661,7 +663,7 @@ class Recogniser:
         return f"its process ended with {status}{last}"
 
 
-def resampled(samples: NDArray[np.int16], rate: int) -> NDArray[np.int16]:
+def resample_sound(samples: NDArray[np.int16], rate: int) -> NDArray[np.int16]:
     """Sound at the rate that engines take, (m,) int16."""
     if rate == RATE or samples.size == 0:
         return samples

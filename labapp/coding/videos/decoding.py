@@ -89,14 +89,14 @@ class Picture:
     pixels: NDArray[np.uint8]
 
 
-def installed() -> bool:
+def is_installed() -> bool:
     """Whether videos can be read here."""
     return find_spec("av") is not None
 
 
 def require() -> None:
     """Raises VideoError where the extra is not installed."""
-    if not installed():
+    if not is_installed():
         raise VideoError(
             "Videos cannot be read here: the package av (PyAV) is not installed.",
             safe=UNCHANGED,
@@ -133,7 +133,7 @@ _STARTS = {
 class OpenedVideo:
     """A video that is open: its pictures by time, and its sound.
 
-    Made by `opened`; it is used by one thread at a time.
+    Made by `open_for_decoding`; it is used by one thread at a time.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ class OpenedVideo:
         stop: asked between two pictures whether this one is not wanted any more; then, or where
         there is none, it gives None. Raises VideoError where the file cannot be read there.
         """
-        with self._told():
+        with self._report_errors():
             if not self._is_near(t_s):
                 self._seek(t_s)
             while self._coming is not None and (coming := self._time(self._coming)) <= t_s:
@@ -220,7 +220,7 @@ class OpenedVideo:
         for back in (0.0, 2.0, 10.0, LONGEST_S):
             target = max(0.0, t_s - back) + self._origin_s
             self._container.seek(int(target / float(stream.time_base or 1)), stream=stream)
-            self._frames = self._decoded()
+            self._frames = self._decode_frames()
             self._coming = next(self._frames, None)
             if self._coming is not None and self._time(self._coming) <= t_s:
                 break
@@ -232,8 +232,8 @@ class OpenedVideo:
         self._advance()
 
     def _first(self) -> VideoFrame | None:
-        with self._told():
-            self._frames = self._decoded()
+        with self._report_errors():
+            self._frames = self._decode_frames()
             self._coming = next(self._frames, None)
             if self._coming is None:
                 raise _no_video(self._name, Message("video_no_readable"))
@@ -245,7 +245,7 @@ class OpenedVideo:
         assert self._frames is not None
         self._shown, self._coming = self._coming, next(self._frames, None)
 
-    def _decoded(self) -> Iterator[VideoFrame]:
+    def _decode_frames(self) -> Iterator[VideoFrame]:
         """Pictures with a time; what of them is damaged is left out."""
         invalid = _invalid()
         for packet in self._container.demux(self._stream):
@@ -279,10 +279,10 @@ class OpenedVideo:
         """Its sound from the beginning to the end, mono at `SOUND_RATE`, each piece with the time
         of the video of its first sample in s, which never goes back."""
         if self._sound is not None:
-            with self._told():
-                yield from self._resampled(self._sound)
+            with self._report_errors():
+                yield from self._resample_audio(self._sound)
 
-    def _resampled(self, stream: AudioStream) -> Iterator[tuple[float, NDArray[np.int16]]]:
+    def _resample_audio(self, stream: AudioStream) -> Iterator[tuple[float, NDArray[np.int16]]]:
         from av.audio.resampler import AudioResampler
 
         self._container.seek(0)
@@ -320,7 +320,7 @@ class OpenedVideo:
         """Time from its beginning to the end of the last picture that is in the file, whatever its
         head says. Raises VideoError."""
         ends = 0.0
-        with self._told():
+        with self._report_errors():
             self._container.seek(0)
             self._shown = self._coming = self._frames = None
             for packet in self._container.demux(self._stream):
@@ -334,7 +334,7 @@ class OpenedVideo:
         return ends
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _report_errors(self) -> Iterator[None]:
         try:
             yield
         except LabappError:
@@ -344,7 +344,7 @@ class OpenedVideo:
 
 
 @contextmanager
-def opened(open_video: OpenVideo, name: str) -> Iterator[OpenedVideo]:
+def open_for_decoding(open_video: OpenVideo, name: str) -> Iterator[OpenedVideo]:
     """A video, open.
 
     Parameters
@@ -469,7 +469,9 @@ class VideoFeed:
     def _run(self) -> None:
         with ExitStack() as held:
             try:
-                video = held.enter_context(opened(self._open_video, self.placed.video.file))
+                video = held.enter_context(
+                    open_for_decoding(self._open_video, self.placed.video.file)
+                )
             except LabappError as error:
                 self._tell(ShownPicture(*self.placed.stretch_ns, None, error))
                 return

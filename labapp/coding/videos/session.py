@@ -48,7 +48,7 @@ from labapp.coding.annotations.video_files import (
     Video,
     VideoAlignment,
     VideosFile,
-    agreed_to_video,
+    has_video_consent,
     list_file,
     videos_folder,
     videos_of,
@@ -58,7 +58,7 @@ from labapp.coding.videos.decoding import (
     UNCHANGED,
     OpenedVideo,
     facts_of,
-    opened,
+    open_for_decoding,
     require,
 )
 from labapp.record.audio.alignment import huber_line
@@ -104,7 +104,7 @@ def add_video(
     record = _record(session, by)
     require()
     before = _status(file)
-    with opened(lambda: files.open_file(file), file.name) as video:
+    with open_for_decoding(lambda: files.open_file(file), file.name) as video:
         tell(None, "looking through the video")
         facts, ending = facts_of(video), video.ending
         alignment = (
@@ -119,7 +119,7 @@ def add_video(
         while not number or files.exists(path):  # a crash may have left a file without its line
             number = max(number + 1, int(known.next_id.removeprefix("video-")))
             path = folder / f"video-{number}{ending}"
-        with _copied(file, path, before, tell) as (draft, sha256):
+        with _copy_whole(file, path, before, tell) as (draft, sha256):
             for placed in known.videos.values():
                 if placed.video.sha256 == sha256:
                     raise VideoError(
@@ -165,7 +165,9 @@ def align_video(
         raise _unknown(record, video_id)
     path = videos_folder(session) / placed.video.file
     if offset_s is None:
-        with opened(lambda: files.open_file(path, follow=False), placed.video.file) as video:
+        with open_for_decoding(
+            lambda: files.open_file(path, follow=False), placed.video.file
+        ) as video:
             alignment = _by_sound(record, video, by, tell)
     else:
         alignment = by_hand(offset_s, drift_ppm, by)
@@ -202,7 +204,7 @@ def remove_video(session: Path, video_id: str, *, by: str = "") -> None:
 
 def check_consent(record: Record) -> None:
     """Raises VideoError where the participant did not agree to a video."""
-    if agreed_to_video(record):
+    if has_video_consent(record):
         return
     asked = USE in record.outline.agreed
     what = "did not agree to a video" if asked else "was not asked for a video"
@@ -356,7 +358,7 @@ def _status(file: Path) -> os.stat_result:
 
 
 @contextmanager
-def _copied(
+def _copy_whole(
     file: Path, path: Path, before: os.stat_result, tell: Tell
 ) -> Iterator[tuple[Path, str]]:
     """A whole copy beside its place, and its SHA-256; it is removed unless it got its name."""

@@ -71,7 +71,7 @@ _STREAM = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pool:
+class PicturePool:
     """What a set is chosen from: pictures, and what a model makes of them.
 
     Attributes
@@ -185,7 +185,7 @@ def pool_of(
     pixels: int,
     *,
     every: bool = False,
-) -> Pool:
+) -> PicturePool:
     """All test pictures of a task, of which the clear ones may be chosen, or `every` one. Raises
     StimuliError: people can see nothing of it."""
     if (split.draw is None and split.reference is None) or not split.words:
@@ -203,7 +203,7 @@ def pool_of(
         assert split.draw is not None
         return f"pictures/{row:05d}.png", _png(split.draw, tuple(factors.tolist()), pixels)
 
-    return Pool(
+    return PicturePool(
         ready.answers(),
         beliefs.round(DIGITS),
         split.test.concepts_of,
@@ -211,14 +211,14 @@ def pool_of(
         split.words,
         classes_of(split),
         picture,
-        *_allowed(split, every=every),
+        *_select_allowed(split, every=every),
         split.name if split.origin == "own" else f"{split.name}: pictures drawn by labapp",
         split.invented,
         split.classes_are,
     )
 
 
-def _allowed(split: ConceptSplit, *, every: bool) -> tuple[Bool, str]:
+def _select_allowed(split: ConceptSplit, *, every: bool) -> tuple[Bool, str]:
     """Which test pictures may be chosen, and by which rule, in words."""
     count = len(split.test)
     if every or not split.unclear:
@@ -315,7 +315,7 @@ def matrix(values: object) -> tuple[tuple[float, ...], ...]:
 
 
 def choose(
-    pool: Pool,
+    pool: PicturePool,
     record: ModelRecord,
     set_id: str,
     *,
@@ -400,7 +400,9 @@ def choose(
     )
 
 
-def _photo(pool: Pool, row: int, name: str, item: ItemType | None, *, natural: bool) -> Photo:
+def _photo(
+    pool: PicturePool, row: int, name: str, item: ItemType | None, *, natural: bool
+) -> Photo:
     classes = pool.classes
     answer = int(pool.answers[row, 0].argmax())
     return Photo(

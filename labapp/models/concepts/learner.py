@@ -112,7 +112,7 @@ class TrainingRows:
 def _floats(x: Tensor) -> Tensor:
     if x.dtype != torch.uint8:
         return x
-    return laid_out(x.float().div_(255))
+    return to_channels_last(x.float().div_(255))
 
 
 def in_memory(rows: ConceptRows) -> TrainingRows:
@@ -223,8 +223,8 @@ def adam(parameters: Iterable[nn.Parameter]) -> torch.optim.Adam:
     return torch.optim.Adam(parameters, lr=RATE, betas=(0.9, 0.999), eps=1e-7, fused=True)
 
 
-def detached(losses: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The same losses, of which no gradient is wanted any more."""
+def detach_losses(losses: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The same losses, detached from the graph."""
     return {name: value.detach() for name, value in losses.items()}
 
 
@@ -352,7 +352,7 @@ def initialise(network: nn.Module, seed: int, weights: InitialWeights | None) ->
             nn.init.uniform_(module.bias, -most, most, generator=generator)
 
 
-def laid_out(x: Tensor) -> Tensor:
+def to_channels_last(x: Tensor) -> Tensor:
     """Pictures with channels last in memory, for which CPUs convolve twice as fast."""
     return x if x.ndim != 4 or x.is_cuda else x.contiguous(memory_format=torch.channels_last)
 
@@ -464,7 +464,7 @@ class ConceptModel:
                 parts.append(logits.double().numpy())
         return np.concatenate(parts)
 
-    def intervened(self, rows: ConceptRows, setting: Mapping[int, int]) -> Float64:
+    def predict_after_setting(self, rows: ConceptRows, setting: Mapping[int, int]) -> Float64:
         """Class logits of all rows after some concepts, by their number from 0, were set to 0 or 1:
         float64, shape (n, classes). Raises ModelError: no concept of this model can be set, or
         there is none of that number."""

@@ -48,7 +48,7 @@ from labapp.models.concepts.learner import (
     Setup,
     TrainingRows,
     adam,
-    detached,
+    detach_losses,
 )
 from labapp.models.concepts.recipe import BottleneckSettings, Ccd, Cw, Senn, VaeSettings, Windows
 from labapp.models.datasets.split import Float64, Int64, chunks
@@ -92,7 +92,7 @@ def newton(covariance: Tensor, iterations: int) -> Tensor:
     return inverse_root / trace.sqrt()
 
 
-def turned(rotation: Float64, gradient: Float64) -> Float64:
+def step_rotation(rotation: Float64, gradient: Float64) -> Float64:
     """A rotation (c, c) after a step that lowers the sum of its product with the gradient (c, c).
 
     The step is of a length that meets Wolfe's conditions, searched by bisection from `FIRST_STEP`;
@@ -152,7 +152,7 @@ class ConceptWhitening(nn.Module):
         self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
 
     def forward(self, x: Tensor) -> Tensor:
-        return self._applied(x, turn=True)
+        return self._apply_whitening(x, turn=True)
 
     @torch.no_grad()
     def turn_towards(self, examples: Sequence[Tensor]) -> None:
@@ -169,7 +169,7 @@ class ConceptWhitening(nn.Module):
         gradient = self.gradient.double().cpu().numpy()
         rotation = self.rotation.double().cpu().numpy()
         for _ in range(TURNS):
-            rotation = turned(rotation, gradient)
+            rotation = step_rotation(rotation, gradient)
         self.rotation.copy_(torch.from_numpy(rotation))
 
     def _row(self, x: Tensor, channel: int) -> Tensor:
@@ -180,7 +180,7 @@ class ConceptWhitening(nn.Module):
         instead. That is no gradient of the concept's activation, and the rows of different concepts
         come out much alike.
         """
-        whitened = self._applied(x, turn=False)
+        whitened = self._apply_whitening(x, turn=False)
         if whitened.ndim == 2:
             return -whitened.mean(dim=0)
         winners = self.rotation if self._windows else self.rotation[channel][None]
@@ -189,7 +189,7 @@ class ConceptWhitening(nn.Module):
         winning = whitened.flatten(2).gather(2, places.flatten(2).expand(-1, len(self.mean), -1))
         return -winning.mean(dim=(0, 2))
 
-    def _applied(self, x: Tensor, *, turn: bool) -> Tensor:
+    def _apply_whitening(self, x: Tensor, *, turn: bool) -> Tensor:
         # A view where channels stand last in memory.
         rows = x.movedim(1, -1).reshape(-1, len(self.mean))
         if self.training:
@@ -272,7 +272,7 @@ class Whitened(ConceptLearner):
             self.networks.train()
         loss = self._loss(batch)
         self.descend(self.optimizers[0], loss, done)
-        return detached({"loss": loss})
+        return detach_losses({"loss": loss})
 
     def codes(self, x: Tensor, *, as_published: bool = False) -> Tensor:
         """Of maps MaxPool-Mean: the mean of the 2 x 2 maxima of each concept's channel."""
@@ -349,7 +349,7 @@ class Bottleneck(ConceptLearner):
         concept = functional.binary_cross_entropy_with_logits(logits, batch.concepts)
         loss = task + self.alpha * concept
         self.descend(self.optimizers[0], loss, done)
-        return detached({"loss": loss, "task": task, "concepts": concept})
+        return detach_losses({"loss": loss, "task": task, "concepts": concept})
 
     def codes(self, x: Tensor, *, as_published: bool = False) -> Tensor:
         return self._code(self.networks["encoder"](x))
@@ -465,10 +465,10 @@ class Explained(ConceptLearner):
     def step(self, batch: Batch, draws: np.random.Generator, done: float) -> Losses:
         if self._phase == "pictures":
             posterior = self.networks["encoder"](batch.x).chunk(2, dim=1)
-            error = self._error(drawn_from(posterior, draws), batch.x)
+            error = self._error(sample_posterior(posterior, draws), batch.x)
             kl = divergence(*posterior).mean()
             self.descend(self.optimizers[1], error + kl, done)
-            return detached({"loss": error + kl, "reconstruction": error, "kl": kl})
+            return detach_losses({"loss": error + kl, "reconstruction": error, "kl": kl})
         concepts = self._concepts(batch.x)
         relevances, unstable = self._relevances(batch.x.flatten(1), concepts)
         task = learner.class_loss(logits_of(relevances, concepts), batch.labels)
@@ -476,7 +476,7 @@ class Explained(ConceptLearner):
         error = self._error(concepts, batch.x)
         loss = task + self._robustness * instability + self._reconstruction * error
         self.descend(self.optimizers[0], loss, done)
-        return detached(
+        return detach_losses(
             {"loss": loss, "task": task, "instability": instability, "reconstruction": error}
         )
 
@@ -509,14 +509,14 @@ Posterior = tuple[Tensor, Tensor]
 """Means and log variances, each (n, dimensions)."""
 
 
-def drawn_from(posterior: Posterior, draws: np.random.Generator) -> Tensor:
-    """A sample of each row's posterior, (n, dimensions)."""
+def sample_posterior(posterior: Posterior, draws: np.random.Generator) -> Tensor:
+    """Draw a sample from each row's posterior, (n, dimensions)."""
     mean, log_variance = posterior
     noise = torch.as_tensor(draws.standard_normal(tuple(mean.shape), dtype=np.float32))
     return mean + noise.to(mean.device) * (0.5 * log_variance).exp()
 
 
-def shared(first: Posterior, second: Posterior) -> Tensor:
+def find_shared_dimensions(first: Posterior, second: Posterior) -> Tensor:
     """Which dimensions of two posteriors count as shared by a pair, bool (n, dimensions): those in
     which KL(first || second) is below the middle of its least and greatest value."""
     (mean, log_variance), (other_mean, other_log_variance) = first, second
@@ -531,13 +531,15 @@ def shared(first: Posterior, second: Posterior) -> Tensor:
     return apart < 0.5 * (lowest + highest)
 
 
-def averaged(first: Posterior, second: Posterior, how: Averaging) -> tuple[Posterior, Posterior]:
+def average_posteriors(
+    first: Posterior, second: Posterior, how: Averaging
+) -> tuple[Posterior, Posterior]:
     """Both posteriors of a pair, with their average in the dimensions that they share.
 
     "gvae" takes the means of means and of variances, "mlvae" the product of both densities brought
     to the variance of the harmonic mean (Locatello et al. 2020, section 4).
     """
-    alike = shared(first, second)
+    alike = find_shared_dimensions(first, second)
     (mean, log_variance), (other_mean, other_log_variance) = first, second
     variance, other_variance = log_variance.exp(), other_log_variance.exp()
     if how == "gvae":
@@ -549,13 +551,13 @@ def averaged(first: Posterior, second: Posterior, how: Averaging) -> tuple[Poste
         common_mean = 0.5 * precise * common_variance
     common_log_variance = common_variance.log()
 
-    def replaced(own: Posterior) -> Posterior:
+    def replace_shared(own: Posterior) -> Posterior:
         return (
             torch.where(alike, common_mean, own[0]),
             torch.where(alike, common_log_variance, own[1]),
         )
 
-    return replaced(first), replaced(second)
+    return replace_shared(first), replace_shared(second)
 
 
 def pairs(concepts: Int64, count: int, draws: np.random.Generator) -> Int64:
@@ -634,16 +636,16 @@ class Variational(ConceptLearner):
             posterior = self._posterior(x)
         else:
             # First all left sides, then all right ones.
-            x = learner.laid_out(torch.cat(batch.x.unbind(dim=1)))
+            x = learner.to_channels_last(torch.cat(batch.x.unbind(dim=1)))
             left, right = zip(*(part.chunk(2) for part in self._posterior(x)), strict=True)
-            both = averaged(left, right, self._averaging)
+            both = average_posteriors(left, right, self._averaging)
             posterior = torch.cat([both[0][0], both[1][0]]), torch.cat([both[0][1], both[1][1]])
-        rebuilt = self.networks["decoder"](drawn_from(posterior, draws))
+        rebuilt = self.networks["decoder"](sample_posterior(posterior, draws))
         error = learner.rebuilding_error(x, rebuilt)
         kl = divergence(*posterior).mean()
         loss = error + self._beta * kl
         self.descend(self.optimizers[0], loss, done)
-        return detached({"loss": loss, "reconstruction": error, "kl": kl})
+        return detach_losses({"loss": loss, "reconstruction": error, "kl": kl})
 
     def codes(self, x: Tensor, *, as_published: bool = False) -> Tensor:
         """Means of the posteriors; as published, a sample of each, the same for the same rows."""
@@ -651,7 +653,7 @@ class Variational(ConceptLearner):
         if not as_published:
             return mean
         draws = np.random.default_rng([self.setup.seed, _SAMPLE])
-        return drawn_from((mean, log_variance), draws)
+        return sample_posterior((mean, log_variance), draws)
 
     def _posterior(self, x: Tensor) -> Posterior:
         mean, log_variance = self.networks["encoder"](x).chunk(2, dim=1)
@@ -768,14 +770,14 @@ class Discovered(ConceptLearner):
             outputs = self.networks["predictor"](self.networks["encoder"](batch.x))
             loss = learner.class_loss(outputs, batch.labels)
             self.descend(self.optimizers[0], loss, done)
-            return detached({"loss": loss})
+            return detach_losses({"loss": loss})
         outputs = self.networks["predictor"](self._directions(batch.x))
         task = learner.class_loss(outputs, batch.labels)
         near = salience(self._directions.cosines(batch.x), nearest(self.batch, self.setup.classes))
         alike = likeness(self._directions.unit())
         loss = task - SALIENCE * near + APARTNESS * alike
         self.descend(self.optimizers[1], loss, done)
-        return detached({"loss": loss, "task": task, "salience": near, "likeness": alike})
+        return detach_losses({"loss": loss, "task": task, "salience": near, "likeness": alike})
 
     def codes(self, x: Tensor, *, as_published: bool = False) -> Tensor:
         return self._directions.scores(self.networks["encoder"](x))

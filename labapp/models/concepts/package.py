@@ -54,7 +54,7 @@ def find(reference: str | Path, root: Path | None = None) -> Path:
     ModelError, also where labapp has the recipe alone."""
     name = str(reference)
     there = (Path(reference) / CARD).is_file() or name in list_packages(root)
-    if not there and name in recipe.shipped():
+    if not there and name in recipe.read_shipped():
         raise ModelNotFound(
             f"The model {name!r} is not trained here: labapp has its recipe alone.",
             safe="No model was loaded.",
@@ -216,7 +216,7 @@ def rows(root: Path | None = None) -> list[dict[str, Any]]:
             "trained": False,
             "shipped": False,
         }
-        for each in recipe.shipped().values()
+        for each in recipe.read_shipped().values()
         if each.id not in trained
     ]
     return [*packages, *untrained]
@@ -253,7 +253,7 @@ def show(model: str | Path, root: Path | None = None) -> dict[str, Any]:
     """A model's card, or the recipe of an untrained one, as plain values. Raises ModelError."""
     known = list_packages(root)
     if str(model) not in known and not (Path(model) / cards.CARD).is_file():
-        untrained = recipe.shipped()
+        untrained = recipe.read_shipped()
         if str(model) in untrained:
             return {
                 "id": str(model),
@@ -326,14 +326,15 @@ def _numbers(
     return numbers | scores
 
 
-def intervened(
+def measure_interventions(
     model: str | Path,
     *,
     auc: bool = False,
     data_folder: Path | None = None,
     root: Path | None = None,
 ) -> dict[str, Any]:
-    """What setting concepts of the test rows to what is true does to the accuracy of the task.
+    """How the accuracy of the task changes when concepts of the test rows are set to their true
+    values.
 
     Parameters
     ----------

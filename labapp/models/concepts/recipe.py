@@ -35,7 +35,7 @@ from labapp.models.datasets.concepts.rows import (
     ConceptRows,
     ConceptSplit,
     Reading,
-    drawn,
+    draw_rows,
     generator,
     validation,
 )
@@ -80,7 +80,7 @@ class ToyData(Part):
     def load(self, size: Size, folder: Path | None = None) -> ConceptData:
         """The task; it needs no folder."""
         split = rows.tabular_toy(self.correlation, seed=self.seed)
-        return ConceptData(_sized(split, size, self.seed), None, self.shape(size))
+        return ConceptData(_limit_rows(split, size, self.seed), None, self.shape(size))
 
 
 class PictureData(Part):
@@ -145,7 +145,7 @@ class SpritesData(PictureData):
             )
         if self.spurious:
             split = sprites.spurious(split, seed=self.seed)
-        return _seen(self, split, size)
+        return _prepare_data(self, split, size)
 
 
 class ShapesData(PictureData):
@@ -162,7 +162,7 @@ class ShapesData(PictureData):
         split = shapes.shapes(
             self.correlations, seed=self.seed, official=official, reading=self.reading
         )
-        return _seen(self, split, size)
+        return _prepare_data(self, split, size)
 
 
 class BirdsData(Part):
@@ -185,13 +185,13 @@ class BirdsData(Part):
     def load(self, size: Size, folder: Path | None = None) -> ConceptData:
         """The task; it needs no folder."""
         split = marked_birds.marked_birds(seed=self.seed, train=self.train, test=self.test)
-        return _seen(self, split, size)
+        return _prepare_data(self, split, size)
 
 
 Data = Annotated[ToyData | SpritesData | ShapesData | BirdsData, Field(discriminator="dataset")]
 
 
-def _seen(data: PictureData | BirdsData, split: ConceptSplit, size: Size) -> ConceptData:
+def _prepare_data(data: PictureData | BirdsData, split: ConceptSplit, size: Size) -> ConceptData:
     """The task as learners of a size see it."""
     shape = data.shape(size)
 
@@ -202,18 +202,18 @@ def _seen(data: PictureData | BirdsData, split: ConceptSplit, size: Size) -> Con
     prepared = replace(split, train=prepare(split.train, 0), test=prepare(split.test, 1))
     train, held = validation(prepared.train, seed=data.seed, share=data.held_back)
     return ConceptData(
-        _sized(replace(prepared, train=train), size, data.seed),
-        held if size.test is None else drawn(held, size.test, data.seed),
+        _limit_rows(replace(prepared, train=train), size, data.seed),
+        held if size.test is None else draw_rows(held, size.test, data.seed),
         shape,
     )
 
 
-def _sized(split: ConceptSplit, size: Size, seed: int) -> ConceptSplit:
+def _limit_rows(split: ConceptSplit, size: Size, seed: int) -> ConceptSplit:
     """The task with no more rows than the size has."""
     if size.train is not None:
-        split = replace(split, train=drawn(split.train, size.train, seed))
+        split = replace(split, train=draw_rows(split.train, size.train, seed))
     if size.test is not None:
-        split = replace(split, test=drawn(split.test, size.test, seed))
+        split = replace(split, test=draw_rows(split.test, size.test, seed))
     return split
 
 
@@ -556,14 +556,14 @@ class RecipeFile(Part):
         """The recipes, in order. Raises ValueError: one of them is none."""
         base = self.model_dump(exclude={"variants"}, exclude_unset=True)
         if not self.variants:
-            return (_checked(base, ""),)
+            return (_validate(base, ""),)
         return tuple(
-            _checked({**_merged(base, values), "id": f"{self.id}-{name}"}, f"variants, {name}: ")
+            _validate({**_merge(base, values), "id": f"{self.id}-{name}"}, f"variants, {name}: ")
             for name, values in self.variants.items()
         )
 
 
-def _checked(values: dict[str, Any], where: str) -> ConceptRecipe:
+def _validate(values: dict[str, Any], where: str) -> ConceptRecipe:
     try:
         # With every default written out, as on a card.
         return ConceptRecipe.model_validate(ConceptRecipe.model_validate(values).model_dump())
@@ -573,14 +573,12 @@ def _checked(values: dict[str, Any], where: str) -> ConceptRecipe:
         raise ValueError(f"{where}{place}: {first['msg']}") from error
 
 
-def _merged(base: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def _merge(base: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in values.items():
         own = merged.get(key)
         merged[key] = (
-            _merged(own, value)
-            if isinstance(own, Mapping) and isinstance(value, Mapping)
-            else value
+            _merge(own, value) if isinstance(own, Mapping) and isinstance(value, Mapping) else value
         )
     return merged
 
@@ -590,7 +588,7 @@ def read(path: Path) -> tuple[ConceptRecipe, ...]:
     return recipe.read_document(path, "recipe", RecipeFile).recipes()
 
 
-def shipped() -> dict[str, ConceptRecipe]:
+def read_shipped() -> dict[str, ConceptRecipe]:
     """The recipes that come with labapp, by id. Raises ModelError."""
     folder = resources.models() / "recipes"
     return {recipe.id: recipe for path in sorted(folder.glob(PATTERN)) for recipe in read(path)}
@@ -606,7 +604,7 @@ def find(reference: str | Path) -> tuple[ConceptRecipe, ...]:
                 todo=f"Bring it in: labapp concepts import {reference}",
             )
         return read(Path(reference))
-    known = shipped()
+    known = read_shipped()
     if str(reference) in known:
         return (known[str(reference)],)
     raise ModelNotFound(

@@ -47,7 +47,7 @@ from labapp.models.datasets.painter import (
     grain,
     label_map,
     paint,
-    turned,
+    rotate_about,
 )
 from labapp.models.datasets.split import PARTS, Float32, Float64, Int64, PartName, Split, part_sizes
 
@@ -164,7 +164,7 @@ def guide(species: int) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Pose:
+class BirdPose:
     """Where the bird is, in units of the picture, and how its parts stand, in its own units."""
 
     x: float
@@ -192,7 +192,7 @@ class Plumage:
 
 
 @dataclass(frozen=True, slots=True)
-class Light:
+class BirdLight:
     """Gain, gain per channel, share of light lost across the picture, direction, noise (SD)."""
 
     gain: float
@@ -246,9 +246,9 @@ class Bird:
     species: int
     marks: Marks
     strength: tuple[float, float, float, float, float, float]
-    pose: Pose
+    pose: BirdPose
     plumage: Plumage
-    light: Light
+    light: BirdLight
     ground: Ground
     leaves: tuple[Leaf, ...]
     noise_seed: tuple[int, ...]
@@ -281,7 +281,7 @@ def bird(
         species=species,
         marks=marks,
         strength=(s[0], s[1], s[2], s[3], s[4], s[5]),
-        pose=Pose(
+        pose=BirdPose(
             x=draws.uniform(45, 55),
             y=draws.uniform(47, 57),
             degrees=draws.normal(0, 10),
@@ -295,7 +295,7 @@ def bird(
             crest_height=draws.uniform(9.5, 15),
         ),
         plumage=_plumage(draws, species),
-        light=Light(
+        light=BirdLight(
             gain=draws.uniform(0.7, 1.1),
             cast=(draws.uniform(0.89, 1.11), draws.uniform(0.89, 1.11), draws.uniform(0.89, 1.11)),
             shading=draws.uniform(0, 0.45),
@@ -476,7 +476,7 @@ visibility does not depend on the size of the picture."""
 def picture(bird: Bird, size: int) -> Float32:
     """The bird in its light: float32 0 to 1, shape (3, size, size). Raises ValueError: no size."""
     scene = list(_blots(bird)) + _scene(bird)
-    return _lit(paint(scene, _gradient(bird), size), bird.light, bird.noise_seed)
+    return _light_picture(paint(scene, _gradient(bird), size), bird.light, bird.noise_seed)
 
 
 def part_map(bird: Bird, size: int) -> NDArray[np.uint8]:
@@ -525,14 +525,14 @@ def placement(bird: Bird) -> Affine:
     side = -pose.scale if pose.mirrored else pose.scale
     height = pose.scale * pose.aspect * GENERA[bird.genus].girth
     place = Affine(1, 0, 0, 1, pose.x, pose.y)
-    return place.after(turned(pose.degrees)).after(Affine(side, 0, 0, height, 0, 0))
+    return place.after(rotate_about(pose.degrees)).after(Affine(side, 0, 0, height, 0, 0))
 
 
 def _scene(bird: Bird) -> list[Shape]:
     """Branch, bird and leaves, in units of the picture."""
     move = placement(bird)
     ground = bird.ground
-    branch = turned(ground.branch_slope, (0, FEET)).outline(
+    branch = rotate_about(ground.branch_slope, (0, FEET)).outline(
         box(-140, FEET - 0.3, 280, ground.branch_width)
     )
     where = places(bird)
@@ -541,7 +541,7 @@ def _scene(bird: Bird) -> list[Shape]:
         x, y = where[leaf.over]
         x, y = x + leaf.dx, y + leaf.dy
         hue, saturation, value = leaf.colour
-        tip = turned(leaf.degrees, (x, y))
+        tip = rotate_about(leaf.degrees, (x, y))
         blade = tip.outline(
             ((x - LEAF[0], y), (x - 3, y - 2 * LEAF[1], x + LEAF[0], y),
              (x - 3, y + 2 * LEAF[1], x - LEAF[0], y))
@@ -569,7 +569,7 @@ def _gradient(bird: Bird) -> Gradient:
     )
 
 
-def _lit(flat: Float32, light: Light, seed: tuple[int, ...]) -> Float32:
+def _light_picture(flat: Float32, light: BirdLight, seed: tuple[int, ...]) -> Float32:
     """A painted picture under its light, with noise; limited to 0 and 1."""
     size = flat.shape[-1]
     at = ((np.arange(size, dtype=np.float32) + 0.5) / size - 0.5) / np.float32(math.sqrt(2))
@@ -712,7 +712,7 @@ DOTS = ((4.0, -3.5), (-4.5, -3.0), (-13.0, -0.5), (-5.5, 4.5), (3.5, 4.0))
 
 
 def _wing(bird: Bird, colour: Colour) -> list[Shape]:
-    turn = turned(bird.pose.wing_degrees, (-4, 2))
+    turn = rotate_about(bird.pose.wing_degrees, (-4, 2))
     outline: Outline = (
         (9, -8.5), (14, 1, 7, 10, -6, 9.5), (-15, 9, -26, 5), (-20, -8, -13, -9),
     )  # fmt: skip

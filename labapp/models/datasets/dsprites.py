@@ -200,7 +200,7 @@ _NO_HEADER = (KeyError, TypeError, ValueError, SyntaxError, TokenError, MemoryEr
 
 
 @dataclass(frozen=True, slots=True)
-class Official:
+class SpritesFile:
     """Rows of the file: `packed` uint8, shape (rows of the grid, 512), one bit a pixel.
 
     `grid_rows`, int64, shape (n,), says which of them these rows are.
@@ -221,12 +221,12 @@ class Official:
     def factors(self, rows: Int64) -> Float64:
         return self.grid.factors(self.grid_rows[rows])
 
-    def part(self, rows: Int64) -> Official:
+    def part(self, rows: Int64) -> SpritesFile:
         """Some of these rows, int64, shape (n,); the pictures are shared, not copied."""
-        return Official(self.packed, self.grid, self.grid_rows[rows])
+        return SpritesFile(self.packed, self.grid, self.grid_rows[rows])
 
 
-def read(path: Path, grid: FactorGrid = FULL) -> Official:
+def read(path: Path, grid: FactorGrid = FULL) -> SpritesFile:
     """All rows of the file, in its order. Raises DatasetError: the file is missing, damaged, or
     holds other arrays than the published one: `imgs` uint8 0 or 1, `latents_classes` and
     `latents_values` with the colour (always the same) in front of the grid's factors, row by row in
@@ -235,14 +235,14 @@ def read(path: Path, grid: FactorGrid = FULL) -> Official:
     grid : what the file must hold; tests give a smaller grid than the published one.
     """
     if not files.is_file(path):
-        raise _refused(f"There is no {path}.", f"Put the authors' file {NAME} there.")
+        raise _make_error(f"There is no {path}.", f"Put the authors' file {NAME} there.")
     try:
         with archives.archive(path) as archive:
             _check_order(archive, path, grid)
             packed = _pictures(archive, path, grid)
     except (OSError, ValueError) as error:
-        raise _refused(f"{path} cannot be read: {error}.") from error
-    return Official(packed, grid, np.arange(grid.count))
+        raise _make_error(f"{path} cannot be read: {error}.") from error
+    return SpritesFile(packed, grid, np.arange(grid.count))
 
 
 def _check_order(archive: zipfile.ZipFile, path: Path, grid: FactorGrid) -> None:
@@ -257,7 +257,7 @@ def _check_order(archive: zipfile.ZipFile, path: Path, grid: FactorGrid) -> None
             content = _exactly(stream, dtype.itemsize * shape[0] * shape[1])
         factors = np.frombuffer(content, dtype).reshape(shape)
         if not np.allclose(factors[:, 1:], expected, rtol=0.0, atol=1e-6):
-            raise _refused(f"{name} of {path} are not those of the published grid.")
+            raise _make_error(f"{name} of {path} are not those of the published grid.")
 
 
 def _pictures(archive: zipfile.ZipFile, path: Path, grid: FactorGrid) -> NDArray[np.uint8]:
@@ -268,7 +268,7 @@ def _pictures(archive: zipfile.ZipFile, path: Path, grid: FactorGrid) -> NDArray
             count = min(_BLOCK, grid.count - start)
             block = np.frombuffer(_exactly(stream, count * SIZE * SIZE), np.uint8)
             if block.max() > 1:
-                raise _refused(f"Pictures of {path} hold other values than 0 and 1.")
+                raise _make_error(f"Pictures of {path} hold other values than 0 and 1.")
             packed[start : start + count] = np.packbits(block.reshape(count, -1), axis=1)
     return packed
 
@@ -281,7 +281,7 @@ def _array(
     try:
         entry = archive.getinfo(f"{name}.npy")
     except KeyError as error:
-        raise _refused(f"There is no array {name} in {path}.") from error
+        raise _make_error(f"There is no array {name} in {path}.") from error
     with archive.open(entry) as stream:
         try:
             read_header = {
@@ -290,15 +290,15 @@ def _array(
             }[npy.read_magic(stream)]
             own, by_columns, kind = read_header(stream)
         except _NO_HEADER as error:
-            raise _refused(f"The header of {name} in {path} cannot be read.") from error
+            raise _make_error(f"The header of {name} in {path} cannot be read.") from error
         if own != shape or by_columns or kind != dtype:
-            raise _refused(
+            raise _make_error(
                 f"{name} of {path} must be {dtype} of shape {shape}, found {kind} of shape {own}."
             )
         yield stream
         # Reading past the end makes the archive compare its checksum.
         if stream.read(1):
-            raise _refused(f"{name} of {path} is longer than its header says.")
+            raise _make_error(f"{name} of {path} is longer than its header says.")
 
 
 def _exactly(stream: IO[bytes], count: int) -> bytes:
@@ -308,7 +308,7 @@ def _exactly(stream: IO[bytes], count: int) -> bytes:
     return content
 
 
-def _refused(
+def _make_error(
     what: str, todo: str = f"Take a fresh copy of the authors' file {NAME}."
 ) -> DatasetError:
     return DatasetError(what, safe="Nothing was trained or written.", todo=todo)
@@ -321,7 +321,7 @@ __all__ = [
     "OFFICIAL",
     "SIZE",
     "SIZES",
-    "RenderedRows",
+    "RenderedSprites",
     "grid_factors",
     "grid_indices",
     "pictures",
@@ -355,7 +355,7 @@ def pictures(factors: NDArray[np.floating]) -> Float32:
 
 
 @dataclass(frozen=True, slots=True)
-class RenderedRows:
+class RenderedSprites:
     """Rows of the full grid, drawn when they are asked for; `grid_rows` int64, shape (n,)."""
 
     grid_rows: Int64
@@ -383,7 +383,7 @@ def split(*, held_out: int, seed: int, official: Path | None = None) -> Split:
     rows: tuple[Rows, Rows]
     files: dict[str, str] = {}
     if official is None:
-        rows = RenderedRows(train), RenderedRows(held)
+        rows = RenderedSprites(train), RenderedSprites(held)
     else:
         whole = read(official)
         rows = whole.part(train), whole.part(held)

@@ -39,7 +39,7 @@ from labapp.models.datasets.painter import (
     ellipse,
     grain,
     paint,
-    turned,
+    rotate_about,
 )
 from labapp.models.datasets.split import PARTS, Float32, Int64, PartName, part_sizes
 
@@ -123,7 +123,7 @@ class Expression:
 
 
 @dataclass(frozen=True, slots=True)
-class Pose:
+class FacePose:
     """Where the head is in the picture, and its turn in the plane."""
 
     x: float
@@ -133,7 +133,7 @@ class Pose:
 
 
 @dataclass(frozen=True, slots=True)
-class Light:
+class FaceLight:
     """The light on a face, and what the camera adds.
 
     Attributes
@@ -161,8 +161,8 @@ class Face:
     label: int
     identity: Identity
     expression: Expression
-    pose: Pose
-    light: Light
+    pose: FacePose
+    light: FaceLight
     noise_seed: tuple[int, ...]
 
 
@@ -203,14 +203,14 @@ def picture(face: Face, size: int = SIZE) -> Float32:
     skin = [Shape(outline, grey(1)) for outline in (head_outline(identity), neck(identity))]
     on_skin = _painted(skin, move, Gradient((0, 0), (0, UNITS), grey(0), grey(0)), size)
     shaded: Float32 = flat * (1 + (shade / np.float32(NEUTRAL) - 1) * on_skin)
-    return _lit(shaded, face)
+    return _light_drawing(shaded, face)
 
 
 def placement(face: Face) -> Affine:
     """The map from the face's units to those of the picture."""
     pose, scale = face.pose, face.pose.scale * FILL
     place = Affine(1, 0, 0, 1, pose.x, pose.y)
-    return place.after(turned(pose.degrees)).after(Affine(scale, 0, 0, scale, 0, 0))
+    return place.after(rotate_about(pose.degrees)).after(Affine(scale, 0, 0, scale, 0, 0))
 
 
 def _painted(shapes: list[Shape], move: Affine, ground: Gradient, size: int) -> Float32:
@@ -256,7 +256,7 @@ def _shadows(face: Face) -> list[Shape]:
     ]
 
 
-def _lit(drawn: Float32, face: Face) -> Float32:
+def _light_drawing(drawn: Float32, face: Face) -> Float32:
     """A drawing with uneven skin, under its light, a little out of focus and with grain."""
     from scipy import ndimage
 
@@ -474,13 +474,13 @@ def face(
         label=label,
         identity=identity,
         expression=_expression(draws, -1 if CLASSES[label] == "anger" else 1, noise),
-        pose=Pose(
+        pose=FacePose(
             x=draws.uniform(46, 54),
             y=draws.uniform(46, 54),
             degrees=draws.uniform(-8, 8),
             scale=draws.uniform(0.88, 1.08),
         ),
-        light=Light(
+        light=FaceLight(
             shading=draws.uniform(0, 0.4),
             degrees=draws.uniform(0, 360),
             ground=_apart(identity.skin, draws.uniform(0.2, 0.9)),

@@ -280,7 +280,7 @@ def divide_rows(
     if (counts < len(PARTS)).any():
         few = int(counts.argmin())
         raise _too_few(source, f"{names[few]} has {counts[few]} picture(s)")
-    wanted = _wanted(counts, shares)
+    wanted = _count_wanted(counts, shares)
     members: dict[str, list[int]] = {}
     for row, group in enumerate(groups):
         members.setdefault(group, []).append(row)
@@ -305,7 +305,7 @@ def divide_rows(
     return train, validation, test
 
 
-def _wanted(counts: Int64, shares: Shares) -> Float64:
+def _count_wanted(counts: Int64, shares: Shares) -> Float64:
     """Pictures of each class in each part, at least one: shape (3, classes)."""
     held = [
         np.maximum(np.floor(counts * share + 0.5), 1) for share in (shares.validation, shares.test)

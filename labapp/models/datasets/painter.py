@@ -222,8 +222,8 @@ class Affine(NamedTuple):
         return tuple(moved)
 
 
-def turned(degrees: float, about: tuple[float, float] = (0.0, 0.0)) -> Affine:
-    """A turn about a point; clockwise to the eye where y points down."""
+def rotate_about(degrees: float, about: tuple[float, float] = (0.0, 0.0)) -> Affine:
+    """A rotation about a point; clockwise to the eye where y points down."""
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     x, y = about
     return Affine(c, -s, s, c, x - c * x + s * y, y - s * x - c * y)
@@ -239,7 +239,7 @@ def ellipse(x: float, y: float, rx: float, ry: float, degrees: float = 0.0) -> O
         (-1, -k, -k, -1, 0, -1),
         (k, -1, 1, -k, 1, 0),
     )
-    return turned(degrees, (x, y)).after(Affine(rx, 0, 0, ry, x, y)).outline(unit)
+    return rotate_about(degrees, (x, y)).after(Affine(rx, 0, 0, ry, x, y)).outline(unit)
 
 
 def box(left: float, top: float, width: float, height: float) -> Outline:

@@ -28,7 +28,7 @@ def begin(build: Callable[[], NetworkT], seed: int) -> NetworkT:
     return network.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
 
 
-def normalised(pictures: Tensor) -> Tensor:
+def normalise(pictures: Tensor) -> Tensor:
     """Pictures about 0 with about unit spread."""
     return (pictures - MEAN) / SD
 
@@ -45,7 +45,7 @@ class ResidualBackbone(nn.Module):
 
     def __init__(self, field: Literal[33, 49] = 49) -> None:
         super().__init__()
-        self.stem = nn.Sequential(*_convolved(3, 24, 5, 2), *_convolved(24, 48, 3, 2))
+        self.stem = nn.Sequential(*_make_convolution(3, 24, 5, 2), *_make_convolution(24, 48, 3, 2))
         last = 3 if field == 49 else 1
         self.blocks = nn.Sequential(
             ResidualBlock(48, 64, 1), ResidualBlock(64, CHANNELS, 2, kernel=last)
@@ -53,7 +53,7 @@ class ResidualBackbone(nn.Module):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """The last map, after its ReLU: shape (n, 128, size / 8, size / 8)."""
-        features: Tensor = self.blocks(self.stem(normalised(pictures)))
+        features: Tensor = self.blocks(self.stem(normalise(pictures)))
         return features
 
 
@@ -63,9 +63,10 @@ class ResidualBlock(nn.Module):
     def __init__(self, inside: int, outside: int, stride: int, kernel: int = 3) -> None:
         super().__init__()
         self.body = nn.Sequential(
-            *_convolved(inside, outside, 3, stride), *_convolved(outside, outside, kernel)[:2]
+            *_make_convolution(inside, outside, 3, stride),
+            *_make_convolution(outside, outside, kernel)[:2],
         )
-        self.shortcut = nn.Sequential(*_convolved(inside, outside, 1, stride)[:2])
+        self.shortcut = nn.Sequential(*_make_convolution(inside, outside, 1, stride)[:2])
         self.relu = nn.ReLU()
 
     def forward(self, x: Tensor) -> Tensor:
@@ -85,7 +86,7 @@ class BagBackbone(nn.Module):
     def __init__(self, field: int) -> None:
         super().__init__()
         self.field = field
-        self.stem = nn.Sequential(*_convolved(3, 24, 5, 2), *_convolved(24, 48, 3, 2))
+        self.stem = nn.Sequential(*_make_convolution(3, 24, 5, 2), *_make_convolution(24, 48, 3, 2))
         widths = [(48, 48, 96), (96, 64, CHANNELS)]
         widths += [(CHANNELS, 64, CHANNELS)] * 2
         count = (field - 9) // 8
@@ -95,7 +96,7 @@ class BagBackbone(nn.Module):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """The last map, after its ReLU: shape (n, channels, size / 4, size / 4)."""
-        return self.of_normalised(normalised(pictures))
+        return self.of_normalised(normalise(pictures))
 
     def of_normalised(self, x: Tensor) -> Tensor:
         features: Tensor = self.blocks(self.stem(x))
@@ -108,13 +109,13 @@ class Bottleneck(nn.Module):
     def __init__(self, inside: int, middle: int, outside: int) -> None:
         super().__init__()
         self.body = nn.Sequential(
-            *_convolved(inside, middle, 1),
-            *_convolved(middle, middle, 3),
-            *_convolved(middle, outside, 1)[:2],
+            *_make_convolution(inside, middle, 1),
+            *_make_convolution(middle, middle, 3),
+            *_make_convolution(middle, outside, 1)[:2],
         )
         self.shortcut: nn.Module = nn.Identity()
         if inside != outside:
-            self.shortcut = nn.Sequential(*_convolved(inside, outside, 1)[:2])
+            self.shortcut = nn.Sequential(*_make_convolution(inside, outside, 1)[:2])
         self.relu = nn.ReLU()
 
     def forward(self, x: Tensor) -> Tensor:
@@ -144,7 +145,7 @@ class PooledClassifier(nn.Module):
         return scores
 
 
-def _convolved(inside: int, outside: int, kernel: int, stride: int = 1) -> list[nn.Module]:
+def _make_convolution(inside: int, outside: int, kernel: int, stride: int = 1) -> list[nn.Module]:
     """Convolution that keeps the size but for its stride, normalisation over the batch, ReLU."""
     return [
         nn.Conv2d(inside, outside, kernel, stride, kernel // 2, bias=False),

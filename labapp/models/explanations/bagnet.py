@@ -16,7 +16,7 @@ from torch.nn import functional
 from labapp.models.datasets.birds import SPECIES, Birds
 from labapp.models.datasets.split import Float32
 from labapp.models.explanations import evaluation
-from labapp.models.explanations.backbones import BagBackbone, PooledClassifier, begin, normalised
+from labapp.models.explanations.backbones import BagBackbone, PooledClassifier, begin, normalise
 from labapp.models.explanations.classifier import (
     Classifier,
     Phase,
@@ -58,7 +58,7 @@ def evidence(model: Classifier, pictures: UInt8) -> Float32:
     ModelError : the model is of another method.
     """
     network = network_of(model, "bagnet", PooledClassifier)
-    return _by_chunk(pictures, lambda inputs: _evidence(network, normalised(inputs)))
+    return _by_chunk(pictures, lambda inputs: _evidence(network, normalise(inputs)))
 
 
 def symmetric_range(maps: Float32) -> Float32:
@@ -72,7 +72,7 @@ def symmetric_range(maps: Float32) -> Float32:
 def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> BagnetChecks:
     assert isinstance(network, PooledClassifier)
     photos = load_photos(data.test, evaluation.POINTED)
-    maps = _by_chunk(photos.pictures, lambda inputs: _evidence(network, normalised(inputs)))
+    maps = _by_chunk(photos.pictures, lambda inputs: _evidence(network, normalise(inputs)))
     with torch.inference_mode():
         scores = network(as_input(photos.pictures)).numpy()
     chosen = scores.argmax(1)
@@ -80,7 +80,7 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> BagnetC
     birds = [photos.rows.bird(row) for row in range(len(photos))]
     return BagnetChecks(
         method="bagnet",
-        field=seen(network, photos.pictures[:1]),
+        field=measure_receptive_field(network, photos.pictures[:1]),
         map_error=float(np.abs(maps.mean((2, 3)) - scores).max()),
         pointing=evaluation.pointing(
             evaluation.peaks(own, network.backbone.stride), birds, recipe.data.size
@@ -89,10 +89,10 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> BagnetC
     )
 
 
-def seen(network: PooledClassifier, picture: UInt8) -> tuple[int, int]:
+def measure_receptive_field(network: PooledClassifier, picture: UInt8) -> tuple[int, int]:
     """Height and width of the field in which a pixel changes what the middle position says.
     `picture`: uint8, shape (1, 3, size, size). Lines of pixels are changed one at a time."""
-    x = normalised(as_input(picture))
+    x = normalise(as_input(picture))
     size = x.shape[-1]
     lines = torch.randn((2, size, *x.shape[1:]), generator=torch.Generator().manual_seed(0))
     extent = []

@@ -23,7 +23,7 @@ from labapp.models.explanations.package import CARD, WEIGHTS, ClassifierCard
 from labapp.models.stimuli import masked_pictures
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
-from labapp.models.stimuli.masked_pictures import MaskedRef, Masking, recorded_outputs
+from labapp.models.stimuli.masked_pictures import MaskedRef, Masking, find_recorded_outputs
 from labapp.models.training import files
 
 UInt8 = NDArray[np.uint8]
@@ -50,7 +50,7 @@ def outputs(
     ModelError : the model's package is damaged.
     """
     if (folder := _model_of(stimulus_set)) is None:
-        return recorded_outputs(stimulus_set, masking, photo, method)
+        return find_recorded_outputs(stimulus_set, masking, photo, method)
     model = tuple((folder / file).stat().st_mtime_ns for file in (CARD, WEIGHTS))
     files = masked_pictures.file_stamps(stimulus_set, photo, method)
     return _logits(
@@ -58,7 +58,7 @@ def outputs(
     )
 
 
-def installed(stimulus_set: StimulusSet) -> bool:
+def has_model(stimulus_set: StimulusSet) -> bool:
     """Whether the set names a model that is installed."""
     return _model_of(stimulus_set) is not None
 
@@ -94,7 +94,7 @@ class _Query:
 @lru_cache(maxsize=1024)
 def _logits(question: _Query) -> tuple[Logits, ...]:
     stimulus_set, masking = question.stimulus_set, question.masking
-    card, scores = _loaded(question.model, question.written)
+    card, scores = _load_cached(question.model, question.written)
     _refuse_another(stimulus_set, card)
     pictures = [
         masked_pictures.picture(
@@ -115,7 +115,7 @@ def _logits(question: _Query) -> tuple[Logits, ...]:
 
 
 @lru_cache(maxsize=4)
-def _loaded(folder: Path, written: tuple[int, ...]) -> tuple[ClassifierCard, Scores]:
+def _load_cached(folder: Path, written: tuple[int, ...]) -> tuple[ClassifierCard, Scores]:
     card = cards.read(folder)
     data = card.recipe.data
     if card.recipe.method.name != "cnn":

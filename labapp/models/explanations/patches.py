@@ -189,7 +189,7 @@ SHARPNESS = -0.75
 """The free constant of cubic interpolation (Keys 1981), as the usual picture libraries set it."""
 
 
-def enlarged(maps: NDArray[np.floating], size: int) -> Float32:
+def enlarge_maps(maps: NDArray[np.floating], size: int) -> Float32:
     """Maps (n, h, w) at the size of the picture they are of, bicubic: float32, (n, size, size)."""
     rows, columns = (_weights(size, positions) for positions in maps.shape[1:])
     return (rows @ maps.astype(np.float32) @ columns.T).astype(np.float32)
@@ -204,14 +204,14 @@ def around_peaks(maps: NDArray[np.floating], size: int) -> Float64:
 
     size : width and height, in pixels, of the picture that the maps are of.
     """
-    large = enlarged(maps, size)
+    large = enlarge_maps(maps, size)
     least = np.percentile(large, PERCENTILE, axis=(1, 2))
     flat = maps.reshape(len(maps), -1).argmax(1)
     height, width = maps.shape[1:]
     cells = np.stack(np.unravel_index(flat, (height, width)), 1)
     single = np.zeros((len(cells), height, width), np.float32)
     single[np.arange(len(cells)), cells[:, 0], cells[:, 1]] = 1
-    regions = enlarged(single, size) > FAINT
+    regions = enlarge_maps(single, size) > FAINT
     for number, (y, x) in enumerate(cells):
         above = large[number] > least[number]
         places = np.asarray(ndimage.label(above)[0])

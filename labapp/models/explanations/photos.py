@@ -87,11 +87,11 @@ def load_photos(rows: RowsT, count: int | None = None) -> Photos[RowsT]:
 
     They are kept: the next call for the same rows gives the same pictures.
     """
-    return cast(Photos[RowsT], _painted(cast(Hashable, rows), count))
+    return cast(Photos[RowsT], _paint_photos(cast(Hashable, rows), count))
 
 
 @lru_cache(maxsize=8)
-def _painted(rows: Any, count: int | None) -> Photos[Any]:
+def _paint_photos(rows: Any, count: int | None) -> Photos[Any]:
     chosen = np.arange(len(rows) if count is None else min(count, len(rows)))
     made = [
         as_bytes(rows.instances(chosen[start : start + CHUNK]))

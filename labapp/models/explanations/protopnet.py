@@ -556,7 +556,7 @@ def duplicates(prototypes: Tensor, owners: Tensor) -> Tensor:
     return torch.tril(same, diagonal=-1).any(1)
 
 
-def misplaced(
+def find_misplaced(
     nearest: Tensor,
     labels: Tensor,
     owners: Tensor,
@@ -582,7 +582,9 @@ def staying(
 
     Every class keeps at least its best-placed prototype: a class without any has no reasons.
     """
-    gone = misplaced(nearest, labels, owners, at_least=at_least) | duplicates(prototypes, owners)
+    gone = find_misplaced(nearest, labels, owners, at_least=at_least) | duplicates(
+        prototypes, owners
+    )
     for owner in sorted(set(owners.tolist())):
         mine = (owners == owner).nonzero()[:, 0]
         if gone[mine].all():

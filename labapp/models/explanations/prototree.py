@@ -105,7 +105,7 @@ class ProtoTree(PrototypeNetwork):
         self.register_buffer("present", torch.from_numpy(present).float())
         self.register_buffer("sources", torch.full((inner, 3), -1.0))
 
-    def pruned(self) -> PrunedTree:
+    def make_pruned(self) -> PrunedTree:
         """The tree as it is now, and which prototypes and leaves of the complete one it has."""
         return prune(self.whole, self.telling.numpy()[:, None], 0.5)
 
@@ -125,7 +125,7 @@ class ProtoTree(PrototypeNetwork):
     def keep(self, telling: Tensor) -> None:
         """Remove every leaf that is not `telling`, (leaves,), and what leads to none any more."""
         self.telling.copy_(telling)
-        left = self.pruned()
+        left = self.make_pruned()
         for passed, way in zip((self.absent, self.present), left.tree.ways(), strict=True):
             passed.zero_()
             passed[np.ix_(left.leaves, left.inner)] = torch.from_numpy(way).float()
@@ -283,18 +283,18 @@ def prune(tree: DecisionTree, distributions: NDArray[np.floating], threshold: fl
     if not telling.any():
         raise ValueError(f"no leaf says a class with more than {threshold}")
 
-    def kept(node: int) -> int:
+    def find_replacement(node: int) -> int:
         """What stands in the place of a node, -1 if nothing does."""
         if tree.children[node, 0] < 0:
             return node if telling[np.searchsorted(tree.leaves, node)] else -1
-        absent, present = (kept(int(child)) for child in tree.children[node])
+        absent, present = (find_replacement(int(child)) for child in tree.children[node])
         if absent >= 0 and present >= 0:
             replaced[node] = (absent, present)
             return node
         return max(absent, present)
 
     replaced: dict[int, tuple[int, int]] = {}
-    order = [kept(0)]
+    order = [find_replacement(0)]
     children: list[tuple[int, int]] = []
     for node in order:  # grows while it is gone through: breadth first
         if node in replaced:
@@ -421,7 +421,7 @@ class TreeExplanation:
 def prototypes(model: Classifier) -> list[NodePrototype]:
     """The prototypes, in the order of the tree's inner nodes. ModelError: another method."""
     network = network_of(model, "prototree", ProtoTree)
-    left = network.pruned()
+    left = network.make_pruned()
     sources = network.sources.numpy().astype(np.int64)[left.inner]
     positions = model.size // network.backbone.stride
     boxes = patches.around_cells(sources[:, 1:], (positions, positions))
@@ -439,7 +439,7 @@ def explain(model: Classifier, pictures: UInt8) -> TreeExplanation:
 
 
 def of_network(network: ProtoTree, pictures: UInt8) -> TreeExplanation:
-    left = network.pruned()
+    left = network.make_pruned()
     places, least = [], []
     shape = (0, 0)
     with torch.inference_mode():
@@ -643,7 +643,7 @@ def place(
 
 def project(network: ProtoTree, train: Photos[BirdRows]) -> None:
     """Every prototype becomes the nearest patch of a picture of a class that is said below it."""
-    left = network.pruned()
+    left = network.make_pruned()
     best = network.leaf_distributions().argmax(1)[torch.from_numpy(left.leaves)]
     inner = torch.from_numpy(left.inner)
     allowed = torch.zeros(len(inner), SPECIES, dtype=torch.bool)
@@ -684,7 +684,7 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Prototr
     twos = final_twos(explanation)
     right = explanation.predicted == test.species
     tree = explanation.tree
-    sources = network.sources.numpy().astype(np.int64)[network.pruned().inner]
+    sources = network.sources.numpy().astype(np.int64)[network.make_pruned().inner]
     places = (sources[:, 1:] * network.backbone.stride).astype(np.float32)
     homes = [data.train.bird(int(row)) for row in sources[:, 0]]
     steps = [explanation.path(picture) for picture in range(len(test))]

@@ -71,10 +71,10 @@ def gradcam(model: Classifier, pictures: UInt8) -> Float32:
     """
     network = network_of(model, "resnet", PooledClassifier)
     maps, _ = of_network(network, pictures)
-    return scaled(maps)
+    return scale_maps(maps)
 
 
-def scaled(maps: Float32) -> Float32:
+def scale_maps(maps: Float32) -> Float32:
     """Each picture's maps, (n, 20, h, w), from 0 to 1 over all its species together."""
     low = maps.min((1, 2, 3), keepdims=True)
     span = maps.max((1, 2, 3), keepdims=True) - low

@@ -175,7 +175,9 @@ def mutual_information(
         for column in f.T
     ]
     return Information(
-        matrix=np.array([[shared_in_bins(a, b) for b in factor_bins] for a in code_bins]),
+        matrix=np.array(
+            [[binned_mutual_information(a, b) for b in factor_bins] for a in code_bins]
+        ),
         code_entropies=np.array([_entropy(a) for a in code_bins]),
         factor_entropies=np.array([_entropy(b) for b in factor_bins]),
     )
@@ -183,10 +185,10 @@ def mutual_information(
 
 def _entropy(a: Int64) -> float:
     """Of a column of bin numbers: what it shares with itself."""
-    return shared_in_bins(a, a)
+    return binned_mutual_information(a, a)
 
 
-def shared_in_bins(a: Int64, b: Int64) -> float:
+def binned_mutual_information(a: Int64, b: Int64) -> float:
     """Mutual information of two columns of bins or classes, int64 from 0: nats, from 0."""
     n, width = len(a), int(b.max()) + 1
     joint = np.bincount(a * width + b, minlength=(int(a.max()) + 1) * width).reshape(-1, width)

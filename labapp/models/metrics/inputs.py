@@ -44,7 +44,7 @@ def check_inputs(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float64
     MetricError : other shapes, different lengths, fewer than two rows, no column, values that are
         no real numbers, not finite or beyond `LARGEST`, or a factor that takes one value only.
     """
-    return _paired(_table("codes", codes, axes=2), _table("factors", factors, axes=2))
+    return _check_pairs(_table("codes", codes, axes=2), _table("factors", factors, axes=2))
 
 
 def check_vectors(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float64]:
@@ -58,7 +58,7 @@ def check_vectors(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float6
     MetricError : as `check_inputs`.
     """
     axes = 3 if np.ndim(codes) == 3 else 2
-    c, f = _paired(_table("codes", codes, axes), _table("factors", factors, axes=2))
+    c, f = _check_pairs(_table("codes", codes, axes), _table("factors", factors, axes=2))
     return c.reshape(*c.shape[:2], -1), f
 
 
@@ -135,7 +135,7 @@ def generator(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def _paired(c: Float64, f: Float64) -> tuple[Float64, Float64]:
+def _check_pairs(c: Float64, f: Float64) -> tuple[Float64, Float64]:
     if len(c) != len(f):
         raise _refuse(
             f"codes have {len(c)} rows and factors {len(f)}",

@@ -82,7 +82,7 @@ def ctl(
     seed : of the tiny noise that parts equal values, and of the alignment; 0 to 2^32 - 1.
     as_published : taken so that all metrics are called alike: the default is as released.
     """
-    c, targets, order = _paired(codes, factors, align, seed)
+    c, targets, order = _pair_codes(codes, factors, align, seed)
     classes = task(labels, len(c)).labels[:, 0]
     shared = _estimator(estimator, neighbours, len(c), seed)
     entropy = shared(classes, classes)
@@ -133,7 +133,7 @@ def icl(
     ------
     MetricError : as `ctl`; or a single concept, which has no pair.
     """
-    c, targets, order = _paired(codes, factors, align, seed)
+    c, targets, order = _pair_codes(codes, factors, align, seed)
     count = len(targets.classes)
     if count < 2:
         raise _refuse("there is one concept, and it takes a pair", "Give two concepts or more.")
@@ -155,7 +155,7 @@ def icl(
     )
 
 
-def _paired(
+def _pair_codes(
     codes: ArrayLike, factors: ArrayLike, align: bool, seed: int
 ) -> tuple[Float64, Concepts, Int64 | None]:
     """The code of each concept, (n, K); the concepts; the order of codes, where it was found."""
@@ -188,7 +188,7 @@ def _estimator(name: Estimator, neighbours: int, rows: int, seed: int) -> Shared
             f"{neighbours} neighbours are asked for among {rows} rows", "Give fewer, or more rows."
         )
 
-    def shared(a: Column, b: Column) -> float:
+    def estimate(a: Column, b: Column) -> float:
         if a.dtype.kind == "i" and b.dtype.kind == "i":
             return float(mutual_info_score(a, b))
         if a.dtype.kind == "i":
@@ -200,7 +200,7 @@ def _estimator(name: Estimator, neighbours: int, rows: int, seed: int) -> Shared
             )[0]
         )
 
-    return shared
+    return estimate
 
 
 def _between(columns: list[Column], shared: Shared) -> Float64:

@@ -178,7 +178,7 @@ class _Predictor:
             np.arange(sum(map(outputs_of, targets.classes))),
             np.cumsum([outputs_of(classes) for classes in targets.classes])[:-1],
         )
-        self._model = _fitted(
+        self._model = _fit_network(
             codes[train].reshape(len(train), -1), _indicators(targets, train), hidden, state
         )
         self._known: dict[tuple[int, bytes], Float64] = {}
@@ -216,7 +216,7 @@ class _Predictor:
         return roc_auc(mixed.T, self._labels.T == 1)
 
 
-def _fitted(inputs: Float64, targets: NDArray[np.int64], hidden: int, state: int) -> Any:
+def _fit_network(inputs: Float64, targets: NDArray[np.int64], hidden: int, state: int) -> Any:
     model = MLPClassifier(
         (hidden, hidden),
         batch_size=min(BATCH, len(inputs)),

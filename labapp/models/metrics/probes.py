@@ -55,7 +55,7 @@ Layer = tuple[Tensor, Tensor]
 """Weights (K, inputs, outputs) and offsets (K, 1, outputs) of K networks, float32."""
 
 
-def probed(
+def train_probes(
     inputs: Float64,
     targets: Concepts,
     division: RowDivision,
@@ -194,7 +194,7 @@ def concept_probe(
     rng = generator(seed)
     targets = concepts(f)
     division = join_rows(targets, learnt) if learnt else divide_rows(targets, rng)
-    logits = probed(
+    logits = train_probes(
         _inputs(c, coordinates, learnt),
         targets,
         division,
@@ -401,7 +401,7 @@ def _read_task(
             if progress is not None:
                 progress((before + share) / 2)
 
-        logits += probed(
+        logits += train_probes(
             _inputs(values, coordinates, learnt),
             targets,
             division,

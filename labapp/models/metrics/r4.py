@@ -95,7 +95,7 @@ def r4(
     # Classes are told by the values as they were given, a regression is on standardised ones.
     code_targets = c if as_published else code_inputs
     factor_targets = f if as_published else factor_inputs
-    score = _published if as_published else _predictability
+    score = _score_as_released if as_published else _predictability
     directions = [
         direction
         for j, k in np.ndindex(c.shape[1], f.shape[1])
@@ -170,7 +170,9 @@ def _predictability(
     return float(np.mean(scores)) if scores else 0.0
 
 
-def _published(source: Float64, target: Float64, divisions: list[Division], seed: int) -> float:
+def _score_as_released(
+    source: Float64, target: Float64, divisions: list[Division], seed: int
+) -> float:
     """As `_predictability`, as in the released code; the target as it was given."""
     values, place = np.unique(target, return_inverse=True)
     categories = len(values) <= MOST_CATEGORIES and bool((values == np.round(values)).all())

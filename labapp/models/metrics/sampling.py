@@ -218,7 +218,7 @@ class Neighbours:
         return self._order[places]
 
 
-def fixed_factors(
+def draw_fixed_factors(
     factor_count: int, points: int, batch: int, rng: np.random.Generator
 ) -> list[Int64]:
     """Which factor is shared at each point, numbers drawn from 0 to factor_count - 1; in portions
@@ -357,7 +357,7 @@ def _points(
     drawn: InstanceSource, points: int, batch: int, rng: np.random.Generator
 ) -> tuple[Float64, Int64]:
     """Mean absolute differences (points, C) and which factor was shared (points,)."""
-    differences, shared = [], fixed_factors(drawn.factor_count, points, batch, rng)
+    differences, shared = [], draw_fixed_factors(drawn.factor_count, points, batch, rng)
     for here in shared:
         first, second = drawn.pairs(here, batch, rng)
         differences.append(np.abs(first - second).mean(axis=1))
@@ -515,7 +515,7 @@ def _count(
 ) -> Float64:
     """How often each code varied least when each factor was shared, shape (C, K)."""
     votes, of = np.zeros((len(sd), drawn.factor_count)), np.flatnonzero(active)
-    for here in fixed_factors(drawn.factor_count, points, batch, rng):
+    for here in draw_fixed_factors(drawn.factor_count, points, batch, rng):
         codes = drawn.batches(here, batch, rng)[:, :, of] / sd[of]
         np.add.at(votes, (of[codes.var(axis=1, ddof=1).argmin(axis=1)], here), 1.0)
     return votes

@@ -249,7 +249,7 @@ class ModelCard(Part):
 
     @field_validator("architecture")
     @classmethod
-    def _known(cls, value: str) -> str:
+    def _check_architecture(cls, value: str) -> str:
         if value not in IMPORTED and value not in ARCHITECTURES:
             raise ValueError(
                 f"allowed: {', '.join(ARCHITECTURES)}; or install the package that brings {value!r}"
@@ -265,7 +265,7 @@ class ModelCard(Part):
     @model_validator(mode="after")
     def _consistent(self) -> ModelCard:
         if self.architecture in IMPORTED:
-            self._imported()
+            self._check_imported()
             return self
         if self.shape is not None or self.chart is not None or self.backend != "torch":
             raise ValueError("shape, chart and backend stand on cards of imported models alone")
@@ -286,7 +286,7 @@ class ModelCard(Part):
                 raise ValueError(f"dimensions are not those of {architecture.name}")
         return self
 
-    def _imported(self) -> None:
+    def _check_imported(self) -> None:
         """Raises ValueError where shape, display and what computes it do not fit each other."""
         shape = self.shape
         axes = {"series": 1, "image": 2, "binary_image": 2, "colour": 3}[self.display]
@@ -355,7 +355,7 @@ def know(model: str, card: ModelCard) -> None:
     _BUNDLED[model] = card
 
 
-def installed(model: str) -> ModelCard | None:
+def find_card(model: str) -> ModelCard | None:
     """The card of the model package with this id that is installed here, or else the one that came
     with sessions; None without one that can be read."""
     folder = _folder(model)
@@ -365,7 +365,7 @@ def installed(model: str) -> ModelCard | None:
     return _read_once(folder, state.st_mtime_ns, state.st_size) or _BUNDLED.get(model)
 
 
-def installed_sha256(model: str) -> str:
+def hash_installed_card(model: str) -> str:
     """The hash of the card of the installed model with this id; empty where none is installed.
     Sessions record it of each of their models."""
     folder = _folder(model)
@@ -388,14 +388,14 @@ def _read_once(folder: Path, changed_ns: int, size: int) -> ModelCard | None:
 
 def dataset_of(model: str) -> str:
     """The data set of a model, as its card, not its id, has it; or else `UNKNOWN`."""
-    card = installed(model)
+    card = find_card(model)
     return UNKNOWN if card is None else card.dataset
 
 
-def published_as(model: str, paper: str) -> str:
+def find_published_name(model: str, paper: str) -> str:
     """How a paper calls the model that this one is or stands for, as its card says; empty where it
     says none, and of a model that is not installed here."""
-    card = installed(model)
+    card = find_card(model)
     if card is None or card.published is None or card.published.paper != paper:
         return ""
     return card.published.name

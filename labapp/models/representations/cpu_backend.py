@@ -86,7 +86,7 @@ class Layer:
         )
 
 
-def named(parts: Parts) -> Iterator[tuple[str, recipe.Layer]]:
+def walk_layers(parts: Parts) -> Iterator[tuple[str, recipe.Layer]]:
     """The layers of all parts in the order in which they run, with their names."""
     for part, made_of in parts.items():
         for place, layer in enumerate(made_of):
@@ -96,7 +96,7 @@ def named(parts: Parts) -> Iterator[tuple[str, recipe.Layer]]:
 def shapes(parts: Parts) -> dict[str, tuple[int, ...]]:
     """The weights and statistics that a network of these parts has, by name."""
     result: dict[str, tuple[int, ...]] = {}
-    for name, layer in named(parts):
+    for name, layer in walk_layers(parts):
         match layer:
             case Dense(into, out, bias):
                 result[f"{name}.weight"] = (out, into)
@@ -140,7 +140,7 @@ def fold(
                 last = replace(last, unfold=layer.shape)
             # Behind an activation, nothing but the shape can be folded in.
             case Normalisation() if last is not None and last.slope is None:
-                last = _normalised(layer, own, last)
+                last = _fold_normalisation(layer, own, last)
             case Rectifier() if last is not None and last.slope is None:
                 last = replace(last, slope=layer.slope)
             case _:
@@ -153,7 +153,7 @@ def _shift(own: Mapping[str, Float32], out: int) -> Float64:
     return own["bias"].astype(np.float64) if "bias" in own else np.zeros(out)
 
 
-def _normalised(layer: Normalisation, own: Mapping[str, Float32], last: Layer) -> Layer:
+def _fold_normalisation(layer: Normalisation, own: Mapping[str, Float32], last: Layer) -> Layer:
     gamma, beta, mean, variance = (
         own[name].astype(np.float64) for name in ("weight", "bias", "running_mean", "running_var")
     )
@@ -196,7 +196,7 @@ def build(
         return None
     parts = source.parts(width)
     check_weights(architecture, shapes(parts), weights)
-    layers = fold(named(parts), weights)
+    layers = fold(walk_layers(parts), weights)
     if layers is None:
         return None
     run = graph_of(layers, width, sigmoid=source.likelihood == "bernoulli", threads=threads)
@@ -205,7 +205,7 @@ def build(
     def compute(z: Float32) -> Float32:
         return run(z).reshape(-1, *shape)
 
-    return tried(architecture, width, Forward(compute, "float32", "onnxruntime"))
+    return try_decoder(architecture, width, Forward(compute, "float32", "onnxruntime"))
 
 
 def graph_of(
@@ -367,7 +367,7 @@ def check_weights(
     )
 
 
-def tried(architecture: Architecture, width: int, forward: Forward) -> Forward:
+def try_decoder(architecture: Architecture, width: int, forward: Forward) -> Forward:
     """The decoder, after a trial. Raises ModelError if the trial fails."""
     trial = forward(np.zeros((1, width), dtype=np.float32))
     if trial.shape != (1, *architecture.output_shape) or not np.isfinite(trial).all():

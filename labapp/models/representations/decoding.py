@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.models.representations.distance import named, squared_errors
+from labapp.models.representations.distance import get_distance, squared_errors
 from labapp.models.representations.space import LatentSpace
 
 Array = NDArray[np.float32]
@@ -67,7 +67,7 @@ def compare(distance: str, x: Array, target: Array) -> TargetDistance:
 
 def compare_many(distance: str, x: Array, target: Array) -> list[TargetDistance]:
     """Alignment and error of pictures, shape (n, *shape), against the target."""
-    alignments = 1.0 - named(distance).many(x, target)
+    alignments = 1.0 - get_distance(distance).many(x, target)
     columns = (alignments, *squared_errors(x, target))
     return [TargetDistance(*row) for row in zip(*(c.tolist() for c in columns), strict=True)]
 

@@ -133,7 +133,7 @@ NAMES = (*PUBLISHED, *USUAL)
 
 
 @lru_cache(maxsize=64)
-def named(name: str) -> Distance:
+def get_distance(name: str) -> Distance:
     """The distance of a name, such as `mnist` or `mse/0.04`. Raises ValueError with all names."""
     kind, stroke, scale = name.partition("/")
     if kind in PUBLISHED and not stroke:
@@ -150,19 +150,19 @@ def named(name: str) -> Distance:
     return Distance(lambda x, target: np.minimum(1.0, many(x, target) / size))
 
 
-def known(name: str) -> str:
+def check_distance_name(name: str) -> str:
     """The name, if there is such a distance. Raises ValueError."""
-    named(name)
+    get_distance(name)
     return name
 
 
-DistanceName = Annotated[str, AfterValidator(known)]
+DistanceName = Annotated[str, AfterValidator(check_distance_name)]
 
 TOLERANT = frozenset({"sinelines"})
 """Distances that count points which differ by more than `TOLERANCE`."""
 
 
-def reached(alignment: float, target: float) -> bool:
+def reaches_target(alignment: float, target: float) -> bool:
     """Whether an alignment counts as the target's."""
     return alignment >= target - ALIGNMENT_SLACK
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from labapp.models.datasets.split import Float32, Float64, divide
 from labapp.models.representations.decoders import Forward, LoadedDecoder
-from labapp.models.representations.distance import named
+from labapp.models.representations.distance import get_distance
 from labapp.models.representations.recipe import in_tasks
 from labapp.models.representations.space import Continuous, Dimension, LatentSpace
 
@@ -78,10 +78,12 @@ def effects(decoder: LoadedDecoder, distance: str | None = None) -> tuple[DialEf
     """
     if distance is None and (task := in_tasks(decoder.card).task) is not None:
         distance = task.distance
-    measure = None if distance is None else named(distance)
+    measure = None if distance is None else get_distance(distance)
     latents = decoder.latents
     rows = latents if len(latents) <= ROWS else latents[divide(len(latents), ROWS, ROWS_SEED)[1]]
-    means = [_mean_of(_compared(decoder, rows, n, measure)) for n in range(len(decoder.space))]
+    means = [
+        _mean_of(_measure_change(decoder, rows, n, measure)) for n in range(len(decoder.space))
+    ]
     sizes = [change if far is None else far for far, change, _ in means]
     most = max(sizes) or 1.0
     return tuple(
@@ -96,7 +98,7 @@ _Means = tuple[float | None, float, float]
 Measure = Callable[[Float32, Float32], float]
 
 
-def _compared(
+def _measure_change(
     decoder: LoadedDecoder, rows: Float32, number: int, measure: Measure | None
 ) -> list[_Means]:
     """What turning one dial changes, between each pair of its ends or values: means over instances

@@ -122,7 +122,7 @@ def likelihood_of(card: ModelCard) -> Likelihood:
 def _disentanglement(codes: Float32, data: Split, published: PublishedScores) -> Disentanglement:
     from labapp.models.metrics import information
 
-    rows = measured_rows(data.held)
+    rows = choose_rows(data.held)
     factors = data.held.factors(rows)
     result = codes[rows].astype(np.float64)
     return Disentanglement(
@@ -135,7 +135,7 @@ def _disentanglement(codes: Float32, data: Split, published: PublishedScores) ->
     )
 
 
-def measured_rows(held: Rows) -> Int64:
+def choose_rows(held: Rows) -> Int64:
     """Numbers of `INSTANCES` rows, drawn by `ROWS_SEED`, or of all where there are no more."""
     if len(held) <= INSTANCES:
         return np.arange(len(held))
@@ -204,8 +204,8 @@ def code_agreement(
 
     count = min(MOST_TRAINED, len(data.train))
     classifier = SVC(C=_C, gamma=_GAMMA)
-    classifier.fit(*_labelled(data.train, count))
-    held, names = _labelled(data.held, len(data.held))
+    classifier.fit(*_read_labelled(data.train, count))
+    held, names = _read_labelled(data.held, len(data.held))
     accuracy = float(np.mean(classifier.predict(held) == names))
 
     z = latents[:PICTURES]
@@ -226,7 +226,7 @@ def code_agreement(
     )
 
 
-def _labelled(rows: Rows, count: int) -> tuple[Float32, NDArray[np.int64]]:
+def _read_labelled(rows: Rows, count: int) -> tuple[Float32, NDArray[np.int64]]:
     chosen = np.arange(count)
     return _flat(rows.instances(chosen)), rows.factors(chosen)[:, 0].astype(np.int64)
 
@@ -266,14 +266,16 @@ def evaluate(
     """
     decoder = package.load_package(model, device, root=root)
     card = decoder.card
-    data = held_out_data(card, data_folder)
+    data = load_held_out(card, data_folder)
     latents, spread = encodings(decoder, data), None
     if not isinstance(card.made_by.source, ClosedForm):
         spread = package.read_arrays(package.find(model, root), card).get("spread")
     stated = QualityMeasures(
         card.held_out_error, card.held_out_nll, card.disentanglement, card.code_agreement
     )
-    computed = measure(card, decoder.decode, latents, spread, data, published=_published(stated))
+    computed = measure(
+        card, decoder.decode, latents, spread, data, published=_read_published(stated)
+    )
     return {
         "model": card.id,
         "device": decoder.device,
@@ -287,7 +289,7 @@ def evaluate(
     }
 
 
-def held_out_data(card: ModelCard, folder: Path | None) -> Split:
+def load_held_out(card: ModelCard, folder: Path | None) -> Split:
     """The data that a model is measured on. Raises ModelError and DatasetError, see `evaluate`."""
     if card.data is None or (card.held_out_error is None and card.code_agreement is None):
         raise ModelError(
@@ -340,7 +342,7 @@ class LabelledEncodings:
     factor_names: tuple[str, ...]
 
 
-def labelled_encodings(
+def load_labelled_encodings(
     model: str | Path, root: Path | None = None, data_folder: Path | None = None
 ) -> LabelledEncodings | None:
     """Codes and factors of the rows on which the card's disentanglement was measured; None if the
@@ -352,10 +354,10 @@ def labelled_encodings(
     """
     decoder = package.load_package(model, "cpu", root=root)
     card = decoder.card
-    data = held_out_data(card, data_folder)
+    data = load_held_out(card, data_folder)
     if not data.generative or isinstance(card.objective, InfoGan):
         return None
-    rows = measured_rows(data.held)
+    rows = choose_rows(data.held)
     return LabelledEncodings(
         codes=encodings(decoder, data)[rows].astype(np.float64),
         factors=data.held.factors(rows),
@@ -366,7 +368,7 @@ def labelled_encodings(
 
 def table(result: dict[str, Any]) -> list[str]:
     """The result as lines to read: a number a line, as computed, on the card and published."""
-    computed, stated = _flattened(result["computed"]), _flattened(result["card"])
+    computed, stated = _flatten_numbers(result["computed"]), _flatten_numbers(result["card"])
     published = {"error": result["published"]}
     for row in (computed, stated):
         published |= {
@@ -409,7 +411,7 @@ def _effect_lines(rows: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def _flattened(numbers: dict[str, Any]) -> dict[str, Any]:
+def _flatten_numbers(numbers: dict[str, Any]) -> dict[str, Any]:
     """One name a number, in the order in which they are read."""
     flat: dict[str, Any] = {
         "error": numbers["mean"],
@@ -437,7 +439,7 @@ def _cell(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
-def _published(stated: QualityMeasures) -> PublishedScores:
+def _read_published(stated: QualityMeasures) -> PublishedScores:
     error, measured = stated.held_out_error, stated.disentanglement
     return PublishedScores(
         error=None if error is None else error.published,

@@ -66,7 +66,7 @@ def _module(layer: Layer) -> nn.Module:
             return nn.Unflatten(1, layer.shape)
 
 
-def described(network: nn.Module) -> Iterator[tuple[str, Layer]] | None:
+def describe_layers(network: nn.Module) -> Iterator[tuple[str, Layer]] | None:
     """The layers of a network whose modules run in the order in which they are registered, each
     with its name; None when it holds a module of a kind that `layers` does not know."""
     pairs = [

@@ -75,12 +75,12 @@ def build(
     session = _session(graph, device, threads, model)
     inputs, outputs = session.get_inputs(), session.get_outputs()
     if len(inputs) != 1 or len(outputs) != 1 or inputs[0].type != "tensor(float)":
-        raise _refused(model, "it has not one input and one output of float32")
+        raise _make_graph_error(model, "it has not one input and one output of float32")
     given, wanted, batch = inputs[0].name, [outputs[0].name], inputs[0].shape[:1]
     shape = architecture.output_shape
 
     def run(z: Float32) -> Float32:
-        return computed(session, wanted, {given: z}, model)
+        return compute_output(session, wanted, {given: z}, model)
 
     def one_by_one(z: Float32) -> Float32:
         rows = [run(z[row : row + 1]) for row in range(len(z))]
@@ -92,9 +92,9 @@ def build(
     except ModelError:
         raise
     except Exception as error:  # of onnxruntime, whose errors have no base of their own
-        raise _refused(model, _one_line(error)) from error
+        raise _make_graph_error(model, _one_line(error)) from error
     if first.shape != (1, *shape) or first.dtype != np.float32 or not np.isfinite(first).all():
-        raise _refused(
+        raise _make_graph_error(
             model,
             f"z = 0 decodes to {first.dtype} of shape {first.shape[1:]}, or to values that are not "
             f"finite; the card states {shape}",
@@ -116,23 +116,25 @@ def graph(
     session = _session(content, "cpu", 1, name, todo)
     inputs, outputs = session.get_inputs(), session.get_outputs()
     if len(inputs) != 1 or len(outputs) != 1 or inputs[0].type != "tensor(float)":
-        raise _refused(name, "it has not one input and one output of float32", todo)
+        raise _make_graph_error(name, "it has not one input and one output of float32", todo)
     key, wanted, alone = inputs[0].name, [outputs[0].name], inputs[0].shape[:1] == [1]
     takes = tuple(size if isinstance(size, int) else None for size in inputs[0].shape[1:])
     if inputs[0].shape and not (
         len(takes) == len(given)
         and all(size in (None, wanted) for size, wanted in zip(takes, given, strict=True))
     ):
-        raise _refused(name, f"it takes {_shown(takes)}, wanted: {_shown(given)}", todo)
+        raise _make_graph_error(
+            name, f"it takes {_format_shape(takes)}, wanted: {_format_shape(given)}", todo
+        )
 
     def run(values: Float32) -> Float32:
         parts = np.split(values, len(values)) if alone else [values]
         result: Float32 = np.concatenate(
-            [computed(session, wanted, {key: part}, name) for part in parts]
+            [compute_output(session, wanted, {key: part}, name) for part in parts]
         )
         if broken := int((~np.isfinite(result).reshape(len(result), -1).all(axis=1)).sum()):
             why = f"for {broken} of {len(result)} inputs it makes NaN or infinite numbers"
-            raise _refused(name, why, _FINITE)
+            raise _make_graph_error(name, why, _FINITE)
         return result
 
     try:
@@ -140,11 +142,13 @@ def graph(
     except ModelError:
         raise
     except Exception as error:
-        raise _refused(name, _one_line(error), todo) from error
+        raise _make_graph_error(name, _one_line(error), todo) from error
     if trial.shape != (2, *made):
-        raise _refused(name, f"it makes {_shown(trial.shape[1:])}, wanted: {_shown(made)}", todo)
+        raise _make_graph_error(
+            name, f"it makes {_format_shape(trial.shape[1:])}, wanted: {_format_shape(made)}", todo
+        )
     if trial.dtype != np.float32:
-        raise _refused(name, f"it makes {trial.dtype}, wanted: float32", todo)
+        raise _make_graph_error(name, f"it makes {trial.dtype}, wanted: float32", todo)
     return run
 
 
@@ -184,7 +188,7 @@ class _Watcher:
 _WATCHER = _Watcher()
 
 
-def computed(
+def compute_output(
     session: InferenceSession, wanted: Sequence[str] | None, feeds: dict[str, Float32], name: str
 ) -> Float32:
     """The first output of a graph. Raises ModelError: not in time; and what the runtime raises."""
@@ -194,12 +198,14 @@ def computed(
         except Exception as error:
             if options.terminate:
                 why = f"it was still computing after {SECONDS} seconds"
-                raise _refused(name, why, "Take another model, or import it again.") from error
+                raise _make_graph_error(
+                    name, why, "Take another model, or import it again."
+                ) from error
             raise
     return output
 
 
-def _shown(shape: tuple[int | None, ...]) -> str:
+def _format_shape(shape: tuple[int | None, ...]) -> str:
     """A shape with its rows, for messages: (n, 3, 32, 32)."""
     return f"({', '.join(['n', *('any' if size is None else str(size) for size in shape)])})"
 
@@ -228,7 +234,7 @@ def _session(
     try:
         return onnxruntime.InferenceSession(graph, options(threads), providers=list(providers))
     except Exception as error:
-        raise _refused(model, _one_line(error), todo) from error
+        raise _make_graph_error(model, _one_line(error), todo) from error
 
 
 def _one_line(error: Exception) -> str:
@@ -237,5 +243,5 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())[:300]
 
 
-def _refused(model: str, why: str, todo: str = _FRESH) -> ModelError:
+def _make_graph_error(model: str, why: str, todo: str = _FRESH) -> ModelError:
     return ModelError(f"The graph of {model} cannot be used: {why}.", safe=_SAFE, todo=todo)

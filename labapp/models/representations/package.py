@@ -232,16 +232,16 @@ def load_package(
             todo="Put the package back under its own id.",
         )
     if isinstance(card.made_by.source, ClosedForm):
-        return _closed_form(folder, card, card.made_by.source)
+        return _load_closed_form(folder, card, card.made_by.source)
     if isinstance(card.made_by.source, PythonFunction):
         sample = _sample(folder, card)
         pictures = read_arrays(folder, card)["pictures"]
         trial = card.space.encode_rows(sample[0][: len(pictures)]).astype(np.float32)
-        return _loaded(card, sample, python_backend.build(card, trial, pictures))
-    return _trained(folder, card, device, threads)
+        return _make_decoder(card, sample, python_backend.build(card, trial, pictures))
+    return _load_trained(folder, card, device, threads)
 
 
-def _loaded(
+def _make_decoder(
     card: ModelCard,
     sample: tuple[Float32, dict[int, Float32]],
     forward: Callable[[Float32], Float32],
@@ -262,7 +262,7 @@ def _loaded(
     )
 
 
-def _closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> LoadedDecoder:
+def _load_closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> LoadedDecoder:
     stray = [
         name for name in (files.WEIGHTS, files.GRAPH, files.LATENTS) if (folder / name).exists()
     ]
@@ -274,10 +274,10 @@ def _closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> LoadedDec
             todo="Take a fresh copy of the package.",
         )
     latents = source.sample_prior(PRIOR_SAMPLE, PRIOR_SEED)
-    return _loaded(card, (latents, percentiles_of(latents)), source.decode)
+    return _make_decoder(card, (latents, percentiles_of(latents)), source.decode)
 
 
-def _trained(folder: Path, card: ModelCard, device: str | None, threads: int) -> LoadedDecoder:
+def _load_trained(folder: Path, card: ModelCard, device: str | None, threads: int) -> LoadedDecoder:
     if not (card.weights_sha256 and card.latents_sha256):
         raise ModelError(
             f"The card in {folder} states no weights_sha256 and latents_sha256: "
@@ -292,7 +292,7 @@ def _trained(folder: Path, card: ModelCard, device: str | None, threads: int) ->
     if device == "cpu" and (
         forward := cpu_backend.build(card.made_by, card.space.width, weights, threads=threads)
     ):
-        return _loaded(card, sample, forward, "cpu", threads)
+        return _make_decoder(card, sample, forward, "cpu", threads)
     if device != "cpu" and find_spec("torch") is None:
         raise DeviceMissing(
             f"{card.id} was to be decoded on {device}, which needs the package torch, and that is "
@@ -307,7 +307,7 @@ def _trained(folder: Path, card: ModelCard, device: str | None, threads: int) ->
     forward = torch_backend.build(
         card.made_by, card.space.width, weights, device=chosen, threads=threads
     )
-    return _loaded(card, sample, forward, chosen.type, threads)
+    return _make_decoder(card, sample, forward, chosen.type, threads)
 
 
 def _whole(
@@ -317,7 +317,7 @@ def _whole(
     graph = files.read_checked(folder / files.GRAPH, sha256)
     sample = _sample(folder, card)
     chosen = onnx_backend.choose_device(device)
-    return _loaded(
+    return _make_decoder(
         card,
         sample,
         onnx_backend.build(
@@ -327,14 +327,14 @@ def _whole(
             device=chosen,
             threads=threads,
             model=card.id,
-            trial=None if _brought(folder) else _trial(card, sample[0]),
+            trial=None if _is_shipped(folder) else _trial(card, sample[0]),
         ),
         chosen,
         threads,
     )
 
 
-def _brought(folder: Path) -> bool:
+def _is_shipped(folder: Path) -> bool:
     """Whether a package came with labapp: by where it lies, whatever it is called."""
     return folder.resolve().is_relative_to(resources.models().resolve())
 
@@ -356,7 +356,7 @@ def try_graph(model: str) -> None:
     that could not. Raises ModelError."""
     folder = find(model)
     card = cards.read(folder)
-    if not isinstance(card.made_by.source, OnnxGraph) or _brought(folder):
+    if not isinstance(card.made_by.source, OnnxGraph) or _is_shipped(folder):
         return
     graph = files.read_checked(folder / files.GRAPH, card.weights_sha256 or "")
     onnx_backend.try_graph(card.id, graph, _trial(card, _sample(folder, card)[0]))
@@ -446,7 +446,7 @@ def write_whole(
     folder: Path, contents: Mapping[str, bytes], card_name: str, card: BaseModel
 ) -> Path:
     """Write the files and the card of a package, or nothing. Raises ModelError."""
-    with files.writing(folder), leftovers.drafted(folder) as draft:
+    with files.writing(folder), leftovers.write_atomically(folder) as draft:
         for name, content in contents.items():
             (draft / name).write_bytes(content)
         (draft / card_name).write_text(recipe.dump(card), encoding="utf-8")

@@ -32,7 +32,7 @@ from labapp.base.reading import files as reading
 from labapp.models.datasets.split import Float32
 from labapp.models.representations.decoders import Forward
 from labapp.models.representations.importing import memory
-from labapp.models.representations.importing.graph import Layout, layout
+from labapp.models.representations.importing.graph import OutputLayout, layout
 
 if TYPE_CHECKING:
     from labapp.models.representations.card import ModelCard
@@ -78,7 +78,7 @@ def locate(function: str) -> Code:
     ModelError : it is no such name, or there is no such package, or it belongs to Python.
     """
     module, colon, name = function.partition(":")
-    if not (colon and _dotted(module) and _dotted(name)):
+    if not (colon and _is_dotted_name(module) and _is_dotted_name(name)):
         raise ModelError(
             f"{function!r} names no function of a package.",
             safe=_SAFE,
@@ -174,7 +174,7 @@ def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _dotted(name: str) -> bool:
+def _is_dotted_name(name: str) -> bool:
     return all(part.isidentifier() for part in name.split("."))
 
 
@@ -266,7 +266,7 @@ def runner(function: Callable[[Float32], Any], name: str) -> Callable[[Float32],
         except (Exception, SystemExit) as error:
             if memory.is_too_much(error):
                 raise ModelError(
-                    f"The decoder {name} cannot be run: {memory.told()}.",
+                    f"The decoder {name} cannot be run: {memory.describe_shortage()}.",
                     safe=_SAFE,
                     todo=memory.TODO,
                 ) from error
@@ -315,16 +315,20 @@ def build(card: ModelCard, latents: Float32, pictures: Float32) -> Forward:
     try:
         how = layout(made.shape[1:], shape)
     except ValueError as error:
-        raise _changed(card, f"{error}") from error
+        raise _make_changed_error(card, f"{error}") from error
 
-    decode = laid_out(run, how)
+    decode = apply_layout(run, how)
     apart = float(np.abs(decode(latents) - pictures).max(initial=0.0))
     if not apart <= CLOSE * max(1.0, float(np.abs(pictures).max(initial=0.0))):
-        raise _changed(card, f"its pictures differ from those of the import by up to {apart:.2g}")
+        raise _make_changed_error(
+            card, f"its pictures differ from those of the import by up to {apart:.2g}"
+        )
     return Forward(decode, "a function in Python", "python")
 
 
-def laid_out(run: Callable[[Float32], Float32], how: Layout) -> Callable[[Float32], Float32]:
+def apply_layout(
+    run: Callable[[Float32], Float32], how: OutputLayout
+) -> Callable[[Float32], Float32]:
     """The function with the layout of pictures behind it."""
 
     def decode(z: Float32) -> Float32:
@@ -337,7 +341,7 @@ def laid_out(run: Callable[[Float32], Float32], how: Layout) -> Callable[[Float3
     return decode
 
 
-def _changed(card: ModelCard, why: str) -> ModelError:
+def _make_changed_error(card: ModelCard, why: str) -> ModelError:
     return ModelError(
         f"The model {card.id} is no longer what was imported: {why}.",
         safe=_SAFE,

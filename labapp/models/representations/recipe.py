@@ -97,7 +97,7 @@ class DspritesData(Part):
         """The pictures, divided. Raises DatasetError: `official` without its file in `folder`."""
         if self.pictures == "rendered":
             return dsprites.split(held_out=self.held_out, seed=self.seed)
-        path = _needed(folder, "dSprites") / dsprites.OFFICIAL
+        path = _require_folder(folder, "dSprites") / dsprites.OFFICIAL
         return dsprites.split(held_out=self.held_out, seed=self.seed, official=path)
 
 
@@ -128,7 +128,7 @@ class MnistData(Part):
 
     def load(self, folder: Path | None = None) -> Split:
         """The digits, divided. Raises DatasetError: no folder, or not MNIST in it."""
-        where = _needed(folder, "MNIST")
+        where = _require_folder(folder, "MNIST")
         if self.digits == "all":
             return mnist.split_all(where)
         return mnist.split_test_digits(where, held_out=self.held_out, seed=self.seed)
@@ -137,7 +137,7 @@ class MnistData(Part):
 Data = Annotated[SinelinesData | DspritesData | MnistData, Field(discriminator="dataset")]
 
 
-def _needed(folder: Path | None, name: str) -> Path:
+def _require_folder(folder: Path | None, name: str) -> Path:
     if folder is None:
         raise DatasetError(
             f"The files of {name}, which the model learns from, do not come with labapp.",
@@ -611,7 +611,7 @@ class Task(Strict):
     labels_editable: bool = False
 
 
-def _published(distance: str, target: float, seconds: float, overlay: bool, labels: bool) -> Task:
+def _make_task(distance: str, target: float, seconds: float, overlay: bool, labels: bool) -> Task:
     return Task(
         distance=distance,
         target_alignment=target,
@@ -622,10 +622,10 @@ def _published(distance: str, target: float, seconds: float, overlay: bool, labe
 
 
 PUBLISHED = {
-    "sinelines": _published("sinelines", 0.90, 30.0, True, False),
-    "dsprites": _published("dsprites", 0.90, 30.0, True, False),
-    "mnist": _published("mnist", 0.75, 45.0, False, True),
-    "circles": _published("dsprites", 0.98, 30.0, False, False),
+    "sinelines": _make_task("sinelines", 0.90, 30.0, True, False),
+    "dsprites": _make_task("dsprites", 0.90, 30.0, True, False),
+    "mnist": _make_task("mnist", 0.75, 45.0, False, True),
+    "circles": _make_task("dsprites", 0.98, 30.0, False, False),
 }
 """What the published studies fix for each data set (paper 000, 4.3, A.2 and A.4, and the published
 application). It stands on the cards that are made here, and fills those of older packages, which
@@ -647,9 +647,9 @@ def in_tasks(card: ModelCard) -> InTasks:
     """What a card says; one of an older package as the published study with its data set."""
     if card.task is not None or card.dataset not in PUBLISHED:
         return InTasks(card.display, card.task, card.chart)
-    return InTasks(published_display(card.dataset, card.display), PUBLISHED[card.dataset])
+    return InTasks(find_published_display(card.dataset, card.display), PUBLISHED[card.dataset])
 
 
-def published_display(dataset: str, display: Display) -> Display:
+def find_published_display(dataset: str, display: Display) -> Display:
     """How the published studies show pictures of a data set that are drawn like this."""
     return "binary_image" if dataset in SHOWN_ROUNDED and display == "image" else display

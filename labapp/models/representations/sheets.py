@@ -91,7 +91,7 @@ def traversals(decoder: LoadedDecoder, states: int = STATES, steps: int = STEPS)
             number = min(dimension.k, columns)
             values = tuple(map(float, np.linspace(0, dimension.k - 1, number).round().astype(int)))
         fitting = base[: max(1, columns // len(values))]
-        rows.append(Traversal(dimension, values, _turned(decoder, fitting, index, values)))
+        rows.append(Traversal(dimension, values, _decode_turned(decoder, fitting, index, values)))
     return TraversalSheet(
         model=decoder.id,
         title=decoder.card.title,
@@ -110,7 +110,7 @@ def _linear(
     return tuple(dimension.snap(float(value)) for value in np.linspace(low, high, steps))
 
 
-def _turned(
+def _decode_turned(
     decoder: LoadedDecoder, base: list[tuple[float, ...]], index: int, values: tuple[float, ...]
 ) -> Float32:
     """Instances with dial `index` at each value, decoded as one batch."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 Float32 = NDArray[np.float32]
 
 
-def snapped(value: float, low: float, high: float, step: float) -> float:
+def snap_to_step(value: float, low: float, high: float, step: float) -> float:
     """The nearest multiple of a step inside of limits."""
     if value <= low:  # limits are data: they need not lie on a step
         return low
@@ -53,7 +53,7 @@ class Continuous:
         """The nearest multiple of the step inside the limits; the limits themselves are allowed."""
         if not isfinite(value):
             raise ValueError(f"dimension {self.name!r}: {value} is not a number on the dial")
-        return snapped(value, self.low, self.high, self.step)
+        return snap_to_step(value, self.low, self.high, self.step)
 
 
 @dataclass(frozen=True, slots=True)

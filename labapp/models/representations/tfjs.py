@@ -36,7 +36,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from labapp.base import resources
 from labapp.base.errors import ModelError
-from labapp.base.naming import reserved
+from labapp.base.naming import find_name_problem
 from labapp.base.reading import files as reading
 from labapp.models.datasets.split import Float32
 from labapp.models.representations import package
@@ -55,7 +55,7 @@ from labapp.models.representations.recipe import (
     ARCHITECTURES,
     ID_PATTERN,
     PUBLISHED,
-    published_display,
+    find_published_display,
 )
 from labapp.models.training import files
 
@@ -81,7 +81,7 @@ def check(config: Config, network: PublishedNetwork) -> None:
     """Refuse a config that is not this network's, or contradicts itself. Raises ModelError."""
     problems = [*_of_the_network(config, network), *_of_the_sample(config, network)]
     if problems:
-        raise refuse(f"{CONFIG} does not fit {network.architecture}: {listed(problems)}.")
+        raise refuse(f"{CONFIG} does not fit {network.architecture}: {format_problems(problems)}.")
 
 
 def _of_the_network(config: Config, network: PublishedNetwork) -> list[str]:
@@ -277,13 +277,13 @@ def _card(
     match = re.fullmatch(r"(ae|vae|ig|tc|ss|gt)\d*", name.lower())
     return ModelCard(
         card=1,
-        id=_checked(model_id) if model_id is not None else _derived(dataset, name),
+        id=_checked(model_id) if model_id is not None else _derive_id(dataset, name),
         title=f"{shown} {name}, imported",
         notes=_notes(config),
         dataset=dataset,
         published=(None if match is None else PublishedModel(paper="000", name=match[0])),
         architecture=architecture,
-        display=published_display(dataset, ARCHITECTURES[architecture].display),
+        display=find_published_display(dataset, ARCHITECTURES[architecture].display),
         task=PUBLISHED.get(dataset),
         sampling="held-out" if config.z else "prior",
         dimensions=dials(config),
@@ -306,7 +306,7 @@ def _notes(config: Config) -> str:
     return f"Imported from a TensorFlow.js package, whose files origin lists. {rest}"
 
 
-def _derived(dataset: str, name: str) -> str:
+def _derive_id(dataset: str, name: str) -> str:
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     if not slug:
         raise refuse(
@@ -323,7 +323,7 @@ def _checked(model_id: str) -> str:
             todo="An id is <dataset>/<name>: lower case, digits and hyphens, "
             "for example mnist/published-ae5.",
         )
-    if why := reserved(model_id):
+    if why := find_name_problem(model_id):
         raise refuse(f"A model cannot be called {model_id!r}: {why}.", todo="Give another --id.")
     return model_id
 
@@ -361,7 +361,7 @@ class Norm:
 
 
 @dataclass(frozen=True, slots=True)
-class Dense:
+class DenseLayer:
     """A dense layer; ours has a bias unless it stands in front of a `norm`.
 
     `channels`: what comes out is unfolded to squares with so many channels.
@@ -415,7 +415,7 @@ class Deconv:
         return out
 
 
-def _tensors(layer: Dense | Deconv, kernel: Shape) -> dict[str, Shape]:
+def _tensors(layer: DenseLayer | Deconv, kernel: Shape) -> dict[str, Shape]:
     out: dict[str, Shape] = {layer.theirs.kernel: kernel}
     if layer.theirs.bias is not None:
         out[layer.theirs.bias] = (layer.outputs,)
@@ -424,7 +424,7 @@ def _tensors(layer: Dense | Deconv, kernel: Shape) -> dict[str, Shape]:
     return out
 
 
-def _bias(layer: Dense | Deconv, arrays: Mapping[str, Float32]) -> Float32:
+def _bias(layer: DenseLayer | Deconv, arrays: Mapping[str, Float32]) -> Float32:
     if layer.theirs.bias is None:
         return np.zeros(layer.outputs, np.float32)
     return arrays[layer.theirs.bias]
@@ -435,7 +435,7 @@ class NetworkLayout:
     """A published network: our architecture's name, and the layers from z to x."""
 
     architecture: str
-    layers: tuple[Dense | Deconv, ...]
+    layers: tuple[DenseLayer | Deconv, ...]
 
     @property
     def tensors(self) -> dict[str, Shape]:
@@ -451,10 +451,10 @@ class NetworkLayout:
         expected = self.tensors
         missing = sorted(expected.keys() - arrays.keys())
         if missing:
-            yield f"lack {listed(missing)}"
+            yield f"lack {format_problems(missing)}"
         surplus = sorted(arrays.keys() - expected.keys())
         if surplus:
-            yield f"have {listed(surplus)} besides"
+            yield f"have {format_problems(surplus)} besides"
         for name in sorted(expected.keys() & arrays.keys()):
             if arrays[name].dtype != np.float32:
                 yield f"have {name} as {arrays[name].dtype}"
@@ -493,7 +493,7 @@ def _norm(ours: str, theirs: str) -> Norm:
     return Norm(ours, f"{theirs}/batchnorm/mul", f"{theirs}/batchnorm/sub")
 
 
-def _fused(ours: str, theirs: str) -> Norm:
+def _make_fused_norm(ours: str, theirs: str) -> Norm:
     """Of a deconvolution, which TensorFlow normalises by another operation."""
     return Norm(ours, f"{theirs}/FusedBatchNorm/Scaled", f"{theirs}/FusedBatchNorm/Offset")
 
@@ -502,9 +502,9 @@ def _sinelines(first: str, second: str, last: str) -> NetworkLayout:
     return NetworkLayout(
         "sinelines-mlp",
         (
-            Dense("body.0", _layer(first), None, 256),
-            Dense("body.2", _layer(second), 256, 256),
-            Dense("body.4", _layer(last), 256, 64),
+            DenseLayer("body.0", _layer(first), None, 256),
+            DenseLayer("body.2", _layer(second), 256, 256),
+            DenseLayer("body.4", _layer(last), 256, 64),
         ),
     )
 
@@ -516,8 +516,8 @@ def _dsprites(scope: str) -> NetworkLayout:
     return NetworkLayout(
         "dsprites-conv",
         (
-            Dense("dense.0", of("fc1"), None, 256),
-            Dense("dense.2", of("fc2"), 256, 512, channels=32),
+            DenseLayer("dense.0", of("fc1"), None, 256),
+            DenseLayer("dense.2", of("fc2"), 256, 512, channels=32),
             Deconv("deconv.1", of("deconv1"), 32, 32),
             Deconv("deconv.3", of("deconv2"), 32, 32),
             Deconv("deconv.5", of("deconv3"), 32, 32),
@@ -529,14 +529,14 @@ def _dsprites(scope: str) -> NetworkLayout:
 _MNIST = NetworkLayout(
     "mnist-conv",
     (
-        Dense("dense.0", _layer("ae/dec1"), None, 1024, _norm("dense.1", "ae/dec1_bn")),
-        Dense("dense.3", _layer("ae/dec2"), 1024, 6272, _norm("dense.4", "ae/dec2_bn"), 128),
+        DenseLayer("dense.0", _layer("ae/dec1"), None, 1024, _norm("dense.1", "ae/dec1_bn")),
+        DenseLayer("dense.3", _layer("ae/dec2"), 1024, 6272, _norm("dense.4", "ae/dec2_bn"), 128),
         Deconv(
             "deconv.1",
             TensorNames("ae/dec3/kernel", None),
             128,
             64,
-            _fused("deconv.2", "ae/dec3_bn"),
+            _make_fused_norm("deconv.2", "ae/dec3_bn"),
             biased=False,
         ),
         Deconv("deconv.4", TensorNames("ae/dec4/kernel", None), 64, 1),
@@ -546,10 +546,16 @@ _MNIST = NetworkLayout(
 _INFOGAN = NetworkLayout(
     "mnist-infogan",
     (
-        Dense("dense.0", _tensorpack("gen/fc0"), None, 1024, _norm("dense.1", "gen/fc0/bn")),
-        Dense("dense.3", _tensorpack("gen/fc1"), 1024, 6272, _norm("dense.4", "gen/fc1/bn"), 128),
+        DenseLayer("dense.0", _tensorpack("gen/fc0"), None, 1024, _norm("dense.1", "gen/fc0/bn")),
+        DenseLayer(
+            "dense.3", _tensorpack("gen/fc1"), 1024, 6272, _norm("dense.4", "gen/fc1/bn"), 128
+        ),
         Deconv(
-            "deconv.1", _tensorpack("gen/deconv1"), 128, 64, _fused("deconv.2", "gen/deconv1/bn")
+            "deconv.1",
+            _tensorpack("gen/deconv1"),
+            128,
+            64,
+            _make_fused_norm("deconv.2", "gen/deconv1/bn"),
         ),
         Deconv("deconv.4", _tensorpack("gen/deconv2"), 64, 1),
     ),
@@ -594,13 +600,15 @@ def recognise(tensors: Mapping[str, Array]) -> PublishedNetwork:
     if not nearest.tensors.keys() & result.keys():
         known = ", ".join(dict.fromkeys(layout.architecture for layout in LAYOUTS))
         raise refuse(
-            f"No known network has such tensors: {listed(sorted(result)) or 'none of float32'}.",
+            "No known network has such tensors: "
+            f"{format_problems(sorted(result)) or 'none of float32'}.",
             todo=f"Import a published decoder of one of these architectures: {known}.",
         )
     problems = list(nearest.problems(result))
     if problems:
         raise refuse(
-            f"The tensors are most like those of {nearest.architecture}, but {listed(problems)}."
+            f"The tensors are most like those of {nearest.architecture}, but "
+            f"{format_problems(problems)}."
         )
     floats = {name: values.astype(np.float32) for name, values in result.items()}
     width = len(floats[nearest.layers[0].theirs.kernel])
@@ -692,7 +700,7 @@ def _check(path: Path, groups: list[TensorGroup]) -> None:
     packed = [entry.name for entry in entries if entry.quantization is not None]
     if packed:
         raise refuse(
-            f"{path}: quantised tensors are not read, found {listed(packed)}.",
+            f"{path}: quantised tensors are not read, found {format_problems(packed)}.",
             todo="Convert the model again without quantisation.",
         )
     foreign = [
@@ -701,15 +709,17 @@ def _check(path: Path, groups: list[TensorGroup]) -> None:
         if entry.dtype not in _DTYPES
     ]
     if foreign:
-        raise refuse(f"{path}: {listed(foreign)}.")
+        raise refuse(f"{path}: {format_problems(foreign)}.")
     paths = [name for group in groups for name in group.paths]
     leading = [repr(name) for name in paths if not _FILE_NAME.fullmatch(name)]
     if leading:
-        raise refuse(f"{path} names files that may lie outside its folder: {listed(leading)}.")
+        raise refuse(
+            f"{path} names files that may lie outside its folder: {format_problems(leading)}."
+        )
     for kind, names in (("file", paths), ("tensor", [entry.name for entry in entries])):
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
-            raise refuse(f"{path} lists a {kind} twice: {listed(twice)}.")
+            raise refuse(f"{path} lists a {kind} twice: {format_problems(twice)}.")
 
 
 def _join(folder: Path, number: int, group: TensorGroup, hashes: dict[str, str]) -> bytes:
@@ -717,7 +727,7 @@ def _join(folder: Path, number: int, group: TensorGroup, hashes: dict[str, str])
     shards = [folder / name for name in group.paths]
     missing = [shard.name for shard in shards if not reading.is_file(shard)]
     if missing:
-        raise refuse(f"{folder} lacks {listed(missing)}.")
+        raise refuse(f"{folder} lacks {format_problems(missing)}.")
     needed = sum(entry.nbytes for entry in group.weights)
     total = sum(shard.stat().st_size for shard in shards)
     if needed != total:
@@ -747,7 +757,7 @@ def refuse(what: str, todo: str = "Take a fresh copy of the published package.")
     return ModelError(what, safe="Nothing was written.", todo=todo)
 
 
-def listed(problems: list[str]) -> str:
+def format_problems(problems: list[str]) -> str:
     """The first problems, and how many more there are."""
     more = f"; and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
     return "; ".join(problems[:SHOWN]) + more
@@ -770,7 +780,9 @@ def parse(path: Path, content: bytes, adapter: TypeAdapter[Value]) -> Value:
             f"{_dotted(detail['loc'])}{detail['msg'][0].lower()}{detail['msg'][1:]}"
             for detail in error.errors(include_url=False, include_input=False)
         ]
-        raise refuse(f"{path} is not as TensorFlow.js packages are: {listed(problems)}.") from error
+        raise refuse(
+            f"{path} is not as TensorFlow.js packages are: {format_problems(problems)}."
+        ) from error
 
 
 def _dotted(location: tuple[int | str, ...]) -> str:

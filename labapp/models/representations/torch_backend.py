@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from labapp.base.errors import DeviceMissing, ModelError
 from labapp.models.datasets.split import Float32
-from labapp.models.representations.cpu_backend import check_weights, tried
+from labapp.models.representations.cpu_backend import check_weights, try_decoder
 from labapp.models.representations.decoders import Forward
 from labapp.models.representations.recipe import Architecture, TrainedNetwork
 
@@ -117,7 +117,7 @@ def build(
         forward = Forward(lambda z: recorded(_tensor(z)).numpy(), how, "torch")
     else:
         forward = _as_trained(network, device)
-    return tried(architecture, width, forward)
+    return try_decoder(architecture, width, forward)
 
 
 def plain(
@@ -132,7 +132,7 @@ def plain(
     Raises ModelError as `build` does."""
     torch.set_num_threads(threads)
     forward = _as_trained(_network(architecture, width, weights), device)
-    return tried(architecture, width, forward)
+    return try_decoder(architecture, width, forward)
 
 
 def _network(architecture: Architecture, width: int, weights: dict[str, Float32]) -> nn.Module:

@@ -43,7 +43,7 @@ from labapp.models.representations.recipe import (
     SsTcVae,
     TrainedNetwork,
     classes_of,
-    published_display,
+    find_published_display,
 )
 from labapp.models.training import loop
 from labapp.models.training.loop import Progress, Provenance, Run, StepResult, run_steps, versions
@@ -98,7 +98,7 @@ def train(
 
     held = of_held_out(recipe, run.learner.networks, data)
     weights = torch_backend.weights_of(run.learner.networks.get_submodule("decoder"))
-    stored = _stored_weights(recipe, weights, state)
+    stored = _convert_weights(recipe, weights, state)
     card = _card(recipe, run, data, held, stored, chosen, threads)
     package.write_package(folder, card, stored, held.latents, held.spread)
     loop.clear(state)
@@ -138,7 +138,7 @@ def _iterate(
     run_steps(run, iterations, take, provenance=provenance, state=state, progress=progress)
 
 
-def _stored_weights(recipe: Recipe, weights: dict[str, Float32], state: Path) -> StoredWeights:
+def _convert_weights(recipe: Recipe, weights: dict[str, Float32], state: Path) -> StoredWeights:
     """The weights in the type in which the package stores them."""
     with np.errstate(over="ignore"):
         stored = {name: values.astype(recipe.weights) for name, values in weights.items()}
@@ -170,7 +170,7 @@ def _card(
         notes=recipe.notes,
         dataset=recipe.data.dataset,
         architecture=architecture.name,
-        display=published_display(recipe.data.dataset, architecture.display),
+        display=find_published_display(recipe.data.dataset, architecture.display),
         task=PUBLISHED.get(recipe.data.dataset),
         sampling="prior" if isinstance(recipe.objective, InfoGan) else "held-out",
         dimensions=encodings.dials,

@@ -5,7 +5,8 @@ whether every picture is there and is what the manifest says.
 
 Also the reference pictures of a set of interventions: for every concept, two pictures that show
 what its two words mean. They follow from the set alone, so that everybody is shown the same. Who
-was shown them as such must not be asked about them: plans leave out the pictures of `reserved`.
+was shown them as such must not be asked about them: plans leave out the pictures of
+`find_reserved_pictures`.
 
 Whether a set of interventions fits together, and whether its answers are those of its photos.
 Whether a photo and its explanation fit each other and the rest of the set, and whether the pictures
@@ -27,7 +28,7 @@ import numpy as np
 from labapp.base.errors import StimuliError
 from labapp.models.stimuli import interventions, pictures, score_files
 from labapp.models.stimuli.interventions import AS_IT_IS, Answers
-from labapp.models.stimuli.library import named_path
+from labapp.models.stimuli.library import format_place
 from labapp.models.stimuli.manifest import Box, FinalSteps, Manifest, Photo, Row
 from labapp.models.stimuli.sources import PLACES, Loc, ReadableSet, SetSource, readable
 
@@ -83,7 +84,7 @@ def inner_faults(manifest: Manifest) -> list[str]:
     )
     faults = list(_set_faults(stimulus_set))
     value = manifest.model_dump(mode="json") if faults else None
-    return [f"{named_path(loc, value)}: {fault}" for loc, fault in faults]
+    return [f"{format_place(loc, value)}: {fault}" for loc, fault in faults]
 
 
 def _set_faults(stimulus_set: ReadableSet) -> Iterator[Fault]:
@@ -223,7 +224,7 @@ def reference_pairs(manifest: Manifest, number: int) -> tuple[ReferencePair, ...
     return tuple(chosen[place] for place in sorted(chosen))
 
 
-def reserved(pairs: Sequence[ReferencePair]) -> frozenset[str]:
+def find_reserved_pictures(pairs: Sequence[ReferencePair]) -> frozenset[str]:
     """The pictures of such pairs. They are told by the picture, as manifests name it, and not by a
     set's own id of it: sets of several models share pictures."""
     return frozenset(photo.photo for pair in pairs for photo in (pair.off, pair.on))
@@ -629,7 +630,7 @@ def _mean(pixels: pictures.UInt8) -> tuple[float, ...]:
 def picture_faults(stimulus_set: ReadableSet, picture_files: PictureFiles) -> Iterator[Fault]:
     """Faults of all pictures of a set, each with its place."""
     manifest = stimulus_set.manifest
-    for loc, ref in _named(stimulus_set):
+    for loc, ref in _walk_pictures(stimulus_set):
         if fault := picture_files.fault(ref):
             yield loc, fault
     first_place: dict[str, str] = {}
@@ -681,7 +682,7 @@ def picture_warnings(stimulus_set: ReadableSet, picture_files: PictureFiles) -> 
         yield f"less than {COARSE} pixels a side, which will look coarse: photo {listed}"
 
 
-def _named(stimulus_set: ReadableSet) -> Iterator[tuple[Loc, str]]:
+def _walk_pictures(stimulus_set: ReadableSet) -> Iterator[tuple[Loc, str]]:
     """Every picture that a set names, with its place."""
     manifest = stimulus_set.manifest
     for place, prototype in zip(stimulus_set.prototypes, manifest.prototypes, strict=True):
@@ -756,10 +757,10 @@ def score_photo_faults(photo: Photo, manifest: Manifest) -> Iterator[Fault]:
             yield ("scores", method), f"{method!r} is not among the methods"
     for ref in twice(photo.scores.values()):
         yield ("scores",), f"{ref!r} stands for two methods"
-    yield from _masked(photo, methods, len(classes))
+    yield from _check_masked(photo, methods, len(classes))
 
 
-def _masked(photo: Photo, methods: Sequence[str], classes: int) -> Iterator[Fault]:
+def _check_masked(photo: Photo, methods: Sequence[str], classes: int) -> Iterator[Fault]:
     keys: set[tuple[str, float, str, str]] = set()
     for place, masked in enumerate(photo.masked):
         loc: Loc = ("masked", place)

@@ -70,4 +70,4 @@ def write(folder: Path, manifest: Manifest, files: Mapping[str, bytes]) -> Path:
 def manifest_text(manifest: Manifest) -> bytes:
     """The bytes of a manifest's file, without fields that have their default."""
     value = {"format": 1, **manifest.model_dump(mode="json", exclude_defaults=True)}
-    return sources.dumped(value)
+    return sources.encode_manifest(value)

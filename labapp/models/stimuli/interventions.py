@@ -44,7 +44,7 @@ def set_to(concept: bool) -> int:
     return ON if concept else OFF
 
 
-def believed(belief: float) -> bool:
+def is_predicted_on(belief: float) -> bool:
     """Whether the model takes a concept as on."""
     return belief >= 0.5
 
@@ -68,7 +68,9 @@ def item_type(
         What the model believes, and what is true.
     truth : the place of the true class among the classes.
     """
-    wrong = [believed(belief) != there for belief, there in zip(beliefs, concepts, strict=True)]
+    wrong = [
+        is_predicted_on(belief) != there for belief, there in zip(beliefs, concepts, strict=True)
+    ]
     pairs = zip(wrong, concepts, strict=True)
     corrected = [set_to(there) if is_wrong else AS_IT_IS for is_wrong, there in pairs]
     confirmed = [set_to(there) for there in concepts]

@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from labapp.base import leftovers, resources
-from labapp.base.documents import allowed_words, innermost, meant
+from labapp.base.documents import describe_allowed, innermost, suggest_name
 from labapp.base.errors import StimuliError, StimuliNotFound
 from labapp.base.reading import files
 from labapp.base.reading.values import json_value
@@ -145,7 +145,7 @@ def parse(content: bytes, path: Path) -> Manifest:
     except ValidationError as invalid:
         errors = invalid.errors(include_url=False)
         faults = [
-            f"{named_path(error['loc'], value)}: {schema_fault(error)}"
+            f"{format_place(error['loc'], value)}: {schema_fault(error)}"
             for error in innermost(errors)
         ]
         raise refusal(f"{path} is not a valid manifest", faults) from invalid
@@ -183,7 +183,7 @@ def schema_fault(error: Mapping[str, Any]) -> str:
     if error["type"] == "missing":
         return "missing"
     if error["type"] == "extra_forbidden":
-        near = meant(error, Manifest)
+        near = suggest_name(error, Manifest)
         return f"unknown key (did you mean {near!r}?)" if near else "unknown key"
     if error["type"] == "too_short":
         return f"found {len(error['input'])}; at least {error['ctx']['min_length']} needed"
@@ -191,10 +191,10 @@ def schema_fault(error: Mapping[str, Any]) -> str:
     value = value if len(value) <= 60 else value[:57] + "…"
     if words := PATTERNS.get(str(error.get("ctx", {}).get("pattern"))):
         return f"found {value}; {words}"
-    return f"found {value}; allowed: {allowed_words(error)}"
+    return f"found {value}; allowed: {describe_allowed(error)}"
 
 
-def named_path(loc: Iterable[str | int], value: Any) -> str:
+def format_place(loc: Iterable[str | int], value: Any) -> str:
     """A place in a manifest, list items that have an id by it: `photos[p3].rows[0].region`."""
     out = ""
     for step in loc:
@@ -247,7 +247,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
     """A draft of a new folder, see `leftovers.drafted`. Raises StimuliError."""
     refuse_existing(folder)
     try:
-        with leftovers.drafted(folder) as draft:
+        with leftovers.write_atomically(folder) as draft:
             yield draft
     except OSError as error:
         raise StimuliError(

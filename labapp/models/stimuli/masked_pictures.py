@@ -158,7 +158,7 @@ def level(fill: Fill, mean: Sequence[float] | None) -> UInt8:
     return np.array([{"black": 0, "grey": 128, "white": 255}[fill]], np.uint8)
 
 
-def masked(picture: UInt8, mask: Bool, fill: UInt8) -> UInt8:
+def apply_mask(picture: UInt8, mask: Bool, fill: UInt8) -> UInt8:
     """A picture with all but the pixels of a mask filled: uint8, shape as `picture`.
 
     picture : (height, width) or (height, width, 3); `mask`: (rows, columns), of which height and
@@ -210,9 +210,9 @@ def overlay(photo: UInt8, heat: UInt8, scale: Scale, colour_map: ColourMap) -> U
     """
     height, width = photo.shape[:2]
     if scale == "ready":
-        return _as_bytes(enlarged(heat.astype(np.float32), height, width))
+        return _as_bytes(enlarge_bilinear(heat.astype(np.float32), height, width))
     grey = heat if heat.ndim == 2 else heat[..., 0]
-    values = enlarged(grey.astype(np.float32), height, width)
+    values = enlarge_bilinear(grey.astype(np.float32), height, width)
     colours: UInt8 = table(colour_map).take(_as_bytes(values), axis=0)
     if scale == "positive":
         # Half and half, rounded to the even number.
@@ -222,7 +222,7 @@ def overlay(photo: UInt8, heat: UInt8, scale: Scale, colour_map: ColourMap) -> U
     return _as_bytes((1 - alpha) * colours)
 
 
-def enlarged(values: Float32, height: int, width: int) -> Float32:
+def enlarge_bilinear(values: Float32, height: int, width: int) -> Float32:
     """Values between those of a coarser grid, bilinear; the grid's cells cover the picture.
     `values`: shape (h, w) or (h, w, c). float32, shape (height, width) or (height, width, c)."""
     return _along(_along(values, height, 0), width, 1)
@@ -252,7 +252,7 @@ def edges(photo: UInt8) -> Float32:
     red, green, blue = (photo[..., n].astype(np.float32) for n in range(3))
     grey = 0.299 * red + 0.587 * green + 0.114 * blue
     for _ in range(2):
-        grey = _smoothed(grey)
+        grey = _smooth(grey)
     padded = np.pad(grey, 1, mode="edge")
     across = padded[:, 2:] - padded[:, :-2]
     across = across[:-2] + 2 * across[1:-1] + across[2:]
@@ -268,7 +268,7 @@ def edges(photo: UInt8) -> Float32:
     return np.asarray(((strength - grain) / (full - grain)).clip(0, 1))
 
 
-def _smoothed(grey: Float32) -> Float32:
+def _smooth(grey: Float32) -> Float32:
     """Each pixel with its neighbours, 1 : 2 : 1 both ways."""
     padded = np.pad(grey, 1, mode="edge")
     across = padded[:, :-2] + 2 * padded[:, 1:-1] + padded[:, 2:]
@@ -279,7 +279,7 @@ def _as_bytes(values: Float32) -> UInt8:
     return np.rint(values).clip(0, 255).astype(np.uint8)
 
 
-def recorded_outputs(
+def find_recorded_outputs(
     stimuli: StimulusSet, masking: Masking, photo: Photo, method: str
 ) -> Sequence[Logits]:
     """The outputs that the set records for a masked photo; none unless it has them for every
@@ -315,11 +315,11 @@ def picture(stimulus_set: StimulusSet, ref: MaskedRef) -> UInt8:
         )
     scores = score_files.read(stimulus_set.folder, file)
     written = pictures.file_stamp(stimulus_set.folder, file, score_files.SCORES)
-    ranked = _ranked(stimulus_set.folder, file, written, ref.sign)
+    ranked = _rank_pixels(stimulus_set.folder, file, written, ref.sign)
     try:
         fill_level = level(ref.fill, stimulus_set.manifest.mean_level)
         mask = first(ranked, ref.percent, scores.shape)
-        return masked(_native(stimulus_set.folder, photo.photo), mask, fill_level)
+        return apply_mask(_native(stimulus_set.folder, photo.photo), mask, fill_level)
     except ValueError as error:
         raise StimuliError(
             f"The photo {ref.photo!r} of {stimulus_set.id} cannot be masked: {error}.",
@@ -354,18 +354,18 @@ def photo_of(manifest: Manifest, name: str) -> Photo:
 
 
 @lru_cache(maxsize=128)
-def _ranked(folder: Path, ref: str, written: tuple[int, int], sign: Sign) -> Int64:
+def _rank_pixels(folder: Path, ref: str, written: tuple[int, int], sign: Sign) -> Int64:
     return ranking(score_files.read(folder, ref), sign)
 
 
 def _native(folder: Path, ref: str) -> UInt8:
     if pictures.is_bird(ref):
         return pictures.paint_bird(ref)
-    return _decoded(folder, ref, pictures.file_stamp(folder, ref))
+    return _decode_picture(folder, ref, pictures.file_stamp(folder, ref))
 
 
 @lru_cache(maxsize=64)
-def _decoded(folder: Path, ref: str, written: tuple[int, int]) -> UInt8:
+def _decode_picture(folder: Path, ref: str, written: tuple[int, int]) -> UInt8:
     pixels = pictures.native(pictures.content_of(folder, ref), ref)
     pixels.flags.writeable = False
     return pixels

@@ -33,7 +33,7 @@ from pydantic import ValidationError
 from labapp.base.errors import StimuliError
 from labapp.base.reading import tables
 from labapp.models.stimuli import library
-from labapp.models.stimuli.library import HEADER, MANIFEST, named_path, schema_fault
+from labapp.models.stimuli.library import HEADER, MANIFEST, format_place, schema_fault
 from labapp.models.stimuli.manifest import Manifest, Photo
 
 Loc = tuple[str | int, ...]
@@ -92,9 +92,9 @@ class SetSource:
         path = tuple(loc)
         for length in range(len(path), 0, -1):
             if (place := self.places.get(path[:length])) is not None:
-                rest = named_path(path[length:], None)
+                rest = format_place(path[length:], None)
                 return place if length == len(path) else f"{place}, {rest}"
-        return f"{self.name}, {named_path(path, self.value)}"
+        return f"{self.name}, {format_place(path, self.value)}"
 
 
 def read(folder: Path) -> SetSource:
@@ -153,10 +153,10 @@ def _tables(folder: Path) -> SetSource:
     for line, cells in _lines(source, "concepts.csv", needed=False):
         concepts = value.setdefault("concepts", [])
         source.places["concepts", len(concepts)] = line
-        concepts.append(_translated(cells, "concepts.csv"))
+        concepts.append(_gather_translations(cells, "concepts.csv"))
     for line, cells in _lines(source, "prototypes.csv", needed=False):
         source.places["prototypes", len(value["prototypes"])] = line
-        value["prototypes"].append(_boxed(cells, "box"))
+        value["prototypes"].append(_gather_box(cells, "box"))
     photos: dict[str, Json] = {}
     for line, cells in _lines(source, "photos.csv", needed=True):
         photo, final = _photo(source, line, cells)
@@ -178,7 +178,7 @@ def _tables(folder: Path) -> SetSource:
     for line, cells in _lines(source, "rows.csv", needed=False):
         _row(source, line, cells, photos)
     for line, cells in _lines(source, "masked.csv", needed=False):
-        _masked(source, line, cells, photos)
+        _add_masked(source, line, cells, photos)
     return source
 
 
@@ -193,7 +193,7 @@ def _lines(source: SetSource, name: str, *, needed: bool) -> list[tuple[str, Jso
         table = tables.read(library.read_bytes(source.folder / name), padded=True)
         own = {column.casefold(): column for column in COLUMNS[name]}
         columns = [own.get(cell.strip().casefold(), cell.strip()) for cell in table.first]
-        if not _known(source, name, columns):
+        if not _check_columns(source, name, columns):
             return []
         for line, cells in table.rows:
             pairs = zip(columns, map(str.strip, cells), strict=True)
@@ -203,7 +203,7 @@ def _lines(source: SetSource, name: str, *, needed: bool) -> list[tuple[str, Jso
     return out
 
 
-def _known(source: SetSource, name: str, columns: list[str]) -> bool:
+def _check_columns(source: SetSource, name: str, columns: list[str]) -> bool:
     """Whether a table has the columns it needs and no others."""
     before = len(source.faults)
     for column in columns:
@@ -229,10 +229,10 @@ def _class(source: SetSource, line: str, cells: Json) -> Json:
         if key.startswith(CONCEPT)
     }
     rest = {key: cell for key, cell in cells.items() if not key.startswith(CONCEPT)}
-    return _translated(rest, "classes.csv") | ({"concepts": made_by} if made_by else {})
+    return _gather_translations(rest, "classes.csv") | ({"concepts": made_by} if made_by else {})
 
 
-def _translated(cells: Json, table: str) -> Json:
+def _gather_translations(cells: Json, table: str) -> Json:
     """Cells with those of other languages, such as `name:de`, in one value."""
     out: Json = {}
     for column, cell in cells.items():
@@ -281,7 +281,7 @@ def _row(source: SetSource, line: str, cells: Json, photos: dict[str, Json]) -> 
     if entry is None:
         return
     place = cells.pop("place", "")
-    row = _boxed(cells, "region")
+    row = _gather_box(cells, "region")
     for key, kind in (("similarity", float), ("rank", int)):
         if key in row:
             row[key] = _number(source, line, key, row[key], kind)
@@ -300,8 +300,8 @@ def _row(source: SetSource, line: str, cells: Json, photos: dict[str, Json]) -> 
         rows.append(row)
 
 
-def _masked(source: SetSource, line: str, cells: Json, photos: dict[str, Json]) -> None:
-    """Put what the model makes of a masked photo into the photo."""
+def _add_masked(source: SetSource, line: str, cells: Json, photos: dict[str, Json]) -> None:
+    """Add what the model predicts for a masked photo to the photo."""
     entry = _its_photo(source, line, cells, photos)
     if entry is None:
         return
@@ -325,7 +325,7 @@ def _its_photo(source: SetSource, line: str, cells: Json, photos: dict[str, Json
     return entry
 
 
-def _boxed(cells: Json, key: str) -> Json:
+def _gather_box(cells: Json, key: str) -> Json:
     """Cells with the four of a box as one value; numbers that are none are left for the check."""
     box = [cells[side] for side in BOX if side in cells]
     out = {name: value for name, value in cells.items() if name not in BOX}
@@ -364,7 +364,7 @@ def _list(cell: str) -> list[str]:
     return [entry.strip() for entry in cell.split("|")] if cell else []
 
 
-def dumped(value: Json) -> bytes:
+def encode_manifest(value: Json) -> bytes:
     """A manifest's bytes: a key a line, and a line for each photo, class and prototype."""
     lines = []
     for key, item in value.items():

@@ -215,12 +215,14 @@ class Run(Generic[LearnerT]):
             for name, value in tensors.items():
                 if name.startswith(f"adam.{number}."):
                     _, _, index, key = name.split(".")
-                    state.setdefault(int(index), {})[key] = _laid_out(value, parameters[int(index)])
+                    state.setdefault(int(index), {})[key] = _match_layout(
+                        value, parameters[int(index)]
+                    )
             whole = adam.state_dict()
             adam.load_state_dict({"state": state, "param_groups": whole["param_groups"]})
 
 
-def _laid_out(value: Tensor, parameter: Tensor) -> Tensor:
+def _match_layout(value: Tensor, parameter: Tensor) -> Tensor:
     """A moment in the memory layout of its parameter, which the fused Adam relies on."""
     if value.shape != parameter.shape:
         return value

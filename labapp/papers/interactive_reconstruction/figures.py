@@ -38,7 +38,7 @@ from labapp.base.figure_style import (
     style,
 )
 from labapp.base.report import drawing, kit
-from labapp.base.report.drawing import ReportFigure, add_heading, shortened
+from labapp.base.report.drawing import ReportFigure, add_heading, shorten_names
 from labapp.base.report.page import decimal
 from labapp.models.representations.card import dataset_of
 from labapp.papers.interactive_reconstruction.results import (
@@ -47,9 +47,9 @@ from labapp.papers.interactive_reconstruction.results import (
     STARS,
     SUM_ERROR,
     Compared,
-    Found,
-    Group,
-    repeated_metric,
+    GroupResults,
+    StudyGroup,
+    find_repeated_metric,
 )
 from labapp.papers.interactive_reconstruction.sections import (
     BOXES,
@@ -69,22 +69,22 @@ forgotten by then (A.3)."""
 SEQ = tuple(metric for metric in METRICS if metric.column == "seq")
 
 
-def plates(results: Sequence[Found]) -> list[ReportFigure]:
+def plates(results: Sequence[GroupResults]) -> list[ReportFigure]:
     """Every figure for which there are values, by study and task; for notebooks too. Their names
     begin with study and task."""
-    tasks: dict[tuple[str, str], list[Found]] = {}
+    tasks: dict[tuple[str, str], list[GroupResults]] = {}
     for result in results:
         tasks.setdefault((result.group.study, result.group.task), []).append(result)
     return [made for own in tasks.values() for made in by_kind(own).values()]
 
 
-def by_kind(results: Sequence[Found]) -> Mapping[str, ReportFigure]:
+def by_kind(results: Sequence[GroupResults]) -> Mapping[str, ReportFigure]:
     """The figures of one study and task, by what they are of: BOXES and so on."""
     drawn = {kind: draw(kind, results) for kind in (BOXES, PAIRS, CHANGES, DIMENSIONS, RATINGS)}
     return {kind: made for kind, made in drawn.items() if made is not None}
 
 
-def draw(kind: str, results: Sequence[Found]) -> ReportFigure | None:
+def draw(kind: str, results: Sequence[GroupResults]) -> ReportFigure | None:
     """One figure of one study and task; None where there are no values for it. kind: BOXES, PAIRS,
     CHANGES, DIMENSIONS or RATINGS."""
     if not results:
@@ -117,7 +117,7 @@ INSET = 0.1
 """A bracket ends so far before the middle of its models, so that two may meet at one."""
 
 
-def boxes(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
+def boxes(blocks: Sequence[PanelBlock], name: str, label: str) -> ReportFigure:
     """Every metric by model, a block a data set. blocks: of one study and task."""
     layout = layout_of(blocks)
     most = [
@@ -125,15 +125,15 @@ def boxes(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
         for block in blocks
     ]
     heights = [HEIGHT_IN + LEVEL_IN * count for count in most]
-    figure, panels = laid_out(blocks, heights, layout)
+    figure, panels = lay_out_blocks(blocks, heights, layout)
     for block, own, height in zip(blocks, panels, heights, strict=True):
         for ax, compared in zip(own, block.compared, strict=True):
             _panel(ax, block, compared, layout.room, height)
-    headed_by(figure, label, [block.group for block in blocks])
+    add_group_heading(figure, label, [block.group for block in blocks])
     return ReportFigure(name, figure, label, _caption(blocks))
 
 
-def _panel(ax: Axes, block: Block, compared: Compared, room: float, height: float) -> None:
+def _panel(ax: Axes, block: PanelBlock, compared: Compared, room: float, height: float) -> None:
     group, metric = block.group, compared.metric
     wide = group.values.pivot_table(index="participant", columns="model", values=metric.column)
     values = wide.reindex(columns=list(group.models)).to_numpy(dtype=np.float64)
@@ -164,7 +164,7 @@ def _scale(ax: Axes, metric: Metric, known: Values, height: float, levels: int) 
     return top
 
 
-def _height(group: Group, pairs: Sequence[Statistic]) -> int:
+def _height(group: StudyGroup, pairs: Sequence[Statistic]) -> int:
     """How many brackets stand above each other."""
     return max((level for *_, level in levels(group.models, pairs)), default=-1) + 1
 
@@ -197,7 +197,7 @@ def levels(models: Sequence[str], pairs: Sequence[Statistic]) -> list[tuple[int,
 
 
 def _brackets(
-    ax: Axes, group: Group, pairs: Sequence[Statistic], top: float, height: float
+    ax: Axes, group: StudyGroup, pairs: Sequence[Statistic], top: float, height: float
 ) -> None:
     beside = ax.get_xaxis_transform()
     for left, right, text, level in levels(group.models, pairs):
@@ -216,7 +216,7 @@ def _brackets(
         )
 
 
-def _caption(blocks: Sequence[Block]) -> str:
+def _caption(blocks: Sequence[PanelBlock]) -> str:
     within = any(block.group.within for block in blocks)
     sentences = [
         "A point is a participant" + ("; grey lines join a participant's models" * within) + ".",
@@ -227,16 +227,16 @@ def _caption(blocks: Sequence[Block]) -> str:
     summed = [block for block in blocks if SUM_ERROR in _columns(block)]
     if summed:
         sentences.append(SUMMED)
-    if summed and all(repeated(block) for block in summed):
+    if summed and all(is_error_repeated(block) for block in summed):
         sentences.append("As a mean over the pixels it looks the same and is not drawn.")
     return " ".join(filter(None, sentences))
 
 
-def _columns(block: Block) -> list[str]:
+def _columns(block: PanelBlock) -> list[str]:
     return [comparison.metric.column for comparison in block.compared]
 
 
-def repeated(block: Block) -> bool:
+def is_error_repeated(block: PanelBlock) -> bool:
     """Whether the error as a mean over the pixels is known, and left out as the sum's multiple."""
     known = block.group.values.get(MEAN_ERROR)
     if known is None or MEAN_ERROR in _columns(block):
@@ -244,7 +244,7 @@ def repeated(block: Block) -> bool:
     return bool(known.notna().any())
 
 
-def _many(blocks: Sequence[Block]) -> bool:
+def _many(blocks: Sequence[PanelBlock]) -> bool:
     """Whether a strip has more values than are drawn as points."""
     sizes = [
         block.group.values.groupby("model")[comparison.metric.column].count().max()
@@ -276,7 +276,7 @@ LEFT = (SOLVED, SKIPPED)
 _STAGE = ["participant", "model", "session", "stage"]
 
 
-def change(blocks: Sequence[Block], name: str, label: str) -> ReportFigure | None:
+def change(blocks: Sequence[PanelBlock], name: str, label: str) -> ReportFigure | None:
     """A panel a metric, in it the mean change with its standard error by model; None where stages
     are too short. blocks: of one study and task."""
     shown = []
@@ -303,11 +303,11 @@ def change(blocks: Sequence[Block], name: str, label: str) -> ReportFigure | Non
         return None
     blocks_shown = [block for block, _ in shown]
     layout = layout_of(blocks_shown)
-    figure, panels = laid_out(blocks_shown, [1.5] * len(blocks_shown), layout)
+    figure, panels = lay_out_blocks(blocks_shown, [1.5] * len(blocks_shown), layout)
     for (block, changes_of), some in zip(shown, panels, strict=True):
         for ax, compared in zip(some, block.compared, strict=True):
             _changes_panel(ax, block, changes_of[compared.metric.column], layout.room)
-    headed_by(figure, label, [block.group for block in blocks_shown])
+    add_group_heading(figure, label, [block.group for block in blocks_shown])
     caption = (
         "Last minus first (n − 1) / 2 of a stage's n questions: diamond: mean over participants, "
         "bar: ± standard error. Above the line: more in the last questions."
@@ -325,7 +325,7 @@ def _by_model(values: pd.DataFrame, column: str, models: Sequence[str]) -> list[
     ]
 
 
-def _changes_panel(ax: Axes, block: Block, values: Sequence[Values], room: float) -> None:
+def _changes_panel(ax: Axes, block: PanelBlock, values: Sequence[Values], room: float) -> None:
     ax.axhline(0, color=INK, linewidth=0.9, zorder=1)
     for place, own in enumerate(values):
         if own.size == 0:
@@ -344,18 +344,18 @@ def _changes_panel(ax: Axes, block: Block, values: Sequence[Values], room: float
     if not any(np.any(own) for own in values):  # no change at all: an axis of its own
         ax.set_ylim(-1, 1)
     ax.yaxis.set_major_locator(MaxNLocator(nbins=5))
-    ax.yaxis.set_major_formatter(FuncFormatter(_signed))
+    ax.yaxis.set_major_formatter(FuncFormatter(_format_signed))
     ax.tick_params(axis="y", labelsize=points_of(drawing.SMALL))
     kit.grid(ax)
 
 
-def _signed(value: float, _: int | None = None) -> str:
+def _format_signed(value: float, _: int | None = None) -> str:
     """A tick's number with its sign and no more decimals than it needs."""
     decimals = next(n for n in range(5) if n == 4 or abs(value - round(value, n)) < 1e-9)
     return decimal(value, decimals, sign=True)
 
 
-def changes(group: Group, metric: Metric) -> pd.DataFrame:
+def changes(group: StudyGroup, metric: Metric) -> pd.DataFrame:
     """Last minus first (n - 1) / 2 of the n questions that count, in the metric's unit, a question:
     columns participant, model, change; empty for a metric that single questions do not have.
 
@@ -385,7 +385,7 @@ def _level(metric: Metric, half: pd.DataFrame) -> pd.Series[float]:
     return values.mean()
 
 
-def _values(group: Group, metric: Metric) -> pd.Series[float] | None:
+def _values(group: StudyGroup, metric: Metric) -> pd.Series[float] | None:
     """The metric of each question; None where it has none."""
     trials = group.trials
     match metric.column:
@@ -447,7 +447,7 @@ def shares(trials: pd.DataFrame, model: str) -> list[Share]:
     return result
 
 
-def dimensions(groups: Sequence[Group], name: str, label: str) -> ReportFigure | None:
+def dimensions(groups: Sequence[StudyGroup], name: str, label: str) -> ReportFigure | None:
     """A row of panels a group, a panel a model, in it a dot a dial; None where no question was
     answered."""
     shown = []
@@ -472,9 +472,9 @@ def dimensions(groups: Sequence[Group], name: str, label: str) -> ReportFigure |
         )
         dials = max(len(dial) for dial in dials_found)
         room = figure_width() / across - SIDE_IN
-        for ax, model, own in zip(grid, shortened(group.models), dials_found, strict=False):
+        for ax, model, own in zip(grid, shorten_names(group.models), dials_found, strict=False):
             _dimensions_panel(ax, drawing.wrap(model, room), own, dials)
-    headed_by(figure, label, [group for group, _ in shown])
+    add_group_heading(figure, label, [group for group, _ in shown])
     caption = "Dot and bar: share of all answered questions ± binomial standard error, by dial."
     thirds = {share.thirds for _, some in shown for own in some for share in own}
     if True in thirds:
@@ -488,7 +488,7 @@ def dimensions(groups: Sequence[Group], name: str, label: str) -> ReportFigure |
 def _dimensions_panel(ax: Axes, model: str, own: Sequence[Share], dials: int) -> None:
     sizes = sorted({share.n for share in own})
     between = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else "".join(map(str, sizes))
-    titled(ax, model, f"n = {between} questions a dial" if own else "no question was answered")
+    add_title(ax, model, f"n = {between} questions a dial" if own else "no question was answered")
     places = np.arange(len(own))
     for place, share in zip(places, own, strict=True):
         if share.thirds:
@@ -532,23 +532,23 @@ GAP_IN = 0.25
 """Between a heat map and the names of the next one's rows."""
 
 
-def pairs(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
+def pairs(blocks: Sequence[PanelBlock], name: str, label: str) -> ReportFigure:
     """A heat map a metric, a block a data set. blocks: of one study and task, of two models at
     least."""
     names = max(drawing.width_in(line) for block in blocks for line in _rows(block))
     layout = layout_of(blocks, beside=names + GAP_IN, least=CELL_IN)
     heights = [CELL_IN * len(block.group.models) for block in blocks]
-    figure, panels = laid_out(blocks, heights, layout, counted=False)
+    figure, panels = lay_out_blocks(blocks, heights, layout, counted=False)
     for block, own in zip(blocks, panels, strict=True):
         for ax, compared in zip(own, block.compared, strict=True):
             _pairs_panel(ax, block, compared, layout)
-    headed_by(figure, label, [block.group for block in blocks])
+    add_group_heading(figure, label, [block.group for block in blocks])
     return ReportFigure(name, figure, label, _pairs_caption(blocks))
 
 
-def _rows(block: Block) -> list[str]:
+def _rows(block: PanelBlock) -> list[str]:
     """Names in two lines at most, and not longer than they must be."""
-    names = shortened(block.group.models)
+    names = shorten_names(block.group.models)
     for room in np.arange(0.4, 4.0, 0.1):
         lines = [drawing.wrap(name, float(room)) for name in names]
         if all(line.count("\n") < 2 and drawing.width_in(line) <= room for line in lines):
@@ -556,7 +556,7 @@ def _rows(block: Block) -> list[str]:
     return list(names)
 
 
-def differences(block: Block, compared: Compared) -> tuple[Values, list[list[str]], bool]:
+def differences(block: PanelBlock, compared: Compared) -> tuple[Values, list[list[str]], bool]:
     """Row minus column: shape (models, models), NaN on the diagonal; stars; whether some cells were
     not tested, as those of models that nobody met together."""
     models = block.group.models
@@ -579,7 +579,7 @@ def differences(block: Block, compared: Compared) -> tuple[Values, list[list[str
     return values, labels, untested
 
 
-def _pairs_panel(ax: Axes, block: Block, compared: Compared, layout: Layout) -> None:
+def _pairs_panel(ax: Axes, block: PanelBlock, compared: Compared, layout: PanelLayout) -> None:
     values, stars, _ = differences(block, compared)
     known = np.abs(values[np.isfinite(values)])
     largest = float(known.max()) if known.size and known.max() > 0 else 1.0
@@ -606,7 +606,7 @@ def _pairs_panel(ax: Axes, block: Block, compared: Compared, layout: Layout) -> 
             line(at - 0.5, color=INK if dark else "white", linewidth=1.6 if dark else 1.0)
 
 
-def _pairs_caption(blocks: Sequence[Block]) -> str:
+def _pairs_caption(blocks: Sequence[PanelBlock]) -> str:
     pairs = [pair for block in blocks for comparison in block.compared for pair in comparison.pairs]
     sentences = [
         (
@@ -629,17 +629,17 @@ BESIDE = 0.13
 """From a bar's middle to the line of its standard deviation, and the other way to the points."""
 
 
-def ratings(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
+def ratings(blocks: Sequence[PanelBlock], name: str, label: str) -> ReportFigure:
     """A panel a rating, in it a bar a model with the standard deviation. blocks: of one study and
     task."""
     layout = layout_of(blocks, most=4)
-    figure, panels = laid_out(blocks, [1.4] * len(blocks), layout)
+    figure, panels = lay_out_blocks(blocks, [1.4] * len(blocks), layout)
     ends = _ends(blocks)
     for block, own in zip(blocks, panels, strict=True):
         for ax, compared in zip(own, block.compared, strict=True):
             _ratings_panel(ax, block, compared, layout.room)
             ax.set_ylim(*ends[_ratings_scale(compared.metric)])
-    headed_by(figure, label, [block.group for block in blocks])
+    add_group_heading(figure, label, [block.group for block in blocks])
     shown = [(block, compared) for block in blocks for compared in block.compared]
     caption = f"Diamond: mean; one point a participant, of up to {kit.POINTS_UP_TO}."
     if any(own.size >= SMALLEST for both in shown for own in values_of(*both)):
@@ -649,7 +649,7 @@ def ratings(blocks: Sequence[Block], name: str, label: str) -> ReportFigure:
     return ReportFigure(name, figure, label, caption)
 
 
-def values_of(block: Block, compared: Compared) -> list[Values]:
+def values_of(block: PanelBlock, compared: Compared) -> list[Values]:
     """The ratings of each model, in the order of the models."""
     column = compared.metric.column
     values = block.group.values[["model", column]].dropna()
@@ -662,7 +662,7 @@ def _ratings_scale(metric: Metric) -> tuple[float, float]:
     return metric.limits
 
 
-def _ends(blocks: Sequence[Block]) -> dict[tuple[float, float], tuple[float, float]]:
+def _ends(blocks: Sequence[PanelBlock]) -> dict[tuple[float, float], tuple[float, float]]:
     """For each scale the limits of its axes, the same in all panels: a standard deviation may lead
     out of the scale, and is not cut off."""
     reached: dict[tuple[float, float], list[float]] = {}
@@ -683,7 +683,7 @@ def _ends(blocks: Sequence[Block]) -> dict[tuple[float, float], tuple[float, flo
     }
 
 
-def _ratings_panel(ax: Axes, block: Block, compared: Compared, room: float) -> None:
+def _ratings_panel(ax: Axes, block: PanelBlock, compared: Compared, room: float) -> None:
     metric = compared.metric
     low, high = _ratings_scale(metric)
     values = values_of(block, compared)
@@ -718,7 +718,7 @@ NAME_IN = 0.3
 
 
 @dataclass(frozen=True)
-class Block:
+class PanelBlock:
     """What stands together on the same axes: a group, or several of one data set whose models no
     participant met together (5 and 10 dimensions).
 
@@ -726,13 +726,13 @@ class Block:
     models begin that are apart from those before.
     """
 
-    group: Group
+    group: StudyGroup
     compared: tuple[Compared, ...]
     edges: tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Layout:
+class PanelLayout:
     """Panels beside each other. room: inches a model along the x axis."""
 
     columns: int
@@ -748,17 +748,17 @@ class Layout:
         return self.width / (max(self.models, drawing.LEAST) + 0.2)
 
 
-def blocks_of(results: Sequence[Found], metrics: Sequence[Metric]) -> list[Block]:
+def blocks_of(results: Sequence[GroupResults], metrics: Sequence[Metric]) -> list[PanelBlock]:
     """The groups of one study and task by data set, with those of the metrics that have values, in
     the order given."""
-    sets: dict[str, list[Found]] = {}
+    sets: dict[str, list[GroupResults]] = {}
     for result in results:
         sets.setdefault(result.group.dataset, []).append(result)
     blocks = []
     for name, some in sets.items():
-        group = _joined(name, [result.group for result in some])
+        group = _join_groups(name, [result.group for result in some])
         compared = tuple(
-            _pooled(
+            _pool_metric(
                 [other for result in some for other in result.compared if other.metric == metric]
             )
             for metric in metrics
@@ -767,11 +767,11 @@ def blocks_of(results: Sequence[Found], metrics: Sequence[Metric]) -> list[Block
         starts = list(accumulate(len(result.group.models) for result in some))[:-1]
         edges = tuple(starts or edges_of(group.models))
         drawn = tuple(comparison for comparison in compared if not comparison.repeats)
-        blocks += _by_dataset(Block(group, drawn, edges)) if drawn else []
+        blocks += _by_dataset(PanelBlock(group, drawn, edges)) if drawn else []
     return blocks
 
 
-def _by_dataset(block: Block) -> list[Block]:
+def _by_dataset(block: PanelBlock) -> list[PanelBlock]:
     """The block, and behind it one a data set with the metrics whose size depends on the data set;
     the block alone where all models are of one."""
     sets: dict[str, list[str]] = {}
@@ -781,7 +781,7 @@ def _by_dataset(block: Block) -> list[Block]:
     if len(sets) < 2 or not apart:
         return [block]
     others = tuple(own for own in block.compared if not own.metric.by_dataset)
-    blocks = [Block(replace(block.group, name="All models"), others, block.edges)]
+    blocks = [PanelBlock(replace(block.group, name="All models"), others, block.edges)]
     for name, models in sets.items():
         values, trials = (
             rows[rows["model"].isin(models)] for rows in (block.group.values, block.group.trials)
@@ -791,9 +791,9 @@ def _by_dataset(block: Block) -> list[Block]:
             _among(models, comparison)
             for comparison in apart
             if values[comparison.metric.column].notna().any()
-            and not repeated_metric(values, comparison.metric)
+            and not find_repeated_metric(values, comparison.metric)
         )
-        blocks.append(Block(group, drawn, tuple(edges_of(models))))
+        blocks.append(PanelBlock(group, drawn, tuple(edges_of(models))))
     first, *rest = (own for own in blocks if own.compared)
     # Their participants are the first one's, and who is simulated is counted there.
     return [first, *(replace(own, group=replace(own.group, simulated=0)) for own in rest)]
@@ -806,7 +806,7 @@ def _among(models: Sequence[str], comparison: Compared) -> Compared:
     return replace(comparison, rows=tuple(rows))
 
 
-def _joined(name: str, groups: Sequence[Group]) -> Group:
+def _join_groups(name: str, groups: Sequence[StudyGroup]) -> StudyGroup:
     return replace(
         groups[0],
         name=name,
@@ -818,7 +818,7 @@ def _joined(name: str, groups: Sequence[Group]) -> Group:
     )
 
 
-def _pooled(some: Sequence[Compared]) -> Compared:
+def _pool_metric(some: Sequence[Compared]) -> Compared:
     """The same metric of several groups. It repeats another only where it does so in all."""
     return replace(
         some[0],
@@ -828,8 +828,8 @@ def _pooled(some: Sequence[Compared]) -> Compared:
 
 
 def layout_of(
-    blocks: Sequence[Block], *, most: int = 3, beside: float = BESIDE_IN, least: float = 0.3
-) -> Layout:
+    blocks: Sequence[PanelBlock], *, most: int = 3, beside: float = BESIDE_IN, least: float = 0.3
+) -> PanelLayout:
     """As many panels beside each other as have room: all metrics where several blocks of few models
     stand below each other and no name must be turned, else so many at most. beside: inches left of
     an axis; least: inches that a model needs."""
@@ -837,17 +837,21 @@ def layout_of(
     models = max(len(block.group.models) for block in blocks)
     across = [4, 2, 1] if metrics == 4 else list(range(min(most, max(metrics, 2)), 0, -1))
     if len(blocks) > 1 and models <= FEW:
-        whole = Layout(min(max(metrics, 3), 5), models, beside)
+        whole = PanelLayout(min(max(metrics, 3), 5), models, beside)
         fitted = [drawing.names_of(block.group.models, whole.room) for block in blocks]
         if not any(each.upright for each in fitted):
             across.insert(0, whole.columns)
     across = [columns for columns in across if columns <= panels_across(across[0])]
-    layouts = [Layout(columns, models, beside) for columns in across]
+    layouts = [PanelLayout(columns, models, beside) for columns in across]
     return next((layout for layout in layouts if layout.room >= least), layouts[-1])
 
 
-def laid_out(
-    blocks: Sequence[Block], heights: Sequence[float], layout: Layout, *, counted: bool = True
+def lay_out_blocks(
+    blocks: Sequence[PanelBlock],
+    heights: Sequence[float],
+    layout: PanelLayout,
+    *,
+    counted: bool = True,
 ) -> tuple[Figure, list[list[Axes]]]:
     """A figure with the axes of each block, titled. heights: inches of the axes of each block.
     counted: the models below an axis have their n with them."""
@@ -862,7 +866,7 @@ def laid_out(
         every = list(part.subplots(count, layout.columns, squeeze=False).flat)
         own = kit.hide_unused(every, len(block.compared))
         for ax, compared in zip(own, block.compared, strict=True):
-            titled(ax, compared.metric.title, compared.metric.unit)
+            add_title(ax, compared.metric.title, compared.metric.unit)
         result.append(own)
     return figure, result
 
@@ -877,7 +881,7 @@ def subfigures(titles: Sequence[str], heights: Sequence[float]) -> tuple[Figure,
     return figure, list(parts)
 
 
-def titled(ax: Axes, title: str, unit: str) -> None:
+def add_title(ax: Axes, title: str, unit: str) -> None:
     """A panel's title, and its unit in a smaller line below."""
     ax.set_title(title, fontsize=points_of(9), pad=15)
     ax.annotate(
@@ -892,7 +896,7 @@ def titled(ax: Axes, title: str, unit: str) -> None:
     )
 
 
-def headed_by(figure: Figure, label: str, groups: Sequence[Group]) -> None:
+def add_group_heading(figure: Figure, label: str, groups: Sequence[StudyGroup]) -> None:
     """Above a figure what it is and of whom."""
     people = len({(group.study, who) for group in groups for who in group.values["participant"]})
     studies = ", ".join(dict.fromkeys(group.study for group in groups))

@@ -15,10 +15,10 @@ from labapp.base.report.page import Html, count
 from labapp.papers.interactive_reconstruction import results, sections
 from labapp.papers.interactive_reconstruction.results import (
     TASKS,
-    Found,
+    GroupResults,
     Printed,
     comparisons,
-    corrected,
+    correct_tests,
     groups_of,
     in_order,
     metrics_of,
@@ -72,12 +72,12 @@ _DESIGNS = {
 
 
 @dataclass(frozen=True)
-class Comparisons:
+class GroupFindings:
     """What the models of each group say, and the figures of it."""
 
-    groups: tuple[Found, ...]
+    groups: tuple[GroupResults, ...]
 
-    def of_study(self, study: str) -> list[Found]:
+    def of_study(self, study: str) -> list[GroupResults]:
         return [results for results in self.groups if results.group.study == study]
 
     @cached_property
@@ -86,30 +86,30 @@ class Comparisons:
         files. matplotlib is loaded here."""
         from labapp.papers.interactive_reconstruction.figures import by_kind
 
-        groups: dict[tuple[str, str], list[Found]] = {}
+        groups: dict[tuple[str, str], list[GroupResults]] = {}
         for entry in self.groups:
             groups.setdefault((entry.group.study, entry.group.task), []).append(entry)
         return {key: by_kind(own) for key, own in groups.items()}
 
 
-def findings(counted: Tables) -> tuple[Found, ...]:
+def findings(counted: Tables) -> tuple[GroupResults, ...]:
     """What each group among these sessions, which all count, says; p is corrected over the tests of
     all groups. counted: `Tables.included()`."""
     compared = [(group, comparisons(group)) for group in groups_of(counted)]
     n_tests = sum(len(result.tests) for _, some in compared for result in some)
     return tuple(
-        Found(group, tuple(corrected(result, n_tests) for result in some), n_tests)
+        GroupResults(group, tuple(correct_tests(result, n_tests) for result in some), n_tests)
         for group, some in compared
     )
 
 
-class InteractiveReconstruction(Profile[Comparisons]):
+class InteractiveReconstruction(Profile[GroupFindings]):
     tasks = TASKS
     definitions = DEFINITIONS
     draws_workload = TASKS
 
-    def findings(self, counted: Tables, ratings: Sequence[Path]) -> Comparisons:
-        return Comparisons(findings(counted))
+    def findings(self, counted: Tables, ratings: Sequence[Path]) -> GroupFindings:
+        return GroupFindings(findings(counted))
 
     def compared(self, counted: Tables) -> Sequence[ComparedModels]:
         groups = []
@@ -133,21 +133,21 @@ class InteractiveReconstruction(Profile[Comparisons]):
     def in_order(self, models: Sequence[str]) -> Sequence[str]:
         return in_order(models)
 
-    def statistics(self, findings: Comparisons) -> Iterator[Mapping[str, Any]]:
+    def statistics(self, findings: GroupFindings) -> Iterator[Mapping[str, Any]]:
         for entry in findings.groups:
             yield from (row.row() for row in entry.rows)
 
-    def sections(self, study: ReportedStudy, findings: Comparisons) -> Iterator[Html]:
-        def drawn(task: str) -> Drawings:
+    def sections(self, study: ReportedStudy, findings: GroupFindings) -> Iterator[Html]:
+        def make_drawings(task: str) -> Drawings:
             return Drawings(findings.drawn.get((study.name, task), {}), study.anchor)
 
-        yield from sections.of_study(study.counted, findings.of_study(study.name), drawn)
+        yield from sections.of_study(study.counted, findings.of_study(study.name), make_drawings)
 
-    def plates(self, counted: Tables, findings: Comparisons) -> Iterator[ReportFigure]:
+    def plates(self, counted: Tables, findings: GroupFindings) -> Iterator[ReportFigure]:
         for drawn in findings.drawn.values():
             yield from drawn.values()
 
-    def methods(self, study: ReportedStudy, findings: Comparisons) -> Iterator[str]:
+    def methods(self, study: ReportedStudy, findings: GroupFindings) -> Iterator[str]:
         """How models were compared, where a test was made."""
         own = findings.of_study(study.name)
         tested = [each for each in own if any(metric.tests for metric in each.compared)]
@@ -161,7 +161,7 @@ class InteractiveReconstruction(Profile[Comparisons]):
             f"{tested[0].threshold:.2g})."
         )
 
-    def defined(self, counted: Tables, findings: Comparisons) -> Mapping[str, str]:
+    def defined(self, counted: Tables, findings: GroupFindings) -> Mapping[str, str]:
         """Its tests where a study follows the paper; what no other study has."""
         there = {
             "Difficulty (after the quiz)": any(

@@ -45,13 +45,13 @@ import pandas as pd
 
 from labapp.analysis import inference
 from labapp.analysis.columns import Metric
-from labapp.analysis.declared import declared_of, follows, repeated_study
+from labapp.analysis.declared import find_repeated_study, follows, read_declaration
 from labapp.analysis.design import anova, mixed
 from labapp.analysis.inference import FEW, MAUCHLY, SAME, SMALLEST, Effect, Matrix, Values, outcome
 from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_records import Row
-from labapp.models.representations.card import dataset_of, installed, published_as
+from labapp.models.representations.card import dataset_of, find_card, find_published_name
 from labapp.models.representations.recipe import DspritesData, MnistData, SinelinesData
 from labapp.study.design import Missing
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
@@ -66,7 +66,7 @@ STARS = ((0.0001, "****"), (0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
 @dataclass(frozen=True)
-class Group:
+class StudyGroup:
     """Stages that are compared with each other: of one study and one task.
 
     models: ids in the order of the figures, of the least understood in the paper to the best where
@@ -162,11 +162,11 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Found:
+class GroupResults:
     """Everything of one group. n_tests: tests made over all groups of an analysis, over which
     Bonferroni corrects; threshold: .05 / n_tests."""
 
-    group: Group
+    group: StudyGroup
     compared: tuple[Compared, ...]
     n_tests: int
 
@@ -230,10 +230,10 @@ class Printed:
     def spread(self) -> str:
         """Value and standard deviation in the unit of the report's metric, with the decimals that
         are printed; empty without a value."""
-        value = self._shifted(self.printed)
-        return f"{value} ± {self._shifted(self.printed_sd)}" if self.printed_sd else value
+        value = self._shift(self.printed)
+        return f"{value} ± {self._shift(self.printed_sd)}" if self.printed_sd else value
 
-    def _shifted(self, printed: str) -> str:
+    def _shift(self, printed: str) -> str:
         if not printed:
             return ""
         return f"{Decimal(printed).scaleb(SHIFTS.get(self.unit, 0)):,f}".replace("-", "−")
@@ -266,35 +266,35 @@ def _row(cells: dict[str, str]) -> Printed:
     return Printed(**fields, printed=cells["value"], printed_sd=cells["sd"])
 
 
-def has(group: Group) -> bool:
+def has(group: StudyGroup) -> bool:
     """Whether the paper has what this group repeats: the study that it declares to repeat, and its
     task and data set."""
     return _like(group) in _models()
 
 
-def mean(group: Group, model: str, metric: Metric) -> Printed | None:
+def mean(group: StudyGroup, model: str, metric: Metric) -> Printed | None:
     """The mean of a model, from the tables or else from the text."""
     return _of_model(group, model, metric, MEAN)
 
 
-def median(group: Group, model: str, metric: Metric) -> Printed | None:
+def median(group: StudyGroup, model: str, metric: Metric) -> Printed | None:
     return _of_model(group, model, metric, MEDIAN)
 
 
-def _of_model(group: Group, model: str, metric: Metric, measure: str) -> Printed | None:
+def _of_model(group: StudyGroup, model: str, metric: Metric, measure: str) -> Printed | None:
     name = published_name(model)
-    return next(iter(_found(group, metric, measure, name)), None) if name else None
+    return next(iter(_find_printed(group, metric, measure, name)), None) if name else None
 
 
-def omnibus(group: Group, metric: Metric) -> tuple[Printed, ...]:
+def omnibus(group: StudyGroup, metric: Metric) -> tuple[Printed, ...]:
     """What is printed of the analysis of variance: F, and p from each place that has one. A group
     of other models than the paper compared has none."""
     if _models().get(_like(group)) != {published_name(model) for model in group.models}:
         return ()
-    return tuple(_each_source([*_found(group, metric, F), *_found(group, metric, P)]))
+    return tuple(_each_source([*_find_printed(group, metric, F), *_find_printed(group, metric, P)]))
 
 
-def pair(group: Group, text: str, other: str, metric: Metric) -> tuple[Printed, ...]:
+def pair(group: StudyGroup, text: str, other: str, metric: Metric) -> tuple[Printed, ...]:
     """What is printed of the test of two models: t (of the first less the other, whichever stands
     first in the paper), and p from each place that has one."""
     first, second = published_name(text), published_name(other)
@@ -302,8 +302,10 @@ def pair(group: Group, text: str, other: str, metric: Metric) -> tuple[Printed, 
         return ()
     result: list[Printed] = []
     for measure in (T, P):
-        result += _found(group, metric, measure, first, second)
-        result += [_turned(row) for row in _found(group, metric, measure, second, first)]
+        result += _find_printed(group, metric, measure, first, second)
+        result += [
+            _swap_models(row) for row in _find_printed(group, metric, measure, second, first)
+        ]
     return tuple(_each_source(sorted(result, key=lambda row: (row.measure == P, _place(row)))))
 
 
@@ -328,7 +330,7 @@ _Cell = tuple[_Like, str, str, str, str]
 """Of these a quantity, a measure, and the models, empty where it is of none."""
 
 
-def _like(group: Group) -> _Like:
+def _like(group: StudyGroup) -> _Like:
     return group.repeats, group.task, group.dataset
 
 
@@ -356,8 +358,8 @@ def _cells() -> dict[_Cell, tuple[Printed, ...]]:
     return {cell: tuple(sorted(some, key=_place)) for cell, some in result.items()}
 
 
-def _found(
-    group: Group, metric: Metric, measure: str, model: str = "", other: str = ""
+def _find_printed(
+    group: StudyGroup, metric: Metric, measure: str, model: str = "", other: str = ""
 ) -> tuple[Printed, ...]:
     return _cells().get((_like(group), metric.column, measure, model, other), ())
 
@@ -367,7 +369,7 @@ def _place(row: Printed) -> list[bool]:
     return [row.source != name for name in TABLES]
 
 
-def _turned(row: Printed) -> Printed:
+def _swap_models(row: Printed) -> Printed:
     if row.measure != T or row.value is None:
         return row
     value = -Decimal(row.printed)
@@ -405,7 +407,7 @@ class Facts:
 def facts(model: str) -> Facts | None:
     """Of the model package with this id that is installed here; None without a card that can be
     read. Sessions name their models by id and by the hash of the card."""
-    card = installed(model)
+    card = find_card(model)
     if card is None:
         return None
     error, tangled = card.held_out_error, card.disentanglement
@@ -419,7 +421,7 @@ def facts(model: str) -> Facts | None:
 def published_name(model: str) -> str:
     """How the paper calls the model that this one is or stands for, as its card says; empty of any
     other, whatever its id."""
-    return published_as(model, PAPER)
+    return find_published_name(model, PAPER)
 
 
 def shown_name(model: str) -> str:
@@ -430,7 +432,7 @@ def not_published(model: str) -> str:
     """Why a model that stands for one of the paper's is not that one, by its card; empty where
     nothing says so: it was trained as the paper's were, is one of them, imported, or stands for
     none."""
-    card = installed(model)
+    card = find_card(model)
     data = None if card is None or not published_name(model) else card.data
     match data:
         case None | SinelinesData():
@@ -490,7 +492,7 @@ def in_order(models: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(models), key=place))
 
 
-def groups_of(counted: Tables) -> list[Group]:
+def groups_of(counted: Tables) -> list[StudyGroup]:
     """The groups by study and task, and by data set where the study declares the paper's analysis;
     counted: the tables of the sessions that count."""
     stages = counted.stages[counted.stages["task"].isin(TASKS)]
@@ -526,7 +528,7 @@ def groups_of(counted: Tables) -> list[Group]:
             names = ", ".join(map(shown_name, models))
             apart = f" ({names})" if len(parts) > 1 else ""
             result.append(
-                Group(
+                StudyGroup(
                     study=study,
                     task=task,
                     name=f"{task}{dataset and ', '}{dataset}{apart}",
@@ -539,8 +541,8 @@ def groups_of(counted: Tables) -> list[Group]:
                     ),
                     first_only=some.loc[again, "participant"].nunique(),
                     follows=declared[study],
-                    repeats=repeated_study(counted, study, PAPER),
-                    missing=declared_of(counted, study).missing,
+                    repeats=find_repeated_study(counted, study, PAPER),
+                    missing=read_declaration(counted, study).missing,
                 )
             )
     return result
@@ -601,12 +603,12 @@ def _values(stages: pd.DataFrame, metrics: Iterable[Metric]) -> pd.DataFrame:
     }
     frame = stages[["participant", "session", "model", "stage"]].assign(**columns)
     by = frame.groupby(["participant", "model"], sort=True)
-    names = by[["session", "stage"]].agg(_listed)
+    names = by[["session", "stage"]].agg(_join_names)
     table = pd.concat([names, by[list(columns)].mean()], axis=1).reset_index()
     return table[["participant", "session", "model", "stage", *columns]]
 
 
-def _listed(names: pd.Series[str]) -> str:
+def _join_names(names: pd.Series[str]) -> str:
     return ";".join(dict.fromkeys(names))
 
 
@@ -615,17 +617,17 @@ ONE_WAY, REPEATED = "one-way ANOVA", "repeated-measures ANOVA"
 GREENHOUSE_GEISSER = "repeated-measures ANOVA, Greenhouse-Geisser"
 
 
-def comparisons(group: Group) -> tuple[Compared, ...]:
+def comparisons(group: StudyGroup) -> tuple[Compared, ...]:
     """Every metric with a value, in the order of the report, with the paper's tests where the study
     declares its analysis; nothing is corrected here."""
     known = [metric for metric in metrics_of(group.task) if metric.column in group.values]
     return tuple(
-        _compared(group, metric, repeated_metric(group.values, metric), group.follows)
+        _compare_metric(group, metric, find_repeated_metric(group.values, metric), group.follows)
         for metric in known
     )
 
 
-def repeated_metric(values: pd.DataFrame, metric: Metric) -> str:
+def find_repeated_metric(values: pd.DataFrame, metric: Metric) -> str:
     """The metric of which this one is a multiple: of pictures of one size the error is, as a sum
     or as a mean over the pixels."""
     if metric.column != MEAN_ERROR or SUM_ERROR not in values:
@@ -638,7 +640,7 @@ def repeated_metric(values: pd.DataFrame, metric: Metric) -> str:
     return SUM_ERROR if same else ""
 
 
-def _compared(group: Group, metric: Metric, repeats: str, tests: bool) -> Compared:
+def _compare_metric(group: StudyGroup, metric: Metric, repeats: str, tests: bool) -> Compared:
     matrix = matrix_of(group, metric)
     samples = {model: inference.values_of(matrix[:, at]) for at, model in enumerate(group.models)}
     rows = [_values_row(group, metric, model, own) for model, own in samples.items()]
@@ -658,7 +660,7 @@ def _compared(group: Group, metric: Metric, repeats: str, tests: bool) -> Compar
     return replace(compared, rows=tuple(_of_paper(group, compared, row) for row in compared.rows))
 
 
-def _of_paper(group: Group, compared: Compared, row: Statistic) -> Statistic:
+def _of_paper(group: StudyGroup, compared: Compared, row: Statistic) -> Statistic:
     """With the stars, and what the paper printed, of a test that it makes too."""
     if row.ours or row.item not in (VARIANCE, PAIRS):
         return row
@@ -671,7 +673,7 @@ def _of_paper(group: Group, compared: Compared, row: Statistic) -> Statistic:
     return replace(row, stars=stars(row.p, compared.smallest(row)), published=shown)
 
 
-def corrected(compared: Compared, n_tests: int) -> Compared:
+def correct_tests(compared: Compared, n_tests: int) -> Compared:
     """With Bonferroni's correction over so many tests."""
     rows = []
     for row in compared.rows:
@@ -685,7 +687,7 @@ def corrected(compared: Compared, n_tests: int) -> Compared:
     return replace(compared, rows=tuple(rows))
 
 
-def matrix_of(group: Group, metric: Metric) -> Matrix:
+def matrix_of(group: StudyGroup, metric: Metric) -> Matrix:
     """Values of shape (participants with a value, models); NaN where there is none."""
     wide = group.values.pivot_table(
         index="participant", columns="model", values=metric.column, dropna=False
@@ -693,7 +695,7 @@ def matrix_of(group: Group, metric: Metric) -> Matrix:
     return wide.dropna(how="all").to_numpy(np.float64)
 
 
-def _values_row(group: Group, metric: Metric, model: str, values: Values) -> Statistic:
+def _values_row(group: StudyGroup, metric: Metric, model: str, values: Values) -> Statistic:
     printed = mean(group, model, metric)
     row = Statistic(
         item=VALUES, model=model, test="mean", ours=False, n=values.size,
@@ -722,7 +724,7 @@ def _within(models: tuple[str, ...], values: Matrix) -> Iterator[Statistic]:
         both = values[np.isfinite(values[:, [first, other]]).all(axis=1)]
         own = both[:, [first, other]].T
         apart = own[0] - own[1]
-        test = inference.paired(*own)
+        test = inference.paired_t(*own)
         names: Row = {"model": models[first], "compared_with": models[other]}
         effect, ranks = inference.d_z(apart), inference.signed_rank(apart)
         yield from _pair(test, inference.mean(apart), effect, ranks, names | _sizes(own))

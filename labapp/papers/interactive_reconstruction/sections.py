@@ -22,7 +22,7 @@ from labapp.base.report.page import (
     decimal,
     details,
     heading,
-    joined,
+    join_parts,
     lines,
     paragraph,
     table,
@@ -38,7 +38,7 @@ from labapp.papers.interactive_reconstruction.results import (
     VARIANCE,
     Compared,
     Facts,
-    Found,
+    GroupResults,
     facts,
     not_published,
     shown_name,
@@ -72,7 +72,7 @@ STARS = (
 
 
 def of_study(
-    counted: Tables, results: Sequence[Found], drawn: Callable[[str], Drawings]
+    counted: Tables, results: Sequence[GroupResults], drawn: Callable[[str], Drawings]
 ) -> Iterator[Html]:
     """The models of one study: an overview, then task by task. counted: its rows that count; found:
     of it; drawn: the figures of a task. A study that does not declare the paper's analysis has its
@@ -115,7 +115,7 @@ def about_models(models: Iterable[str]) -> Iterator[Html]:
         )
 
 
-def overview(results: Sequence[Found]) -> Iterator[Html]:
+def overview(results: Sequence[GroupResults]) -> Iterator[Html]:
     """Table 2: a row a model of the reconstruction task; found: of one study."""
     groups = [result for result in results if result.group.task == RECONSTRUCTION]
     if not groups:
@@ -152,7 +152,7 @@ def overview(results: Sequence[Found]) -> Iterator[Html]:
     yield paragraph(OF_CARDS, "quiet")
 
 
-def _mean(result: Found, model: str, name: str) -> Html | None:
+def _mean(result: GroupResults, model: str, name: str) -> Html | None:
     comparison = next((each for each in result.compared if each.metric.column == name), None)
     if comparison is None:
         return None
@@ -166,7 +166,7 @@ def _mean(result: Found, model: str, name: str) -> Html | None:
     )
 
 
-def of_task(task: str, results: Sequence[Found]) -> Iterator[Html]:
+def of_task(task: str, results: Sequence[GroupResults]) -> Iterator[Html]:
     """The groups of one study that did a task: values, tests and checks."""
     own = [result for result in results if result.group.task == task]
     yield from _provenance(own)
@@ -177,10 +177,10 @@ def of_task(task: str, results: Sequence[Found]) -> Iterator[Html]:
             yield heading(4, result.group.name.partition(", ")[2])
         yield from _group(result)
     if own:
-        yield paragraph(_tested(own[0]), "quiet")
+        yield paragraph(_describe_tests(own[0]), "quiet")
 
 
-def _tested(result: Found) -> str:
+def _describe_tests(result: GroupResults) -> str:
     n = result.n_tests
     if n == 0:
         return "No analysis of variance and no t test could be made."
@@ -192,7 +192,7 @@ def _tested(result: Found) -> str:
     )
 
 
-def _provenance(results: Sequence[Found]) -> Iterator[Html]:
+def _provenance(results: Sequence[GroupResults]) -> Iterator[Html]:
     programs = sum(result.group.simulated for result in results)
     people = sum(result.group.participants for result in results)
     if programs:
@@ -200,12 +200,12 @@ def _provenance(results: Sequence[Found]) -> Iterator[Html]:
         yield paragraph(f"{of} participants here are simulated: programs, not people.", "note")
 
 
-def _theirs(results: Sequence[Found]) -> Iterator[Html]:
+def _theirs(results: Sequence[GroupResults]) -> Iterator[Html]:
     if any(paper.has(result.group) for result in results):
         yield paragraph(NOT_THEIRS, "quiet")
 
 
-def _group(result: Found) -> Iterator[Html]:
+def _group(result: GroupResults) -> Iterator[Html]:
     group = result.group
     design = "within" if group.within else "between"
     tests = "One-way ANOVA, independent t tests with pooled variance."
@@ -258,7 +258,7 @@ def _spread(summary: Statistic, decimals: int) -> str:
     return f"{mean} ± {decimal(summary.sd, decimals, like=summary.mean)}"
 
 
-def _values(result: Found, comparison: Compared, model: str) -> Html:
+def _values(result: GroupResults, comparison: Compared, model: str) -> Html:
     summary, decimals = comparison.values(model), comparison.metric.decimals
     if summary.mean is None or summary.median is None or summary.sd_population is None:
         return text(NONE)
@@ -276,7 +276,7 @@ def _values(result: Found, comparison: Compared, model: str) -> Html:
     )
 
 
-def _omnibus(result: Found, comparison: Compared) -> Html:
+def _omnibus(result: GroupResults, comparison: Compared) -> Html:
     omnibus = comparison.omnibus
     if omnibus is None:
         return text(NONE)
@@ -304,7 +304,7 @@ def _p(p: float | None, corrected: float | None) -> str:
     return f"{p_value(p)}, corrected {plain(corrected)}"
 
 
-def _pairs(result: Found, names: dict[str, str]) -> Html:
+def _pairs(result: GroupResults, names: dict[str, str]) -> Html:
     """Differences between models; pairs are columns where there are few."""
     pairs = (pair for comparison in result.compared for pair in comparison.pairs)
     keys = list(dict.fromkeys((pair.model, pair.compared_with) for pair in pairs))
@@ -344,11 +344,11 @@ def _pair(comparison: Compared, pair: Statistic | None) -> Html:
     )
 
 
-def _contradictions(result: Found) -> Iterator[Html]:
+def _contradictions(result: GroupResults) -> Iterator[Html]:
     """Where what stands here of the paper is contradicted elsewhere in it, or needs a word."""
     contradictions: dict[str, dict[str, dict[str, None]]] = {}
     for comparison in result.compared:
-        for row in _printed(result, comparison):
+        for row in _list_printed(result, comparison):
             if row.note:
                 models = " − ".join(filter(None, (row.model, row.compared_with)))
                 what = f"{comparison.metric.title} ({row.source})"
@@ -365,7 +365,7 @@ def _contradictions(result: Found) -> Iterator[Html]:
         yield paragraph(f"Of the paper's values: {'; '.join(notes)}.", "quiet")
 
 
-def _printed(result: Found, comparison: Compared) -> Iterator[paper.Printed]:
+def _list_printed(result: GroupResults, comparison: Compared) -> Iterator[paper.Printed]:
     """Everything that the tables have of the paper beside a metric."""
     group, metric = result.group, comparison.metric
     for model in group.models:
@@ -393,15 +393,15 @@ READ = (
 )
 
 
-def checks(result: Found, names: dict[str, str]) -> Html:
+def checks(result: GroupResults, names: dict[str, str]) -> Html:
     """Folded away; names: of the models as the tables have them."""
     parts = [paragraph(READ, "quiet"), _over_all(result)]
     if any(comparison.pairs for comparison in result.compared):
         parts.append(_pairs_checked(result, names))
-    return details("Assumption checks and tests that assume less (ours)", joined(parts))
+    return details("Assumption checks and tests that assume less (ours)", join_parts(parts))
 
 
-def _over_all(result: Found) -> Html:
+def _over_all(result: GroupResults) -> Html:
     every = [
         {row.test: row for row in comparison.of(CHECKS, model="")} for comparison in result.compared
     ]
@@ -420,7 +420,7 @@ def _over_all(result: Found) -> Html:
     return table(["Metric", *titles, two_lines("By ranks", ranks), *more], rows)
 
 
-def _pairs_checked(result: Found, names: dict[str, str]) -> Html:
+def _pairs_checked(result: GroupResults, names: dict[str, str]) -> Html:
     ranks = "Wilcoxon" if result.group.within else "Mann-Whitney"
     rows = []
     for comparison in result.compared:

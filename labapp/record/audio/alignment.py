@@ -73,7 +73,7 @@ def fit_clock(anchors: Sequence[Anchor], nominal_rate: int, breaks: Iterable[int
     frames = np.array([anchor[0] for anchor in anchors], dtype=np.float64)
     origin_ns = int(anchors[0][2])
     seconds = np.array([int(anchor[2]) - origin_ns for anchor in anchors], dtype=np.float64) / 1e9
-    settled = _settled(frames, nominal_rate, breaks)
+    settled = _find_settled(frames, nominal_rate, breaks)
     reason = ""
     if settled.any():
         frames, seconds = frames[settled], seconds[settled]
@@ -118,7 +118,7 @@ def fit_segment(events: Iterable[Event], file: str) -> ClockFit:
     return fit_clock(anchors, rate, breaks)
 
 
-def _settled(
+def _find_settled(
     frames: NDArray[np.float64], nominal_rate: int, breaks: Iterable[int]
 ) -> NDArray[np.bool_]:
     settled = np.ones(frames.size, dtype=np.bool_)

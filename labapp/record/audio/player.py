@@ -53,7 +53,7 @@ from numpy.typing import NDArray
 
 from labapp.base.clock import NS
 from labapp.base.errors import AudioError
-from labapp.base.messages import Message, coded, decoded
+from labapp.base.messages import Message, decode_message, encode_message
 from labapp.record.audio import devices
 
 LATENCY_S = 0.05
@@ -107,7 +107,7 @@ class ProcessOutput:
         if "rate" not in answer:
             self.close()
             raise AudioError(
-                decoded(str(answer["what"]), answer.get("message"))
+                decode_message(str(answer["what"]), answer.get("message"))
                 if "what" in answer
                 else Message("speaker_no_answer"),
                 safe="A replay goes on without sound.",
@@ -290,7 +290,7 @@ def main(device: str, rate: int) -> None:
     try:
         speaker = _Speaker(device, rate)
     except AudioError as error:
-        answer = {"what": error.what, "message": coded(error.what)}
+        answer = {"what": error.what, "message": encode_message(error.what)}
         out.write(json.dumps(answer).encode())
         out.flush()
         return
@@ -334,7 +334,7 @@ STALL_S = 1.5
 _FADE_S = 0.01
 
 
-class Source(Protocol):
+class SoundSource(Protocol):
     """What is played: `SessionSound`, for one."""
 
     @property
@@ -364,7 +364,11 @@ class Player:
     """
 
     def __init__(
-        self, source: Source, device: str | None = DEFAULT, *, open_output: OpenOutput = open_output
+        self,
+        source: SoundSource,
+        device: str | None = DEFAULT,
+        *,
+        open_output: OpenOutput = open_output,
     ) -> None:
         self._source = source
         self._device = device
@@ -411,7 +415,7 @@ class Player:
         with self._lock:
             now_ns = time.perf_counter_ns()
             self._watch(now_ns)
-            return self._clipped(self._position(now_ns))
+            return self._clip(self._position(now_ns))
 
     def play(self) -> None:
         """Go on from what was heard last. At the end of the session nothing happens."""
@@ -424,7 +428,7 @@ class Player:
                 # What the device took is heard, though it was paused meanwhile.
                 t_ns = self._times.at(self._heard.taken) or t_ns
             self._playing = True
-            self._go_on_from(self._clipped(t_ns), now_ns)
+            self._go_on_from(self._clip(t_ns), now_ns)
         self._open()
 
     def try_again(self) -> None:
@@ -446,7 +450,7 @@ class Player:
     def seek(self, t_ns: int) -> None:
         """Go to another time, playing or not. A time outside the session is its nearest."""
         with self._lock:
-            self._go_on_from(self._clipped(t_ns), time.perf_counter_ns())
+            self._go_on_from(self._clip(t_ns), time.perf_counter_ns())
 
     def set_speed(self, speed: float) -> None:
         """Play slower or faster, 0.25 to 3, at the same pitch. What is made already sounds
@@ -466,7 +470,7 @@ class Player:
             t_ns = self._position(now_ns)
             self.loop = None
             if t0_ns is not None and t1_ns is not None:
-                first = self._clipped(min(t0_ns, t1_ns))
+                first = self._clip(min(t0_ns, t1_ns))
                 last = min(max(t0_ns, t1_ns, first + SHORTEST_LOOP_NS), self._source.end_ns)
                 self.loop = (first, last) if last > first else None
             if self._output is None:
@@ -480,8 +484,8 @@ class Player:
             if self._playing and self._output is not None:
                 self._output.flush()
             self._playing = False
-            self._aim(self._clipped(t_ns), now_ns)
-            self._grain_ns = self._clipped(t_ns)
+            self._aim(self._clip(t_ns), now_ns)
+            self._grain_ns = self._clip(t_ns)
             self._send_grain(now_ns)
 
     def close(self) -> None:
@@ -492,7 +496,7 @@ class Player:
         if output is not None:
             output.close()
 
-    def _clipped(self, t_ns: float) -> int:
+    def _clip(self, t_ns: float) -> int:
         return min(max(round(t_ns), self._source.begin_ns), self._source.end_ns)
 
     def _position(self, now_ns: int) -> float:
@@ -644,7 +648,7 @@ class Player:
             if self._closed:
                 return False
             now_ns = time.perf_counter_ns()
-            t_ns = self._clipped(self._position(now_ns))
+            t_ns = self._clip(self._position(now_ns))
             self._rate = output.rate
             self._stretcher = Stretcher(self._frames, output.rate)
             self._heard = HeardSamples(output.rate)

@@ -32,7 +32,7 @@ from collections.abc import Callable
 from typing import IO, Any
 
 from labapp.base.errors import AudioError, DeviceGone
-from labapp.base.messages import Message, coded, decoded
+from labapp.base.messages import Message, decode_message, encode_message
 from labapp.record.audio import devices
 from labapp.record.audio.capture import Packet, PortAudioInput
 from labapp.record.audio.devices import Device, list_devices
@@ -71,7 +71,7 @@ class ProcessInput:
         if "rate" not in answer:
             self.close()
             raise AudioError(
-                decoded(str(answer["what"]), answer.get("message"))
+                decode_message(str(answer["what"]), answer.get("message"))
                 if "what" in answer
                 else Message("microphone_no_answer", name=repr(device.label)),
                 safe=answer.get("safe", "Nothing was recorded from it."),
@@ -154,7 +154,7 @@ def main(description: str) -> None:
     try:
         stream = _open(Device(**json.loads(description)))
     except AudioError as error:
-        answer = {"what": error.what, "message": coded(error.what)}
+        answer = {"what": error.what, "message": encode_message(error.what)}
         out.write(json.dumps(answer | {"safe": error.safe, "todo": error.todo}).encode())
         out.flush()
         return

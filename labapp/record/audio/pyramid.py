@@ -94,11 +94,11 @@ def pyramid_of(samples: WavSamples) -> Pyramid:
     """Of a sound file, from the cache or made and put there. A cache that cannot be written to is
     done without."""
     index = _index(samples)
-    digest = _remembered(index)
-    if digest and (known := _known(_place(digest), samples.size)) is not None:
+    digest = _read_cached_digest(index)
+    if digest and (known := _read_cached_pyramid(_place(digest), samples.size)) is not None:
         return known
     hashed = hashlib.sha256()
-    pyramid = _made(samples, hashed.update)
+    pyramid = _build_pyramid(samples, hashed.update)
     if pyramid.frames != samples.size:
         return pyramid  # not read to its end: gone with its drive
     body = b"".join(part.astype("<i2").tobytes() for level in pyramid.levels for part in level)
@@ -112,10 +112,10 @@ def pyramid_of(samples: WavSamples) -> Pyramid:
 def forget(samples: WavSamples) -> None:
     """Take what is in the cache of a sound file away, where there is anything."""
     index = _index(samples)
-    digest = _remembered(index)
+    digest = _read_cached_digest(index)
     if not digest:
         hashed = hashlib.sha256()
-        _made(samples, hashed.update)
+        _build_pyramid(samples, hashed.update)
         digest = hashed.hexdigest()
     for path in filter(None, (_place(digest), index)):
         path.unlink(missing_ok=True)
@@ -137,13 +137,13 @@ def _index(samples: WavSamples) -> Path | None:
     return recorded_sound.place(_FOLDER, f"{name}.sha256")
 
 
-def _remembered(index: Path | None) -> str:
+def _read_cached_digest(index: Path | None) -> str:
     digest = recorded_sound.get(index, 64) if index is not None else None
     return digest.decode("ascii") if digest else ""
 
 
-def _made(samples: WavSamples, hashed: Callable[[bytes | memoryview], None]) -> Pyramid:
-    """Go once through a file; hashed: takes all bytes of it."""
+def _build_pyramid(samples: WavSamples, hashed: Callable[[bytes | memoryview], None]) -> Pyramid:
+    """Build the pyramid in one pass through a file; hashed: receives all bytes of it."""
     lows, highs = [], []
     frames = 0
     # Hashing takes as long as all else: another core does it meanwhile.
@@ -178,8 +178,8 @@ def _sizes(frames: int) -> list[int]:
     return sizes
 
 
-def _known(path: Path, frames: int) -> Pyramid | None:
-    """What the cache has for a file of so many frames; None where that is nothing."""
+def _read_cached_pyramid(path: Path, frames: int) -> Pyramid | None:
+    """The cached pyramid of a file of so many frames; None where there is none."""
     body = recorded_sound.get(path, _LARGEST)
     at = len(_MAGIC) + _HEAD.size
     sizes = _sizes(frames)

@@ -284,7 +284,7 @@ class RecordedSound:
         self.silenced = tuple(sorted(silenced))
         problems: list[Message] = []
         absent: list[tuple[int, int, str]] = []
-        for file in placed_files(payloads) if placed is None else placed:
+        for file in place_files(payloads) if placed is None else placed:
             problem = self._place(file, absent)
             if problem is not None:
                 problems.append(problem)
@@ -501,7 +501,7 @@ class PlacedFile:
         return self.known_fit
 
 
-def placed_files(payloads: Iterable[Payload]) -> list[PlacedFile]:
+def place_files(payloads: Iterable[Payload]) -> list[PlacedFile]:
     """Fold the sound's events, in the journal's order; others are passed over."""
     placed: dict[str, PlacedFile] = {}
     for payload in payloads:
@@ -524,7 +524,7 @@ def placed_files(payloads: Iterable[Payload]) -> list[PlacedFile]:
     return list(placed.values())
 
 
-def stored(placed: Iterable[PlacedFile]) -> bytes | None:
+def encode_files(placed: Iterable[PlacedFile]) -> bytes | None:
     """Files as bytes, with their fits in place of the anchors; None where one of them has none."""
     entries = []
     for file in placed:
@@ -538,8 +538,8 @@ def stored(placed: Iterable[PlacedFile]) -> bytes | None:
     return json.dumps({"format": _FORMAT, "files": entries}).encode()
 
 
-def restored(content: bytes) -> list[PlacedFile] | None:
-    """What `stored` made, of this version of it; None for anything else."""
+def decode_files(content: bytes) -> list[PlacedFile] | None:
+    """The files that `encode_files` wrote in this version; None for anything else."""
     try:
         value: Any = json_value(content)
         if value["format"] != _FORMAT:

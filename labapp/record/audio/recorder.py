@@ -16,7 +16,7 @@ from pathlib import Path
 
 from labapp.base.clock import NS
 from labapp.base.errors import AudioError
-from labapp.base.messages import Message, coded
+from labapp.base.messages import Message, encode_message
 from labapp.record.audio import devices
 from labapp.record.audio.devices import Device, PulseWatcher, SourceWatcher
 from labapp.record.audio.process import OpenInput, ProcessInput, open_input
@@ -255,7 +255,9 @@ class Recorder:
         self._stream = None
         self._next_try = time.monotonic() + RETRY_S
         if not self._problem:
-            self._track.emit(AudioDeviceLost(self.device.label, str(reason), coded(reason)))
+            self._track.emit(
+                AudioDeviceLost(self.device.label, str(reason), encode_message(reason))
+            )
         self._problem = Message("microphone_lost", reason=reason)
         self._level = self._snapshot()
         stream.close()

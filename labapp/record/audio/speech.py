@@ -59,11 +59,11 @@ def stretches(
         return []
     # A sum over three frames: a single frame of a low voice holds no more than a period of it.
     # A 16-bit file knows nothing below -100 dB.
-    level = 10.0 * np.log10(np.maximum(_smoothed(power), 1e-10))
+    level = 10.0 * np.log10(np.maximum(_smooth_power(power), 1e-10))
     floor, loudest = np.percentile(level[~zeros], [FLOOR_PERCENTILE, LOUD_PERCENTILE])
     threshold = floor + max(min_rise_db, RANGE_SHARE * (loudest - floor))
     loud = (level > threshold) & ~zeros
-    loud = _closed(loud, round(hole_s / FRAME_S))
+    loud = _fill_holes(loud, round(hole_s / FRAME_S))
     loud = _without_short(loud, round(noise_s / FRAME_S)) & ~zeros
     step = _step(rate)
     end = samples.size / rate
@@ -78,11 +78,11 @@ def utterances(
     See `stretches` for what they are; an utterance holds its short pauses, also such in which sound
     was lost.
     """
-    return joined(stretches(samples, rate, min_rise_db=min_rise_db), pause_s)
+    return join_stretches(stretches(samples, rate, min_rise_db=min_rise_db), pause_s)
 
 
-def joined(spoken: Iterable[Stretch], pause_s: float = PAUSE_S) -> list[Stretch]:
-    """Stretches in order of time, made one where less than `pause_s` lies between them."""
+def join_stretches(spoken: Iterable[Stretch], pause_s: float = PAUSE_S) -> list[Stretch]:
+    """Stretches in order of time; those less than `pause_s` apart are joined."""
     together: list[Stretch] = []
     for begins, ends in spoken:
         if together and begins - together[-1][1] < pause_s:
@@ -117,7 +117,7 @@ def _frames(samples: Samples, rate: int) -> tuple[NDArray[np.float64], NDArray[n
     return np.concatenate(powers).astype(np.float64), np.concatenate(silent)
 
 
-def _smoothed(power: NDArray[np.float64]) -> NDArray[np.float64]:
+def _smooth_power(power: NDArray[np.float64]) -> NDArray[np.float64]:
     """The mean of each frame and its two neighbours."""
     if power.size < 3:
         return power
@@ -130,8 +130,8 @@ def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
     return [(int(first), int(last)) for first, last in edges.reshape(-1, 2)]
 
 
-def _closed(flags: NDArray[np.bool_], shorter: int) -> NDArray[np.bool_]:
-    """Holes between set flags filled that are shorter than so many frames."""
+def _fill_holes(flags: NDArray[np.bool_], shorter: int) -> NDArray[np.bool_]:
+    """Flags in which holes shorter than so many frames are filled."""
     closed = flags.copy()
     runs = _runs(flags)
     for (_, ends), (begins, _) in pairwise(runs):

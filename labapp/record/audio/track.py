@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.base.errors import LabappError
-from labapp.base.messages import Message, coded
+from labapp.base.messages import Message, encode_message
 from labapp.record.audio.capture import FRAME_BYTES, SAMPLE_BYTES, Packet, WavWriter
 from labapp.record.events import Payload
 from labapp.record.events.lifecycle import AlarmCleared, AlarmRaised
@@ -273,7 +273,7 @@ class Track:
             return
         self.write_problem = str(error)
         detail = Message("sound_not_written", error=str(error))
-        self.emit(AlarmRaised(WRITE_FAILED, str(detail), coded(detail)))
+        self.emit(AlarmRaised(WRITE_FAILED, str(detail), encode_message(detail)))
 
     def _check_disk(self) -> None:
         try:
@@ -285,7 +285,7 @@ class Track:
         if low and not self._disk_low:
             minutes = free / (self.rate * FRAME_BYTES * 60)
             detail = Message("sound_disk_low", size=round(free / 1e6), minutes=round(minutes))
-            self.emit(AlarmRaised(DISK_LOW, str(detail), coded(detail)))
+            self.emit(AlarmRaised(DISK_LOW, str(detail), encode_message(detail)))
         elif self._disk_low and not low:
             self.emit(AlarmCleared(DISK_LOW))
         self._disk_low = low

@@ -16,7 +16,7 @@ from labapp.record.events.registry import (
     is_durable,
     payload_of,
     payloads_of,
-    registered,
+    registered_kinds,
     row_hash,
 )
 
@@ -30,6 +30,6 @@ __all__ = [
     "is_durable",
     "payload_of",
     "payloads_of",
-    "registered",
+    "registered_kinds",
     "row_hash",
 ]

@@ -330,7 +330,7 @@ class SessionEnded(Payload):
 
 @migration("session.completed", 1)
 @migration("session.ended", 1)
-def _ended_from_1(payload: dict[str, Any]) -> dict[str, Any]:
+def _migrate_ended_from_1(payload: dict[str, Any]) -> dict[str, Any]:
     # The fields are the same: the version tells that time went on after the end.
     return payload
 

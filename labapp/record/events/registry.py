@@ -207,7 +207,7 @@ class Pauses:
         if event.kind not in KINDS:
             return self
         if event.kind == STALLED:
-            return self._stalled(event)
+            return self._add_stall(event)
         holds = self._after(event)
         if holds == self.holds:
             return self
@@ -219,7 +219,7 @@ class Pauses:
             return replace(self, holds=holds)
         return Pauses(self.total_ns + event.t_ns - self.open_since_ns, until_ns=event.t_ns)
 
-    def _stalled(self, event: Event) -> Pauses:
+    def _add_stall(self, event: Event) -> Pauses:
         """A stall is over when its event reports it: no participant could do anything during it."""
         begins = max(int(event.payload["from_ns"]), self.until_ns)
         ends = int(event.payload["from_ns"]) + int(event.payload["duration_ns"])
@@ -470,15 +470,15 @@ def _load_all() -> None:
     discovery.load_events()
 
 
-def registered() -> dict[str, type[Payload]]:
-    """Every kind by its name, those of other packages too."""
+def registered_kinds() -> dict[str, type[Payload]]:
+    """Every kind of event by its name, those of other packages too."""
     _load_all()
     discovery.plugins(discovery.TASK_GROUP)  # whose import registers their kinds
     return dict(sorted(_KINDS.items()))
 
 
-def known(name: str) -> type[Payload] | None:
-    """A kind by its name; None where neither labapp nor an installed package has it."""
+def find_kind(name: str) -> type[Payload] | None:
+    """A kind of event by its name; None where neither labapp nor an installed package has it."""
     _load_all()
     if name not in _KINDS:
         discovery.plugins(discovery.TASK_GROUP)  # whose import registers their kinds
@@ -488,19 +488,19 @@ def known(name: str) -> type[Payload] | None:
 @cache
 def frequent_kinds() -> frozenset[str]:
     """The kinds that journals are full of."""
-    return frozenset(name for name, cls in registered().items() if cls.frequent)
+    return frozenset(name for name, cls in registered_kinds().items() if cls.frequent)
 
 
 @cache
 def kinds_of(base: type[Payload]) -> tuple[str, ...]:
     """The kinds whose payloads derive from a base that says what they have in common."""
-    return tuple(name for name, cls in registered().items() if issubclass(cls, base))
+    return tuple(name for name, cls in registered_kinds().items() if issubclass(cls, base))
 
 
 def moving_kinds() -> tuple[str, ...]:
     """The kinds that say of a dial that the participant moved it, see `Payload.moved_dial`."""
     moves = Payload.moved_dial
-    return tuple(name for name, cls in registered().items() if cls.moved_dial is not moves)
+    return tuple(name for name, cls in registered_kinds().items() if cls.moved_dial is not moves)
 
 
 def is_durable(name: str) -> bool:
@@ -540,7 +540,7 @@ def payloads_of(events: Sequence[Event]) -> list[Payload]:
 
 
 def _payload_of(event: Event) -> Payload:
-    cls = _KINDS.get(event.kind) or known(event.kind)
+    cls = _KINDS.get(event.kind) or find_kind(event.kind)
     if cls is None:
         raise ValueError(f"event {event.seq}: unknown kind {event.kind!r}")
     if event.v > cls.version:
@@ -550,7 +550,7 @@ def _payload_of(event: Event) -> Payload:
         )
     stored: Mapping[str, Any] = event.payload
     if event.v < cls.version:
-        stored = _migrated(event, cls.version)
+        stored = _migrate_payload(event, cls.version)
     if names := loose(cls):
         stored = {**stored, **{name: tuples(stored[name]) for name in names if name in stored}}
     try:
@@ -564,7 +564,7 @@ def _payload_of(event: Event) -> Payload:
     raise ValueError(f"event {event.seq} ({event.kind}): {why}") from mistake
 
 
-def _migrated(event: Event, version: int) -> Mapping[str, Any]:
+def _migrate_payload(event: Event, version: int) -> Mapping[str, Any]:
     payload = dict(event.payload)
     try:
         for before in range(event.v, version):
@@ -582,7 +582,7 @@ def describe() -> list[dict[str, Any]]:
     from labapp.base import descriptions
 
     rows = []
-    for name, cls in registered().items():
+    for name, cls in registered_kinds().items():
         described: type = cls
         meanings = descriptions.attributes(described)
         rows.append(
@@ -656,24 +656,24 @@ def problem(cls: type[Payload], fields: Mapping[str, Any]) -> str:
             if name in fields:
                 msgspec.convert(fields[name], hint)
         except msgspec.ValidationError:
-            return f"its {name} is {_short(fields[name])}; {_wanted(hint)} is needed"
+            return f"its {name} is {_short(fields[name])}; {_describe_type(hint)} is needed"
     return ""
 
 
-def kept(cls: type[Payload]) -> frozenset[str]:
+def kept_fields(cls: type[Payload]) -> frozenset[str]:
     """The fields whose text de-identified copies keep."""
-    return frozenset(name for name, hint in hints(cls).items() if _marked(hint, KEPT))
+    return frozenset(name for name, hint in hints(cls).items() if _has_mark(hint, KEPT))
 
 
-def written(cls: type[Payload]) -> frozenset[str]:
-    """The fields with what a person wrote, or that lead to a person."""
+def personal_fields(cls: type[Payload]) -> frozenset[str]:
+    """The fields that hold what a person wrote, or that lead to a person."""
     marks = (WRITTEN, IDENTIFYING)
-    own = (name for name, hint in hints(cls).items() if any(_marked(hint, m) for m in marks))
+    own = (name for name, hint in hints(cls).items() if any(_has_mark(hint, m) for m in marks))
     return frozenset((*own, *cls.written))
 
 
-def _marked(hint: Any, mark: Meta) -> bool:
-    return hint == mark or any(_marked(inside, mark) for inside in _inside(hint))
+def _has_mark(hint: Any, mark: Meta) -> bool:
+    return hint == mark or any(_has_mark(inside, mark) for inside in _inside(hint))
 
 
 def loose(cls: type[Payload]) -> tuple[str, ...]:
@@ -724,18 +724,18 @@ def remarks(hint: Any) -> str:
     return ", ".join(dict.fromkeys(filter(None, (*own, *map(remarks, _inside(hint))))))
 
 
-def _wanted(hint: Any) -> str:
+def _describe_type(hint: Any) -> str:
     origin, arguments = get_origin(hint), _inside(hint)
     if origin is Annotated:
         meta = arguments[1]
-        words = _wanted(arguments[0])
+        words = _describe_type(arguments[0])
         low, high = getattr(meta, "ge", None), getattr(meta, "le", None)
         words += f" from {low}" if low is not None else ""
         return words + (f" to {high}" if high is not None else "")
     if origin in (Union, UnionType):
-        return " or ".join(map(_wanted, arguments))
+        return " or ".join(map(_describe_type, arguments))
     if origin is tuple:
-        return f"a list ({_wanted(arguments[0])} each)"
+        return f"a list ({_describe_type(arguments[0])} each)"
     return _WORDS.get(origin or hint, "another value")
 
 

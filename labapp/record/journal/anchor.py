@@ -90,7 +90,7 @@ def name_in(study: Path, path: Path) -> str:
 
 
 @contextmanager
-def _held(study: Path) -> Iterator[Path]:
+def _lock_anchor(study: Path) -> Iterator[Path]:
     """The anchor, to which nobody else writes. Raises OSError."""
     path = anchor_of(study)
     place = path.with_name(f".{ANCHOR}.lock")
@@ -110,7 +110,7 @@ def add_line(path: Path, entry: Mapping[str, Any]) -> None:
     """Add an object to a log beside the sessions of a study, chained and anchored; on the disk
     before it returns. Raises OSError."""
     study = path.absolute().parent
-    with _held(study) as anchor:
+    with _lock_anchor(study) as anchor:
         _add(path, entry)
         content = files.content(path, LARGEST)
         _add(anchor, _head(study, path, content, HEAD))
@@ -144,7 +144,7 @@ def note_head(
     """Write down what a file holds now. what: `HEAD`, or `LOCKED` with its round. Nothing is
     written for a file that is no study's. Raises OSError."""
     if (study := study_of(path)) is not None:
-        with _held(study) as anchor:
+        with _lock_anchor(study) as anchor:
             held = {"bytes": length, "lines": lines, "head": head}
             _add(anchor, _entry(name_in(study, path), what, **held, **facts))
 
@@ -163,7 +163,7 @@ def rewriting(path: Path, content: bytes, why: str) -> Iterator[None]:
     if study is None:
         yield
         return
-    with _held(study) as anchor:
+    with _lock_anchor(study) as anchor:
         before = {"before": wrong} if (wrong := _problem(study, path)) else {}
         _add(anchor, _head(study, path, content, REWRITING, why=why, **before))
         yield
@@ -183,7 +183,7 @@ def note_gone(study: Path, path: Path, why: str) -> None:
     """Write down that a file, or all in a folder, is about to be deleted. Raises OSError."""
     name = name_in(study, path) + ("/" if files.is_folder(path) else "")
     if any(_within(str(known["file"]), name) for known in entries(study)):
-        with _held(study) as anchor:
+        with _lock_anchor(study) as anchor:
             _add(anchor, _entry(name, GONE, why=why))
 
 
@@ -194,7 +194,7 @@ def carry(session: Path, goal: Path) -> None:
     if anchor_of(study) == anchor_of(arrives):
         return
     known, there = _present(study, session.name), _present(arrives, session.name)
-    with _held(arrives) as anchor:
+    with _lock_anchor(arrives) as anchor:
         for entry in known:
             if entry not in there:
                 _add(anchor, entry)
@@ -221,7 +221,7 @@ def note_redaction(session: Path, redaction: Mapping[str, Any], *, taken_back: b
         return
     name = f"{session.parent.name}/{ANNOTATIONS}/{session.name}/"
     what = UNREDACTED if taken_back else REDACTED
-    with _held(session.parent) as anchor:
+    with _lock_anchor(session.parent) as anchor:
         _add(anchor, _entry(name, what, redaction=dict(redaction)))
 
 
@@ -242,7 +242,7 @@ def redactions(session: Path) -> list[dict[str, Any]]:
     return [redaction for each in stretches.values() for redaction in each]
 
 
-def locked_rounds(path: Path) -> set[str]:
+def read_locked_rounds(path: Path) -> set[str]:
     """The rounds that were locked in a rater's file. Raises RecordError."""
     if (study := study_of(path)) is None:
         return set()
@@ -279,11 +279,11 @@ def _read(study: Path) -> _Anchor:
         return _Anchor([], [], [], 0, "")
     except OSError as error:
         raise _unreadable(path, error) from error
-    return _parsed(path, status.st_mtime_ns, status.st_size, status.st_ino)
+    return _parse_anchor(path, status.st_mtime_ns, status.st_size, status.st_ino)
 
 
 @lru_cache(maxsize=4)
-def _parsed(path: Path, *_: int) -> _Anchor:
+def _parse_anchor(path: Path, *_: int) -> _Anchor:
     try:
         content = files.content(path, LARGEST)
     except OSError as error:
@@ -426,7 +426,7 @@ def check(
         problem, remark = _compare(study.parent / name, state)
         problems += [f"{short_name}: {problem}"] if problem else []
         remarks += [f"{short_name}: {remark}"] if remark else []
-    for path in _chained_files(study):
+    for path in _find_chained_files(study):
         short_name = name_in(study, path).removeprefix(top)
         if top + short_name not in known and ours(short_name):
             problems.append(
@@ -518,7 +518,7 @@ def _log_problems(path: Path) -> tuple[list[str], int]:
     return [f"{path.name}, {problem}" for problem in problems], begins
 
 
-def _chained_files(study: Path) -> Iterator[Path]:
+def _find_chained_files(study: Path) -> Iterator[Path]:
     """The files beside a study's sessions that hold chained lines."""
     paths = [study / log for log in LOGS] + sorted((study / ANNOTATIONS).rglob("*.jsonl"))
     for path in paths:
@@ -534,9 +534,9 @@ def accept(study: Path, why: str) -> int:
     there were. Raises OSError."""
     study = study.absolute()
     books = sorted((study / ANNOTATIONS).glob("*/*.yaml"))
-    paths = list(dict.fromkeys([*_chained_files(study), *books]))
+    paths = list(dict.fromkeys([*_find_chained_files(study), *books]))
     top = f"{study.name}/"
-    with _held(study) as anchor:
+    with _lock_anchor(study) as anchor:
         here = {name_in(study, path) for path in paths}
         for name in sorted({str(e["file"]) for e in entries(study)} - here):
             ours = name.startswith(top) and not name.endswith("/")
@@ -554,7 +554,7 @@ def summary(study: Path) -> str:
     return f"{anchor_of(study)}: {read.lines} lines, {read.head}" if read.lines else ""
 
 
-def rechained(content: bytes) -> bytes:
+def rechain_lines(content: bytes) -> bytes:
     """The lines of a log with their chain computed again, after some were taken out."""
     result = b""
     for line in split(content):

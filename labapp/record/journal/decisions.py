@@ -209,7 +209,7 @@ def forget_comments(session: Path, log: str = COMMENTS) -> int:
         ]
         if len(left) == len(entries):
             return 0
-        content = anchor.rechained(b"".join(line + b"\n" for line in left))
+        content = anchor.rechain_lines(b"".join(line + b"\n" for line in left))
         with anchor.rewriting(path, content, "withdrawal"):
             for killed in path.parent.glob(f".{log}-*"):  # nobody else is at work on one now
                 killed.unlink(missing_ok=True)
@@ -289,14 +289,14 @@ def withdrawals(study: Path) -> dict[str, Withdrawal]:
         for child in study.iterdir():
             name = child.name.removeprefix(LEAVING)
             if name != child.name and (parsed := FolderName.parse(name)):
-                result[name] = _deleted(parsed)
-    return result | _written(study)
+                result[name] = _assume_withdrawal(parsed)
+    return result | _read_withdrawals(study)
 
 
-def listed(study: Path) -> dict[str, Withdrawal]:
+def list_withdrawals(study: Path) -> dict[str, Withdrawal]:
     """As `withdrawals`, of the log alone, for a list that shows damaged lines elsewhere. Raises
     RecordError where it cannot be read at all."""
-    return _written(study, listed=True)
+    return _read_withdrawals(study, listed=True)
 
 
 def withdrawal_problems(study: Path) -> list[str]:
@@ -313,7 +313,7 @@ def withdrawal_problems(study: Path) -> list[str]:
         return [error.what]
 
 
-def _written(study: Path, *, listed: bool = False) -> dict[str, Withdrawal]:
+def _read_withdrawals(study: Path, *, listed: bool = False) -> dict[str, Withdrawal]:
     result: dict[str, Withdrawal] = {}
     for number, _, read in _lines(study):
         if not read and not listed:
@@ -346,11 +346,15 @@ def _lines(study: Path) -> Iterator[tuple[int, str, tuple[Withdrawal, ...]]]:
         if line.strip() and not any(later.startswith(line) for later in lines[number:]):
             withdrawal = _whole(line)
             named = (FolderName(**match.groupdict()) for match in FOLDER.finditer(line))
-            yield number, line, (withdrawal,) if withdrawal else tuple(map(_deleted, named))
+            yield (
+                number,
+                line,
+                (withdrawal,) if withdrawal else tuple(map(_assume_withdrawal, named)),
+            )
 
 
-def _deleted(name: FolderName) -> Withdrawal:
-    """Of somebody of whom nothing more is known: the data are not to be used."""
+def _assume_withdrawal(name: FolderName) -> Withdrawal:
+    """The withdrawal of a person of whom nothing else is known: the data must not be used."""
     return Withdrawal(str(name), name.participant, name.session, "", False)
 
 
@@ -360,7 +364,7 @@ def withdrawal_of(folder: Path, text: str = "", *, listed: bool = False) -> str:
     listed: for a list, in which what is damaged is told by itself; else it raises RecordError.
     """
     try:
-        return of_person(_written(folder.parent, listed=listed), folder.name) or text
+        return of_person(_read_withdrawals(folder.parent, listed=listed), folder.name) or text
     except RecordError:
         if not listed:
             raise

@@ -97,17 +97,17 @@ class FlacTree:
 
     def names(self) -> list[str]:
         """Every file, sorted; twice a sound file that is there in both formats."""
-        return sorted(self._shown(name) for name in self.tree.names())
+        return sorted(self._find_shown_name(name) for name in self.tree.names())
 
     def folders(self, pattern: str) -> list[str]:
         return self.tree.folders(pattern)
 
     def has(self, name: str) -> bool:
-        return self.tree.has(self._stored(name))
+        return self.tree.has(self._find_stored_name(name))
 
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
-        stored = self._stored(name)
+        stored = self._find_stored_name(name)
         with self.tree.open(stored) as stream:
             if stored == name:
                 yield stream
@@ -121,7 +121,7 @@ class FlacTree:
 
     def size(self, name: str) -> int:
         """Of a sound file, the bytes of the WAV file that it is read as."""
-        stored = self._stored(name)
+        stored = self._find_stored_name(name)
         if stored == name:
             return self.tree.size(name)
         with self.tree.open(stored) as stream, _DecodedFile(stream, stored) as decoded:
@@ -136,14 +136,14 @@ class FlacTree:
             return FlacTree(below, self.folder.removeprefix(stem))
         return below
 
-    def _stored(self, name: str) -> str:
+    def _find_stored_name(self, name: str) -> str:
         """The name of the file itself. One without a single sample stays a WAV file, since FLAC has
         no files without sound."""
         if self._is_sound(name, WAV) and self.tree.has(flac_name(name)):
             return flac_name(name)
         return name
 
-    def _shown(self, name: str) -> str:
+    def _find_shown_name(self, name: str) -> str:
         if not self._is_sound(name, FLAC):
             return name
         return f"{name.removesuffix(f'.{FLAC}')}.{WAV}"
@@ -172,11 +172,11 @@ class _DecodedFile(io.RawIOBase):
         try:
             self._sound: Any = soundfile.SoundFile(self._source)
         except soundfile.LibsndfileError as error:
-            raise self._damaged("is not a FLAC file that can be read") from error
+            raise self._make_damage_error("is not a FLAC file that can be read") from error
         form = (self._sound.format, self._sound.subtype, self._sound.channels)
         if form != ("FLAC", "PCM_16", 1):
             self._sound.close()
-            raise self._damaged(
+            raise self._make_damage_error(
                 f"holds {form[0]} sound of {form[2]} channels in the form {form[1]}, "
                 "and labapp writes FLAC of one channel of 16 bits"
             )
@@ -185,7 +185,9 @@ class _DecodedFile(io.RawIOBase):
         self.size: int = _HEADER.size + self._frames * _FRAME_BYTES
         if self.size > _LARGEST:
             self._sound.close()
-            raise self._damaged(f"says that it has {self._frames} frames, which no recording has")
+            raise self._make_damage_error(
+                f"says that it has {self._frames} frames, which no recording has"
+            )
         self._step = max(1, min(_PIECE, self._rate // 4))
         self._header = self._wav_header()
         self._at = 0
@@ -228,10 +230,10 @@ class _DecodedFile(io.RawIOBase):
         """Bytes of samples from the byte `at` on; at least one."""
         if not self._piece_at <= at < self._piece_at + len(self._piece):
             self._piece_at = at - at % (self._step * _FRAME_BYTES)
-            self._piece = self._decoded(self._piece_at // _FRAME_BYTES)
+            self._piece = self._decode_piece(self._piece_at // _FRAME_BYTES)
         return self._piece[at - self._piece_at :]
 
-    def _decoded(self, first: int) -> bytes:
+    def _decode_piece(self, first: int) -> bytes:
         """The samples of a piece that begins at the frame `first`."""
         import soundfile
 
@@ -241,11 +243,13 @@ class _DecodedFile(io.RawIOBase):
                 self._sound.seek(first)
             samples = self._sound.read(wanted, dtype="int16")
         except soundfile.LibsndfileError as error:
-            raise self._damaged(f"is damaged at {first / self._rate:.1f} s") from error
+            raise self._make_damage_error(f"is damaged at {first / self._rate:.1f} s") from error
         if len(samples) < wanted:
             end = (first + len(samples)) / self._rate
             whole = self._frames / self._rate
-            raise self._damaged(f"ends at {end:.1f} s, and says that it has {whole:.1f} s of sound")
+            raise self._make_damage_error(
+                f"ends at {end:.1f} s, and says that it has {whole:.1f} s of sound"
+            )
         self._decoded_at = first + wanted
         return bytes(samples.astype("<i2", copy=False))
 
@@ -257,7 +261,7 @@ class _DecodedFile(io.RawIOBase):
             *(rate * _FRAME_BYTES, _FRAME_BYTES, 8 * _FRAME_BYTES, b"data", data),
         )
 
-    def _damaged(self, what: str) -> RecordError:
+    def _make_damage_error(self, what: str) -> RecordError:
         why = f" ({self._source.problem})" if self._source.problem else ""
         return RecordError(
             f"{self._name} {what}{why}.",
@@ -275,20 +279,20 @@ class _Guarded:
         self.problem: Exception | None = None
 
     def readinto(self, buffer: Any) -> int:
-        data = self._kept(self._stream.read, b"", len(buffer))
+        data = self._call_guarded(self._stream.read, b"", len(buffer))
         buffer[: len(data)] = data
         return len(data)
 
     def write(self, data: bytes) -> int:
-        return self._kept(self._stream.write, 0, data)
+        return self._call_guarded(self._stream.write, 0, data)
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        return self._kept(self._stream.seek, -1, offset, whence)
+        return self._call_guarded(self._stream.seek, -1, offset, whence)
 
     def tell(self) -> int:
-        return self._kept(self._stream.tell, -1)
+        return self._call_guarded(self._stream.tell, -1)
 
-    def _kept(self, call: Callable[..., Value], failed: Value, *given: Any) -> Value:
+    def _call_guarded(self, call: Callable[..., Value], failed: Value, *given: Any) -> Value:
         try:
             return call(*given)
         except Exception as error:  # noqa: BLE001 - the caller raises it

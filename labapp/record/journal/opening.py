@@ -22,7 +22,7 @@ from labapp.record.journal.decisions import Decision, Move, Withdrawal, withdraw
 from labapp.record.journal.flac import FLAC, FlacTree
 from labapp.record.journal.layout import FolderTree, Tree, ZipTree
 from labapp.record.journal.merged import Merged
-from labapp.record.journal.read import held, read_rows, readable
+from labapp.record.journal.read import is_locked, read_rows, readable
 from labapp.record.journal.record import Record, brief_kinds
 from labapp.record.journal.sessions import SessionSummary, sessions_in
 
@@ -77,7 +77,7 @@ class SessionPlace:
             raise RecordError(
                 f"{self.path} is no bundle (any more).", todo="Check that it is still there."
             )
-        return bundled_record(tree.below(self.prefix), f"{self.path}: {self.prefix}")
+        return read_bundled_record(tree.below(self.prefix), f"{self.path}: {self.prefix}")
 
 
 def session_places(path: Path) -> list[SessionPlace]:
@@ -110,7 +110,7 @@ def _open_folder(path: Path, kinds: Sequence[str] | None = None) -> Record:
             f"{path} {what}.",
             todo="Give a session folder (sub-…_ses-…_…), or a bundle made by `labapp export`.",
         )
-    running = held(path)
+    running = is_locked(path)
     rows = read_rows(path, kinds)
     return Record("session", str(path), name, FolderTree(path), rows, running)
 
@@ -123,7 +123,7 @@ def is_session(path: Path) -> bool:
     )
 
 
-def _was_session(path: Path) -> bool:
+def _looks_like_session(path: Path) -> bool:
     """Whether a folder is called like a session: one without a journal is told when it is opened,
     and not passed over. One that holds the annotations of a session is known by what is in it, for
     a study may be called `annotations`, too."""
@@ -145,7 +145,7 @@ def places(path: Path) -> list[Path]:
         folder
         for pattern in ("*", "*/*")
         for folder in sorted(path.glob(pattern), key=natural)
-        if is_session(folder) or _was_session(folder)
+        if is_session(folder) or _looks_like_session(folder)
     ]
     return inside or [child for child in sorted(path.iterdir()) if _is_bundle(child)] or [path]
 
@@ -179,7 +179,7 @@ def session_prefixes(tree: Tree) -> list[str]:
     return tree.folders(f"{layout.SOURCEDATA}/sub-*/*")
 
 
-def bundled_record(tree: Tree, source: str) -> Record:
+def read_bundled_record(tree: Tree, source: str) -> Record:
     """One session of a bundle; tree: its folder under sourcedata. Raises RecordError."""
     facts = session_facts(tree, source)
     name = layout.FolderName.parse(str(facts["folder"]))
@@ -240,9 +240,9 @@ def _not_ours(source: str, why: str) -> RecordError:
     )
 
 
-def withdrawn_beside(sessions: Iterable[Path]) -> dict[Path, list[Withdrawal]]:
-    """By folder of a study who withdrew from it, of each of which everything else that it holds was
-    given. sessions: the folders that were."""
+def find_withdrawn(sessions: Iterable[Path]) -> dict[Path, list[Withdrawal]]:
+    """Who withdrew from each study of which all other sessions were given, by the study's folder.
+    sessions: the session folders that were given."""
     given = {path.resolve() for path in sessions}
     result: dict[Path, list[Withdrawal]] = {}
     for folder in {path.parent for path in given}:
@@ -253,7 +253,7 @@ def withdrawn_beside(sessions: Iterable[Path]) -> dict[Path, list[Withdrawal]]:
     return result
 
 
-def withdrawn_from(bundles: Iterable[Path]) -> int:
+def count_withdrawn(bundles: Iterable[Path]) -> int:
     """How many people withdrew from a study before these bundles of it were made, by what the
     bundles say. Bundles that share a session are of the same people: the largest number counts."""
     groups: list[tuple[set[str], int]] = []
@@ -261,7 +261,7 @@ def withdrawn_from(bundles: Iterable[Path]) -> int:
         tree = bundle_tree(bundle)
         assert tree is not None  # sessions of it were read
         sessions = set(session_prefixes(tree))
-        number = _stated_withdrawn(tree, bundle)
+        number = _read_withdrawn_count(tree, bundle)
         same = [group for group in groups if group[0] & sessions]
         groups = [group for group in groups if group not in same]
         sessions.update(*(each for each, _ in same))
@@ -269,7 +269,7 @@ def withdrawn_from(bundles: Iterable[Path]) -> int:
     return sum(number for _, number in groups)
 
 
-def _stated_withdrawn(tree: Tree, bundle: Path) -> int:
+def _read_withdrawn_count(tree: Tree, bundle: Path) -> int:
     name = f"{layout.SOURCEDATA}/{layout.MANIFEST}"
     if not tree.has(name):
         return 0

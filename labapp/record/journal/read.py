@@ -56,7 +56,7 @@ from labapp.record.events.lifecycle import (
     SessionReopened,
     SkipRequested,
 )
-from labapp.record.events.registry import known, loose
+from labapp.record.events.registry import find_kind, loose
 from labapp.record.journal.layout import (
     COLUMNS,
     INTEGERS,
@@ -83,7 +83,7 @@ _TABLES = {
 
 
 @contextmanager
-def opened(folder: Path, *, lenient: bool = False) -> Iterator[sqlite3.Connection]:
+def open_journal(folder: Path, *, lenient: bool = False) -> Iterator[sqlite3.Connection]:
     """A read-only connection to the journal of the session folder `folder`.
 
     lenient: text that is not UTF-8 is shown with escapes instead of being refused (for checks
@@ -117,10 +117,10 @@ def opened(folder: Path, *, lenient: bool = False) -> Iterator[sqlite3.Connectio
 @contextmanager
 def _connection(folder: Path, path: Path) -> Iterator[sqlite3.Connection]:
     wal = path.with_name(path.name + "-wal")
-    if not files.is_file(wal) or not (wal.stat().st_size or held(folder)):
+    if not files.is_file(wal) or not (wal.stat().st_size or is_locked(folder)):
         with closing(_connect(path, "mode=ro&immutable=1")) as connection:
             yield connection
-    elif held(folder):
+    elif is_locked(folder):
         # Not by copying: closing a plain file handle would drop the locks that SQLite holds on
         # the journal when the writer is in this very process.
         with closing(_connect(path, "mode=ro")) as connection:
@@ -179,7 +179,7 @@ def read_rows(
     Raises RecordError when there is no journal or it is damaged.
     """
     where = "" if kinds is None else f" WHERE kind IN ({', '.join('?' * len(kinds))})"
-    with opened(folder, lenient=lenient) as connection:
+    with open_journal(folder, lenient=lenient) as connection:
         ordered = f"FROM events{where} ORDER BY seq LIMIT {MOST_ROWS + 1}"
         stored = connection.execute(f"SELECT {', '.join(COLUMNS)} {ordered}", kinds or ())
         rows = _rows(stored)
@@ -209,14 +209,14 @@ def _rows(stored: Iterable[Sequence[Any]]) -> list[Row]:
 
 def extent(folder: Path) -> tuple[int, int]:
     """Number of events and session time of the last one in ns."""
-    with opened(folder) as connection:
+    with open_journal(folder) as connection:
         count, last = connection.execute("SELECT count(*), max(t_ns) FROM events").fetchone()
         return int(count), int(last or 0)
 
 
 def last_utc(folder: Path) -> str:
     """Wall clock of the last event, ISO 8601; empty for a journal without events."""
-    with opened(folder) as connection:
+    with open_journal(folder) as connection:
         fetchone = connection.execute("SELECT utc FROM events ORDER BY seq DESC LIMIT 1").fetchone()
         return str(fetchone[0]) if fetchone else ""
 
@@ -237,7 +237,7 @@ else:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 
-def held(folder: Path) -> bool:
+def is_locked(folder: Path) -> bool:
     """True while a process, this one included, holds the session's lock."""
     try:
         with files.open_file(folder / LOCK) as file:
@@ -267,7 +267,7 @@ def _json(kind: str, text: str) -> Any:
     whose fields all have types needs no such limits. msgspec refuses halves of characters and
     whole numbers of thousands of digits; what it refuses is read again.
     """
-    payload = known(kind)
+    payload = find_kind(kind)
     if payload is None or loose(payload):
         return json_value(text)
     try:
@@ -307,7 +307,7 @@ class Row(NamedTuple):
             raise _unreadable(self, "its payload is not a JSON object")
         return _event((*self[:10], payload))
 
-    def chained(self, previous: str) -> str:
+    def compute_hash(self, previous: str) -> str:
         """The hash this row should have after a row whose hash is `previous`."""
         return row_hash(previous, self, self.payload)
 
@@ -404,7 +404,7 @@ def check_journal(folder: Path) -> list[Problem]:
 
     Raises RecordError when it cannot be read at all.
     """
-    with opened(folder, lenient=True) as connection:
+    with open_journal(folder, lenient=True) as connection:
         unreadable = _values(connection)
     problems = check_database(folder)
     if unreadable:
@@ -415,7 +415,7 @@ def check_journal(folder: Path) -> list[Problem]:
 
 def check_database(folder: Path) -> list[Problem]:
     """Check the file around the rows of a journal; see `check_journal`."""
-    with opened(folder, lenient=True) as connection:
+    with open_journal(folder, lenient=True) as connection:
         fetchall = connection.execute("PRAGMA integrity_check(20)").fetchall()
         damage = [f"SQLite finds {text}" for (text,) in fetchall if text != "ok"]
         damage += [*_objects(connection), *_settings(connection)]
@@ -477,7 +477,7 @@ def _chain(rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
     previous, expected = GENESIS, 1
     for row in rows:
         # After a gap the row before is not there to check against; the gap is named already.
-        if row.seq == expected and row.chained(previous) != row.hash:
+        if row.seq == expected and row.compute_hash(previous) != row.hash:
             yield row.seq, f"the hash chain is broken: this row ({row.kind}) was changed"
         previous, expected = row.hash, row.seq + 1
 
@@ -548,19 +548,19 @@ def _values(connection: sqlite3.Connection) -> list[str]:
 
 
 @cache
-def _expected() -> _Objects:
+def _read_expected_objects() -> _Objects:
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(SCHEMA)
-        return _stored(connection)
+        return _read_stored_objects(connection)
 
 
-def _stored(connection: sqlite3.Connection) -> _Objects:
+def _read_stored_objects(connection: sqlite3.Connection) -> _Objects:
     rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
     return {(str(kind), f"{name}"): f"{table}: {sql}" for kind, name, table, sql in rows}
 
 
 def _objects(connection: sqlite3.Connection) -> Iterator[str]:
-    there, expected = _stored(connection), _expected()
+    there, expected = _read_stored_objects(connection), _read_expected_objects()
     for kind, name in sorted(expected.keys() - there.keys()):
         yield f"the {kind} {name} is missing"
     for kind, name in sorted(there.keys() - expected.keys()):
@@ -645,7 +645,7 @@ class PlausibilityCheck:
         if payload.of_trial and event[7:10] in self.drawn:  # nearly all of them
             return "" if payload.unchecked else payload.misfit(self.parts[part_id or ""])
         if isinstance(payload, SessionPlanned):
-            return self._planned(event, payload)
+            return self._check_plan(event, payload)
         if part_id is not None and part_id not in self.parts:
             return f"the plan has no part {part_id!r}"
         if payload.of_trial:
@@ -665,7 +665,7 @@ class PlausibilityCheck:
             return why
         return payload.misfit(self.parts.get(part_id or "", {}))
 
-    def _planned(self, event: Event, payload: SessionPlanned) -> str:
+    def _check_plan(self, event: Event, payload: SessionPlanned) -> str:
         if event.seq != 1 or self.parts:
             return "a session is planned once, at its beginning"
         for what, pattern in NAMES.items():

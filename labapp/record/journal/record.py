@@ -265,7 +265,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Pause:
+class PauseRecord:
     """A pause, a break of the plan, or the gap after a crash; end_ns is null while it is open."""
 
     kind: Literal["pause", "break", "gap"]
@@ -312,7 +312,7 @@ class Outline:
     segments: tuple[Segment, ...] = ()
     audio: tuple[AudioFile, ...] = ()
     silent_because: str | None = None
-    pauses: tuple[Pause, ...] = ()
+    pauses: tuple[PauseRecord, ...] = ()
     state: State = "interrupted"
     reason: str | None = None
     withdrawal: str = ""
@@ -377,7 +377,7 @@ def _apply(outline: Outline, event: Event, payload: Payload) -> Outline:
             return replace(outline, segments=(*outline.segments[:-1], last))
         case lifecycle.SessionPaused() if not _open(outline):
             kind: Literal["pause", "break"] = "pause" if event.part_id is None else "break"
-            return replace(outline, pauses=(*outline.pauses, Pause(kind, event.t_ns)))
+            return replace(outline, pauses=(*outline.pauses, PauseRecord(kind, event.t_ns)))
         case lifecycle.SessionResumed() if _open(outline):
             closed = replace(outline.pauses[-1], end_ns=event.t_ns)
             return replace(outline, pauses=(*outline.pauses[:-1], closed))
@@ -409,7 +409,9 @@ def _apply(outline: Outline, event: Event, payload: Payload) -> Outline:
         case AudioOff():
             return replace(outline, silent_because=payload.reason)
         case AudioGap() | AudioStopped():
-            return replace(outline, audio=tuple(_heard(sound, payload) for sound in outline.audio))
+            return replace(
+                outline, audio=tuple(_apply_sound_event(sound, payload) for sound in outline.audio)
+            )
     return outline
 
 
@@ -440,11 +442,11 @@ def _segment(outline: Outline, event: Event, payload: lifecycle.SegmentStarted) 
     )
     pauses = outline.pauses
     if payload.gap_from_ns is not None and not _open(outline):
-        pauses = (*pauses, Pause("gap", payload.gap_from_ns))
+        pauses = (*pauses, PauseRecord("gap", payload.gap_from_ns))
     return replace(outline, segments=(*segments, new), pauses=pauses)
 
 
-def _heard(sound: AudioFile, payload: AudioGap | AudioStopped) -> AudioFile:
+def _apply_sound_event(sound: AudioFile, payload: AudioGap | AudioStopped) -> AudioFile:
     if sound.file != payload.file:
         return sound
     if isinstance(payload, AudioGap):

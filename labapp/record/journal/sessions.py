@@ -40,7 +40,7 @@ from labapp.record.journal.decisions import (
     comments,
     decision_problems,
     decisions,
-    listed,
+    list_withdrawals,
     moves,
     of_person,
     withdrawal_of,
@@ -54,7 +54,7 @@ from labapp.record.journal.layout import (
     WITHDRAWN,
     FolderName,
 )
-from labapp.record.journal.read import extent, held, payloads, read_rows, readable
+from labapp.record.journal.read import extent, is_locked, payloads, read_rows, readable
 from labapp.record.journal.record import brief_kinds, outline
 
 ListedState = Literal["complete", "ended_early", "interrupted", "running", "damaged"]
@@ -151,7 +151,7 @@ def _children(folder: Path) -> list[Path]:
 
 def summary(folder: Path) -> SessionSummary:
     """The line of one session folder."""
-    line = recorded(folder)
+    line = summarise_recorded(folder)
     exported = exports_of(folder)
     try:
         withdrawn = withdrawal_of(folder, line.withdrawn, listed=True)
@@ -160,13 +160,13 @@ def summary(folder: Path) -> SessionSummary:
     own = comments(folder.parent).get(folder.name, ())
     decision = decisions(folder.parent).get(folder.name)
     line = replace(line, exported=exported, withdrawn=withdrawn, comments=own)
-    return decided(line, decision, moves(folder.parent).get(folder.name))
+    return apply_decision(line, decision, moves(folder.parent).get(folder.name))
 
 
-def decided(
+def apply_decision(
     line: SessionSummary, decision: Decision | None, move: Move | None = None
 ) -> SessionSummary:
-    """A line with what was decided by hand."""
+    """A session's line with the decision that was made by hand."""
     if decision is not None:
         line = replace(line, decision=decision.verdict, decision_reason=decision.reason)
     if move is not None:
@@ -174,11 +174,11 @@ def decided(
     return line
 
 
-def recorded(folder: Path) -> SessionSummary:
+def summarise_recorded(folder: Path) -> SessionSummary:
     """As `summary`, by the session's own folder alone: without what the logs beside it say of
     exports and withdrawals."""
     name = _name(folder)
-    known = _known(folder, name)
+    known = _read_folder_name(folder, name)
     try:
         known["started"] = utc_text(name.started)
         with readable(folder.name):
@@ -187,10 +187,12 @@ def recorded(folder: Path) -> SessionSummary:
         return SessionSummary(**known, state="damaged", problem=error.what)
 
 
-def begun_line(folder: Path, facts: dict[str, Any]) -> SessionSummary:
+def line_from_facts(folder: Path, facts: dict[str, Any]) -> SessionSummary:
     """The line of a session folder of which these facts were read before."""
     name = _name(folder)
-    return SessionSummary(**_known(folder, name) | {"started": utc_text(name.started)} | facts)
+    return SessionSummary(
+        **_read_folder_name(folder, name) | {"started": utc_text(name.started)} | facts
+    )
 
 
 def _name(folder: Path) -> FolderName:
@@ -200,8 +202,8 @@ def _name(folder: Path) -> FolderName:
     return name
 
 
-def _known(folder: Path, name: FolderName) -> dict[str, Any]:
-    """What a folder's name and place say."""
+def _read_folder_name(folder: Path, name: FolderName) -> dict[str, Any]:
+    """What a session folder's name and place say."""
     return {
         "id": folder.name,
         "path": folder,
@@ -213,7 +215,7 @@ def _known(folder: Path, name: FolderName) -> dict[str, Any]:
 
 
 def _facts(folder: Path) -> dict[str, Any]:
-    running = held(folder)
+    running = is_locked(folder)
     events, last_ns = extent(folder)
     rows = read_rows(folder, brief_kinds())
     planned = next(payloads(rows[:1]), (None, None))[1]
@@ -252,15 +254,15 @@ def bundles(study: Path) -> dict[str, tuple[str, ...]]:
     """Bundles made of each session of a study, by the names of their folders."""
     result: dict[str, tuple[str, ...]] = {}
     # A session may have been exported before it was moved from the pilots, or to them.
-    for entry in filter(_made, (*exports(study), *exports(twin_of(study)))):
+    for entry in filter(_was_bundle_made, (*exports(study), *exports(twin_of(study)))):
         for name in dict.fromkeys(map(str, entry["sessions"])):
             result[name] = (*result.get(name, ()), str(entry.get("bundle", "")))
     return result
 
 
-def exported_from(study: Path) -> list[FolderName]:
+def find_exported(study: Path) -> list[FolderName]:
     """The sessions of a study that were exported, also those whose folders are gone."""
-    made = (entry for entry in exports(study) if _made(entry))
+    made = (entry for entry in exports(study) if _was_bundle_made(entry))
     names = (str(name) for entry in made for name in entry["sessions"])
     return [name for name in map(FolderName.parse, dict.fromkeys(names)) if name is not None]
 
@@ -293,7 +295,7 @@ def export_problems(study: Path) -> list[str]:
     ]
 
 
-def _made(entry: dict[str, Any]) -> bool:
+def _was_bundle_made(entry: dict[str, Any]) -> bool:
     """Whether there is, or was, a bundle. One whose program was killed after it had put the bundle
     in its place said no more of it."""
     state = entry.get("state", DONE)
@@ -459,7 +461,7 @@ class SessionIndex:
                 else self._cache.line(place, stamp)
             )
             if own is None or _stirs(own, folder):
-                own = recorded(folder)
+                own = summarise_recorded(folder)
         else:
             own = before.own
         line = _with_logs(own, folder, logs)
@@ -474,7 +476,7 @@ class SessionIndex:
         if before is not None and before.stamp == stamp:
             return before
         try:
-            withdrawn = listed(study)
+            withdrawn = list_withdrawals(study)
         except RecordError:
             withdrawn = None
         by_hand = decisions(study), moves(study)
@@ -505,7 +507,7 @@ class _Cache:
             isinstance(rule, str) for rule in fields["not_counted"]
         ):
             return None
-        return begun_line(place.folder, fields | {"not_counted": tuple(fields["not_counted"])})
+        return line_from_facts(place.folder, fields | {"not_counted": tuple(fields["not_counted"])})
 
     def keep(self, lines: dict[Path, tuple[_Stamp, SessionSummary]]) -> None:
         """Keep the lines of all sessions that are over and whole."""
@@ -553,7 +555,7 @@ def _stirs(line: SessionSummary, folder: Path) -> bool:
     """Whether a session whose files are as they were may have another state than before."""
     if line.state == "running":
         return True
-    return line.state == "interrupted" and held(folder)
+    return line.state == "interrupted" and is_locked(folder)
 
 
 def _with_logs(own: SessionSummary, folder: Path, logs: _Logs) -> SessionSummary:
@@ -564,14 +566,14 @@ def _with_logs(own: SessionSummary, folder: Path, logs: _Logs) -> SessionSummary
     comments = logs.comments.get(folder.name, ())
     if (exported, withdrawn, comments) != (own.exported, own.withdrawn, own.comments):
         own = replace(own, exported=exported, withdrawn=withdrawn, comments=comments)
-    return decided(own, logs.decisions.get(folder.name), logs.moves.get(folder.name))
+    return apply_decision(own, logs.decisions.get(folder.name), logs.moves.get(folder.name))
 
 
 def _stamp(*paths: str) -> _Stamp:
-    return tuple(map(_written, paths))
+    return tuple(map(_read_file_stamp, paths))
 
 
-def _written(path: str) -> tuple[int, ...] | None:
+def _read_file_stamp(path: str) -> tuple[int, ...] | None:
     """Size of a file, and the times at which its content and anything of it were changed; None
     where there is none. A copy that was put in its place can have the first two, not the third."""
     try:

@@ -21,7 +21,7 @@ from typing import Any
 from labapp.base.clock import NS, Clock
 from labapp.base.errors import JournalError, LslError
 from labapp.base.installation import install_command
-from labapp.base.messages import Message, coded
+from labapp.base.messages import Message, encode_message
 from labapp.record.events import Event, Payload, payload_of
 from labapp.record.events.lifecycle import AlarmRaised, LslClock, LslOpened
 from labapp.record.events.registry import frequent_kinds
@@ -159,7 +159,7 @@ class SessionStreams:
         except (RuntimeError, OSError, ValueError) as error:
             self._failed = True
             message = Message("lsl_failed", error=str(error))
-            self._store(AlarmRaised("lsl_failed", str(message), coded(message)))
+            self._store(AlarmRaised("lsl_failed", str(message), encode_message(message)))
 
     def _read(self) -> tuple[int, float]:
         """One moment in ns on the session's clock and in s on LSL's, as near as it can be read."""

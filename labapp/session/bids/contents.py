@@ -42,16 +42,16 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from labapp.analysis.deviations import Trail, breaks_of, clock_words, stalled_words
+from labapp.analysis.deviations import Trail, breaks_of, clock_words, describe_stall
 from labapp.analysis.rows import SessionRecords
 from labapp.base.clock import NS
 from labapp.base.errors import BundleError, ModelError, RecordError
-from labapp.coding.annotations.bundling import bundled_annotations
+from labapp.coding.annotations.bundling import bundle_annotations
 from labapp.coding.annotations.video_files import (
     LIST,
     VIDEOS,
     PlacedVideo,
-    bundled_list,
+    encode_bundled_list,
     video_tree,
 )
 from labapp.models.explanations import package as classifier_card
@@ -114,8 +114,8 @@ from labapp.session.bids.tasks import (
 )
 from labapp.session.runner import days_of
 from labapp.study.instruments import Instrument, Item
-from labapp.study.instruments.asking import withheld
-from labapp.study.loading import decoded
+from labapp.study.instruments.asking import is_withheld
+from labapp.study.loading import decode_text
 from labapp.study.plugins import registry
 from labapp.study.plugins.bids import SESSION_LABEL, Cells, Column, TaskRows, seconds
 
@@ -127,7 +127,7 @@ _PIECE = 1 << 18
 """Frames of sound that are encoded at once."""
 
 
-class Target(Protocol):
+class BundleTarget(Protocol):
     """What takes the files of a bundle: the folder that it grows in, or a comparison with one."""
 
     @property
@@ -140,7 +140,9 @@ class Target(Protocol):
     def add_stream(self, name: str, source: IO[bytes]) -> None: ...
 
 
-def deidentified(record: Record, instruments: Mapping[str, Instrument], private: Path) -> Record:
+def deidentify_record(
+    record: Record, instruments: Mapping[str, Instrument], private: Path
+) -> Record:
     """The record with its journal reduced, its dates moved and its rows chained anew.
 
     instruments: the session's, by id; private: where the lab keeps by how many days the dates of a
@@ -150,7 +152,7 @@ def deidentified(record: Record, instruments: Mapping[str, Instrument], private:
     return replace(
         record,
         rows=redact(record.rows, instruments, days),
-        name=moved_name(record.name, days),
+        name=move_folder_name(record.name, days),
         deidentified=True,
         dates_moved=True,
     )
@@ -166,7 +168,7 @@ def _sounds(record: Record) -> set[str]:
     return {sound.file for sound in record.audio if sound.file.startswith(f"{AUDIO}/")}
 
 
-def add_tables(bundle: Target, record: Record, version: str, *, audio: bool) -> None:
+def add_tables(bundle: BundleTarget, record: Record, version: str, *, audio: bool) -> None:
     """The files that are made of a session's journal: its BIDS tables with the pictures that they
     name, and where its sound lies in time; `audio`: whether the bundle has its sound.
 
@@ -183,12 +185,12 @@ def add_tables(bundle: Target, record: Record, version: str, *, audio: bool) -> 
     }
     told = registry.instructing()
     shown: list[str] = []
-    for part in registry.known_parts(record.planned.plan):
+    for part in registry.read_known_parts(record.planned.plan):
         if part.measures:
             break
         if part.part in told:
             shown += [f"{STUDY}/{name}" for name in part.documents()]
-    texts = (decoded(record.tree.read(name)) for name in shown if record.tree.has(name))
+    texts = (decode_text(record.tree.read(name)) for name in shown if record.tree.has(name))
     instructions = "\n\n".join(texts)
     tasks = tasks_of(record)
     records = SessionRecords.of(events, str(record.name))
@@ -215,7 +217,7 @@ def add_tables(bundle: Target, record: Record, version: str, *, audio: bool) -> 
         bundle.add_text(f"{place}/{CLOCK_FIT}", json_text(clock_fits(record)))
 
 
-def _add_pictures(bundle: Target, record: Record, task: TaskRows) -> None:
+def _add_pictures(bundle: BundleTarget, record: Record, task: TaskRows) -> None:
     """The pictures that a task's tables name, each once a bundle."""
     for name, file in task.pictures().items():
         if f"{STIMULI}/{name}" not in bundle.files:
@@ -223,7 +225,7 @@ def _add_pictures(bundle: Target, record: Record, task: TaskRows) -> None:
                 bundle.add_stream(f"{STIMULI}/{name}", source)
 
 
-def _add_table(bundle: Target, name: str, table: Table, facts: Mapping[str, Any]) -> None:
+def _add_table(bundle: BundleTarget, name: str, table: Table, facts: Mapping[str, Any]) -> None:
     bundle.add_text(f"{name}.tsv", table.text())
     bundle.add_text(f"{name}.json", table.sidecar(**facts))
 
@@ -237,7 +239,7 @@ def add_sourcedata(
     redacted = record.redacted
     # Only what the journal names (of the study its hash, which was compared before): nothing that
     # somebody put into the session's folder can slip out.
-    named = kept_pictures(record) | (_sounds(record) if audio else set())
+    named = list_stored_pictures(record) | (_sounds(record) if audio else set())
     flac = audio and bundle.sound == FLAC
     for name in record.tree.names():
         if flac and name in _sounds(record):
@@ -250,9 +252,9 @@ def add_sourcedata(
         environment = [{"segment": e.get("segment"), **redact_environment(e)} for e in environment]
     bundle.add_text(f"{place}/{ENVIRONMENT}", json_text(environment))
     bundle.add_bytes(f"{place}/{JOURNAL_PARQUET}", parquet_bytes(record.rows))
-    annotations = bundled_annotations(record)
+    annotations = bundle_annotations(record)
     if videos:
-        annotations[LIST] = bundled_list(videos)
+        annotations[LIST] = encode_bundled_list(videos)
     for name, content in annotations.items():
         bundle.add_bytes(f"{place}/{ANNOTATIONS}/{name}", content)
     files = [f"{VIDEOS}/{placed.video.file}" for placed in videos]
@@ -369,7 +371,7 @@ def add_model_cards(bundle: BundleFolder, record: Record) -> dict[str, str]:
     A session knows the hashes of its decoders' cards; where it has none, equal dials must do. Of
     explained classifiers it knows the hash of the weights.
     """
-    hashes = stated_hashes(record)
+    hashes = read_card_hashes(record)
     states = {
         model: (card.CARD, *_decoder_now(model, dimensions, hashes.get(model)))
         for model, dimensions in decoders_of(record).items()
@@ -423,7 +425,7 @@ def _classifier_now(model: str, stated: str | None) -> tuple[str, bytes | None]:
     return state, None
 
 
-def stated_hashes(record: Record) -> dict[str, str]:
+def read_card_hashes(record: Record) -> dict[str, str]:
     """The hash of each decoder's card, as the session noted it; empty where there was no card."""
     rows = [row for row in record.rows if row.kind == DecoderWarmed.kind]
     return {
@@ -435,20 +437,20 @@ def stated_hashes(record: Record) -> dict[str, str]:
 
 def decoders_of(record: Record) -> dict[str, list[dict[str, Any]]]:
     """The dimensions of each decoder of the plan."""
-    parts = registry.known_parts(record.planned.plan)
+    parts = registry.read_known_parts(record.planned.plan)
     return {model: list(dials) for part in parts for model, dials in part.dials()}
 
 
 def classifiers_of(record: Record) -> dict[str, str | None]:
     """The hash of the weights of each classifier that the plan explains."""
-    parts = registry.known_parts(record.planned.plan)
+    parts = registry.read_known_parts(record.planned.plan)
     return {model: sha256 for part in parts for model, sha256 in part.classifiers()}
 
 
 _MANIFEST = re.compile(rf"{STIMULI}/[^/]+/{re.escape(MANIFEST)}")
 
 
-def kept_pictures(record: Record) -> set[str]:
+def list_stored_pictures(record: Record) -> set[str]:
     """The files of the pictures that the journal says were kept, in the session's folder."""
     files: set[str] = set()
     for _, payload in payloads([row for row in record.rows if row.kind == StimuliStored.kind]):
@@ -464,7 +466,7 @@ def check_stimuli(record: Record) -> tuple[int, list[str]]:
     SHA-256 it is named by; a file that the journal does not name does not belong there. Hidden
     files in a session's folder are told of by `facts_check.check_folder`.
     """
-    stored = kept_pictures(record)
+    stored = list_stored_pictures(record)
     there = {
         name
         for name in record.tree.names()
@@ -490,7 +492,7 @@ def split_manifests(record: Record) -> tuple[dict[str, bytes], list[str]]:
         return files, []
     wanted = {
         f"{STIMULI}/{stimuli.name}/{MANIFEST}": stimuli.sha256
-        for part in registry.known_parts(record.planned.plan)
+        for part in registry.read_known_parts(record.planned.plan)
         for stimuli in part.stimulus_sets()
     }
     problems = [f"{name}: missing" for name in sorted(wanted.keys() - copied)]
@@ -664,7 +666,7 @@ class _Fold:
                 row["stage"] = self._trail.at(began_ns)[0]
             case ProgramStalled():
                 lasts = seconds(payload.duration_ns)
-                words = {"value": payload.who, "text": stalled_words(payload)}
+                words = {"value": payload.who, "text": describe_stall(payload)}
                 self._add(event.kind, event, payload.from_ns, duration=lasts, **words)
             case ClockChanged():
                 by = seconds(round(payload.by_s * NS))
@@ -763,7 +765,7 @@ def redact(rows: Sequence[Row], instruments: Mapping[str, Instrument], days: int
     for row, (event, payload) in zip(rows, plausible(payloads(rows)), strict=True):
         reduced = redact_payload(row.kind, event.payload, instruments)
         if row.kind == SegmentStarted.kind and isinstance(reduced.get("utc"), str):
-            reduced["utc"] = moved(reduced["utc"], days)
+            reduced["utc"] = move_time(reduced["utc"], days)
         elif isinstance(payload, AudioBlock):
             # On a clock that is 0 at the first of the file.
             for _, adc_s, _ in payload.anchors[:1]:
@@ -776,13 +778,13 @@ def redact(rows: Sequence[Row], instruments: Mapping[str, Instrument], days: int
             reduced |= {"t_ms": [], "x": [], "y": []}
         if reduced != event.payload:
             row = row._replace(payload=payload_text(reduced), redacted=True)
-        row = row._replace(utc=moved(row.utc, days))
-        previous = row.chained(previous)
+        row = row._replace(utc=move_time(row.utc, days))
+        previous = row.compute_hash(previous)
         out.append(row._replace(hash=previous))
     return out
 
 
-def moved(utc: str, days: int) -> str:
+def move_time(utc: str, days: int) -> str:
     """A time as `labapp.base.clock` writes it, so many days earlier. Raises BundleError."""
     if not days:
         return utc
@@ -796,10 +798,10 @@ def moved(utc: str, days: int) -> str:
         ) from error
 
 
-def moved_name(name: FolderName, days: int) -> FolderName:
+def move_folder_name(name: FolderName, days: int) -> FolderName:
     """The name of a session folder, so many days earlier. Raises BundleError."""
     dashed = f"{name.utc[:4]}-{name.utc[4:6]}-{name.utc[6:]}"
-    return FolderName(name.participant, name.session, moved(dashed, days).replace("-", ""))
+    return FolderName(name.participant, name.session, move_time(dashed, days).replace("-", ""))
 
 
 def redact_payload(
@@ -808,7 +810,7 @@ def redact_payload(
     """A payload without free text and without answers that identify somebody."""
     if kind == "environment.recorded":
         return {name: redact_environment(value) for name, value in payload.items()}
-    fields = registry.kept_text().get(kind, frozenset())
+    fields = registry.collect_kept_text().get(kind, frozenset())
     reduced = {
         name: value if name in fields else withhold(value) for name, value in payload.items()
     }
@@ -822,15 +824,19 @@ def redact_payload(
         }
         reduced["answers"] = {item: value for item, value in answers.items() if value is not None}
         left_out = reduced.pop("not_asked", ())
-        if told := [i for i in left_out if _shared(instruments, instrument, i) is not None]:
+        if told := [
+            i for i in left_out if _find_shared_item(instruments, instrument, i) is not None
+        ]:
             reduced["not_asked"] = told
     return reduced
 
 
-def _shared(instruments: Mapping[str, Instrument], instrument: str, item: object) -> Item | None:
+def _find_shared_item(
+    instruments: Mapping[str, Instrument], instrument: str, item: object
+) -> Item | None:
     """An item whose answers are kept; None for one that is withheld or not known."""
     try:
-        if withheld(instruments, instrument, str(item)):
+        if is_withheld(instruments, instrument, str(item)):
             return None
         return instruments[instrument].item(str(item))
     except KeyError:
@@ -842,7 +848,7 @@ def _answer(
 ) -> Any:
     """An answer as it is kept, `WITHHELD` for a text, None for another one that is not kept; see
     `labapp.study.instruments.items` for its form."""
-    known = _shared(instruments, instrument, item)
+    known = _find_shared_item(instruments, instrument, item)
     if known is None:
         return WITHHELD if isinstance(value, str) else None
     if "" in known.own_words:

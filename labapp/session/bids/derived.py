@@ -40,15 +40,15 @@ from labapp.record.events.trials import QuestionnaireSubmitted
 from labapp.record.journal.flac import FLAC
 from labapp.record.journal.layout import ANNOTATIONS, MANIFEST, SOURCEDATA, Tree
 from labapp.record.journal.merged import Merged
-from labapp.record.journal.opening import bundled_record, session_facts, session_prefixes
+from labapp.record.journal.opening import read_bundled_record, session_facts, session_prefixes
 from labapp.record.journal.read import payloads
 from labapp.record.journal.record import Record
 from labapp.session.bids import tasks
-from labapp.session.bids.contents import AGREED_LIST, Target, add_tables, session_columns
-from labapp.session.bids.folder import Table, described, hash_stream, json_text
+from labapp.session.bids.contents import AGREED_LIST, BundleTarget, add_tables, session_columns
+from labapp.session.bids.folder import Table, describe_columns, hash_stream, json_text
 from labapp.session.bids.tasks import (
     by_participant,
-    described_column,
+    describe_column,
     event_columns,
     participants,
     session_line,
@@ -88,11 +88,11 @@ def codebook(declared: Sequence[str] = ()) -> dict[str, Any]:
         "text in tables": SAID,
         "events": describe(),
         "journal.parquet": JOURNAL_COLUMNS,
-        "participants.tsv": described(tasks.participant_columns(texts)),
-        "sessions.tsv": described(tasks.session_columns(texts)),
-        "task-session_events.tsv": described(session_columns()),
+        "participants.tsv": describe_columns(tasks.participant_columns(texts)),
+        "sessions.tsv": describe_columns(tasks.session_columns(texts)),
+        "task-session_events.tsv": describe_columns(session_columns()),
         **{
-            f"task-{files.label}_{suffix}.tsv": described(columns(files, texts))
+            f"task-{files.label}_{suffix}.tsv": describe_columns(columns(files, texts))
             for files in registry.task_files()
             for suffix, columns in (("events", event_columns), ("beh", trial_columns))
         },
@@ -117,7 +117,7 @@ class DerivedFiles:
     titles : of the study, as the sessions have it.
     """
 
-    def __init__(self, bundle: Target, version: str) -> None:
+    def __init__(self, bundle: BundleTarget, version: str) -> None:
         self.lines: list[Mapping[str, object]] = []
         self.reduced = False
         self.heard = False
@@ -408,7 +408,7 @@ class Phenotypes:
 
     def add(self, record: Record, instruments: Mapping[str, Instrument]) -> None:
         """The answers of a session; instruments: of its study, by id."""
-        known_parts = registry.known_parts(record.planned.plan)
+        known_parts = registry.read_known_parts(record.planned.plan)
         # (stage, model) that a questionnaire part asks about, by the part's id.
         models = {part.id: next(part.models(), "") for part in known_parts}
         abouts = {
@@ -439,7 +439,7 @@ class Phenotypes:
             turn = parts.index(event.part_id) + 1
             asked = _Occasion(record.session, event.part_id, stage, model, turn, factors)
             row = into.rows.setdefault(f"sub-{record.participant}", {})
-            for column in map(described_column, factors.between_columns):
+            for column in map(describe_column, factors.between_columns):
                 into.columns[column.name] = column
                 row[column.name] = factors.between.get(column.name)
             _collect(into, row, asked, payload, known, kinds.get(event.part_id, {}))
@@ -512,7 +512,7 @@ def _collect(
     if asked.stage:
         described = Column("", f"The representation of {asked.words.removeprefix('about ')}.")
         put(asked.model, f"{asked.prefix}_model", described)
-        for column in map(described_column, asked.factors.within_columns):
+        for column in map(describe_column, asked.factors.within_columns):
             told = replace(
                 column, description=f"Of {asked.words.removeprefix('about ')}: {column.description}"
             )
@@ -521,7 +521,7 @@ def _collect(
     for item, value in payload.answers.items():
         name = f"{asked.prefix}_{_snake(item)}"
         kind = kinds.get(item, "")
-        column = _described(item, known, asked.words)
+        column = _describe_item(item, known, asked.words)
         more = more_of(value, kind)
         for cell, content in cells_of(value, kind).items():
             if not cell:
@@ -531,7 +531,7 @@ def _collect(
                 put(content, f"{name}_{cell}", described, item, cell)
 
 
-def _described(item: str, instrument: Instrument | None, where: str) -> Column:
+def _describe_item(item: str, instrument: Instrument | None, where: str) -> Column:
     """An item's column; at its end in which scores it counts the other way round."""
     column = Column("", f"The answer to {item} ({where})")
     if instrument is None:
@@ -568,7 +568,7 @@ def not_compared(facts: Mapping[str, Any]) -> str:
     here = {row["package"]: row["version"] for row in packages()}
     absent = [
         f"{name} {version}".strip()
-        for name, version in _stated_packages(facts).items()
+        for name, version in _read_packages(facts).items()
         if here.get(name) != version
     ]
     if absent:
@@ -589,7 +589,7 @@ def check_rebuild(tree: Tree, facts: Mapping[str, Any]) -> tuple[int, list[str]]
     prefixes = {prefix.removeprefix(f"{SOURCEDATA}/"): prefix for prefix in session_prefixes(tree)}
     if not isinstance(order, list) or sorted(map(str, order)) != sorted(prefixes):
         return 0, [f"{SOURCEDATA}/{MANIFEST}: it does not name the sessions that are there"]
-    known = _stated_packages(facts)
+    known = _read_packages(facts)
     more = any(row["package"] not in known for row in packages())
     compared = RebuildComparison(tree, more)
     derived = DerivedFiles(compared, str(facts.get("labapp")))
@@ -597,7 +597,7 @@ def check_rebuild(tree: Tree, facts: Mapping[str, Any]) -> tuple[int, list[str]]
     try:
         for place in order:
             below = tree.below(prefixes[place])
-            record, stated = bundled_record(below, place), session_facts(below, place)
+            record, stated = read_bundled_record(below, place), session_facts(below, place)
             derived.add(record, instruments_of(record), audio=bool(stated.get("sound")))
             derived.shown |= record.tree.has(f"{ANNOTATIONS}/{LIST}")
             derived.flac |= stated.get("sound_format") == FLAC
@@ -617,7 +617,7 @@ def check_rebuild(tree: Tree, facts: Mapping[str, Any]) -> tuple[int, list[str]]
     return len(compared.files), [*compared.problems, *_others(tree, compared.files)]
 
 
-def _stated_packages(facts: Mapping[str, Any]) -> dict[str, str]:
+def _read_packages(facts: Mapping[str, Any]) -> dict[str, str]:
     stated = facts.get("packages")
     rows = stated if isinstance(stated, list) else []
     return {

@@ -24,24 +24,29 @@ from labapp.base.report.page import count
 from labapp.base.resources import private_root
 from labapp.coding.annotations.bundling import leaving_annotations
 from labapp.coding.annotations.model import SessionAnnotations
-from labapp.coding.annotations.redacting import redacted_tree
+from labapp.coding.annotations.redacting import redact_tree
 from labapp.coding.annotations.store import annotations_of, is_annotated
-from labapp.coding.annotations.video_files import PlacedVideo, videos_of, withheld_because
+from labapp.coding.annotations.video_files import PlacedVideo, explain_withholding, videos_of
 from labapp.record.journal.flac import FLAC, WAV
 from labapp.record.journal.layout import FLAC_BUNDLE_VERSION, MANIFEST, SOURCEDATA, STUDY
 from labapp.record.journal.opening import (
     brief_record,
+    count_withdrawn,
+    find_withdrawn,
     is_session,
     iter_records,
     places,
-    withdrawn_beside,
-    withdrawn_from,
 )
 from labapp.record.journal.read import check_chain, readable
 from labapp.record.journal.record import Record
-from labapp.session.bids.contents import add_sourcedata, deidentified, has_sound, split_manifests
+from labapp.session.bids.contents import (
+    add_sourcedata,
+    deidentify_record,
+    has_sound,
+    split_manifests,
+)
 from labapp.session.bids.derived import README, TABLE_FORMAT, DerivedFiles, packages
-from labapp.session.bids.folder import BundleFolder, manifest_text, placed, refuse_existing
+from labapp.session.bids.folder import BundleFolder, create_bundle, manifest_text, refuse_existing
 from labapp.session.exports import clear
 from labapp.study.instruments import Instrument
 from labapp.study.loading import files_digest
@@ -116,14 +121,16 @@ class Exporter(ABC):
         """
 
 
-def _shipped() -> tuple[Exporter, ...]:
+def _load_shipped() -> tuple[Exporter, ...]:
     return (
         load("labapp.session.bids.export:BIDS_DATASET"),
         load("labapp.session.bids.psychds:PSYCH_DS"),
     )
 
 
-EXPORTERS: Catalogue[Exporter] = Catalogue("labapp.exporters", "an exporter", Exporter, _shipped)
+EXPORTERS: Catalogue[Exporter] = Catalogue(
+    "labapp.exporters", "an exporter", Exporter, _load_shipped
+)
 
 
 def exporter(name: str) -> Exporter:
@@ -208,17 +215,17 @@ def export(
     _refuse_together(places_found, withdrawn)
     gone = {
         (study, each.participant)
-        for study, withdrew in withdrawn_beside(folders).items()
+        for study, withdrew in find_withdrawn(folders).items()
         for each in withdrew
         if not (withdrawn and each.kept)
     }
-    with placed(out, folders, facts, zipped=zip) as bundle, gc_paused():
+    with create_bundle(out, folders, facts, zipped=zip) as bundle, gc_paused():
         bundle.sound = sound
         bundled = [place for place in places_found if place not in folders]
-        bundle.withdrew = len(gone) + withdrawn_from(bundled)
+        bundle.withdrew = len(gone) + count_withdrawn(bundled)
         records = _records(places_found, withdrawn, progress)
         secret = private_root(private) if deidentify else None
-        _write(how, _given(records, secret, bundle, audio=audio), bundle, audio=audio)
+        _write(how, _prepare_sessions(records, secret, bundle, audio=audio), bundle, audio=audio)
     return out
 
 
@@ -232,7 +239,7 @@ def _clear(folders: Sequence[Path]) -> None:
             _log.warning("%s", error)
 
 
-def _given(
+def _prepare_sessions(
     records: Iterable[Record], private: Path | None, folder: BundleFolder, *, audio: bool
 ) -> Iterator[ExportedSession]:
     """Each session as an exporter may have it. private: the lab's private folder where the bundle
@@ -245,13 +252,13 @@ def _given(
             redactions = annotations_of(record).redactions if is_annotated(record) else ()
             videos = videos_of(record)
             if audio and redactions and has_sound(record) and record.may("share_audio"):
-                record = replace(record, tree=redacted_tree(record, redactions))
+                record = replace(record, tree=redact_tree(record, redactions))
             if private is not None:
-                record = deidentified(record, instruments, private)
+                record = deidentify_record(record, instruments, private)
             # A session took place before its export: the day of that says something of its own.
             folder.undated |= record.redacted
             sounds, shared = audio and has_sound(record), record.may("share_audio")
-            why = withheld_because(record, sound=audio, redacted=bool(redactions))
+            why = explain_withholding(record, sound=audio, redacted=bool(redactions))
             if videos and why:
                 _log.warning("The video of %s is left out: %s.", record.name, why)
             given = ExportedSession(

@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from labapp.base import access, durable
 from labapp.base.errors import BundleError, ExportExists
-from labapp.base.reading.tables import AsItIs, escaped
+from labapp.base.reading.tables import AsItIs, escape_cell
 from labapp.base.reading.values import json_value
 from labapp.record.journal.flac import WAV
 from labapp.record.journal.layout import BUNDLE_VERSION, FolderTree, Tree, refuse_inside
@@ -78,7 +78,7 @@ class BundleFolder:
 
 
 @contextmanager
-def placed(
+def create_bundle(
     out: Path, sessions: Sequence[Path], facts: Mapping[str, Any], *, zipped: bool
 ) -> Iterator[BundleFolder]:
     """A folder to fill; when the block ends well it (or its archive) stands at `out`.
@@ -107,7 +107,7 @@ def placed(
             durable.take_name(made, out)
     except FileExistsError as error:
         refuse_existing(out)
-        raise _refused(out, error) from error
+        raise _make_write_error(out, error) from error
     except durable.NotConfirmedError as error:
         raise BundleError(
             f"The bundle {out} was written, but {error.strerror}.",
@@ -116,7 +116,7 @@ def placed(
             todo="Look after this disk, and check the bundle: labapp sessions verify.",
         ) from error
     except OSError as error:
-        raise _refused(out, error) from error
+        raise _make_write_error(out, error) from error
 
 
 def _make_durable(made: Path) -> None:
@@ -160,7 +160,7 @@ def write_zip(tree: Tree, top: str, target: IO[bytes], mode: int = ZIP_MODE) -> 
                 shutil.copyfileobj(source, member, 1 << 20)
 
 
-def _refused(out: Path, error: OSError) -> BundleError:
+def _make_write_error(out: Path, error: OSError) -> BundleError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         what = f"The disk is full: the bundle {out} could not be written."
         todo = "Make room, or give an --out on another disk."
@@ -225,13 +225,13 @@ def read_manifest(text: bytes) -> tuple[dict[str, Any], dict[str, FileEntry]]:
         }
         whole = own == _own_hash(content) and text == json_text(content | {_SELF: own}).encode()
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _damaged(f"it cannot be read ({error})") from error
+        raise _make_manifest_error(f"it cannot be read ({error})") from error
     if not whole:
-        raise _damaged("it was changed since the export")
+        raise _make_manifest_error("it was changed since the export")
     return {name: content[name] for name in content if name != "files"}, files
 
 
-def _damaged(why: str) -> BundleError:
+def _make_manifest_error(why: str) -> BundleError:
     return BundleError(
         f"The manifest is not what was written: {why}.",
         safe="Nothing was changed now.",
@@ -278,10 +278,10 @@ class Table:
 
     def sidecar(self, **facts: Any) -> str:
         """The JSON file beside it; `facts` come first (TaskName and the like)."""
-        return json_text({**facts, **described(self.columns)})
+        return json_text({**facts, **describe_columns(self.columns)})
 
 
-def described(columns: Sequence[Column]) -> dict[str, Any]:
+def describe_columns(columns: Sequence[Column]) -> dict[str, Any]:
     """What a sidecar or the codebook says of columns, by their names in BIDS files."""
     return {bids_name(column.name): column.sidecar() for column in columns}
 
@@ -296,15 +296,15 @@ def cell(value: Any) -> str:
     """
     if value is None or value == "":
         return "n/a"
-    text = _unquoted(value)
+    text = _format_cell(value)
     return f'"{text.replace(QUOTE, QUOTE * 2)}"' if QUOTE in text else text
 
 
-def _unquoted(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     if isinstance(value, AsItIs):
         return value
     if isinstance(value, str):
-        return escaped(" ".join(value.split()) if not value.isprintable() else value)
+        return escape_cell(" ".join(value.split()) if not value.isprintable() else value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):

@@ -120,7 +120,7 @@ def _asked(record: Record, instruments: Mapping[str, Instrument]) -> dict[str, s
 
     asked = {
         sheet.instrument
-        for part in registry.known_parts(record.planned.plan)
+        for part in registry.read_known_parts(record.planned.plan)
         if (sheet := part.questionnaire()) is not None
     }
     return {

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from labapp.analysis.column import Column as AnalysisColumn
-from labapp.analysis.columns import brought_tables, table_columns
+from labapp.analysis.columns import list_task_tables, table_columns
 from labapp.analysis.declared import (
     DECLARED,
     SessionFactors,
@@ -88,21 +88,21 @@ def trial_columns(files: TaskFiles, declared: tuple[str, ...] = ()) -> tuple[Col
         by_name = {column.name: column for column in table}
         chosen = [column for column in table if is_of_design(column)]
         chosen += (by_name[name] for name in files.trial_columns)
-    return (*map(described_column, chosen), *files.more_columns)
+    return (*map(describe_column, chosen), *files.more_columns)
 
 
 def _of_others(files: TaskFiles) -> set[str]:
     """The columns that other tasks add to the table of a task's trials."""
     brought = {
         tables: {column.name for column in tables.columns(files.table)}
-        for tables in brought_tables()
+        for tables in list_task_tables()
     }
     records = records_class(registry.task_type_of_kind(files.parts[0]))
     own = set() if records is None else brought.pop(records.tables, set())
     return set().union(*brought.values()) - own
 
 
-def described_column(column: AnalysisColumn) -> Column:
+def describe_column(column: AnalysisColumn) -> Column:
     """A column of the analysis as a sidecar describes it."""
     meaning = column.meaning[:1].upper() + column.meaning[1:]
     if column.kind == "numbers":
@@ -138,7 +138,7 @@ def event_columns(files: TaskFiles, declared: tuple[str, ...] = ()) -> tuple[Col
         Column("trial_type", "What happened.", levels=files.types),
         Column("stage", "Id of the plan's part."),
         Column("model", "Id of the representation."),
-        *map(described_column, within_columns(declared)),
+        *map(describe_column, within_columns(declared)),
         Column("trial", "Number of the question in its stage, from 1."),
         Column("attempt", "Attempt at the question, from 1."),
         WORKING,
@@ -314,7 +314,7 @@ def _with_factors(columns: Sequence[Column], declared: Iterable[str]) -> tuple[C
     """The columns with those of the factors between participants, behind the conditions."""
     declared = tuple(declared)
     at = columns.index(CONDITIONS) + 1
-    factors = map(described_column, between_columns(declared))
+    factors = map(describe_column, between_columns(declared))
     own = "; ".join(f"{rule}: {meaning}" for rule, meaning in own_rules(declared).items())
     known = tuple(
         replace(column, description=f"{column.description} Of the study itself: {own}.")
@@ -403,10 +403,10 @@ def participants(lines: Sequence[Mapping[str, object]]) -> Table:
             "sessions": len(theirs),
             "complete": all(line["state"] == "complete" for line in theirs),
             "included": states[participant] == "included",
-            "excluded_because": _joined(line["excluded_because"] for line in theirs)
+            "excluded_because": _join_values(line["excluded_because"] for line in theirs)
             or (SESSIONS if states[participant] in ("missed", "awaited") else None),
-            "conditions": _joined(line["conditions"] for line in theirs),
-            **{name: _joined(line.get(name) for line in theirs) for name in factors},
+            "conditions": _join_values(line["conditions"] for line in theirs),
+            **{name: _join_values(line.get(name) for line in theirs) for name in factors},
         }
         for participant, theirs in by_participant(lines).items()
     ]
@@ -430,5 +430,5 @@ def _row(line: Mapping[str, object]) -> Mapping[str, object]:
     }
 
 
-def _joined(values: Iterable[object]) -> str:
+def _join_values(values: Iterable[object]) -> str:
     return "; ".join(dict.fromkeys(str(value) for value in values if value))

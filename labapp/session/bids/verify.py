@@ -55,8 +55,8 @@ from labapp.record.journal.layout import (
 )
 from labapp.record.journal.opening import (
     bundle_tree,
-    bundled_record,
     open_record,
+    read_bundled_record,
     session_facts,
     session_prefixes,
 )
@@ -67,8 +67,8 @@ from labapp.session.bids.contents import (
     check_stimuli,
     classifiers_of,
     decoders_of,
+    read_card_hashes,
     split_manifests,
-    stated_hashes,
 )
 from labapp.session.bids.derived import check_rebuild, not_compared
 from labapp.session.bids.folder import ZIP_MODE, hash_stream, read_manifest, write_zip
@@ -155,7 +155,7 @@ def verify(path: Path) -> VerifyReport:
 def _check_session(report: VerifyReport, folder: Path) -> None:
     if not (folder / JOURNAL).is_file():
         open_record(folder)  # says what is wrong with the path
-    with _reported(report):
+    with _report_errors(report):
         try:
             record = open_record(folder)
         except RecordError:
@@ -272,31 +272,31 @@ def _check_environment(report: VerifyReport, record: Record, place: str) -> None
 
 def _check_bundle(report: VerifyReport, tree: Tree) -> None:
     stated: dict[str, Any] = {}
-    with _reported(report):
+    with _report_errors(report):
         stated = _check_manifest(report, tree)
     sessions: list[SessionCards] = []  # no record is kept: with many, memory would not hold them
     for prefix in session_prefixes(tree):
-        with _reported(report):
+        with _report_errors(report):
             sessions.append(_check_bundled(report, tree, prefix))
     if stated:
         problems = check_manifest_facts(stated, [session.facts for session in sessions])
         report.problems += [f"{SOURCEDATA}/{MANIFEST}: it {problem}" for problem in problems]
-    with _reported(report):
+    with _report_errors(report):
         cards, problems = check_cards(tree, sessions)
         report.problems += problems
         if cards:
             report.count("model cards", cards)
     if unread := not_compared(stated):
         report.notes.append(unread)
-        with _reported(report):
+        with _report_errors(report):
             for session in sessions:
-                record = bundled_record(tree.below(session.prefix), session.prefix)
+                record = read_bundled_record(tree.below(session.prefix), session.prefix)
                 report.problems += check_tables(tree, record)
             parts = (prefix.split("/") for prefix in session_prefixes(tree))
             report.problems += check_people(tree, [(part[-2], part[-1]) for part in parts])
     elif report.ok:
         # Only now: of what was changed the file is named already.
-        with _reported(report):
+        with _report_errors(report):
             files, problems = check_rebuild(tree, stated)
             report.problems += problems
             report.count("tables and texts made anew", files)
@@ -314,7 +314,7 @@ def _check_bundle(report: VerifyReport, tree: Tree) -> None:
 
 
 @contextmanager
-def _reported(report: VerifyReport) -> Iterator[None]:
+def _report_errors(report: VerifyReport) -> Iterator[None]:
     """What cannot be read is a problem of the report."""
     try:
         yield
@@ -340,7 +340,7 @@ def _check_manifest(report: VerifyReport, tree: Tree) -> dict[str, Any]:
     report.problems += [f"{n}: not part of the export" for n in sorted(present - listed.keys())]
     for file in sorted(listed.keys() & present):
         report.count("files")
-        with _reported(report):
+        with _report_errors(report):
             entry = listed[file]
             with tree.open(file) as stream:
                 digest = hash_stream(stream)
@@ -355,7 +355,7 @@ def _check_bundled(report: VerifyReport, tree: Tree, prefix: str) -> SessionCard
     """Check one session of a bundle; what is needed of it later."""
     below = tree.below(prefix)
     facts = session_facts(below, prefix)
-    record = bundled_record(below, prefix)
+    record = read_bundled_record(below, prefix)
     report.count("sessions")
     journal = f"{prefix}/{JOURNAL_PARQUET}"
     _check_events(report, record, journal, f"{prefix}/")
@@ -371,7 +371,7 @@ def _check_bundled(report: VerifyReport, tree: Tree, prefix: str) -> SessionCard
     if record.state == "interrupted":
         report.notes.append(f"{prefix}: the session was interrupted and is not complete.")
     _check_contents(report, record, f"{prefix}/", sound=bool(facts.get("sound")))
-    hashes, decoders = stated_hashes(record), decoders_of(record)
+    hashes, decoders = read_card_hashes(record), decoders_of(record)
     return SessionCards(str(record.name), prefix, facts, hashes, decoders, classifiers_of(record))
 
 

@@ -34,7 +34,7 @@ from labapp.base.report.page import (
     count,
     decimal,
     heading,
-    joined,
+    join_parts,
     paragraph,
     table,
     two_lines,
@@ -92,7 +92,7 @@ class Pilot:
 
 
 @dataclass(frozen=True)
-class Need:
+class ContrastNeed:
     """Participants with every cell, every group having as many; None where `MOST` are not enough.
 
     Attributes
@@ -138,7 +138,7 @@ class ContrastPower:
     power: tuple[float, ...]
     careful: tuple[float, ...]
     equivalence: tuple[float, ...]
-    needs: dict[float, Need]
+    needs: dict[float, ContrastNeed]
 
     def recruit(self, n: int | None, *, careful: bool = False) -> int | None:
         """How many to recruit so that n are left; None where that is not known."""
@@ -165,7 +165,7 @@ def plan_contrasts(loaded: LoadedStudy, pilot: Sequence[Path]) -> list[ContrastP
         )
     pilots = _pilots(loaded, pilot) if pilot else {}
     return [
-        _planned(outcome, smallest, plan, design, study.hypotheses, pilots)
+        _plan_contrast(outcome, smallest, plan, design, study.hypotheses, pilots)
         for outcome, smallest in plan.smallest_effect.items()
     ]
 
@@ -233,7 +233,7 @@ def _pilots(loaded: LoadedStudy, paths: Sequence[Path]) -> dict[tuple[str, str],
     return result
 
 
-def _planned(
+def _plan_contrast(
     outcome: str,
     smallest: SmallestEffect,
     plan: AnalysisPlan,
@@ -276,7 +276,7 @@ def _planned(
     equal_level = LEVEL / equal_tests if plan.correction in ("holm", "bonferroni") else LEVEL
     equal = equivalence_power(effect, sizes, groups, scale, equal_level)
     needs = {
-        goal: Need(
+        goal: ContrastNeed(
             *(
                 next((n for n, value in zip(sizes, powers, strict=True) if value >= goal), None)
                 for powers in (curve, lower, equal)
@@ -404,7 +404,7 @@ def pilot_words(each: ContrastPower) -> str:
     left = pilot.recruited - pilot.counted
     lack = pilot.counted - pilot.n
     told = (
-        f"Pilot study: {_took_part(pilot)}, {left} of them left out "
+        f"Pilot study: {_describe_recruited(pilot)}, {left} of them left out "
         f"(dropped out, excluded or withdrawn), {lack} more without a value in some cell, "
         f"{pilot.n} usable ({percent(pilot.usable)}; at least {percent(pilot.usable_low)} with "
         f"{percent(UPPER)} confidence)."
@@ -418,7 +418,7 @@ def pilot_words(each: ContrastPower) -> str:
     )
 
 
-def _took_part(pilot: Pilot) -> str:
+def _describe_recruited(pilot: Pilot) -> str:
     people = count(pilot.recruited, "participant")
     if not pilot.simulated:
         return f"{people} recruited"
@@ -432,7 +432,7 @@ def basis_words(powers: Sequence[ContrastPower]) -> str:
     pilots = [each.pilot for each in powers if each.pilot is not None]
     if not pilots:
         return "The numbers follow from the study file alone: there is no pilot study."
-    told = f"The pilot study has {_took_part(pilots[0])}."
+    told = f"The pilot study has {_describe_recruited(pilots[0])}."
     if not pilots[0].simulated:
         return told
     return f"{told} How much programs vary, and how many are left out, says nothing about people."
@@ -560,8 +560,8 @@ def page(loaded: LoadedStudy, powers: Sequence[ContrastPower], figure: ReportFig
         "the CSV files beside it.",
         "quiet",
     )
-    head = joined([heading(1, title), paragraph(about, "quiet")])
-    return whole_page(title, head, joined(parts), footer)
+    head = join_parts([heading(1, title), paragraph(about, "quiet")])
+    return whole_page(title, head, join_parts(parts), footer)
 
 
 def _needs(powers: Sequence[ContrastPower]) -> Html:

@@ -30,7 +30,7 @@ def plates(plan: Plan) -> list[ReportFigure]:
     with mpl.rc_context(STYLE):
         of_models = [threshold for threshold in plan.thresholds if threshold.model is not None]
         if of_models:
-            result += [_distances(of_models, plan), _reached(of_models, plan)]
+            result += [_distances(of_models, plan), _draw_reached(of_models, plan)]
         waits = [wait for wait in plan.waiting if wait.solved]
         if waits:
             result.append(_durations(waits))
@@ -81,7 +81,7 @@ def _distances(models: Sequence[Threshold], plan: Plan) -> ReportFigure:
     )
 
 
-def _reached(models: Sequence[Threshold], plan: Plan) -> ReportFigure:
+def _draw_reached(models: Sequence[Threshold], plan: Plan) -> ReportFigure:
     strategies = list(plan.shares)
     figure, axes = _grid(len(models), 0.55 + 0.42 * (len(strategies) + 1))
     rng = np.random.default_rng(0)  # where points stand in their row means nothing

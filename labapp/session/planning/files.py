@@ -27,7 +27,9 @@ SESSIONS = "sessions"
 
 
 @contextmanager
-def created(out: Path | None, option: str = "--out", kept: Collection[str] = ()) -> Iterator[None]:
+def create_folder(
+    out: Path | None, option: str = "--out", kept: Collection[str] = ()
+) -> Iterator[None]:
     """Make the folder before anything is computed for it, and remove it again if nothing came of
     it. None asks for no folder; option: by which the user names it; kept: what may be in it, of one
     that was stopped. Raises ExportExists, DataFolderError."""
@@ -55,8 +57,8 @@ def created(out: Path | None, option: str = "--out", kept: Collection[str] = ())
 
 
 def write(plan: Plan, out: Path) -> Path:
-    """Write a plan into a folder made by `created`; returns the page's path. Nothing is written
-    over. Raises DataFolderError."""
+    """Write a plan into a folder made by `create_folder`; returns the page's path. Nothing is
+    written over. Raises DataFolderError."""
     from labapp.session.planning.figures import plates
     from labapp.session.planning.page import page
 
@@ -77,8 +79,8 @@ def write(plan: Plan, out: Path) -> Path:
 
 
 def write_contrasts(loaded: LoadedStudy, powers: Sequence[ContrastPower], out: Path) -> Path:
-    """Write the plan of contrasts into a folder made by `created`; returns the page's path. Raises
-    DataFolderError."""
+    """Write the plan of contrasts into a folder made by `create_folder`; returns the page's path.
+    Raises DataFolderError."""
     from labapp.session.planning import declared_contrasts
 
     figure = declared_contrasts.plate(powers)

@@ -12,14 +12,14 @@ from rich.console import Console
 from rich.table import Table
 
 from labapp import __version__
-from labapp.base.console import marked
+from labapp.base.console import escape_markup
 from labapp.base.report.drawing import ReportFigure
 from labapp.base.report.page import (
     clock,
     count,
     decimal,
     heading,
-    joined,
+    join_parts,
     paragraph,
     render,
     two_lines,
@@ -41,7 +41,7 @@ def page(plan: Plan, plates: Sequence[ReportFigure]) -> str:
     """The whole page; plates: of `figures.plates`."""
     study = plan.loaded.study
     title = f"Plan: {study.title}"
-    about = f"Study {study.id}, version {study.version}. {phrases.simulated(plan)}"
+    about = f"Study {study.id}, version {study.version}. {phrases.describe_simulation(plan)}"
     models = tuple(plan.scenarios[0].completion) if plan.scenarios else ()
     body = render(
         "labapp.session.planning:plan.html",
@@ -93,7 +93,9 @@ def page(plan: Plan, plates: Sequence[ReportFigure]) -> str:
             for scenario in plan.scenarios
         ],
         mixed_needs=[
-            (powers.group.name, _mixed(plan, powers)) for powers in plan.powers if powers.tests
+            (powers.group.name, _tabulate_needs(plan, powers))
+            for powers in plan.powers
+            if powers.tests
         ],
     )
     footer = paragraph(
@@ -101,7 +103,9 @@ def page(plan: Plan, plates: Sequence[ReportFigure]) -> str:
         "number of this page is in the CSV files beside it.",
         "quiet",
     )
-    return whole_page(title, joined([heading(1, title), paragraph(about, "quiet")]), body, footer)
+    return whole_page(
+        title, join_parts([heading(1, title), paragraph(about, "quiet")]), body, footer
+    )
 
 
 def _threshold(threshold: Threshold) -> Row:
@@ -183,13 +187,13 @@ def _power(powers: GroupPower, figure: str) -> dict[str, object]:
         "columns": ("Metric", "Test", two_lines("Effect", "simulated"), *heads),
         "numeric": range(2, 3 + len(heads)),
         "needs": needs,
-        "caption": phrases.needed(group),
+        "caption": phrases.describe_needs(group),
         "check_columns": ("Metric", "Test", *(f"n = {n}" for n in CHECKED_AT)),
         "check": check,
     }
 
 
-def _mixed(plan: Plan, powers: GroupPower) -> list[Row]:
+def _tabulate_needs(plan: Plan, powers: GroupPower) -> list[Row]:
     return [
         (
             test.title,
@@ -206,31 +210,33 @@ def _mixed(plan: Plan, powers: GroupPower) -> list[Row]:
 def show(plan: Plan, console: Console) -> None:
     """The recommendations, the power for numbers of participants, and what it all rests on."""
     study = plan.loaded.study
-    console.print(f"[bold]{marked(study.id)}[/bold]  {marked(study.title)}")
-    console.print(marked(phrases.simulated(plan)), highlight=False)
+    console.print(f"[bold]{escape_markup(study.id)}[/bold]  {escape_markup(study.title)}")
+    console.print(escape_markup(phrases.describe_simulation(plan)), highlight=False)
     for title, lines in _paragraphs(plan):
         console.print(f"\n[bold]{title}[/bold]")
         for line in lines:
-            console.print(marked(line), highlight=False)
+            console.print(escape_markup(line), highlight=False)
     if plan.completions:
         console.print("\n[bold]Completion rate[/bold]")
         console.print(_completion(plan))
     for powers in plan.powers:
         if powers.tests:
-            console.print(f"[bold]Participants needed[/bold]  {marked(powers.group.name)}")
+            console.print(f"[bold]Participants needed[/bold]  {escape_markup(powers.group.name)}")
             console.print(_needs(powers))
     if plan.slopes:
         console.print("[bold]Power where models are drawn anew[/bold]")
         for power in plan.slopes:
-            console.print(marked(f"{power.test.name}: {power.why or phrases.slope_of(power)}"))
+            console.print(
+                escape_markup(f"{power.test.name}: {power.why or phrases.slope_of(power)}")
+            )
             if power.shares:
                 console.print(_slopes(power))
         if any(power.shares for power in plan.slopes):
-            console.print(marked(phrases.slopes(plan)), highlight=False)
+            console.print(escape_markup(phrases.slopes(plan)), highlight=False)
     if len(plan.scenarios) > 1:
         console.print("[bold]With other shares of the strategies[/bold]")
         console.print(_scenarios(plan))
-    console.print(marked(phrases.rests_on(plan)), highlight=False)
+    console.print(escape_markup(phrases.rests_on(plan)), highlight=False)
 
 
 def _paragraphs(plan: Plan) -> Iterator[tuple[str, list[str]]]:
@@ -263,7 +269,7 @@ def _completion(plan: Plan) -> Table:
             if completion.model == model
         }
         table.add_row(
-            marked(model), *(cells.get(name, phrases.NONE) for name in (None, *plan.shares))
+            escape_markup(model), *(cells.get(name, phrases.NONE) for name in (None, *plan.shares))
         )
     return table
 
@@ -278,7 +284,7 @@ def _needs(powers: GroupPower) -> Table:
             )
     for metric in dict.fromkeys(test.metric for test in powers.tests):
         own = [test for test in powers.tests if test.metric == metric]
-        table.add_row(f"[bold]{marked(own[0].title)}[/bold]")
+        table.add_row(f"[bold]{escape_markup(own[0].title)}[/bold]")
         for test in own:
             cells = [
                 phrases.need_at(test, (level, goal))
@@ -289,7 +295,7 @@ def _needs(powers: GroupPower) -> Table:
                 for level in powers.group.levels
                 for goal in GOALS
             ]
-            table.add_row(marked(test.test), *cells)
+            table.add_row(escape_markup(test.test), *cells)
     table.caption = f"{powers.group.each}; in brackets 95 % of what other people of that kind give"
     table.caption_justify = "left"
     return table
@@ -317,14 +323,14 @@ def _scenarios(plan: Plan) -> Table:
         if powers.tests
     ]
     for model in models:
-        table.add_column(marked(model), justify="right")
+        table.add_column(escape_markup(model), justify="right")
     marks = ["n"] if len(tests) == 1 else [f"n{at}" for at in range(1, len(tests) + 1)]
     for mark in marks:
         table.add_column(mark, justify="right", no_wrap=True)
     for scenario in plan.scenarios:
         needs = [scenario.needs[f"{powers.group.name}: {t.metric}", t.test] for powers, t in tests]
         table.add_row(
-            marked(scenario.name),
+            escape_markup(scenario.name),
             *(phrases.percent(scenario.completion.get(model)) for model in models),
             *(phrases.need_of(n) for n in needs),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labapp.analysis.bootstrap import NORMAL
 from labapp.base.report.page import clock, count, decimal
-from labapp.session.planning.plan import Length, Plan, Waiting
+from labapp.session.planning.plan import Plan, SessionLength, Waiting
 from labapp.session.planning.power import LEVEL, SIZES, Need, PlannedGroup, TestPower
 from labapp.session.planning.slopes import LEAST_SPREAD, REPLICATIONS, SlopePower
 from labapp.session.planning.thresholds import HARDLY, STUMBLES, TRIES, UNDERSTANDS, Threshold
@@ -102,7 +102,7 @@ def wait(waiting: Waiting) -> str:
     )
 
 
-def length(length: Length) -> str:
+def length(length: SessionLength) -> str:
     return f"half end within {clock(length.median_s)} min, 90 % within {clock(length.ninety_s)} min"
 
 
@@ -123,7 +123,7 @@ def need_at(test: TestPower, pair: tuple[float, float]) -> str:
     return need(test.needs[pair]) if pair in test.needs else NONE
 
 
-def needed(group: PlannedGroup) -> str:
+def describe_needs(group: PlannedGroup) -> str:
     """What the numbers of participants are."""
     text = (
         f"{group.each[:1].upper()}{group.each[1:]} needed: {group.words}. In brackets the interval "
@@ -136,7 +136,7 @@ def needed(group: PlannedGroup) -> str:
     return f"{text} {level} is .05 over {group.n_tests} tests ({group.correction})."
 
 
-def counted(plan: Plan) -> str:
+def describe_counted(plan: Plan) -> str:
     """How many of the simulated sessions count, and what that means for the numbers."""
     told = "Numbers count participants who are included and have what a test needs."
     if plan.counted > 0.9995:
@@ -147,7 +147,7 @@ def counted(plan: Plan) -> str:
     )
 
 
-def simulated(plan: Plan) -> str:
+def describe_simulation(plan: Plan) -> str:
     """How many people, of which strategies."""
     return (
         f"{count(plan.participants, 'simulated participant')} of each strategy, "

@@ -24,7 +24,7 @@ from labapp.session.planning.power import (
     GroupPower,
     Scenario,
     group_powers,
-    planned_groups,
+    plan_groups,
     scenarios,
 )
 from labapp.session.planning.slopes import REPLICATIONS, SlopePower, slope_powers
@@ -79,7 +79,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Length:
+class SessionLength:
     """Working time of a session in seconds, interviews left out, for nobody can say how long people
     talk: median and 90th percentile. strategy: None for the
     mixture; n: sessions."""
@@ -148,7 +148,7 @@ def waiting(
     return result
 
 
-def lengths(people: People) -> list[Length]:
+def lengths(people: People) -> list[SessionLength]:
     """Lengths of the sessions that came to an end: of the mixture, then of each strategy."""
     done = people.tables.participants
     done = done[done["complete"] & done["duration_s"].notna()]
@@ -160,12 +160,12 @@ def lengths(people: People) -> list[Length]:
     return result
 
 
-def _length(strategy: str | None, sessions: pd.DataFrame, people: People) -> Length:
+def _length(strategy: str | None, sessions: pd.DataFrame, people: People) -> SessionLength:
     seconds = (sessions["duration_s"] - sessions["interview_s"]).to_numpy(np.float64)
     weights = people.weights(list(sessions["participant"]))
     if strategy is not None:
         weights = np.ones(len(seconds))
-    return Length(
+    return SessionLength(
         strategy, len(seconds), quantile(seconds, weights, 0.5), quantile(seconds, weights, 0.9)
     )
 
@@ -228,7 +228,7 @@ class Plan:
     calibrated: Sequence[Suggestion]
     thresholds: Sequence[Threshold]
     waiting: Sequence[Waiting]
-    lengths: Sequence[Length]
+    lengths: Sequence[SessionLength]
     completions: Sequence[Completion]
     powers: Sequence[GroupPower]
     not_planned: Sequence[LeftOut]
@@ -296,13 +296,13 @@ def plan(
     check_plannable(loaded)
     shares = usual_shares(loaded.study) if shares is None else shares
     _check_strategies(shares, loaded)
-    calibrated = _calibrated(calibration, loaded)
+    calibrated = _collect_suggestions(calibration, loaded)
     used = loaded.study.seed if seed is None else seed
     of_each = participants or default_participants(loaded)
     some = min(of_each, max(LEAST, of_each // PART))
     done = 0
 
-    def simulated() -> None:
+    def report_session() -> None:
         nonlocal done
         done += 1
         progress(0.05 + 0.75 * done / sessions, f"simulated {done} of {sessions} sessions")
@@ -322,9 +322,11 @@ def plan(
         apart = bool(every)
         sessions = (of_each + some * apart) * len(shares)
         progress(0.05, f"simulating {sessions} sessions")
-        people = simulate_people(loaded, shares, of_each, seed, pool, simulated, sessions_folder)
+        people = simulate_people(
+            loaded, shares, of_each, seed, pool, report_session, sessions_folder
+        )
         unreached = (
-            simulate_people(out_of_reach(loaded), shares, some, seed, pool, simulated)
+            simulate_people(out_of_reach(loaded), shares, some, seed, pool, report_session)
             if apart
             else people
         )
@@ -333,7 +335,7 @@ def plan(
         ]
         slopes, seconds = slope_powers(compared, people, used, pool, fitting)
     progress(0.85, "computing power")
-    groups, not_planned = planned_groups(people)
+    groups, not_planned = plan_groups(people)
     powers = group_powers(groups, people, used)
     progress(0.95, "trying other mixtures")
     others = scenarios(people, powers, used)
@@ -363,7 +365,7 @@ def plan(
 def check_plannable(loaded: LoadedStudy) -> None:
     """Raises UsageError for a study that asks nothing about dials of representations."""
     if not _about_dials(loaded):
-        shipped = (path.stem for path in loading.shipped())
+        shipped = (path.stem for path in loading.list_shipped())
         able = [study for study in shipped if _about_dials(loading.load(study))]
         raise UsageError(
             f"{loaded.study.id} cannot be planned: simulated participants stand in for people only "
@@ -391,7 +393,7 @@ def _about_dials(loaded: LoadedStudy) -> bool:
     return any(stages is not None and stages.plannable for stages in every)
 
 
-def _calibrated(paths: Sequence[Path], loaded: LoadedStudy) -> list[Suggestion]:
+def _collect_suggestions(paths: Sequence[Path], loaded: LoadedStudy) -> list[Suggestion]:
     """What calibrations suggest for the study's data sets. Raises UsageError if they are of none of
     these: the plan would not rest on people then, and whoever gave them would think it does."""
     if not paths:

@@ -23,7 +23,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
-from labapp.analysis.declared import Declaration, declared_of
+from labapp.analysis.declared import Declaration, read_declaration
 from labapp.analysis.design import anova
 from labapp.analysis.design.analyses import Analysis, analyse
 from labapp.analysis.design.anova import Comparison
@@ -87,7 +87,7 @@ class PlannedTest:
 
 
 @dataclass(frozen=True)
-class Pool:
+class SimulatedPool:
     """The simulated participants from whom studies are drawn, one metric.
 
     Attributes
@@ -106,7 +106,7 @@ class Pool:
     weights: Floats
     people: tuple[str, ...] = ()
 
-    def reweighted(self, weights: Floats) -> Pool:
+    def reweight(self, weights: Floats) -> SimulatedPool:
         """The same people in other shares."""
         return replace(self, weights=weights)
 
@@ -122,7 +122,7 @@ class Effect:
     value: float | None
 
 
-def p_values(pool: Pool, n: int, draws: int, rng: np.random.Generator) -> Floats:
+def p_values(pool: SimulatedPool, n: int, draws: int, rng: np.random.Generator) -> Floats:
     """p of each test in `draws` studies, shape (draws, tests); NaN where there is no test (a sample
     that does not vary, a group without anybody). n: participants of each group."""
     counts: list[tuple[Whole, Floats]] = []
@@ -135,14 +135,14 @@ def p_values(pool: Pool, n: int, draws: int, rng: np.random.Generator) -> Floats
         return np.stack([_p(test, pool.values, counts) for test in pool.tests], axis=1)
 
 
-def power(pool: Pool, n: int, levels: Sequence[float], draws: int, seed: int) -> Floats:
+def power(pool: SimulatedPool, n: int, levels: Sequence[float], draws: int, seed: int) -> Floats:
     """Share of the studies that find each difference, shape (levels, tests)."""
     p = p_values(pool, n, draws, np.random.default_rng([seed, n]))
     return np.stack([(p < level).mean(axis=0) for level in levels])
 
 
 def curves(
-    pool: Pool, sizes: Sequence[int], levels: Sequence[float], draws: int, seed: int
+    pool: SimulatedPool, sizes: Sequence[int], levels: Sequence[float], draws: int, seed: int
 ) -> Floats:
     """`power` for each number of participants: shape (sizes, levels, tests)."""
     return np.stack([power(pool, n, levels, draws, seed) for n in sizes])
@@ -220,12 +220,12 @@ def _p_of_contrast(
     return np.asarray(2 * special.stdtr(df, -np.abs(t)))
 
 
-def effects(pool: Pool) -> list[Effect]:
+def effects(pool: SimulatedPool) -> list[Effect]:
     """Of each test of a pool, in its order."""
     return [_effect(test, pool) for test in pool.tests]
 
 
-def _effect(test: PlannedTest, pool: Pool) -> Effect:
+def _effect(test: PlannedTest, pool: SimulatedPool) -> Effect:
     named, weights = _sides(test)
     within = len(named) == 1 or bool(np.ptp(weights) == 0)
     contrast = test.is_contrast and (test.corrected or test.direction == EQUIVALENT)
@@ -236,12 +236,12 @@ def _effect(test: PlannedTest, pool: Pool) -> Effect:
     means, variance = moments
     if contrast:
         return Effect(test.name, name, float((weights @ means).item()) / variance**0.5)
-    explained = _explained(weights, means)
+    explained = _compute_sum_of_squares(weights, means)
     cells = int(test.used.sum()) * len(named)
     return Effect(test.name, name, (explained / cells / variance) ** 0.5)
 
 
-def _moments(test: PlannedTest, pool: Pool) -> tuple[Floats, float] | None:
+def _moments(test: PlannedTest, pool: SimulatedPool) -> tuple[Floats, float] | None:
     """Means of the groups, shape (groups, d), and the variance within them; None without one."""
     used = test.used
     scores = pool.values[:, used] @ test.cells[used]
@@ -257,13 +257,13 @@ def _moments(test: PlannedTest, pool: Pool) -> tuple[Floats, float] | None:
     return (np.stack(means), variance) if variance > TINY else None
 
 
-def _explained(weights: Floats, means: Floats) -> float:
+def _compute_sum_of_squares(weights: Floats, means: Floats) -> float:
     """Sum of squares of a term with one participant in each group."""
     difference = weights @ means
     return float((difference * np.linalg.solve(weights @ weights.T, difference)).sum())
 
 
-def normal_power(test: PlannedTest, pool: Pool, n: int, level: float) -> float | None:
+def normal_power(test: PlannedTest, pool: SimulatedPool, n: int, level: float) -> float | None:
     """Power by normal theory of the mixture's effect with n participants in each group: a check on
     the resampling. Resampled people are no normal sample (completion rates take few values), so
     that the two agree in tendency, not to the last per cent. None where nothing varies, and for
@@ -275,7 +275,7 @@ def normal_power(test: PlannedTest, pool: Pool, n: int, level: float) -> float |
     named, weights = _sides(test)
     q, d = weights.shape[0], test.cells.shape[1]
     df = d * (n - 1) * len(named)
-    shift = n * _explained(weights, means) / variance
+    shift = n * _compute_sum_of_squares(weights, means) / variance
     if test.direction in (GREATER, LESS):
         t = float(np.sign((weights @ means).item()) * shift**0.5)
         t = t if test.direction == GREATER else -t
@@ -314,16 +314,16 @@ class PlannedGroup:
     n_tests: int
     levels: tuple[float, ...]
     titles: Mapping[str, str]
-    pools: tuple[Pool, ...]
+    pools: tuple[SimulatedPool, ...]
 
 
-def planned_groups(people: People) -> tuple[list[PlannedGroup], list[LeftOut]]:
+def plan_groups(people: People) -> tuple[list[PlannedGroup], list[LeftOut]]:
     """What is planned of the participants who count, and what is not, and why."""
     counted = people.tables.included()
     groups = list(_of_profiles(people))
     left_out: list[LeftOut] = []
     for study in sorted({str(name) for name in counted.participants["study"]}):
-        declaration = declared_of(counted, study)
+        declaration = read_declaration(counted, study)
         own = declaration.analysis
         if groups and not (own.contrasts or own.outcomes.primary or own.outcomes.secondary):
             continue  # its analysis is the published study's
@@ -362,7 +362,7 @@ def _of_profiles(people: People) -> Iterator[PlannedGroup]:
         )
 
 
-def _of_models(group: ComparedModels, metric: str, people: People) -> Pool:
+def _of_models(group: ComparedModels, metric: str, people: People) -> SimulatedPool:
     table = group.values.pivot_table(
         index="participant", columns="model", values=metric, dropna=False
     ).reindex(columns=list(group.models))
@@ -372,10 +372,10 @@ def _of_models(group: ComparedModels, metric: str, people: People) -> Pool:
     weights = people.weights(who)
     if group.within:
         alone = np.zeros(len(values), np.intp)
-        return Pool(metric, within_tests(group.models), values, alone, weights, who)
+        return SimulatedPool(metric, within_tests(group.models), values, alone, weights, who)
     met = np.isfinite(values).argmax(axis=1).astype(np.intp)
     own = values[np.arange(len(values)), met][:, None]
-    return Pool(metric, between_tests(group.models), own, met, weights, who)
+    return SimulatedPool(metric, between_tests(group.models), own, met, weights, who)
 
 
 def within_tests(models: Sequence[str]) -> tuple[PlannedTest, ...]:
@@ -443,7 +443,7 @@ def _differences(analysis: Analysis) -> list[Comparison]:
 
 def _of_analysis(
     analysis: Analysis, plan: AnalysisPlan, people: People
-) -> Iterator[tuple[str, Pool]]:
+) -> Iterator[tuple[str, SimulatedPool]]:
     """Titles and pools: one of the values that are tested, and where a raw bound is tested on
     values that are not transformed, one of these."""
     layout, name = analysis.outcome.layout, analysis.outcome.name
@@ -486,13 +486,13 @@ def _pool(
     frame: pd.DataFrame,
     layout: Layout,
     people: People,
-) -> Pool:
+) -> SimulatedPool:
     data = wide(frame, layout)
     codes = np.zeros(len(data.participants), np.intp)
     for at, factor in enumerate(layout.between):
         codes = codes * len(factor.levels) + data.groups[:, at]
     who = data.participants
-    return Pool(metric, tuple(tests), data.values, codes, people.weights(who), who)
+    return SimulatedPool(metric, tuple(tests), data.values, codes, people.weights(who), who)
 
 
 def _terms(within: Sequence[Factor], between: Sequence[Factor]) -> Iterator[PlannedTest]:
@@ -504,8 +504,8 @@ def _terms(within: Sequence[Factor], between: Sequence[Factor]) -> Iterator[Plan
             names = [between[at].name for at in outside] + [within[at].name for at in inside]
             yield PlannedTest(
                 f"F, {term_name(names)}",
-                anova.coded(within, inside),
-                anova.coded(between, outside, mean=True).T,
+                anova.build_contrasts(within, inside),
+                anova.build_contrasts(between, outside, mean=True).T,
                 corrected=False,
             )
 
@@ -556,7 +556,7 @@ class TestPower:
     power: Floats
     needs: Mapping[tuple[float, float], Need]
     effect: Effect
-    pool: Pool
+    pool: SimulatedPool
 
     @property
     def test(self) -> str:
@@ -607,7 +607,7 @@ def group_powers(groups: Sequence[PlannedGroup], people: People, seed: int) -> l
     ]
 
 
-def _tests(pool: Pool, people: People, group: PlannedGroup, seed: int) -> list[TestPower]:
+def _tests(pool: SimulatedPool, people: People, group: PlannedGroup, seed: int) -> list[TestPower]:
     levels = group.levels
     power = curves(pool, SIZES, levels, DRAWS, seed)
     spread = _other_pools(pool, people, levels, seed)
@@ -632,7 +632,9 @@ def _need(n: float, others: Sequence[float]) -> Need:
     return Need(*(int(size) if isfinite(size) else None for size in (n, float(low), float(high))))
 
 
-def _other_pools(pool: Pool, people: People, levels: Sequence[float], seed: int) -> list[Floats]:
+def _other_pools(
+    pool: SimulatedPool, people: People, levels: Sequence[float], seed: int
+) -> list[Floats]:
     """Power from other simulated participants: as many of each strategy (in each group, where
     there are several) drawn from those there are."""
     rng = np.random.default_rng([seed, 1])
@@ -645,7 +647,7 @@ def _other_pools(pool: Pool, people: People, levels: Sequence[float], seed: int)
                 own = np.flatnonzero((strategies == strategy) & (pool.groups == group))
                 if own.size:
                     times[own] = rng.multinomial(own.size, np.full(own.size, 1 / own.size))
-        drawn = pool.reweighted(pool.weights * times)
+        drawn = pool.reweight(pool.weights * times)
         powers.append(curves(drawn, SIZES, levels, POOL_DRAWS, seed + number + 2))
     return powers
 
@@ -672,7 +674,7 @@ def scenarios(people: People, powers: Sequence[GroupPower], seed: int) -> list[S
                 for test in power.tests
             }
             if shares == usual
-            else _needed(shares, people, powers, seed)
+            else _estimate_needs(shares, people, powers, seed)
         )
         rates = completions(replace(people, shares=shares))
         completion = {rate.model: rate.mean for rate in rates if rate.strategy is None}
@@ -688,14 +690,14 @@ def more(shares: Mapping[str, float], name: str, by: float = 0.2) -> dict[str, f
     return {s: raised if s == name else share * factor for s, share in shares.items()}
 
 
-def _needed(
+def _estimate_needs(
     shares: Mapping[str, float], people: People, powers: Sequence[GroupPower], seed: int
 ) -> dict[tuple[str, str], int | None]:
     needs = {}
     for group_power in powers:
         # A metric has several pools where not everybody met every model.
         for pool in {id(test.pool): test.pool for test in group_power.tests}.values():
-            drawn = pool.reweighted(weights([people.strategies[n] for n in pool.people], shares))
+            drawn = pool.reweight(weights([people.strategies[n] for n in pool.people], shares))
             power = curves(drawn, SIZES, (LEVEL,), SCENARIO_DRAWS, seed)
             for at, test in enumerate(pool.tests):
                 n = smallest(SIZES, power[:, 0, at], GOALS[0])

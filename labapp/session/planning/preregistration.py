@@ -20,13 +20,13 @@ from labapp.analysis.declared import CORRECTIONS, FORMAT, RECORD
 from labapp.base import leftovers
 from labapp.base.errors import DataFolderError, UsageError
 from labapp.base.report.page import count
-from labapp.models.representations.card import installed_sha256
+from labapp.models.representations.card import hash_installed_card
 from labapp.session import folder
 from labapp.session.gate import gate
-from labapp.session.planning.files import created
-from labapp.study.conditions import Value, listed
+from labapp.session.planning.files import create_folder
+from labapp.study.conditions import Value, as_tuple
 from labapp.study.design import SESSION, Contrast, Design, Hypothesis, SmallestEffect
-from labapp.study.flow import items_of, placed_items
+from labapp.study.flow import items_of, walk_items
 from labapp.study.loading import LoadedStudy
 from labapp.study.measures import items, meanings, scores
 from labapp.study.people import Visits
@@ -119,7 +119,7 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
     }
     text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     digest = sha256(text.encode()).hexdigest()
-    with created(out, "--preregister"):
+    with create_folder(out, "--preregister"):
         try:
             for name, content in loaded.files.items():
                 (out / STUDY / name).parent.mkdir(parents=True, exist_ok=True)
@@ -189,14 +189,14 @@ class _Facts:
             ("Study type", self._type()),
             ("Blinding", YOURS.format("who knows which condition a participant is in")),
             ("Study design", self._conditions()),
-            ("Randomization", self._randomised()),
+            ("Randomization", self._describe_randomisation()),
             ("Existing data", self._data()),
             ("Data collection procedures", self._procedure()),
             ("Sample size", self._sample()),
             ("Sample size rationale", self._rationale()),
             ("Stopping rule", self._stopping()),
             ("Manipulated variables", "\n".join(f"* {f}" for f in self._factors()) or "None."),
-            ("Measured variables", f"{self._outcomes()}\n\n{self._measured()}".strip()),
+            ("Measured variables", f"{self._outcomes()}\n\n{self._describe_covariates()}".strip()),
             ("Indices", self._indices()),
             ("Statistical models", self._analyses()),
             ("Transformations", self._transforms()),
@@ -216,11 +216,11 @@ class _Facts:
 
     def _hypotheses(self) -> str:
         return "\n".join(
-            f"{number}. ({hypothesis.role}) {hypothesis.text} {self._tested(hypothesis)}"
+            f"{number}. ({hypothesis.role}) {hypothesis.text} {self._describe_test(hypothesis)}"
             for number, hypothesis in enumerate(self.study.hypotheses, start=1)
         )
 
-    def _tested(self, hypothesis: Hypothesis) -> str:
+    def _describe_test(self, hypothesis: Hypothesis) -> str:
         if hypothesis.term is not None:
             term = " × ".join(hypothesis.term)
             return f"Tested by the term {term} of the analysis of {hypothesis.outcome}."
@@ -256,12 +256,12 @@ class _Facts:
 
     def _factors(self) -> Iterator[str]:
         for name, levels in self.design.between.items():
-            yield f"{name}, between participants: {_listed(levels)}"
+            yield f"{name}, between participants: {_format_levels(levels)}"
         for name in self.design.within_levels:
             levels = self.study.factor_levels[name]
-            yield f"{name}, within participants: {_listed(levels)}"
+            yield f"{name}, within participants: {_format_levels(levels)}"
         if self.design.sessions:
-            yield f"{SESSION}, within participants: {_listed(self.design.sessions)}"
+            yield f"{SESSION}, within participants: {_format_levels(self.design.sessions)}"
             needed = count(Visits.of(self.design).needed, "session")
             yield f"A participant is analysed who completed at least {needed}"
 
@@ -280,10 +280,12 @@ class _Facts:
             if cells > 1
             else "There is one condition."
         )
-        listed = "\n".join([spread, *(f"* {factor}" for factor in factors), self._randomised()])
+        listed = "\n".join(
+            [spread, *(f"* {factor}" for factor in factors), self._describe_randomisation()]
+        )
         return listed + limited
 
-    def _randomised(self) -> str:
+    def _describe_randomisation(self) -> str:
         if self.study.design is None:
             return YOURS.format("how participants were assigned")
         by = (
@@ -297,7 +299,7 @@ class _Facts:
         names = " and ".join(self.design.within_levels)
         return f"{by}. Levels of {names}: {_ORDERS[self.design.order]}."
 
-    def _measured(self) -> str:
+    def _describe_covariates(self) -> str:
         names = self.design.measured
         return f"Covariates and measured groups: {', '.join(names)}." if names else ""
 
@@ -366,7 +368,7 @@ class _Facts:
         lines.append("withdrew")
         told = "Somebody is not analysed who\n" + "\n".join(f"* {line}" for line in lines)
         items = [
-            f"* {instrument.id}.{item.id}, passed by {' or '.join(map(str, listed(item.right)))}"
+            f"* {instrument.id}.{item.id}, passed by {' or '.join(map(str, as_tuple(item.right)))}"
             for instrument in self.loaded.instruments.values()
             for item in instrument.items
             if item.right is not None
@@ -462,7 +464,7 @@ class _Facts:
         return f"Whatever is not named here is exploratory, and reported as such.{listed}"
 
 
-def _listed(levels: Sequence[Any]) -> str:
+def _format_levels(levels: Sequence[Any]) -> str:
     return ", ".join(map(str, levels)) or "as the sessions have them"
 
 
@@ -514,7 +516,11 @@ class Frozen:
         """Of all conditions."""
         parts = list(_parts(plans))
         return cls(
-            {model: installed_sha256(model) for part in parts for model in sorted(part.models())},
+            {
+                model: hash_installed_card(model)
+                for part in parts
+                for model in sorted(part.models())
+            },
             {name: sha or "" for part in parts for name, sha in part.classifiers()},
             {shown.name: shown.sha256 for part in parts for shown in part.stimulus_sets()},
         )
@@ -536,8 +542,9 @@ class Frozen:
 def conditions(loaded: LoadedStudy) -> list[str]:
     """What only some participants meet, of the flow and of questionnaires."""
     lines = [
-        f"* {_called(item.key, getattr(item, item.key, None))}: only where {_where(item.only_if)}"
-        for _, item in placed_items(loaded.study.flow)
+        f"* {_describe_item(item.key, getattr(item, item.key, None))}: only where "
+        f"{_where(item.only_if)}"
+        for _, item in walk_items(loaded.study.flow)
         if item.only_if
     ]
     for instrument in loaded.instruments.values():
@@ -549,7 +556,7 @@ def conditions(loaded: LoadedStudy) -> list[str]:
     return lines
 
 
-def _called(key: str, value: object) -> str:
+def _describe_item(key: str, value: object) -> str:
     """An item of the flow, as the study file names it."""
     if isinstance(value, str):
         return f"{key} {value}"
@@ -559,7 +566,7 @@ def _called(key: str, value: object) -> str:
 
 def _where(only_if: Mapping[str, Value | tuple[Value, ...]]) -> str:
     return " and ".join(
-        f"{name} is {' or '.join(map(str, listed(wanted)))}" for name, wanted in only_if.items()
+        f"{name} is {' or '.join(map(str, as_tuple(wanted)))}" for name, wanted in only_if.items()
     )
 
 

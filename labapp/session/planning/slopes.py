@@ -19,7 +19,7 @@ from scipy import special
 
 from labapp.analysis import mixed_logistic
 from labapp.analysis.bootstrap import Int64
-from labapp.analysis.mixed_logistic import Fitted
+from labapp.analysis.mixed_logistic import LogisticFit
 from labapp.analysis.task_report import ComparedSlope
 from labapp.session.planning.power import LEVEL, Floats, Whole
 from labapp.session.planning.thresholds import People
@@ -88,7 +88,7 @@ class SlopePower:
     """
 
     test: ComparedSlope
-    fitted: Fitted | None = None
+    fitted: LogisticFit | None = None
     n_models: int = 0
     spread: float = 0.0
     shares: tuple[DrawnStudies, ...] = ()
@@ -135,7 +135,7 @@ def slope_powers(
     """The power of each slope, and the seconds that it took. The same seed gives the same numbers,
     whoever computes."""
     began = monotonic()
-    known = [_known(test, people) for test in tests]
+    known = [_estimate_slope(test, people) for test in tests]
     waiting: list[tuple[int, Future[DrawnStudies]]] = []
     for at, (power, world) in enumerate(known):
         if world is None:
@@ -167,7 +167,7 @@ def slope_powers(
     return powers, monotonic() - began
 
 
-def _known(test: ComparedSlope, people: People) -> tuple[SlopePower, World | None]:
+def _estimate_slope(test: ComparedSlope, people: People) -> tuple[SlopePower, World | None]:
     if test.why:
         return SlopePower(test, why=test.why), None
     rows = test.rows.sort_values(["participant"], kind="stable").reset_index(drop=True)
@@ -191,7 +191,7 @@ def _known(test: ComparedSlope, people: People) -> tuple[SlopePower, World | Non
         outcome,
         _design(((values - values.mean()) / values.std())[model[mixed]], kind[mixed]),
         [
-            _numbered(codes[mixed])
+            _number_codes(codes[mixed])
             for codes in (rows["participant"].to_numpy(str), _apart(picture, kind, model), model)
         ],
     )
@@ -278,7 +278,7 @@ def studies(
 
 def _study(
     world: World, slope: float, n_people: int, times: int, rng: np.random.Generator
-) -> Fitted | None:
+) -> LogisticFit | None:
     """One study, drawn and fitted; None where it cannot be fitted."""
     n_models = world.values.size * times
     values = np.sort(rng.choice(world.values, n_models))  # who met a pure model meets a pure one
@@ -296,7 +296,7 @@ def _study(
     picture = _apart(picture, kind, model)
     standard = (values - world.values.mean()) / world.values.std()
     eta = world.odds[kind] + slope * standard[model]
-    factors = [_numbered(codes) for codes in (person, picture, model)]
+    factors = [_number_codes(codes) for codes in (person, picture, model)]
     for codes, spread in zip(factors, world.spreads, strict=True):
         eta += spread * rng.normal(size=codes.max() + 1)[codes]
     outcome = (rng.random(eta.size) < special.expit(eta)).astype(np.float64)
@@ -307,5 +307,5 @@ def _study(
     return mixed_logistic.fit(outcome, _design(met, kind), factors, start, rough=True)
 
 
-def _numbered(codes: Whole) -> Int64:
+def _number_codes(codes: Whole) -> Int64:
     return np.asarray(np.unique(codes, return_inverse=True)[1], np.int64)

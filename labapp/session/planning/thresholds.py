@@ -35,12 +35,12 @@ from labapp.analysis.task_report import reports
 from labapp.base.errors import ExportExists
 from labapp.models.representations.card import dataset_of
 from labapp.models.representations.decoders import LoadedDecoder
-from labapp.models.representations.distance import ALIGNMENT_SLACK, named
+from labapp.models.representations.distance import ALIGNMENT_SLACK, get_distance
 from labapp.record.audio import recorded_sound
 from labapp.record.events import Event, Payload
 from labapp.record.events.trials import Comparison
 from labapp.session import folder
-from labapp.session.simulation.at_scale import in_order, wanted_models
+from labapp.session.simulation.at_scale import hash_needed_models, in_order
 from labapp.session.simulation.simulation_job import SimulationJob, Workers
 from labapp.study import planner
 from labapp.study.allocation import rule_of, variants
@@ -113,7 +113,7 @@ class Threshold:
 
     def share(self, strategies: Sequence[str], target: float | None = None) -> float | None:
         """Of the questions of these strategies that reach a target, by default the recommended."""
-        values = pooled(self.reached, strategies)
+        values = pool_reached(self.reached, strategies)
         wanted = self.target if target is None else target
         return reaching(values, wanted) if values.size else None
 
@@ -127,7 +127,7 @@ def reaching(values: Floats, target: float) -> float:
     return float(np.mean(values >= target - ALIGNMENT_SLACK))
 
 
-def pooled(reached: Mapping[str, Floats], strategies: Sequence[str]) -> Floats:
+def pool_reached(reached: Mapping[str, Floats], strategies: Sequence[str]) -> Floats:
     samples = [reached[name] for name in strategies if name in reached]
     return np.concatenate(samples) if samples else np.empty(0)
 
@@ -174,14 +174,14 @@ def _threshold(
         str(name): some[BEST].dropna().to_numpy(np.float64)
         for name, some in questions.groupby("strategy", sort=False)
     }
-    tried, understood = pooled(reached, TRIES), pooled(reached, UNDERSTANDS)
+    tried, understood = pool_reached(reached, TRIES), pool_reached(reached, UNDERSTANDS)
     separated = separation(tried.tolist(), understood.tolist())
     low = float(np.quantile(pairs, 1 - CHANCE, method="higher"))
-    target, source = recommended(pairs, tried, calibrated)
+    target, source = recommend_threshold(pairs, tried, calibrated)
     return Threshold(dataset, model, present, low, separated, target, source, reached, pairs)
 
 
-def recommended(
+def recommend_threshold(
     pairs: Floats, tried: Floats, calibrated: Separation | None = None
 ) -> tuple[float, str]:
     """The target alignment and what it rests on. tried: best alignments of those who only try."""
@@ -250,7 +250,7 @@ def pairs_of(target: Target, decoder: LoadedDecoder, seed: int, n: int = PAIRS) 
     rows = [
         draw_state(target.sampling, target.model, decoder.space, sample, rng) for _ in range(2 * n)
     ]
-    distance = named(target.distance)
+    distance = get_distance(target.distance)
     alignments: list[float] = []
     batch = 2 * min(BATCH, max(1, decoder.at_once // 2))
     for at in range(0, 2 * n, batch):
@@ -323,7 +323,7 @@ def sessions(
 ) -> Iterator[SimulationJob]:
     """The sessions of so many participants of each strategy, those of one label side by side so
     that an interrupted run has some of each. sessions_folder: data root in which they stay."""
-    models = None if pool.here else wanted_models(loaded)
+    models = None if pool.here else hash_needed_models(loaded)
     more = tuple(dict.fromkeys(name for report in reports() for name in report.planned_tables))
     rule = rule_of(loaded.study)
     used = loaded.study.seed if seed is None else seed
@@ -363,7 +363,7 @@ def simulate_people(
     What was folded is kept until the plan is made (`forget`), so that one that is stopped goes on
     where it was. Raises ExportExists where sessions_folder has sessions of another plan."""
     jobs = list(sessions(loaded, tuple(shares), participants, seed, pool, sessions_folder))
-    about = [__version__, loaded.study.model_dump_json(), loaded.sha256, wanted_models(loaded)]
+    about = [__version__, loaded.study.model_dump_json(), loaded.sha256, hash_needed_models(loaded)]
     folded: dict[str, Mapping[str, Sequence[Row]]] = {}
     places: dict[str, Path] = {}
     there = set() if sessions_folder is None else {*sessions_folder.glob("*/*/sub-*")}

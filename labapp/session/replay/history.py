@@ -164,7 +164,7 @@ class History:
         except LabappError as error:
             self.problem = error.what
         models = () if self.machine is None else models_of(self.machine.parts)
-        cards, names = self._told_of_files()
+        cards, names = self._read_file_notes()
         self.decoders = RecordedDecoders(dict.fromkeys(models, "") | cards)
         self.gallery = self._gallery(names)
         self._states = [] if self.machine is None else [self.machine.initial()]
@@ -210,7 +210,7 @@ class History:
             case SegmentStarted():
                 self._stalled.append((count, False))
 
-    def _told_of_files(self) -> tuple[dict[str, str], dict[str, str]]:
+    def _read_file_notes(self) -> tuple[dict[str, str], dict[str, str]]:
         """SHA-256 of the cards by model, and names of pictures, as the session noted them."""
         cards: dict[str, str] = {}
         names: dict[str, str] = {}
@@ -342,7 +342,7 @@ class History:
         place = bisect_right(self._sounds, count, key=lambda change: change[0])
         return self._sounds[place - 1][1].now if place else "waiting"
 
-    def stalled_at(self, t_ns: int) -> bool:
+    def is_stalled_at(self, t_ns: int) -> bool:
         """Whether a disk that did not answer kept the session waiting."""
         count = self.events_until(t_ns)
         place = bisect_right(self._stalled, count, key=lambda change: change[0])

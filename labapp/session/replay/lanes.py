@@ -32,7 +32,7 @@ from labapp.record.events.registry import (
     Pauses,
     kinds_of,
     moving_kinds,
-    registered,
+    registered_kinds,
 )
 from labapp.record.events.trials import Comparison, DialTurned
 from labapp.record.journal.opening import open_record, places
@@ -164,10 +164,10 @@ def lanes_of(
     lanes = fold_lanes(record.rows, answers, folded)
     if sound is not None:
         lanes = (_with_sound(lanes, sound), *(lane for lane in lanes if lane.id != "sound"))
-    return veiled((lane for lane in lanes if lane.items or lane.times.size), blind)
+    return blind_lanes((lane for lane in lanes if lane.items or lane.times.size), blind)
 
 
-def veiled(lanes: Iterable[Lane], blind: Collection[Blinding]) -> tuple[Lane, ...]:
+def blind_lanes(lanes: Iterable[Lane], blind: Collection[Blinding]) -> tuple[Lane, ...]:
     """Lanes as a rater sees them from whom something is hidden; see `lanes_of`."""
     hidden: set[LaneId] = {"flags", "notes"} if blind else set()
     if "outcomes" in blind:
@@ -268,7 +268,7 @@ class LaneFold:
         self._compared = frozenset(kinds_of(Comparison))
         self._points: dict[str, LaneId] = dict.fromkeys(answers, "answers")
         self._points |= dict.fromkeys(kinds_of(Prompt), "prompts")
-        marked = {name: known.lane for name, known in registered().items() if known.lane}
+        marked = {name: known.lane for name, known in registered_kinds().items() if known.lane}
         self._points |= cast("dict[str, LaneId]", marked)
         self._marks: dict[LaneId, dict[int, LaneItem]] = {}
         self._first: dict[int, tuple[LaneId, LaneItem]] = {}
@@ -327,11 +327,14 @@ class LaneFold:
         marked = cast("tuple[LaneId, ...]", LANES)
         return (
             Lane("sound", "spans", tuple(self._sound)),
-            Lane("pauses", "spans", _ordered(self._held)),
-            Lane("screen", "spans", _ordered(self._screen)),
+            Lane("pauses", "spans", _sort_items(self._held)),
+            Lane("screen", "spans", _sort_items(self._screen)),
             Lane("dials", "moves", (), *_arrays(self._moves)),
             Lane("alignment", "curve", (), *_arrays(self._curve)),
-            *(Lane(id_, "points", _ordered(self._marks.get(id_, {}).values())) for id_ in marked),
+            *(
+                Lane(id_, "points", _sort_items(self._marks.get(id_, {}).values()))
+                for id_ in marked
+            ),
         )
 
     def _course(self, event: Event, fields: Mapping[str, Any]) -> None:
@@ -422,7 +425,7 @@ class LaneFold:
             self._marks[lane][seq] = replace(item, text=words)
 
 
-def _ordered(items: Collection[LaneItem]) -> tuple[LaneItem, ...]:
+def _sort_items(items: Collection[LaneItem]) -> tuple[LaneItem, ...]:
     """By time; what lasts longer first, so that a trial lies on its part."""
     return tuple(sorted(items, key=lambda item: (item.t0_ns, -item.t1_ns, item.seq)))
 
@@ -485,13 +488,13 @@ def retrieve(study: Path) -> Retrieved:
         try:
             record = open_record(path)
             if not record.withdrawn:
-                stretches.extend(coded_stretches(record, path, annotations_of(record)))
+                stretches.extend(find_coded_stretches(record, path, annotations_of(record)))
         except LabappError as error:
             problems.append(f"{path.name}: {error.what}")
     return Retrieved(tuple(stretches), tuple(problems))
 
 
-def coded_stretches(
+def find_coded_stretches(
     record: Record, path: Path, annotations: SessionAnnotations
 ) -> Iterator[CodedStretch]:
     """The stretches of a session in order of time; a code that several raters gave is one."""

@@ -79,7 +79,7 @@ def simulate_at_scale(
             careless=careless,
             thinks_aloud=thinks_aloud,
         )
-    loaded = simulation_job.checked(study, participants, strategy, out)
+    loaded = simulation_job.check_job(study, participants, strategy, out)
     scratch = out / SCRATCH
     folders: list[Path] = []
     sessions: Path | None = None
@@ -131,7 +131,7 @@ def in_order(workers: Workers, sessions: Iterable[SimulationJob]) -> Iterator[Si
             future.cancel()
 
 
-def wanted_models(loaded: LoadedStudy) -> dict[str, str]:
+def hash_needed_models(loaded: LoadedStudy) -> dict[str, str]:
     """SHA-256 of the cards of every model that a participant of the study may meet."""
     models: dict[str, None] = {}
     for (number, drawn), session in product(variants(loaded.study), sessions_of(loaded.study)):
@@ -176,7 +176,7 @@ class _JobQueue:
         self._found = workers
         self._make = partial(
             job,
-            models=None if workers.here else wanted_models(loaded),
+            models=None if workers.here else hash_needed_models(loaded),
             scratch=scratch if workers.here else None,
             keep="folder" if workers.here else "packed",
         )
@@ -230,7 +230,7 @@ class _JobQueue:
         drawn: tuple[str, ...] = ()
         if self._rule is not None:
             try:
-                drawn = self._rule.draw(self._held(), seed, study.id, label)
+                drawn = self._rule.draw(self._count_held(), seed, study.id, label)
             except StudyFull:
                 return []
         lot = generator(seed, label, "careless")
@@ -240,7 +240,7 @@ class _JobQueue:
             for session in sessions_of(study)
         ]
 
-    def _held(self) -> Counter[str]:
+    def _count_held(self) -> Counter[str]:
         return self._counts + Counter(
             cell for person in self._pending for cell in person.jobs[0].drawn
         )

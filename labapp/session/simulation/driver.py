@@ -19,8 +19,8 @@ from labapp.record.events.lifecycle import ParticipantSimulated
 from labapp.record.events.voice import SpeechSimulated
 from labapp.session.machine import SessionState
 from labapp.session.runner import Runner, Timer
-from labapp.session.simulation.person import THOUGHTS, Experience, Pace, Person
-from labapp.session.simulation.strategies import drawn
+from labapp.session.simulation.person import THOUGHTS, Experience, Pace, ParticipantTraits
+from labapp.session.simulation.strategies import draw_strategy
 from labapp.study.conditions import generator
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
@@ -37,12 +37,12 @@ class Stuck(SessionError):
     """The simulated participant does not get on."""
 
 
-def raised(error: LabappError) -> None:
+def raise_error(error: LabappError) -> None:
     """What is done about it where there are no windows."""
     raise error
 
 
-class Watch:
+class DriverWatch:
     """Looks at a session that is driven.
 
     on_stuck : is told, once, why the driver does not get on; it ends the session.
@@ -87,11 +87,11 @@ class Watch:
         since_ns = max(self._seen[1], runner.machine.next_deadline(state) or 0)
         still_s = STILL_S + (0.0 if part is None else part.lasts_s)
         if now_ns - since_ns >= round(still_s * NS):
-            self.give_up(self._stuck())
+            self.give_up(self._find_stuck())
             return
         self._timer = runner.scheduler.call_later(STILL_S / LOOKS, self._look)
 
-    def _stuck(self) -> Stuck:
+    def _find_stuck(self) -> Stuck:
         """How far the driver has come, to find out why it stopped."""
         part, where = self._runner.part, "between two parts"
         if part is not None:
@@ -111,7 +111,7 @@ class Driver:
     """Sends one command after another until the session ends; a
     `labapp.study.plugins.simulated.SimulatedParticipant`.
 
-    on_stuck: see `Watch`; a driver never waits for ever.
+    on_stuck: see `DriverWatch`; a driver never waits for ever.
     consent: stores the name apart and lets the session go on (see OpenSession.give_consent).
     strategy: one of `simulation.names`, or shares of them (see `mixtures`), which must fit the
     study. careless: guesses wherever it is asked, and gives up every reconstruction question that
@@ -136,19 +136,19 @@ class Driver:
         options: Options = NO_OPTIONS,
         language: str = "en",
         thinks_aloud: bool = False,
-        on_stuck: Callable[[LabappError], None] = raised,
+        on_stuck: Callable[[LabappError], None] = raise_error,
     ) -> None:
         self.runner = runner
         # Where there are windows, there is a moderator who pauses and goes on.
-        self._watch = Watch(runner, on_stuck, alone=paints)
+        self._watch = DriverWatch(runner, on_stuck, alone=paints)
         self._consent = consent
-        strategy, share = drawn(strategy, seed, participant)
+        strategy, share = draw_strategy(strategy, seed, participant)
         self.strategy = "careless" if careless else strategy
         self.goes_by = strategy
         self.careless = careless
         self.seed: tuple[int, *tuple[str, ...]] = (seed, participant, "simulated", strategy)
         self.rng = generator(*self.seed)
-        self.person = Person.drawn(seed, participant)
+        self.person = ParticipantTraits.drawn(seed, participant)
         self.pace = pace
         self.language = language
         self.paints = paints
@@ -156,7 +156,7 @@ class Driver:
         self.experience: dict[str, Experience] = {}
         self.memory: dict[tuple[str, ...], Any] = {}
         self.thinks_aloud = thinks_aloud
-        self._voice = Voice(runner, self.seed, language) if thinks_aloud else None
+        self._voice = ThoughtVoice(runner, self.seed, language) if thinks_aloud else None
         self._says = ParticipantSimulated(strategy, share, careless, asdict(self.person))
         self._actor: Actor[Any] | None = None
         self._trial: TrialKey | None = None
@@ -261,7 +261,7 @@ BACKLOG_S = 6.0
 """Who would have to wait so long to say something lets it be (ours)."""
 
 
-class Voice:
+class ThoughtVoice:
     """Says thoughts one after the other. seed: of its draws, to which a purpose is added."""
 
     def __init__(self, runner: Runner, seed: tuple[int, *tuple[str, ...]], language: str) -> None:

@@ -25,10 +25,12 @@ def check_fits(strategy: str, study: Study) -> None:
     able = [name for name in every_strategy() if all(name in task.strategies for task in tasks)]
     for member in members(strategy):
         if member not in every_strategy():
-            raise _refused(f"No task knows a strategy {member!r} of simulated participants.", able)
+            raise _make_strategy_error(
+                f"No task knows a strategy {member!r} of simulated participants.", able
+            )
         for task in tasks:
             if member not in task.strategies:
-                raise _refused(
+                raise _make_strategy_error(
                     f"A simulated participant of the strategy {member!r} cannot do the study "
                     f"{study.id!r}: its task {task.name!r} does not know it.",
                     able,
@@ -55,7 +57,7 @@ def every_strategy() -> dict[str, str]:
     return {name: words for task in reversed(tasks) for name, words in task.strategies.items()}
 
 
-def _refused(what: str, able: list[str]) -> UsageError:
+def _make_strategy_error(what: str, able: list[str]) -> UsageError:
     offered = ", ".join(sorted(name for name in able if name != ORACLE))
     return UsageError(
         what, safe="No session was begun.", todo=f"Take a strategy that can: {offered or 'none'}."

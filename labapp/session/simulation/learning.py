@@ -46,10 +46,10 @@ from labapp.session.simulation.percept import (
     WAVES_HEIGHT,
     Eye,
     kinds_of,
-    seen_at,
+    perceive_glances,
 )
 from labapp.session.simulation.person import NOTHING
-from labapp.session.simulation.view import Acts, Dial, Move, View
+from labapp.session.simulation.view import Acts, DialMove, ScreenDial, View
 
 Float64 = NDArray[np.float64]
 
@@ -85,7 +85,7 @@ class LearnerModel:
         self.eye = eye
         self.kinds = kinds_of(view.target)
         self.by_kind = (self.kinds[:, None] == np.array(KINDS)).astype(np.float64)
-        self.effects = Effects(view.dials, len(self.kinds), seen_at)
+        self.effects = EffectMemory(view.dials, len(self.kinds), perceive_glances)
         self._target = np.zeros(len(self.kinds))
         self._now: tuple[tuple[float, ...], Float64] | None = None
 
@@ -147,7 +147,7 @@ class LearnerModel:
             means.append(self.effects.reliable(dial) * main)
         return float(np.mean(means))
 
-    def watch(self, acts: Generator[Move, View, View]) -> Acts:
+    def watch(self, acts: Generator[DialMove, View, View]) -> Acts:
         """Look at the picture after each move."""
         view: View | None = None
         while True:
@@ -214,7 +214,7 @@ class LearningStrategy(ABC):
         return learner.watch(self.attempt(learner, view))
 
     @abstractmethod
-    def attempt(self, learner: LearnerModel, view: View) -> Generator[Move, View, View]:
+    def attempt(self, learner: LearnerModel, view: View) -> Generator[DialMove, View, View]:
         """Move after move, until it does not know what else to try."""
 
 
@@ -243,7 +243,7 @@ def turn(
         plan = learner.plan(view, dial, kind)
         if not plan.worth_it:
             break
-        goal = motor.aimed(view, dial, plan.goal)
+        goal = motor.aim(view, dial, plan.goal)
         before, expected = learner.now(view), learner.expected(view, dial, goal)
         view = yield from motor.drag(view, dial, goal)
         learner.learn(dial, expected, before, view)
@@ -277,7 +277,7 @@ class UnderstandingStrategy(LearningStrategy):
     theirs many.
     """
 
-    def attempt(self, learner: LearnerModel, view: View) -> Generator[Move, View, View]:
+    def attempt(self, learner: LearnerModel, view: View) -> Generator[DialMove, View, View]:
         vain = 0
         while vain < IN_VAIN:
             alignment, gap = view.alignment, float(np.square(learner.gap(view)).sum())
@@ -323,7 +323,7 @@ class PartialStrategy(LearningStrategy):
     alignment.
     """
 
-    def attempt(self, learner: LearnerModel, view: View) -> Generator[Move, View, View]:
+    def attempt(self, learner: LearnerModel, view: View) -> Generator[DialMove, View, View]:
         stride = EXPERIMENT_STRIDE
         while True:
             before = view.alignment
@@ -432,18 +432,18 @@ def _meaning(
     everything = sum(changes.values())
     if everything < NOTICED:
         return NOTHING
-    for meaning, parts in _thought_of(sorts, choice=view.dials[dial].options > 0):
+    for meaning, parts in _order_meanings(sorts, choice=view.dials[dial].options > 0):
         amounts = [changes[part] for part in parts]
         if meaning in _EVENLY and min(amounts) < EVEN * max(amounts):
             continue
         # As with the other measures of understanding, what is hardly noticed is no change at all.
         main = sum(amounts) >= MAIN * (everything + NOTICED)
-        if main and _foretold(learner, dial, [p for part in parts for p in sorts[part]]):
+        if main and _is_predictable(learner, dial, [p for part in parts for p in sorts[part]]):
             return meaning
     return None
 
 
-def _thought_of(sorts: Properties, *, choice: bool) -> list[tuple[str, tuple[str, ...]]]:
+def _order_meanings(sorts: Properties, *, choice: bool) -> list[tuple[str, tuple[str, ...]]]:
     """The meanings in the order in which they are thought of, each with its sorts of change: the
     simple ones first, but two that go hand in hand before either of them."""
     alone = [(sort, (sort,)) for sort in sorts]
@@ -477,7 +477,7 @@ def _changes(learner: LearnerModel, view: View, dial: int, sorts: Properties) ->
     return changes
 
 
-def _foretold(learner: LearnerModel, dial: int, properties: Sequence[int]) -> bool:
+def _is_predictable(learner: LearnerModel, dial: int, properties: Sequence[int]) -> bool:
     """Whether most of what a dial was seen to do to them was expected. What hardly changed tells
     nothing."""
     changed, mistaken = learner.effects.judged(dial, properties)
@@ -498,13 +498,13 @@ FORGIVES = 0.7
 """Share of the error at one turn of a dial that still counts at its next turn."""
 
 
-class Effects:
+class EffectMemory:
     """The additive memory of one stage. n: properties of a percept; percepts: gives the percepts of
     looks, shape (looks, n), which are the percepts themselves by default."""
 
     def __init__(
         self,
-        dials: Sequence[Dial],
+        dials: Sequence[ScreenDial],
         n: int,
         percepts: Callable[[Sequence[Any]], Float64] = np.stack,
     ) -> None:
@@ -594,25 +594,25 @@ class Effects:
 
     def effect(self, dial: int, values: Float64) -> Float64:
         """What a dial adds to the properties at values of it: shape (values, n)."""
-        result: Float64 = self._hats(dial, values) @ self._solved()[self._columns[dial]]
+        result: Float64 = self._hats(dial, values) @ self._solve()[self._columns[dial]]
         return result
 
     def over_range(self, dial: int) -> Float64:
         """What a dial adds to each property at each of its `places`, shape (places, n)."""
-        return np.asarray(self._of_places[dial] @ self._solved()[self._columns[dial]])
+        return np.asarray(self._of_places[dial] @ self._solve()[self._columns[dial]])
 
     def spread(self, dial: int) -> Float64:
         """The variance of each property over the places of a dial, shape (n,)."""
-        known = self._solved()[self._columns[dial]]
+        known = self._solve()[self._columns[dial]]
         return np.asarray(np.add.reduce(known * (self._covariances[dial] @ known)))
 
     def remembered(self, z: Sequence[float]) -> Float64:
         """The properties where the dials stand like that, without looking: shape (n,)."""
         hats = [self._hats(dial, np.array([value]))[0] for dial, value in enumerate(z)]
-        result: Float64 = np.concatenate(([1.0], *hats)) @ self._solved()
+        result: Float64 = np.concatenate(([1.0], *hats)) @ self._solve()
         return result
 
-    def _solved(self) -> Float64:
+    def _solve(self) -> Float64:
         """What each place of each dial adds, after all that was seen."""
         self._take_in()
         if self._known is None:

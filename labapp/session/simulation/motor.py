@@ -14,8 +14,8 @@ from math import ceil
 import numpy as np
 
 from labapp.models.representations.decoding import State
-from labapp.session.simulation.person import AIM_SD, Person
-from labapp.session.simulation.view import Acts, Move, View
+from labapp.session.simulation.person import AIM_SD, ParticipantTraits
+from labapp.session.simulation.view import Acts, DialMove, View
 
 OVERSHOOT = 2
 """Strides that go the wrong way before a hand that is dragging stops: about a quarter of a second,
@@ -29,7 +29,7 @@ solved."""
 RISES = 0.0005
 """Half a step of the alignment shown."""
 
-Solving = Generator[Move, View, object]
+Solving = Generator[DialMove, View, object]
 
 
 @dataclass
@@ -40,7 +40,7 @@ class MotorModel:
     by_chance : movements to any place.
     """
 
-    person: Person
+    person: ParticipantTraits
     rng: np.random.Generator
     by_plan: int = 0
     by_number: int = 0
@@ -52,7 +52,7 @@ class MotorModel:
         done = self.by_plan + self.by_number + self.by_chance
         return (self.by_plan + self.by_number / 2) / done if done else 0.5
 
-    def aimed(self, view: View, dial: int, goal: float) -> float:
+    def aim(self, view: View, dial: int, goal: float) -> float:
         """Where a movement with that goal ends: near it."""
         self.by_plan += 1
         dimension = view.dials[dial]
@@ -69,7 +69,7 @@ class MotorModel:
         values = [at + (goal - at) * k / strides for k in range(1, strides + 1)]
         for k, value in enumerate(values):
             then = partial(_along, view, dial, values[k + 1 : k + AHEAD])
-            view = yield Move(dial, value, pause=k == 0, then=then)
+            view = yield DialMove(dial, value, pause=k == 0, then=then)
         return view
 
     def climb(self, view: View, dial: int, stride: float) -> Acts:
@@ -97,7 +97,7 @@ class MotorModel:
                 before = view.alignment
                 most = OVERSHOOT if turned else ONWARD
                 then = partial(_onward, view, dial, step, most - 1 - falls)
-                view = yield Move(dial, goal, pause=turned, then=then)
+                view = yield DialMove(dial, goal, pause=turned, then=then)
                 turned = False
                 if view.alignment > highest + RISES:
                     best, highest, falls = view.z[dial], view.alignment, 0
@@ -107,9 +107,9 @@ class MotorModel:
                 break
         return (yield from self.drag(view, dial, best))
 
-    def press(self, view: View, dial: int, button: float, order: Sequence[float]) -> Move:
+    def press(self, view: View, dial: int, button: float, order: Sequence[float]) -> DialMove:
         """Press a button of those that are all pressed one after the other."""
-        return Move(dial, button, pause=True, then=lambda: _along(view, dial, order))
+        return DialMove(dial, button, pause=True, then=lambda: _along(view, dial, order))
 
     def _buttons(self, view: View, dial: int) -> Acts:
         best, highest = view.z[dial], view.alignment
@@ -120,7 +120,7 @@ class MotorModel:
             if view.alignment > highest + RISES:
                 best, highest = view.z[dial], view.alignment
         if view.z[dial] != best:
-            view = yield Move(dial, best, pause=True)
+            view = yield DialMove(dial, best, pause=True)
         return view
 
     def anywhere(self, view: View, dial: int) -> float:

@@ -81,11 +81,11 @@ def properties(picture: Array) -> Float64:
 def _properties(pictures: Array) -> Float64:
     """As `properties`, of many. A curve alone takes ten times as long as one among many."""
     if pictures.ndim == 4:
-        return np.stack([_coloured(picture) for picture in pictures])
+        return np.stack([_measure_colours(picture) for picture in pictures])
     return _curves(pictures) if pictures.ndim == 2 else _images(pictures)
 
 
-def _coloured(x: Array) -> Float64:
+def _measure_colours(x: Array) -> Float64:
     """An image of its lightness, and two tints each of the thing and of the ground: how much redder
     than green, and how much bluer than light, they are."""
     light = x @ LUMA
@@ -194,7 +194,7 @@ class Glance(NamedTuple):
     noise: Float64
 
 
-def seen_at(glances: Sequence[Glance]) -> Float64:
+def perceive_glances(glances: Sequence[Glance]) -> Float64:
     """The properties as seen at each glance, shape (glances, n)."""
     exact = _properties(np.stack([glance.picture.squeeze() for glance in glances]))
     return exact + np.stack([glance.noise for glance in glances])
@@ -209,10 +209,10 @@ class Eye:
 
     def look(self, picture: Array, glances: int = 1) -> Float64:
         """Properties as seen at one glance, or at several on end, which see better."""
-        seen: Float64 = seen_at([self.glance(picture, glances)])[0]
+        seen: Float64 = perceive_glances([self.glance(picture, glances)])[0]
         return seen
 
     def glance(self, picture: Array, glances: int = 1) -> Glance:
-        """As `look`, for `seen_at`."""
+        """As `look`, for `perceive_glances`."""
         sd = self.noise / sqrt(glances)
         return Glance(picture, self.rng.normal(0.0, sd, len(kinds_of(picture))))

@@ -57,7 +57,7 @@ NOISE_SD = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class ParticipantTraits:
     """The traits of one participant.
 
     speed: slider widths a second. thinking: its decisions' length, as a share of the middle one.
@@ -70,7 +70,7 @@ class Person:
     patience_s: float = PATIENCE_S
 
     @classmethod
-    def drawn(cls, seed: int, participant: str) -> Person:
+    def drawn(cls, seed: int, participant: str) -> ParticipantTraits:
         """A participant's traits: the same for the same seed, whatever the model or strategy."""
         rng = generator(seed, participant, "person")
         return cls(
@@ -161,7 +161,7 @@ def vocabulary(language: str, rng: np.random.Generator) -> dict[str, str]:
 
 def typing_s(text: str, thinking: float) -> float:
     """Seconds to give a dial a name, at a person's pace: to decide, point, type it over the old one
-    (which a click selects) and press Enter. thinking: see `Person`."""
+    (which a click selects) and press Enter. thinking: see `ParticipantTraits`."""
     return THINK_S * thinking + POINT_S + 2 * HOME_S + KEY_S * (len(text) + 1)
 
 

@@ -46,7 +46,7 @@ from labapp.base.parallel.processes import cores, gc_paused, processes
 from labapp.models.representations.package import tasks_of
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
-from labapp.models.stimuli.masked_pictures import Masking, recorded_outputs
+from labapp.models.stimuli.masked_pictures import Masking, find_recorded_outputs
 from labapp.record.events import Event, Payload, Source, UnstampedEvent, payload_of
 from labapp.record.events.commands import GiveConsent
 from labapp.record.events.lifecycle import (
@@ -187,7 +187,7 @@ def _run(job: SimulationJob) -> SimulatedSession:
     decoders = _decoders(job.models)
     if job.keep == "nothing":
         with gc_paused():
-            counted = _counted(job, decoders)
+            counted = _simulate_in_memory(job, decoders)
         gc.collect(0)  # The session is a reference cycle that keeps its events alive.
         return counted
     scratch = Path(tempfile.mkdtemp(prefix="labapp-", dir=job.scratch))
@@ -214,10 +214,10 @@ def _run(job: SimulationJob) -> SimulatedSession:
         return SimulatedSession(
             job,
             path.name,
-            included(path),
+            is_included(path),
             tuple(private.consents(secret, job.loaded.study.id)),
             path if stays else None,
-            _packed(path) if job.keep == "packed" else None,
+            _pack_folder(path) if job.keep == "packed" else None,
             None if job.fold is None else job.fold(events, path.name),
         )
     except BaseException:
@@ -228,13 +228,13 @@ def _run(job: SimulationJob) -> SimulatedSession:
             shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _counted(job: SimulationJob, decoders: Decoders) -> SimulatedSession:
+def _simulate_in_memory(job: SimulationJob, decoders: Decoders) -> SimulatedSession:
     """Simulate without a folder, when only the result of `fold` is needed."""
     loaded = job.loaded
     who = (job.label, job.drawn, job.seed, job.session)
     made = decoders.plan(loaded, *who, predict_masked=decoders.predict_masked)
     dependencies = decoders.of(made, resources.private_root())
-    planned = opening.planned_of(loaded, made, dependencies)
+    planned = opening.make_planned_event(loaded, made, dependencies)
     journal = rehearse(
         loaded,
         planned,
@@ -260,7 +260,7 @@ def _decoders(models: Mapping[str, str] | None) -> Decoders:
     return known[1]
 
 
-def _packed(path: Path) -> bytes:
+def _pack_folder(path: Path) -> bytes:
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=1) as archive:
         archive.add(path, ".")
@@ -327,7 +327,7 @@ def simulate_study(
     the study is full before, None for until it is full. careless: share of participants who do not
     try (see `Driver`), drawn by seed and label. thinks_aloud, options: see `Driver`.
     """
-    loaded = checked(study, participants, strategy, out)
+    loaded = check_job(study, participants, strategy, out)
     decoders = Decoders()
     folders: list[Path] = []
     in_vain = 0
@@ -359,7 +359,7 @@ def simulate_study(
                 options=options,
             )
             folders.append(path)
-            counting += included(path)
+            counting += is_included(path)
         progress(label)
         in_vain = 0 if counting >= Visits.of(loaded.study.design).needed else in_vain + 1
         if participants is None and in_vain == IN_VAIN:
@@ -367,7 +367,7 @@ def simulate_study(
     return folders
 
 
-def checked(study: str, participants: int | None, strategy: str, out: Path) -> LoadedStudy:
+def check_job(study: str, participants: int | None, strategy: str, out: Path) -> LoadedStudy:
     """The study, where so many participants of a strategy can be simulated into `out`. Raises
     ExportExists or UsageError, and as `gate`."""
     if out.exists():
@@ -401,14 +401,14 @@ def fills(loaded: LoadedStudy) -> bool:
     return rule is not None and rule.wanted is not None
 
 
-def included(path: Path) -> bool:
+def is_included(path: Path) -> bool:
     """Whether a finished session counts."""
     rows = read_rows(path, ("inclusion.decided",))
     return bool(rows) and bool(rows[-1].event().payload["included"])
 
 
 @dataclass(frozen=True)
-class Moment:
+class SimulatedMoment:
     """A session at a moment at which the participant sees something.
 
     Attributes
@@ -444,16 +444,16 @@ class Course:
 
     def __init__(self, machine: SessionMachine) -> None:
         self.machine = machine
-        self.places: dict[tuple[int, int], Moment] = {}
-        self.pause: Moment | None = None
-        self.end: Moment | None = None
+        self.places: dict[tuple[int, int], SimulatedMoment] = {}
+        self.pause: SimulatedMoment | None = None
+        self.end: SimulatedMoment | None = None
         self.problem: LabappError | None = None
         self._before: dict[int, SessionState] = {}
-        self._trials: dict[tuple[int, int], Moment | None] = {}
-        self._after: dict[Kind, Moment | None] = {}
+        self._trials: dict[tuple[int, int], SimulatedMoment | None] = {}
+        self._after: dict[Kind, SimulatedMoment | None] = {}
 
     @property
-    def moments(self) -> list[Moment]:
+    def moments(self) -> list[SimulatedMoment]:
         """What comes up inside of the parts, by part, page, trial and time: each trial, and once a
         part what each kind of event led to."""
         seen = (*self._trials.values(), *self._after.values())
@@ -474,14 +474,16 @@ class Course:
             if state.running and (lasts or state.pending is not None):
                 self._see(state, led, known)
             elif state.ended is not None and self.end is None:
-                self.end = Moment(state, event.t_ns, event.kind)
+                self.end = SimulatedMoment(state, event.t_ns, event.kind)
 
     def _see(self, state: SessionState, event: Event, known: frozenset[Kind]) -> None:
         """Keep what was not seen yet. Of what happens often, such as an answer, it is the last time
         of the first page and trial. known: the kinds of another session."""
         index, task = state.index, self.machine.tasks[state.index]
         trial, page = task.trial(state.part_state), task.page(state.part_state)
-        moment = Moment(state, event.t_ns, event.kind, page, 0 if trial is None else trial[0])
+        moment = SimulatedMoment(
+            state, event.t_ns, event.kind, page, 0 if trial is None else trial[0]
+        )
         kind = (index, event.kind, tuple(yes_or_no(event.payload)))
         waits = task.due_ns(state.part_state) is not None or state.pending is not None
         if not waits and (index, page) not in self.places:
@@ -497,7 +499,9 @@ class Course:
             self._after[kind] = moment if _place(before) == _place(moment) else before
         if self.pause is None and self.places:
             pauses = Pauses(0, event.t_ns, frozenset({"pause"}))
-            self.pause = Moment(replace(state, pauses=pauses), event.t_ns, SessionPaused.kind)
+            self.pause = SimulatedMoment(
+                replace(state, pauses=pauses), event.t_ns, SessionPaused.kind
+            )
 
     def before(self, index: int) -> SessionState:
         """The session as a part is about to begin, with what came of those before it; of what
@@ -517,7 +521,7 @@ class Course:
         )
 
 
-def _place(moment: Moment) -> tuple[int, int, int]:
+def _place(moment: SimulatedMoment) -> tuple[int, int, int]:
     return moment.state.index, moment.page, moment.trial
 
 
@@ -582,7 +586,9 @@ def rehearse(
         state=machine.initial(),
         decoders=dependencies.decoders,
         scheduler=scheduler,
-        failed_rules=lambda: opening.failed_by(journal.payloads()) if loaded.study.exclude else (),
+        failed_rules=lambda: (
+            opening.evaluate_rules(journal.payloads()) if loaded.study.exclude else ()
+        ),
     )
     opened = [
         SegmentStarted(
@@ -613,7 +619,7 @@ def rehearse(
     finally:
         runner.close("simulated")
     if not done:
-        raise _stood_still(planned.participant, "Nothing was stored.")
+        raise _make_stall_error(planned.participant, "Nothing was stored.")
     return journal
 
 
@@ -654,7 +660,7 @@ def _through(
     return until()
 
 
-def _stood_still(participant: str, safe: str) -> SessionError:
+def _make_stall_error(participant: str, safe: str) -> SessionError:
     return SessionError(
         f"The simulated session of {participant} stood still.",
         safe=safe,
@@ -732,7 +738,7 @@ def simulate(
     if not done:
         opened.close("stood still")
         folder = f"What happened until then is in {opened.folder.path}."
-        raise _stood_still(participant, folder)
+        raise _make_stall_error(participant, folder)
     opened.close("simulated")
     return opened.folder.path
 
@@ -761,7 +767,7 @@ class Decoders:
         drawn: Sequence[str],
         seed: int | None,
         session: str | None = None,
-        predict_masked: PredictMasked = recorded_outputs,
+        predict_masked: PredictMasked = find_recorded_outputs,
     ) -> Plan:
         """The plan of a participant. drawn: the participant's cells."""
         return planner.realise(

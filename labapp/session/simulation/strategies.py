@@ -196,7 +196,7 @@ def members(strategy: str) -> tuple[str, ...]:
     return (strategy,) if shares is None else tuple(shares)
 
 
-def drawn(strategy: str, seed: int, participant: str) -> tuple[str, float | None]:
+def draw_strategy(strategy: str, seed: int, participant: str) -> tuple[str, float | None]:
     """The strategy of a participant, and its share where it was drawn: by seed and label, and so
     the same whichever models the participant meets."""
     shares = shares_of(strategy)

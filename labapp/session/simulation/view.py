@@ -21,14 +21,14 @@ from labapp.models.representations.space import (
     Continuous,
     Display,
     LatentSpace,
-    snapped,
+    snap_to_step,
 )
 
 Array = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Dial:
+class ScreenDial:
     """A dial as it stands on the screen: from low to high in steps, or so many radio buttons
     (options, 0 for a slider; their values are 0 … options - 1)."""
 
@@ -47,15 +47,15 @@ class Dial:
 
     def snap(self, value: float) -> float:
         """Where it stops near a value."""
-        return round(value) if self.options else snapped(value, self.low, self.high, self.step)
+        return round(value) if self.options else snap_to_step(value, self.low, self.high, self.step)
 
 
-def dials_of(space: LatentSpace) -> tuple[Dial, ...]:
+def dials_of(space: LatentSpace) -> tuple[ScreenDial, ...]:
     """The dials of a latent space, without its names."""
     return tuple(
-        Dial(dimension.low, dimension.high, dimension.step)
+        ScreenDial(dimension.low, dimension.high, dimension.step)
         if isinstance(dimension, Continuous)
-        else Dial(0.0, dimension.k - 1.0, 1.0, dimension.k)
+        else ScreenDial(0.0, dimension.k - 1.0, 1.0, dimension.k)
         for dimension in space.dimensions
     )
 
@@ -74,7 +74,7 @@ class View(NamedTuple):
     alignment: float
     goal: float
     z: tuple[float, ...]
-    dials: tuple[Dial, ...]
+    dials: tuple[ScreenDial, ...]
     seconds: float = 0.0
     may_skip: bool = False
 
@@ -90,7 +90,7 @@ def on_screen(picture: Array, display: Display, chart: Chart | None = None) -> A
     return picture
 
 
-class Move(NamedTuple):
+class DialMove(NamedTuple):
     """Set a dial to a value. pause: stop for a moment first, to look or to turn round; then: gives
     what is likely to be seen next."""
 
@@ -100,14 +100,14 @@ class Move(NamedTuple):
     then: Likely = tuple
 
 
-Acts = Generator[Move, View, View]
+Acts = Generator[DialMove, View, View]
 """One move after another; each is answered by what is seen then, and so is the end."""
 
 
 class Strategy(Protocol):
     """How one participant goes about the questions of one stage; made afresh for each stage."""
 
-    def solve(self, view: View) -> Generator[Move, View, object]:
+    def solve(self, view: View) -> Generator[DialMove, View, object]:
         """Move after move; it ends where this participant does not know what else to try."""
         ...
 

@@ -20,7 +20,7 @@ from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, field_v
 
 from labapp.base.discovery import Catalogue
 from labapp.base.documents import WORD, OpenUnion, Path_, Strict, refuse_again
-from labapp.study.conditions import Value, listed, matches
+from labapp.study.conditions import Value, as_tuple, matches
 from labapp.study.instruments.items import (
     DESCRIBED_LONGEST,
     REMARK,
@@ -30,7 +30,7 @@ from labapp.study.instruments.items import (
     SomeWords,
     Statement,
     Written,
-    kept_text,
+    clean_text,
 )
 from labapp.study.plugins.bids import Column
 
@@ -44,7 +44,7 @@ Known = Mapping[str, Value | tuple[Value, ...]]
 """What conditions can name: variables of the study, and answers as `Item.values` has them."""
 
 
-class Asked(NamedTuple):
+class AskedItems(NamedTuple):
     """The ids of the items that are asked; known: with the answers to them."""
 
     ids: frozenset[str]
@@ -64,7 +64,7 @@ class Asked(NamedTuple):
         return frozenset(ids)
 
 
-def asked(items: Sequence[Item], answers: Mapping[str, Any], known: Known) -> Asked:
+def select_asked(items: Sequence[Item], answers: Mapping[str, Any], known: Known) -> AskedItems:
     """Which items are asked.
 
     items: in their order; answers: as stored, also those to items that are not asked any more;
@@ -76,7 +76,7 @@ def asked(items: Sequence[Item], answers: Mapping[str, Any], known: Known) -> As
         if matches(item.only_if, scope):
             ids.add(item.id)
             scope[item.id] = item.values(answers.get(item.id))
-    return Asked(frozenset(ids), scope)
+    return AskedItems(frozenset(ids), scope)
 
 
 def own_name(instrument: str, item: str) -> str:
@@ -89,7 +89,7 @@ def is_outside(name: str) -> bool:
     return "." in name
 
 
-def withheld(instruments: Mapping[str, Instrument], instrument: str, item_id: str) -> bool:
+def is_withheld(instruments: Mapping[str, Instrument], instrument: str, item_id: str) -> bool:
     """Whether a de-identified copy leaves out the answers to an item, and whether it was asked: its
     answers tell who somebody is, or those that decide whether it is asked do. Raises KeyError for
     an item that is not known."""
@@ -102,7 +102,7 @@ def withheld(instruments: Mapping[str, Instrument], instrument: str, item_id: st
         deciding = (of, alone) if dot else (instrument, name)
         if not dot and name not in own:
             continue  # a variable of the study
-        if deciding[0] not in instruments or withheld(instruments, *deciding):
+        if deciding[0] not in instruments or is_withheld(instruments, *deciding):
             return True
     return False
 
@@ -113,7 +113,7 @@ def faults(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
     for index, item in enumerate(instrument.items):
         for name, wanted in item.only_if.items():
             at: Path_ = ("items", index, "only_if", name)
-            for what in _impossible(instrument, index, name, listed(wanted)):
+            for what in _impossible(instrument, index, name, as_tuple(wanted)):
                 yield at, what
         if item.right is not None:
             for what in _no_check(instrument, item):
@@ -147,11 +147,11 @@ def _impossible(
         before = requirements(instrument, place)
         own = instrument.items[index].only_if
         for other in sorted(before.keys() & own.keys()):
-            if not before[other] & frozenset(listed(own[other])):
+            if not before[other] & frozenset(as_tuple(own[other])):
                 yield (
                     f"{name} is asked only where {other} is "
                     f"{_either(tuple(before[other]))}, and this item only where it is "
-                    f"{_either(listed(own[other]))}: it is never asked"
+                    f"{_either(as_tuple(own[other]))}: it is never asked"
                 )
 
 
@@ -165,7 +165,7 @@ def never(name: str, decider: Item, wanted: tuple[Value, ...]) -> Iterator[str]:
         yield "no value, so that it never holds"
     for value in wanted if decider.repeat is None else ():
         if possible is not None and not among(value, possible):
-            yield f"{name} is never {value!r}; it is one of: {_listed(possible)}"
+            yield f"{name} is never {value!r}; it is one of: {_format_values(possible)}"
 
 
 def among(value: Value, possible: tuple[Value, ...]) -> bool:
@@ -182,7 +182,7 @@ def requirements(instrument: Instrument, index: int) -> dict[str, frozenset[Valu
         place = items.get(name)
         several = place is not None and instrument.items[place].several
         if not several and not is_outside(name):
-            required[name] = required.get(name, frozenset(listed(wanted))) & set(listed(wanted))
+            required[name] = required.get(name, frozenset(as_tuple(wanted))) & set(as_tuple(wanted))
         if place is not None and place < index:
             for other, values in requirements(instrument, place).items():
                 required[other] = required.get(other, values) & values
@@ -192,13 +192,13 @@ def requirements(instrument: Instrument, index: int) -> dict[str, frozenset[Valu
 def _no_check(instrument: Instrument, item: Item) -> Iterator[str]:
     """Why an item cannot be the attention check that it is declared to be."""
     possible = item.possible()
-    right = listed(item.right)
+    right = as_tuple(item.right)
     if possible is None or not right:
         yield "an attention check needs a right answer: make it a rating, a slider or a choice"
         return
     for value in right:
         if not among(value, possible):
-            yield f"{value!r} is no answer to it; it is one of: {_listed(possible)}"
+            yield f"{value!r} is no answer to it; it is one of: {_format_values(possible)}"
     if not item.required:
         yield "an attention check must be answered: leave out `required: false`"
     scores = instrument.scores if isinstance(instrument.scores, dict) else {}
@@ -207,7 +207,7 @@ def _no_check(instrument: Instrument, item: Item) -> Iterator[str]:
             yield f"an attention check is in no score, and it is in {name}; leave it out there"
 
 
-def _listed(values: tuple[Value, ...]) -> str:
+def _format_values(values: tuple[Value, ...]) -> str:
     shown = [repr(value) for value in values]
     return ", ".join(shown if len(shown) <= 12 else [*shown[:3], "…", shown[-1]])
 
@@ -290,7 +290,7 @@ class _Choosing(Item):
             raise ValueError(f"{self.id}: {wanted!r} do not go together")
         checked: dict[str, Any] = {"chosen": tuple(option.id for option in chosen)}
         if any(option.describe for option in chosen):
-            checked["described"] = kept_text(described, DESCRIBED_LONGEST, lines=False)
+            checked["described"] = clean_text(described, DESCRIBED_LONGEST, lines=False)
         return checked
 
     def values(self, value: Any) -> tuple[Value, ...]:
@@ -345,7 +345,7 @@ class Choices(_Choosing):
     kind: Literal["choices"]
 
     def right_cells(self) -> tuple[Value, ...]:
-        right = listed(self.right)
+        right = as_tuple(self.right)
         return (self.cells(self.answer_of(right))[""],) if right else ()
 
     def column(self, where: str) -> Column:
@@ -432,7 +432,7 @@ AnyItem = Annotated[Item, OpenUnion(item_classes, _items)]
 """An item by its `kind`, a scale where none is said."""
 
 
-def _answered_by(value: Any, kind: str) -> type[Item]:
+def _find_item_class(value: Any, kind: str) -> type[Item]:
     """The class of items that an answer is to; of a shipped kind it is told by its form."""
     if kind:
         return ITEM_KINDS[kind].item
@@ -449,12 +449,12 @@ def cells_of(value: Any, kind: str = "") -> dict[str, Any]:
 
     kind: of an item that a package brings.
     """
-    return {} if value is None else _answered_by(value, kind).cells(value)
+    return {} if value is None else _find_item_class(value, kind).cells(value)
 
 
 def more_of(value: Any, kind: str = "") -> Mapping[str, str]:
     """What the further cells of a stored answer say."""
-    return _answered_by(value, kind).more
+    return _find_item_class(value, kind).more
 
 
 def form_of(value: Any, kind: str = "") -> str | None:

@@ -39,11 +39,11 @@ from labapp.base.documents import (
     Path_,
     Problem,
     Strict,
-    dotted,
     faults_at,
+    format_path,
+    make_document_error,
     read_yaml,
     refuse_again,
-    refused,
 )
 from labapp.base.errors import RecordError, StudyError
 from labapp.base.naming import NotReserved
@@ -180,7 +180,7 @@ class Score(Strict):
             return None
         return make_score(self.rule_name, self, Given(answers))
 
-    def weighed(self, scores: Mapping[str, float], weights: Mapping[str, float]) -> float | None:
+    def weigh(self, scores: Mapping[str, float], weights: Mapping[str, float]) -> float | None:
         """A weighted mean of scores; None where one of them or of the weights is missing."""
         given = Given(scores=scores, weights=weights)
         return make_score(self.rule_name, self, given) if self.weighted else None
@@ -201,7 +201,7 @@ def as_answered(answers: Answers) -> dict[str, float]:
     }
 
 
-def declared(scoring: Any) -> Mapping[str, Score] | Literal["as-answered"] | None:
+def resolve_scoring(scoring: Any) -> Mapping[str, Score] | Literal["as-answered"] | None:
     """The declarations that `scoring` of a part of a plan stands for; None where it has no scores.
 
     An older plan has a name there, which stands for the shipped questionnaire that has taken its
@@ -299,14 +299,14 @@ def _sum(score: Score, given: Given) -> float:
     return float(score.times * (sum(numbers) * len(score.sum) / len(numbers)))
 
 
-def _chosen(score: Score, given: Given) -> float | None:
+def _score_chosen(score: Score, given: Given) -> float | None:
     chosen = [given.answers[item]["chosen"] for item in score.among]
     if not all(len(options) == 1 for options in chosen):
         return None
     return float([options[0] for options in chosen].count(score.chosen))
 
 
-def _weighted(score: Score, given: Given) -> float | None:
+def _score_weighted(score: Score, given: Given) -> float | None:
     if not score.weighted.keys() <= given.scores.keys():
         return None
     if not set(score.weighted.values()) <= given.weights.keys():
@@ -334,8 +334,8 @@ _ALL = (
             score.times * len(score.sum) * score.ends[1],
         ),
     ),
-    ScoringRule("chosen", _chosen, "How often an option was chosen."),
-    ScoringRule("weighted", _weighted, "A mean of other scores, weighted by further ones."),
+    ScoringRule("chosen", _score_chosen, "How often an option was chosen."),
+    ScoringRule("weighted", _score_weighted, "A mean of other scores, weighted by further ones."),
 )
 
 
@@ -473,7 +473,7 @@ class Instrument(Strict):
                 if unread & {*score.needs} or wrong.keys() & score.weighted.keys():
                     continue
                 try:
-                    numbered[name] = self._numbered(name, score, numbered)
+                    numbered[name] = self._number_score(name, score, numbered)
                 except ValueError as error:
                     wrong[name] = str(error).removeprefix("scores: ")
             if wrong:
@@ -500,7 +500,7 @@ class Instrument(Strict):
             scores[name] = score
         return scores or None
 
-    def _numbered(self, name: str, score: Score, before: Mapping[str, Score]) -> Score:
+    def _number_score(self, name: str, score: Score, before: Mapping[str, Score]) -> Score:
         """A score with the numbers of its ratings and its limits."""
         if score.weighted:
             if unknown := [other for other in score.weighted if other not in before]:
@@ -608,7 +608,7 @@ class Instrument(Strict):
             )
         return tuple(ids)
 
-    def realised(
+    def realise(
         self, item_ids: Sequence[str], values: Mapping[str, str] | None = None
     ) -> Instrument:
         """With these items in this order, all where none is named. values: of the part, which fill
@@ -635,9 +635,9 @@ class Instrument(Strict):
         size = self.per_page or len(self.items)
         return tuple(self.items[at : at + size] for at in range(0, len(self.items), size))
 
-    def asked(self, answers: Mapping[str, Any], known: asking.Known) -> asking.Asked:
+    def asked(self, answers: Mapping[str, Any], known: asking.Known) -> asking.AskedItems:
         """Which of its items are asked; see `labapp.study.instruments.asking`."""
-        return asking.asked(self.items, answers, known)
+        return asking.select_asked(self.items, answers, known)
 
     def variables(self) -> tuple[str, ...]:
         """The variables of a study that its conditions name."""
@@ -699,9 +699,9 @@ class Instrument(Strict):
         if partial.model is not None:
             for place, what in asking.faults(partial.model):
                 at = partial.origin.get(place, place)
-                problems.append(Problem(located.line(at), dotted(at), what))
+                problems.append(Problem(located.line(at), format_path(at), what))
         if problems:
-            errors.append(refused(path, sorted(problems), "instrument"))
+            errors.append(make_document_error(path, sorted(problems), "instrument"))
         if errors:
             raise StudyError.together(errors)
         assert partial.model is not None  # what cannot be read at all has problems
@@ -753,7 +753,7 @@ class Questionnaire:
     file: Path
 
 
-def _shipped() -> Iterator[Questionnaire]:
+def _find_shipped() -> Iterator[Questionnaire]:
     files = sorted((resources.assets() / "instruments").glob("*.yaml"))
     return (Questionnaire(file.stem, file) for file in files)
 
@@ -767,5 +767,5 @@ def _problem(questionnaire: Questionnaire, others: Sequence[Questionnaire]) -> s
 
 
 QUESTIONNAIRES: Catalogue[Questionnaire] = Catalogue(
-    "labapp.instruments", "a questionnaire", Questionnaire, _shipped, _problem
+    "labapp.instruments", "a questionnaire", Questionnaire, _find_shipped, _problem
 )

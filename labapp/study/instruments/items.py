@@ -25,7 +25,7 @@ from pydantic import (
 )
 
 from labapp.base.documents import WORD, Strict
-from labapp.study.conditions import OnlyIf, Value, listed
+from labapp.study.conditions import OnlyIf, Value, as_tuple
 from labapp.study.plugins.bids import Column
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Item(Strict):
 
     def right_cells(self) -> tuple[Value, ...]:
         """What tables have of the answers that pass it as a check; nothing where it is none."""
-        return listed(self.right)
+        return as_tuple(self.right)
 
     def numbers_rated(self) -> tuple[int, int] | None:
         """The lowest and the highest number of a rating; None for any other item."""
@@ -444,7 +444,7 @@ class Written(Item):
     longest: int = Field(default=2000, ge=1, le=20_000)
 
     def check(self, value: Any) -> str:
-        return kept_text(value, self.longest, lines=self.lines > 1)
+        return clean_text(value, self.longest, lines=self.lines > 1)
 
     def answered(self, value: Any) -> bool:
         return bool(value)
@@ -453,7 +453,7 @@ class Written(Item):
         return self.check(f"{REMARK} {rng.integers(1000)}"[: self.longest])
 
 
-def kept_text(value: Any, longest: int, *, lines: bool) -> str:
+def clean_text(value: Any, longest: int, *, lines: bool) -> str:
     """A written answer without blanks around it; what cannot be seen in it becomes a blank.
 
     Raises ValueError for what is no text, or too long.

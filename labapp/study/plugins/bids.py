@@ -223,7 +223,7 @@ class TaskFiles:
 
     def plan(self, record: Record) -> dict[str, Any]:
         """By id the parts of a session's plan that the files are about. Raises RecordError."""
-        from labapp.study.plugins.registry import planned_part  # which asks tasks for such files
+        from labapp.study.plugins.registry import read_part  # which asks tasks for such files
 
         rows = (row for row in record.planned.plan if row["part"] in self.parts)
-        return {part.id: part for part in map(planned_part, rows)}
+        return {part.id: part for part in map(read_part, rows)}

@@ -115,11 +115,11 @@ class DecodedPictures(QuestionPictures[P]):
 
         def job() -> Callable[[], None]:
             decoded = decode()
-            return lambda: self._decoded(key, decoded)
+            return lambda: self._receive_decoded(key, decoded)
 
         self.context.request(job)
 
-    def _decoded(self, key: tuple[int, ...], decoded: Any) -> None:
+    def _receive_decoded(self, key: tuple[int, ...], decoded: Any) -> None:
         """The worker is done; the question may be over meanwhile, or ask for other pictures."""
         if key == self._of:
             self.shown = decoded

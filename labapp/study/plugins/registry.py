@@ -22,7 +22,7 @@ from labapp.base import discovery
 from labapp.base.discovery import Catalogue, load
 from labapp.base.errors import BundleError, RecordError, SessionError
 from labapp.record.events import registry as kinds
-from labapp.record.events.registry import kept
+from labapp.record.events.registry import kept_fields
 from labapp.study.plugins.bids import CourseRow, TaskFiles
 from labapp.study.plugins.item import Item, TaskStages
 from labapp.study.plugins.machine import PartMachine
@@ -238,18 +238,18 @@ class TaskType(ABC, Generic[P]):
     of the documentation shows it."""
 
 
-def _shipped() -> Iterator[TaskType[Any]]:
+def _load_shipped() -> Iterator[TaskType[Any]]:
     return (load(f"labapp.tasks.{name}.task:TASK") for name in discovery.TASKS)
 
 
-def _taken(task_type: TaskType[Any], others: Sequence[TaskType[Any]]) -> str:
+def _explain_conflict(task_type: TaskType[Any], others: Sequence[TaskType[Any]]) -> str:
     """Why a task cannot be used beside others; empty where it can."""
     taken = {kind for known in others for kind in _kinds(known)}
     kinds = sorted(kind for kind in _kinds(task_type) if kind in taken)
     if kinds:
         return f"parts of the kind {kinds[0]!r} are there already"
-    for key, values in _told_by(task_type):
-        for known, theirs in (told for other in others for told in _told_by(other)):
+    for key, values in _list_keys(task_type):
+        for known, theirs in (told for other in others for told in _list_keys(other)):
             both = sorted(values & theirs)
             if key == known and (both or not values or not theirs):
                 what = f"{key}: {both[0]}" if both else key
@@ -257,7 +257,7 @@ def _taken(task_type: TaskType[Any], others: Sequence[TaskType[Any]]) -> str:
     return ""
 
 
-def _told_by(task_type: TaskType[Any]) -> Iterator[tuple[str, frozenset[str]]]:
+def _list_keys(task_type: TaskType[Any]) -> Iterator[tuple[str, frozenset[str]]]:
     """By which key, and which values of it, a study file names the items and stages of a task; no
     values where any can stand there."""
     for stages in task_type.stages:
@@ -270,7 +270,7 @@ def _told_by(task_type: TaskType[Any]) -> Iterator[tuple[str, frozenset[str]]]:
 
 
 TASKS: Catalogue[TaskType[Any]] = Catalogue(
-    discovery.TASK_GROUP, "a task", TaskType, _shipped, _taken
+    discovery.TASK_GROUP, "a task", TaskType, _load_shipped, _explain_conflict
 )
 
 
@@ -345,7 +345,7 @@ def part_class(kind: str) -> type[PlannedPart]:
     return _of_kind(kind)[1]
 
 
-def planned_part(row: Mapping[str, Any]) -> PlannedPart:
+def read_part(row: Mapping[str, Any]) -> PlannedPart:
     """A part from its row in the plan of a session, of whatever version.
 
     Raises SessionError for a kind that nobody knows, RecordError where the row does not fit.
@@ -365,10 +365,10 @@ def planned_part(row: Mapping[str, Any]) -> PlannedPart:
         ) from error
 
 
-def known_parts(plan: Sequence[Mapping[str, Any]]) -> tuple[PlannedPart, ...]:
+def read_known_parts(plan: Sequence[Mapping[str, Any]]) -> tuple[PlannedPart, ...]:
     """The parts of a plan whose kinds are known, for checks beside the one that names the others.
     Raises RecordError where a row does not fit."""
-    return tuple(planned_part(row) for row in plan if knows(str(row.get("part"))))
+    return tuple(read_part(row) for row in plan if knows(str(row.get("part"))))
 
 
 def task_type_of(part: PlannedPart) -> TaskType[Any]:
@@ -394,7 +394,7 @@ def task_files() -> tuple[TaskFiles, ...]:
     known: dict[str, tuple[TaskFiles, str]] = {}
     for task_type in task_types():
         for where in task_type.bids:
-            files = _loaded(task_type, where)
+            files = _load_hook(task_type, where)
             if files.label in known:
                 raise BundleError(
                     f"The task types {known[files.label][1]!r} and {task_type.name!r} both call "
@@ -410,22 +410,24 @@ def task_files() -> tuple[TaskFiles, ...]:
 def course_rows() -> dict[str, CourseRow]:
     """By kind of event what tasks have in a bundle's timeline of the session. Raises BundleError
     where a package's cannot be loaded."""
-    rows = (row for known in task_types() if known.course for row in _loaded(known, known.course))
+    rows = (
+        row for known in task_types() if known.course for row in _load_hook(known, known.course)
+    )
     return {row.kind: row for row in rows}
 
 
 @cache
-def kept_text() -> dict[str, frozenset[str]]:
+def collect_kept_text() -> dict[str, frozenset[str]]:
     """By kind of event the fields whose text a de-identified copy keeps: as they declare, and as
     tasks of packages say apart from them. Raises BundleError where a package's cannot be loaded."""
-    fields = {name: kept(payload) for name, payload in kinds.registered().items()}
+    fields = {name: kept_fields(payload) for name, payload in kinds.registered_kinds().items()}
     for known in task_types():
-        for kind, names in _loaded(known, known.kept_text).items() if known.kept_text else ():
+        for kind, names in _load_hook(known, known.kept_text).items() if known.kept_text else ():
             fields[kind] = fields.get(kind, frozenset()) | frozenset(names)
     return fields
 
 
-def _loaded(task_type: TaskType[Any], where: str) -> Any:
+def _load_hook(task_type: TaskType[Any], where: str) -> Any:
     try:
         return load(where)
     except Exception as error:
@@ -449,8 +451,8 @@ def achievements() -> dict[str, str]:
 
 
 @cache
-def scored() -> dict[str, Callable[[Any], Mapping[str, Any] | None]]:
-    """By kind of event, what it says that a trial came to."""
+def list_score_readers() -> dict[str, Callable[[Any], Mapping[str, Any] | None]]:
+    """By kind of event, the function that reads the result of a trial from it."""
     return {kind: known.score for known in task_types() for kind in known.scored}
 
 

@@ -15,7 +15,7 @@ from labapp.study.plugins.part import PlannedPart
 
 if TYPE_CHECKING:
     from labapp.session.runner import Runner
-    from labapp.session.simulation.person import Experience, Pace, Person
+    from labapp.session.simulation.person import Experience, Pace, ParticipantTraits
 
 Options = Mapping[str, Any]
 """What whoever simulates sets for a task, by the task's name."""
@@ -64,7 +64,7 @@ class SimulatedParticipant(Protocol):
     careless: bool
     seed: tuple[int, *tuple[str, ...]]
     rng: np.random.Generator
-    person: Person
+    person: ParticipantTraits
     pace: Pace
     language: str
     paints: bool

@@ -24,15 +24,15 @@ from labapp.tasks.concept_repair.plan import (
     GIVEN,
     SAME,
     TIME_EXPIRED,
-    Change,
+    ConceptChange,
     ConceptGridPart,
     ConceptRepairPart,
+    ConceptStep,
     Grid,
     GridState,
     PlannedItem,
     Repair,
     RepairState,
-    Step,
 )
 
 
@@ -115,7 +115,7 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
             states=(AS_IT_IS,) * len(payload.beliefs),
             answer=payload.answer,
             probabilities=payload.probabilities,
-            pending=None if given is None else Change(given.concept, given.to),
+            pending=None if given is None else ConceptChange(given.concept, given.to),
         )
 
     def answered(self, question: Repair) -> bool:
@@ -131,7 +131,7 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
                     return ()
                 if self.item(question).foresee:
                     return (events.ConceptChosen(concept, to, was, device),)
-                return (self._set(question, Change(concept, to), device),)
+                return (self._set(question, ConceptChange(concept, to), device),)
             case events.PickAnswer(answer, device) if question.pending:
                 known = {SAME, *(class_.id for class_ in self.part.repaired.classes)}
                 new = answer in known and answer != question.picked
@@ -154,7 +154,7 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
                 return (undone,)
         return ()
 
-    def _set(self, trial: Repair, change: Change, device: str) -> events.ConceptSet:
+    def _set(self, trial: Repair, change: ConceptChange, device: str) -> events.ConceptSet:
         concept, to = change
         states = (*trial.states[:concept], to, *trial.states[concept + 1 :])
         probabilities = self.item(trial).probabilities(states)
@@ -171,20 +171,26 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
     def after(self, question: Repair, payload: Payload) -> Repair:
         match payload:
             case events.ConceptChosen():
-                return replace(question, pending=Change(payload.concept, payload.to), picked=None)
+                return replace(
+                    question, pending=ConceptChange(payload.concept, payload.to), picked=None
+                )
             case events.AnswerPicked():
                 return replace(question, picked=payload.answer)
             case events.ConceptSet():
-                step = Step(payload.concept, payload.was, question.answer, question.probabilities)
-                return _changed(question, payload, (*question.history, step))
+                step = ConceptStep(
+                    payload.concept, payload.was, question.answer, question.probabilities
+                )
+                return _apply_move(question, payload, (*question.history, step))
             case events.ConceptUndone():
-                return _changed(question, payload, question.history[:-1])
+                return _apply_move(question, payload, question.history[:-1])
             case events.RepairEnded():
                 return replace(question, ended=payload.how)
         return question
 
 
-def _changed(trial: Repair, payload: events.ConceptMoved, history: tuple[Step, ...]) -> Repair:
+def _apply_move(
+    trial: Repair, payload: events.ConceptMoved, history: tuple[ConceptStep, ...]
+) -> Repair:
     before, behind = trial.states[: payload.concept], trial.states[payload.concept + 1 :]
     return replace(
         trial,

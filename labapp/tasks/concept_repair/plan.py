@@ -125,23 +125,25 @@ class PlannedItem(Strict):
     @property
     def table(self) -> Answers:
         """Probabilities of the classes in every state: float16, shape (3^k, classes)."""
-        return _unpacked(self.answers, len(self.beliefs))
+        return _decode_answers(self.answers, len(self.beliefs))
 
     def probabilities(self, state: State) -> tuple[float, ...]:
         return tuple(map(float, self.table[interventions.place(state)]))
 
     def wrong(self) -> tuple[int, ...]:
         pairs = zip(self.beliefs, self.concepts, strict=True)
-        return tuple(n for n, (p, there) in enumerate(pairs) if interventions.believed(p) != there)
+        return tuple(
+            n for n, (p, there) in enumerate(pairs) if interventions.is_predicted_on(p) != there
+        )
 
 
-def packed(answers: Answers) -> str:
+def encode_answers(answers: Answers) -> str:
     """Answers to one picture as the plan keeps them."""
     return base64.b64encode(np.ascontiguousarray(answers, "<f2").tobytes()).decode()
 
 
 @lru_cache(maxsize=1024)
-def _unpacked(answers: str, concepts: int) -> Answers:
+def _decode_answers(answers: str, concepts: int) -> Answers:
     values = np.frombuffer(base64.b64decode(answers, validate=True), "<f2")
     return values.reshape(3**concepts, -1)
 
@@ -247,14 +249,14 @@ SAME = ""
 """What is foretold where the model is to answer as before."""
 
 
-class Change(NamedTuple):
+class ConceptChange(NamedTuple):
     """A concept, from 0, and what it is set to: 0 as the model has it, 1 off, 2 on."""
 
     concept: int
     to: int
 
 
-class Step(NamedTuple):
+class ConceptStep(NamedTuple):
     """Where a change led from: the concept and its state, the answer and the probabilities."""
 
     concept: int
@@ -281,8 +283,8 @@ class Repair(questions.Question):
     states: tuple[int, ...]
     answer: str
     probabilities: tuple[float, ...]
-    history: tuple[Step, ...] = ()
-    pending: Change | None = None
+    history: tuple[ConceptStep, ...] = ()
+    pending: ConceptChange | None = None
     picked: str | None = None
     ended: str | None = None
 

@@ -51,7 +51,7 @@ from labapp.tasks.concept_repair.plan import (
     PlannedItem,
     Repaired,
     Sample,
-    packed,
+    encode_answers,
     rules_of,
 )
 
@@ -134,7 +134,7 @@ class ConceptRepairStages(StimulusStages):
         return (*(() if self.practice is None else (self.practice.text,)), self.intro)
 
     @model_validator(mode="after")
-    def _foretold(self) -> ConceptRepairStages:
+    def _check_foresight(self) -> ConceptRepairStages:
         if self.instruction == "foresight" and self.foresee != "all":
             raise ValueError("with instruction: foresight every change is foretold; foresee: all")
         return self
@@ -147,7 +147,7 @@ BELIEFS = 0.8, 0.97
 
 
 @dataclass(frozen=True)
-class Repairing:
+class RepairStage:
     """A stimulus set as one stage repairs it, for one participant; the pictures in their order."""
 
     stages: ConceptRepairStages
@@ -213,7 +213,7 @@ class Repairing:
         }
 
 
-def repairing_at(place: int, planner: Planner) -> Repairing:
+def repairing_at(place: int, planner: Planner) -> RepairStage:
     """What is repaired at a place of the flow, worked out once."""
     key = (TASK, place)
     if key not in planner.memory:
@@ -224,7 +224,7 @@ def repairing_at(place: int, planner: Planner) -> Repairing:
             stimuli, number = set_of(stages, scope, planner)
             draws = _Draws(stages, planner, place)
             planner.memory[key] = draws.repairing(stimuli, number)
-    repairing: Repairing = planner.memory[key]
+    repairing: RepairStage = planner.memory[key]
     return repairing
 
 
@@ -238,10 +238,10 @@ class _Draws:
         planner = self.planner
         return planner.study.id, planner.participant, f"{TASK} {self.place}", what
 
-    def _shuffled(self, items: Sequence[PlannedItem], what: str) -> tuple[PlannedItem, ...]:
+    def _shuffle(self, items: Sequence[PlannedItem], what: str) -> tuple[PlannedItem, ...]:
         return conditions.shuffled(items, self.planner.seed, *self._purpose(what))
 
-    def repairing(self, stimuli: StimulusSet, number: int) -> Repairing:
+    def repairing(self, stimuli: StimulusSet, number: int) -> RepairStage:
         """Raises IncompatibleStimuliError for what does not fit together."""
         check_kind(stimuli, TASK, "interventions")
         if self.stages.grid and len(stimuli.manifest.concepts) < 2:
@@ -252,7 +252,7 @@ class _Draws:
                 "Write grid: false.",
             )
         answers = _answers(stimuli)
-        repaired = self._repaired(stimuli, number)
+        repaired = self._make_repaired(stimuli, number)
         drawn = pictures_at(self.place, self.planner)
         chosen = [
             _item(
@@ -264,20 +264,20 @@ class _Draws:
             if kind != PRACTICE
             for photo in photos
         ]
-        items = self._shuffled(self._foreseen(chosen, repaired), "order")
+        items = self._shuffle(self._foreseen(chosen, repaired), "order")
         practice = self._practice(drawn[PRACTICE], repaired) if self.stages.practice else ()
-        return Repairing(self.stages, repaired, items, practice)
+        return RepairStage(self.stages, repaired, items, practice)
 
     def _foreseen(self, items: Sequence[PlannedItem], repaired: Repaired) -> Sequence[PlannedItem]:
         """The pictures with those marked whose changes are foretold: of half of them half of each
         kind, as far as that goes, because they stand in groups here."""
         stages = self.stages
         if stages.instruction == "foresight":
-            return self._given(items, repaired, "given")
+            return self._assign_changes(items, repaired, "given")
         mixed = [
             item
             for kind in dict.fromkeys((item.sample, item.item) for item in items)
-            for item in self._shuffled(
+            for item in self._shuffle(
                 [each for each in items if (each.sample, each.item) == kind], f"foresee {kind}"
             )
         ]
@@ -287,13 +287,13 @@ class _Draws:
             for place, item in enumerate(mixed)
         ]
 
-    def _given(
+    def _assign_changes(
         self, items: Sequence[PlannedItem], repaired: Repaired, what: str
     ) -> tuple[PlannedItem, ...]:
         """The pictures with a change each: every second one changes the answer, where any does."""
         rng = conditions.generator(self.planner.seed, *self._purpose(what))
         out = []
-        for place, item in enumerate(self._shuffled(items, f"{what} order")):
+        for place, item in enumerate(self._shuffle(items, f"{what} order")):
             before = int(item.table[0].argmax())
             every = [
                 PlannedChange(concept=concept, to=to)
@@ -351,10 +351,10 @@ class _Draws:
             foresee = (place + 1) % 2 < FORETOLD[self.stages.foresee]
             out.append(item.model_copy(update={"foresee": foresee}))
         if self.stages.instruction == "foresight":
-            return self._given(out, repaired, "practised")
+            return self._assign_changes(out, repaired, "practised")
         return tuple(out)
 
-    def _drawn_names(self, names: Sequence[str]) -> list[str]:
+    def _draw_names(self, names: Sequence[str]) -> list[str]:
         """The names in a participant's own order, one further on with each stage: so that no class
         keeps its name from one stage to the next."""
         study, participant = self.planner.study.id, self.planner.participant
@@ -363,7 +363,7 @@ class _Draws:
         by = every.index(self.place) % len(drawn)
         return [*drawn[by:], *drawn[:by]]
 
-    def _repaired(self, stimuli: StimulusSet, number: int) -> Repaired:
+    def _make_repaired(self, stimuli: StimulusSet, number: int) -> Repaired:
         manifest, model = stimuli.manifest, stimuli.manifest.concept_model
         assert model is not None  # `check_kind` refuses a set without
         language = self.planner.study.language
@@ -377,7 +377,7 @@ class _Draws:
                     "classes they would be wrong",
                     "Write class_names: as_listed.",
                 )
-            names = self._drawn_names(names)
+            names = self._draw_names(names)
         return Repaired(
             stimuli=manifest.id,
             manifest_sha256=stimuli.sha256,
@@ -427,7 +427,7 @@ def _item(photo: Photo, answers: Answers, sample: Sample) -> PlannedItem:
         item=None if sample == "practice" else photo.item,
         sample=sample,
         foresee=False,
-        answers=packed(answers),
+        answers=encode_answers(answers),
     )
 
 
@@ -467,14 +467,14 @@ def pictures_at(place: int, planner: Planner) -> dict[str, tuple[Photo, ...]]:
     """
     key = (TASK, "pictures")
     if key not in planner.memory:
-        planner.memory[key] = list(_drawn(planner))
+        planner.memory[key] = list(_draw_photos(planner))
     every: list[tuple[Wanted, tuple[Photo, ...]]] = planner.memory[key]
     own = [(wanted, drawn) for wanted, drawn in every if wanted.place == place]
     if not own:
-        list(_wanted_at(place, *planner.flow[place], planner))  # raises what is wrong with it
+        list(_list_wanted(place, *planner.flow[place], planner))  # raises what is wrong with it
     for wanted, drawn in own:
         if missing := wanted.count - len(drawn):
-            fitting, examples = len(wanted.photos), bool(reserved_pictures(planner))
+            fitting, examples = len(wanted.photos), bool(find_reserved_pictures(planner))
             raise IncompatibleStimuliError(
                 PRACTICE if wanted.kind == PRACTICE else "items",
                 f"{wanted.count} pictures of the kind {wanted.kind!r} are asked for, and the set "
@@ -486,7 +486,7 @@ def pictures_at(place: int, planner: Planner) -> dict[str, tuple[Photo, ...]]:
     return {wanted.kind: drawn for wanted, drawn in own}
 
 
-def _drawn(planner: Planner) -> Iterator[tuple[Wanted, tuple[Photo, ...]]]:
+def _draw_photos(planner: Planner) -> Iterator[tuple[Wanted, tuple[Photo, ...]]]:
     """What was drawn for it, in random order; fewer where pictures are missing."""
     from scipy.optimize import linear_sum_assignment  # slow to load
 
@@ -494,7 +494,7 @@ def _drawn(planner: Planner) -> Iterator[tuple[Wanted, tuple[Photo, ...]]]:
     for place, item, scope in planner.in_all_sessions(ConceptRepairStages):
         # What is wrong with another stage is said when that one is planned.
         with suppress(IncompatibleStimuliError, LabappError):
-            every += list(_wanted_at(place, item, scope, planner))
+            every += list(_list_wanted(place, item, scope, planner))
     # Where pictures are missing, practice goes without first, and then later stages.
     every.sort(key=lambda wanted: (wanted.kind == PRACTICE, wanted.place))
     slots = [number for number, wanted in enumerate(every) for _ in range(wanted.count)]
@@ -519,14 +519,14 @@ def _drawn(planner: Planner) -> Iterator[tuple[Wanted, tuple[Photo, ...]]]:
         yield wanted, tuple(wanted.photos[shown[column]] for column in own)
 
 
-def _wanted_at(place: int, item: Item, scope: Scope, planner: Planner) -> Iterator[Wanted]:
+def _list_wanted(place: int, item: Item, scope: Scope, planner: Planner) -> Iterator[Wanted]:
     """What one place of the flow wants. Raises IncompatibleStimuliError, and what reading its set
     raises."""
     stages = item.task_stages()
     assert isinstance(stages, ConceptRepairStages)
     stimuli, number = set_of(stages, scope, planner)
     check_kind(stimuli, TASK, "interventions")
-    examples = reserved_pictures(planner)
+    examples = find_reserved_pictures(planner)
     by_picture = {}
     for photo in photos_of(stimuli, number):
         try:
@@ -612,7 +612,7 @@ def examples_of(place: int, planner: Planner, number: int, of: int) -> ConceptEx
     )
 
 
-def reserved_pictures(planner: Planner) -> frozenset[str]:
+def find_reserved_pictures(planner: Planner) -> frozenset[str]:
     """What the pictures show that this participant sees as examples, before whatever stage
     (`labapp.models.stimuli.pictures.identity_of`): none of them is a picture of any stage or
     practice. What is wrong with the examples of a stage is said by `examples_of`, when it is
@@ -624,7 +624,7 @@ def reserved_pictures(planner: Planner) -> frozenset[str]:
             stages = item.task_stages()
             if isinstance(stages, ConceptRepairStages) and stages.examples:
                 with suppress(IncompatibleStimuliError, LabappError):
-                    names = check.reserved(_pairs_at(item, scope, planner))
+                    names = check.find_reserved_pictures(_pairs_at(item, scope, planner))
                     folder = set_of(stages, scope, planner)[0].folder
                     shown |= {pictures.identity_of(folder, name) for name in names}
         planner.memory[key] = frozenset(shown)

@@ -60,7 +60,7 @@ ChangeKind = Literal["correction", "confirmation", "release", "undo"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ShownChange:
     """A change that was shown. number: in its attempt, from 1; working_ns: when; foretold: what was
     said of it before; undone: it was taken back later; p_truth: the model's probability of the true
     class then; seen_before: the answer to these states of the concepts had been on the screen
@@ -159,7 +159,7 @@ class RepairAttempt(Attempt):
         self.item = part.items[key[1] - 1]
         self.alone = self.answer = drawn.answer
         self.states = [AS_IT_IS] * len(drawn.beliefs)
-        self.changes: list[Change] = []
+        self.changes: list[ShownChange] = []
         self.chosen_ns: int | None = None
         self.ended_ns: int | None = None
         self._seen = seen
@@ -179,12 +179,12 @@ class RepairAttempt(Attempt):
                 if payload.device != GIVEN:
                     self._choose(working)
                 self._standing.append(len(self.changes))
-                self._changed(event, payload, working, self._kind(payload))
+                self._record_change(event, payload, working, self._kind(payload))
             case events.ConceptUndone():
                 if self._standing:
                     last = self._standing.pop()
                     self.changes[last] = replace(self.changes[last], undone=True)
-                self._changed(event, payload, working, "undo")
+                self._record_change(event, payload, working, "undo")
             case events.RepairEnded():
                 self.ended_ns, self.ended_session_ns = working, event.t_ns
 
@@ -195,10 +195,10 @@ class RepairAttempt(Attempt):
     def _kind(self, payload: events.ConceptSet) -> ChangeKind:
         if payload.to == AS_IT_IS:
             return "release"
-        believed = interventions.believed(self.item.beliefs[payload.concept])
+        believed = interventions.is_predicted_on(self.item.beliefs[payload.concept])
         return "confirmation" if payload.to == interventions.set_to(believed) else "correction"
 
-    def _changed(
+    def _record_change(
         self, event: Event, payload: events.ConceptMoved, working: int, kind: ChangeKind
     ) -> None:
         truth = interventions.set_to(self.item.concepts[payload.concept])
@@ -207,7 +207,7 @@ class RepairAttempt(Attempt):
         self.states[payload.concept] = payload.to
         states = tuple(self.states)
         self.changes.append(
-            Change(
+            ShownChange(
                 repair=self,
                 number=len(self.changes) + 1,
                 event=payload,
@@ -256,18 +256,18 @@ class RepairAttempt(Attempt):
     @property
     def n_concepts_wrong_end(self) -> int:
         return sum(
-            (interventions.believed(belief) if state == AS_IT_IS else state == ON) != there
+            (interventions.is_predicted_on(belief) if state == AS_IT_IS else state == ON) != there
             for state, belief, there in zip(
                 self.states, self.item.beliefs, self.item.concepts, strict=True
             )
         )
 
     @property
-    def own_changes(self) -> list[Change]:
+    def own_changes(self) -> list[ShownChange]:
         """Its changes but for those that the plan gave."""
         return [change for change in self.changes if not change.given]
 
-    def of_kind(self, kind: ChangeKind) -> list[Change]:
+    def of_kind(self, kind: ChangeKind) -> list[ShownChange]:
         return [change for change in self.own_changes if change.kind == kind]
 
     def right_of(self, kind: ChangeKind) -> int:
@@ -492,7 +492,7 @@ REPAIRS = of(
 """A row an attempt at a picture."""
 
 CONCEPT_CHANGES = of(
-    Change,
+    ShownChange,
     *WHO,
     *WHERE,
     text("role", "stage or practice"),
@@ -664,7 +664,7 @@ CONCEPT_CURVES = of(
 5); a row a picture and number, whoever met it."""
 
 
-class Pictures:
+class PictureStage:
     """The attempts of a stage that count; of the grid only its time does."""
 
     def __init__(self, attempts: Sequence[Concepts]) -> None:
@@ -683,7 +683,7 @@ class Pictures:
 
 
 _STAGES = of(
-    Pictures,
+    PictureStage,
     number("success_rate", "pictures left by Done with a right answer / pictures", "0-1"),
     number("gain", "mean over pictures, see the table repairs", "-1 to 1"),
     number(
@@ -802,8 +802,8 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
     def repairs(self) -> list[RepairAttempt]:
         return [attempt for attempt in self.attempts if isinstance(attempt, RepairAttempt)]
 
-    def stage(self, part: Part, attempts: Sequence[Concepts], ran: Ran) -> Pictures:
-        return Pictures(attempts)
+    def stage(self, part: Part, attempts: Sequence[Concepts], ran: Ran) -> PictureStage:
+        return PictureStage(attempts)
 
     def models(self) -> list[Repaired]:
         """The models of the stages, each once."""
@@ -816,11 +816,11 @@ class ConceptRepairRecords(TaskRecords[Any, Any]):
         """Every pair of every grid, with what the participant met of it in the stage."""
         for attempt in self.attempts:
             if isinstance(attempt, GridAttempt):
-                times_set, effects = self._met(attempt.part.about)
+                times_set, effects = self._count_met(attempt.part.about)
                 for pair in permutations(range(len(attempt.part.repaired.concepts)), 2):
                     yield GridPair(attempt, *pair, times_set[pair[0]], effects[pair])
 
-    def _met(self, stage: str) -> tuple[Counter[int], Counter[tuple[int, int]]]:
+    def _count_met(self, stage: str) -> tuple[Counter[int], Counter[tuple[int, int]]]:
         """How often each concept was set in a stage, and with which side effects, in all attempts:
         what was met before the stage began again was met."""
         times_set: Counter[int] = Counter()

@@ -16,7 +16,7 @@ from itertools import permutations
 import numpy as np
 
 from labapp.base.clock import NS
-from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON, believed, set_to
+from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON, is_predicted_on, set_to
 from labapp.record.events.commands import Command, Next
 from labapp.session.simulation.names import ORACLE
 from labapp.session.simulation.person import (
@@ -43,7 +43,7 @@ from labapp.tasks.concept_repair.events import (
 from labapp.tasks.concept_repair.plan import (
     SAME,
     TASK,
-    Change,
+    ConceptChange,
     ConceptGridPart,
     ConceptRepairPart,
     Grid,
@@ -62,7 +62,7 @@ def eyesight_of(participant: SimulatedParticipant) -> Eyesight:
     return sees
 
 
-def learnt_of(participant: SimulatedParticipant, stage: str) -> Learnt:
+def get_learnt(participant: SimulatedParticipant, stage: str) -> Learnt:
     learnt: Learnt = participant.memory.setdefault((TASK, stage), Learnt())
     return learnt
 
@@ -77,10 +77,10 @@ class Repairing(Actor[ConceptRepairPart]):
             participant.strategy,
             participant.seed,
             eyesight_of(participant),
-            learnt_of(participant, part.id),
+            get_learnt(participant, part.id),
         )
         self._trial: TrialKey | None = None
-        self._tried: list[Change] = []
+        self._tried: list[ConceptChange] = []
         self._noticed = 0
 
     def act(self) -> None:
@@ -104,7 +104,7 @@ class Repairing(Actor[ConceptRepairPart]):
         if isinstance(command, SetConcept):
             if self._repairer.item(trial).foresee:
                 participant.think_aloud(EXPECTS, self._name(command.concept))
-            self._tried.append(Change(command.concept, command.to))
+            self._tried.append(ConceptChange(command.concept, command.to))
             looks = LOOKS
         elif isinstance(command, UndoChange):
             participant.think_aloud(GOES_ROUND, self._name(trial.history[-1].concept))
@@ -153,7 +153,7 @@ class Ticking(Actor[ConceptGridPart]):
             participant.later(participant.pace.stride_s)
             return
         if participant.strategy == LEARNER:  # what came with a change, by those who remember it
-            wanted = learnt_of(participant, self.part.about).pairs()
+            wanted = get_learnt(participant, self.part.about).pairs()
         else:  # any now and then
             count = len(self.part.repaired.concepts)
             rng = generator(*participant.seed, self.part.id, "grid")
@@ -205,9 +205,11 @@ class Learnt:
         were on then.
     """
 
-    moved: dict[Change, dict[int, bool]] = field(default_factory=dict)
+    moved: dict[ConceptChange, dict[int, bool]] = field(default_factory=dict)
 
-    def take(self, change: Change, moved: Mapping[int, bool], says: Mapping[int, bool]) -> None:
+    def take(
+        self, change: ConceptChange, moved: Mapping[int, bool], says: Mapping[int, bool]
+    ) -> None:
         """Take in a change. moved: the concepts of which the answer says the opposite now; says:
         what it says of all concepts that it says something of. What should have come with the
         change, and did not, is forgotten."""
@@ -220,7 +222,7 @@ class Learnt:
 
 
 @dataclass(frozen=True)
-class Look:
+class PictureLook:
     """What is seen of a picture.
 
     Attributes
@@ -268,7 +270,7 @@ class Repairer:
         """Of a picture: the same in whatever order it is asked."""
         return generator(*self._seed, self.part.id, trial.number, trial.attempt, purpose)
 
-    def look(self, trial: Repair) -> Look:
+    def look(self, trial: Repair) -> PictureLook:
         item = self.item(trial)
         count = len(item.concepts)
         if self.strategy in TOLD:
@@ -279,7 +281,7 @@ class Repairer:
             lots = self._draws(trial, "seen").random(count)
             pairs = zip(item.concepts, lots, sureness, strict=True)
             seen = tuple(there == bool(lot < p) for there, lot, p in pairs)
-        return Look(seen, sureness, self.named(seen))
+        return PictureLook(seen, sureness, self.named(seen))
 
     def item(self, trial: Repair) -> PlannedItem:
         return self.part.items[trial.number - 1]
@@ -291,18 +293,18 @@ class Repairer:
                 return class_.id
         return None
 
-    def expected(self, trial: Repair, change: Change) -> str:
+    def expected(self, trial: Repair, change: ConceptChange) -> str:
         """The answer that the rule card has after a change: the present one where the concepts
         then make no other class than now. Those who learn count what came with it before."""
         states = trial.states
         beliefs = self.item(trial).beliefs
         now = [
-            believed(p) if state == AS_IT_IS else state == ON
+            is_predicted_on(p) if state == AS_IT_IS else state == ON
             for p, state in zip(beliefs, states, strict=True)
         ]
         then = list(now)
         concept, to = change
-        then[concept] = believed(beliefs[concept]) if to == AS_IT_IS else to == ON
+        then[concept] = is_predicted_on(beliefs[concept]) if to == AS_IT_IS else to == ON
         if self.strategy == LEARNER:
             for other, on in self.learnt.moved.get(change, {}).items():
                 then[other] = on
@@ -325,7 +327,7 @@ class Repairer:
         picked = SAME if answer == trial.answer else answer
         return picked, sure and self.strategy not in GUESSING
 
-    def next(self, trial: Repair, tried: Sequence[Change]) -> Command:
+    def next(self, trial: Repair, tried: Sequence[ConceptChange]) -> Command:
         """The next thing that it does with a picture.
 
         Parameters
@@ -340,7 +342,7 @@ class Repairer:
             return RepairDone()
         if self._takes_back(trial, tried):
             return UndoChange(DEVICE)
-        for change in self._wanted(trial):
+        for change in self._list_wanted_changes(trial):
             if change not in tried and trial.states[change.concept] != change.to:
                 return SetConcept(*change, DEVICE)
         if self.part.instruction == "audit" and trial.unset:
@@ -351,7 +353,7 @@ class Repairer:
         goes = right or self.part.instruction == "audit" or self.strategy in (STUBBORN, RANDOM)
         return RepairDone() if goes else GiveUp()
 
-    def _takes_back(self, trial: Repair, tried: Sequence[Change]) -> bool:
+    def _takes_back(self, trial: Repair, tried: Sequence[ConceptChange]) -> bool:
         """Whether the last change is taken back: its answer was not the expected one. In an audit
         only the first time, for there all has to be set."""
         if self.strategy != MISLED or not trial.history or not tried:
@@ -367,21 +369,23 @@ class Repairer:
         """The answer that was expected of the last change."""
         step = trial.history[-1]
         states = list(trial.states)
-        change = Change(step.concept, states[step.concept])
+        change = ConceptChange(step.concept, states[step.concept])
         states[step.concept] = step.state
         earlier = replace(trial, states=tuple(states), answer=step.answer)
         return self.expected(earlier, change)
 
-    def _wanted(self, trial: Repair) -> list[Change]:
+    def _list_wanted_changes(self, trial: Repair) -> list[ConceptChange]:
         item, look = self.item(trial), self.look(trial)
         if self.strategy in GUESSING:
             lots = self._draws(trial, "guesses")
             every = lots.permutation(len(item.beliefs))
             most = len(every) if self.part.instruction == "audit" else MOST_GUESSES
-            return [Change(int(place), int(lots.integers(OFF, ON + 1))) for place in every[:most]]
+            return [
+                ConceptChange(int(place), int(lots.integers(OFF, ON + 1))) for place in every[:most]
+            ]
         order = sorted(range(len(look.seen)), key=lambda place: -look.sureness[place])
-        changes = [Change(place, set_to(look.seen[place])) for place in order]
-        beliefs = [believed(belief) for belief in item.beliefs]
+        changes = [ConceptChange(place, set_to(look.seen[place])) for place in order]
+        beliefs = [is_predicted_on(belief) for belief in item.beliefs]
         wrong = [made for made in changes if beliefs[made.concept] != look.seen[made.concept]]
         if self.part.instruction == "audit" or self.strategy == STUBBORN:
             return [*wrong, *(change for change in changes if change not in wrong)]
@@ -393,7 +397,7 @@ class Repairer:
         """Take in what the last change did: whether the answer was another than expected, and which
         other concepts it now says the opposite of. To be called once a change."""
         step = trial.history[-1]
-        change = Change(step.concept, trial.states[step.concept])
+        change = ConceptChange(step.concept, trial.states[step.concept])
         unexpected = trial.answer != self.before(trial)
         repaired = self.part.repaired
         rule = repaired.class_(trial.answer).concepts

@@ -10,8 +10,8 @@ from labapp.study.consent import Sign
 from labapp.tasks.consent.machine import ConsentPart
 from labapp.ui import theme
 from labapp.ui.consent_pdf import SignatureField
-from labapp.ui.participant.screen import InView, Question, Screen
-from labapp.ui.participant.view import SessionView, announced
+from labapp.ui.participant.screen import InView, QuestionCard, Screen
+from labapp.ui.participant.view import SessionView, announce_interview
 from labapp.ui.widgets.choice import CheckBox
 from labapp.ui.widgets.controls import Button, Limit, PlainLabel
 from labapp.ui.widgets.dial import Foot
@@ -41,7 +41,7 @@ class ConsentScreen(Screen):
         words = session.words
         self._part = part
         self.text = MarkdownView()
-        behind = announced(
+        behind = announce_interview(
             words,
             part.items,
             interview=any(other.talks for other in session.parts),
@@ -69,7 +69,7 @@ class ConsentScreen(Screen):
         if part.sign == "drawn":
             self.field = SignatureField(words("consent_draw_hint"), session.palette)
             self.field.altered.connect(self._changed)
-        self.leave = Question(
+        self.leave = QuestionCard(
             words("decline_title"),
             words("decline_text"),
             stay=words("decline_no"),

@@ -27,7 +27,7 @@ class JudgingRows(TaskRows):
         match payload:
             case events.JudgementMade():
                 cells["item"] = payload.question
-                cells |= self._rated(event, payload.question)
+                cells |= self._describe_rating(event, payload.question)
             case events.DescriptionOpened() | events.DescriptionClosed():
                 cells["item"] = payload.what
             case events.SpeciesOpened():
@@ -36,7 +36,7 @@ class JudgingRows(TaskRows):
                 cells["value"] = payload.limit_s
         return cells
 
-    def _rated(self, event: Event, question: str) -> Cells:
+    def _describe_rating(self, event: Event, question: str) -> Cells:
         """What a rating of similarity is about; nothing of other questions."""
         photo = self.drawn[event.key].photo
         for number, row in enumerate(self.plan[str(event.part_id)].judged[photo].rows, start=1):

@@ -29,8 +29,8 @@ from labapp.tasks.judging.events import PerformanceComputed
 from labapp.tasks.judging.plan import (
     Exercise,
     JudgingPart,
+    PhotoQuestion,
     PlannedPhoto,
-    Question,
     WarmUpPart,
     applies,
     exercise_questions,
@@ -83,7 +83,7 @@ class JudgingState(QuestionsState[PhotoTrial]):
 JUDGED = "judged"
 
 
-def missing(asked: Sequence[Question], trial: PhotoTrial) -> tuple[Question, ...]:
+def missing(asked: Sequence[PhotoQuestion], trial: PhotoTrial) -> tuple[PhotoQuestion, ...]:
     return tuple(
         question
         for question in asked
@@ -91,8 +91,8 @@ def missing(asked: Sequence[Question], trial: PhotoTrial) -> tuple[Question, ...
     )
 
 
-def answered(
-    asked: Sequence[Question], trial: PhotoTrial, command: events.Judge
+def decide_answer(
+    asked: Sequence[PhotoQuestion], trial: PhotoTrial, command: events.Judge
 ) -> Sequence[events.JudgementMade]:
     """The events of an answer; none where the question has no such answer, or has it already.
 
@@ -123,17 +123,17 @@ def with_answer(trial: PhotoTrial, made: events.JudgementMade) -> PhotoTrial:
     return replace(trial, answers=left)
 
 
-class Judging(QuestionsMachine[JudgingState, PhotoTrial]):
+class JudgingMachine(QuestionsMachine[JudgingState, PhotoTrial]):
     """What photos and exercises share."""
 
     shown = events.PhotoShown
     achieved = JUDGED
 
-    def questions(self, trial: PhotoTrial) -> tuple[Question, ...]:
+    def questions(self, trial: PhotoTrial) -> tuple[PhotoQuestion, ...]:
         """The questions of a trial, whether or not they apply."""
         raise NotImplementedError
 
-    def missing(self, trial: PhotoTrial) -> tuple[Question, ...]:
+    def missing(self, trial: PhotoTrial) -> tuple[PhotoQuestion, ...]:
         return missing(self.questions(trial), trial)
 
     def initial(self, pauses: Pauses) -> JudgingState:
@@ -166,7 +166,7 @@ class Judging(QuestionsMachine[JudgingState, PhotoTrial]):
 
 
 @dataclass(frozen=True)
-class JudgingTask(Judging):
+class JudgingTask(JudgingMachine):
     """A stage of photos. index: the part's place in the plan; seed, study and participant: for the
     coin among the ties of the performance."""
 
@@ -177,7 +177,7 @@ class JudgingTask(Judging):
     participant: str
 
     def closing(self, state: JudgingState) -> Sequence[Payload]:
-        return closed(state.description)
+        return close_description(state.description)
 
     def result(self, state: JudgingState) -> StageResult | None:
         return None if state.performance is None else StageResult(state.performance, state.judged)
@@ -185,7 +185,7 @@ class JudgingTask(Judging):
     def photo(self, trial: PhotoTrial) -> PlannedPhoto:
         return self.part.photos[trial.number - 1]
 
-    def questions(self, trial: PhotoTrial) -> tuple[Question, ...]:
+    def questions(self, trial: PhotoTrial) -> tuple[PhotoQuestion, ...]:
         return questions(self.part.task, self.photo(trial))
 
     @property
@@ -198,11 +198,11 @@ class JudgingTask(Judging):
     ) -> Sequence[UnstampedEvent]:
         if state.outcome is not None:
             return ()
-        if payloads := toggled(self.offered, state.description, command):
-            return [self._keyed(state, payload) for payload in payloads]
+        if payloads := decide_description(self.offered, state.description, command):
+            return [self._add_photo_key(state, payload) for payload in payloads]
         trial = state.trial
         if isinstance(command, Next) and trial and trial.open and not self.missing(trial):
-            right = performance.marked(self.part.task, self.photo(trial), trial.answers)
+            right = performance.mark_answers(self.part.task, self.photo(trial), trial.answers)
             left = machine.leave_question(self.part, self.index, state, trial, JUDGED)
             final = events.PhotoJudged(dict(trial.answers), right)
             state = replace(state, judged={**state.judged, trial.number: trial.answers})
@@ -220,7 +220,7 @@ class JudgingTask(Judging):
     def answer(self, question: PhotoTrial, command: Command) -> Sequence[Payload]:
         match command:
             case events.Judge():
-                return answered(self.questions(question), question, command)
+                return decide_answer(self.questions(question), question, command)
             case events.OpenSpecies(option) if option != question.option:
                 if self.part.task == "prototype-distinction":
                     known = 1 <= option <= len(self.photo(question).options)
@@ -235,14 +235,14 @@ class JudgingTask(Judging):
         computed = performance.compute(
             self.part, state.judged, self.seed, self.study, self.participant, state.attempt
         )
-        closing = [*closed(state.description), computed]
+        closing = [*close_description(state.description), computed]
         return [
             *made[:-1],
             *(UnstampedEvent(payload, self.part.id) for payload in closing),
             made[-1],
         ]
 
-    def _keyed(self, state: JudgingState, payload: Payload) -> UnstampedEvent:
+    def _add_photo_key(self, state: JudgingState, payload: Payload) -> UnstampedEvent:
         """What happens beside the photos carries the photo that is on the screen, if there is."""
         trial = state.trial
         if trial is None or trial.outcome is not None:
@@ -251,7 +251,7 @@ class JudgingTask(Judging):
 
 
 @dataclass(frozen=True)
-class WarmUpTask(Judging):
+class WarmUpTask(JudgingMachine):
     """The exercises before a task. index: the part's place in the plan."""
 
     part: WarmUpPart
@@ -259,7 +259,7 @@ class WarmUpTask(Judging):
     def exercise(self, trial: PhotoTrial) -> Exercise:
         return self.part.exercises[trial.number - 1]
 
-    def questions(self, trial: PhotoTrial) -> tuple[Question, ...]:
+    def questions(self, trial: PhotoTrial) -> tuple[PhotoQuestion, ...]:
         return exercise_questions(self.exercise(trial))
 
     def draw(self, number: int, attempt: int) -> events.PhotoDrawn:
@@ -272,7 +272,7 @@ class WarmUpTask(Judging):
     def answer(self, question: PhotoTrial, command: Command) -> Sequence[Payload]:
         match command:
             case events.Judge() if question.open:
-                return answered(self.questions(question), question, command)
+                return decide_answer(self.questions(question), question, command)
             case HandIn() if question.open and not self.missing(question):
                 right = {
                     asked.id: question.answers[asked.id] == asked.right
@@ -283,17 +283,17 @@ class WarmUpTask(Judging):
         return ()
 
 
-def toggled(offered: Sequence[str], now: str, command: Command) -> Sequence[Payload]:
+def decide_description(offered: Sequence[str], now: str, command: Command) -> Sequence[Payload]:
     """What a command leads to. offered: what can be opened; now: what is open, or nothing."""
     match command:
         case events.OpenDescription(what) if what in offered and what != now:
-            return (*closed(now), events.DescriptionOpened(what))
+            return (*close_description(now), events.DescriptionOpened(what))
         case events.CloseDescription(what) if what and what == now:
-            return closed(now)
+            return close_description(now)
     return ()
 
 
-def closed(now: str) -> Sequence[Payload]:
+def close_description(now: str) -> Sequence[Payload]:
     return (events.DescriptionClosed(now),) if now else ()
 
 

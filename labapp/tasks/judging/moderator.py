@@ -14,7 +14,7 @@ from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.judging import plan as judging
 from labapp.tasks.judging.machine import JudgingState, PhotoTrial
-from labapp.tasks.judging.plan import Exercise, JudgingPart, PlannedPhoto, Question, WarmUpPart
+from labapp.tasks.judging.plan import Exercise, JudgingPart, PhotoQuestion, PlannedPhoto, WarmUpPart
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.wording import Fact, PartWords
@@ -45,7 +45,7 @@ AGREED = {
 }
 
 
-def named(part: JudgingPart, photo: PlannedPhoto, text: str) -> str:
+def name_class(part: JudgingPart, photo: PlannedPhoto, text: str) -> str:
     """A class by its place among the options, where it has one, and its name."""
     name = part.explained.names.get(text, text)
     return f"{photo.options.index(text) + 1} · {name}" if text in photo.options else name
@@ -55,8 +55,8 @@ def truth_of(part: JudgingPart, photo: PlannedPhoto) -> list[str]:
     """What is correct and what the model predicts."""
     wrong = "" if photo.correct else tr("task.wrong_mark")
     lines = [
-        tr("task.correct", name=named(part, photo, photo.truth)),
-        tr("task.predicted", name=named(part, photo, photo.prediction)) + wrong,
+        tr("task.correct", name=name_class(part, photo, photo.truth)),
+        tr("task.predicted", name=name_class(part, photo, photo.prediction)) + wrong,
     ]
     if part.task == "path-first-step" and photo.first_wrong is not None:
         lines.append(tr("task.first_wrong_step", number=photo.first_wrong))
@@ -78,7 +78,7 @@ def answers_of(part: JudgingPart, photo: PlannedPhoto, trial: PhotoTrial) -> lis
     return lines
 
 
-def _answer_said(question: Question, value: int | None, photo: PlannedPhoto) -> str:
+def _answer_said(question: PhotoQuestion, value: int | None, photo: PlannedPhoto) -> str:
     """An answer in words, with a mark where it can be right or wrong."""
     if value is None:
         return "–"
@@ -93,10 +93,10 @@ def _answer_said(question: Question, value: int | None, photo: PlannedPhoto) -> 
             text = tr("judging.agrees_with_all")
         case _:
             text = str(value)
-    return marked(text, value, question.right)
+    return mark_answer(text, value, question.right)
 
 
-def marked(text: str, value: int, right: int | None) -> str:
+def mark_answer(text: str, value: int, right: int | None) -> str:
     """An answer with a mark where it can be right or wrong."""
     return text if right is None else f"{text} {'✓' if value == right else '✗'}"
 
@@ -129,7 +129,7 @@ class JudgingWords(PartWords[PlannedPart]):
         if trial is not None and isinstance(part, JudgingPart):
             photo = part.photos[trial.number - 1]
             if part.task == "prototype-distinction":
-                name = named(part, photo, photo.options[trial.option - 1])
+                name = name_class(part, photo, photo.options[trial.option - 1])
                 yield Fact(tr("judging.looking_at", name=name), "strong")
             for line in truth_of(part, photo):
                 yield Fact(line, veiled=True)
@@ -215,7 +215,7 @@ def exercise_answers(exercise: Exercise, trial: PhotoTrial) -> list[str]:
     ]
 
 
-def _exercise_answer(exercise: Exercise, question: Question, value: int | None) -> str:
+def _exercise_answer(exercise: Exercise, question: PhotoQuestion, value: int | None) -> str:
     """An answer in words, with a mark where it can be right or wrong."""
     if value is None:
         return "–"
@@ -226,4 +226,4 @@ def _exercise_answer(exercise: Exercise, question: Question, value: int | None) 
     else:
         none = value == question.last
         text = tr("judging.exercise.none") if none else tr(WORDS[exercise.asked[value - 1]])
-    return marked(text, value, question.right)
+    return mark_answer(text, value, question.right)

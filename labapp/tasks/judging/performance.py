@@ -25,7 +25,7 @@ from labapp.tasks.judging.plan import (
     JudgingTask,
     PlannedPhoto,
     applies,
-    chosen_class,
+    find_chosen_class,
     options_of,
     questions,
 )
@@ -35,7 +35,7 @@ BELIEVED = 3
 """Ratings of agreement from here on say that the prediction is correct."""
 
 
-def scored(task: JudgingTask) -> tuple[str, ...]:
+def list_scored_questions(task: JudgingTask) -> tuple[str, ...]:
     """The questions by which the performance in a task is told."""
     if task == "heatmap-distinction":
         return (OUTPUT, DISTINCTION)
@@ -79,7 +79,7 @@ PLACEHOLDERS = {
 """What the names in braces stand for that texts of these tasks can say."""
 
 
-def marked(task: JudgingTask, photo: PlannedPhoto, answers: Answers) -> dict[str, bool]:
+def mark_answers(task: JudgingTask, photo: PlannedPhoto, answers: Answers) -> dict[str, bool]:
     """Whether each final answer about a photo is right, by question, where that can be said.
 
     Two entries are more than one answer being right: `agreement`, whether the rating is on the
@@ -93,7 +93,7 @@ def marked(task: JudgingTask, photo: PlannedPhoto, answers: Answers) -> dict[str
     if AGREEMENT in answers:
         right[AGREEMENT] = (answers[AGREEMENT] >= BELIEVED) == photo.correct
     if task == "path-distinction":
-        right[DISTINCTION] = chosen_class(photo, answers) == photo.truth
+        right[DISTINCTION] = find_chosen_class(photo, answers) == photo.truth
     return right
 
 
@@ -108,9 +108,9 @@ def compute(
     """The performance in a stage. judged: number of a photo, from 1 -> its final answers; photos
     that were not judged count for nothing. seed, study, participant: for the coin among ties."""
     photos = [(part.photos[number - 1], judged[number]) for number in sorted(judged)]
-    counts = dict.fromkeys(scored(part.task), 0)
+    counts = dict.fromkeys(list_scored_questions(part.task), 0)
     for photo, answers in photos:
-        for question, right in marked(part.task, photo, answers).items():
+        for question, right in mark_answers(part.task, photo, answers).items():
             counts[question] = counts.get(question, 0) + right
     rated = [(photo, answers[AGREEMENT]) for photo, answers in photos if AGREEMENT in answers]
     if AGREEMENT not in counts:
@@ -171,7 +171,7 @@ def percent(count: int, of: int) -> str:
     return f"{100 * count / of:.1f}" if of else "0.0"
 
 
-def answered(number: int, rating: int) -> str:
+def format_rating(number: int, rating: int) -> str:
     """A rating of agreement about a photo, in plain numbers."""
     return f"{number}: {rating}"
 
@@ -180,7 +180,7 @@ def values(
     part: JudgingPart,
     performance: PerformanceComputed,
     answers: Mapping[int, Answers],
-    say: Callable[[int, int], str] = answered,
+    say: Callable[[int, int], str] = format_rating,
 ) -> dict[str, str]:
     """What stands in a text about the performance, by its name in braces.
 

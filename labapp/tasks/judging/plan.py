@@ -361,7 +361,7 @@ class WarmUpPart(TrialsPart):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PhotoQuestion:
     """A question about a photo. first, last: its answers; right: the right one, where there is
     one. row: the row a similarity is about, from 1."""
 
@@ -372,57 +372,60 @@ class Question:
     row: int | None = None
 
 
-def questions(task: JudgingTask, photo: PlannedPhoto) -> tuple[Question, ...]:
+def questions(task: JudgingTask, photo: PlannedPhoto) -> tuple[PhotoQuestion, ...]:
     """The questions about a photo in the order they are asked, whether or not they apply."""
     similar = tuple(
-        Question(SIMILARITY.format(row), 1, 4, row=row) for row in range(1, len(photo.rows) + 1)
+        PhotoQuestion(SIMILARITY.format(row), 1, 4, row=row)
+        for row in range(1, len(photo.rows) + 1)
     )
     of = {name: place for place, name in enumerate(photo.options, start=1)}
-    agreement = Question(AGREEMENT, 1, 4)
+    agreement = PhotoQuestion(AGREEMENT, 1, 4)
     match task:
         case "heatmap-distinction":
             last = len(photo.options)
             return (
-                Question(OUTPUT, 1, last, of.get(photo.prediction)),
-                Question(OUTPUT_CONFIDENCE, 1, 5),
-                Question(DISTINCTION, 1, last, of.get(photo.truth)),
-                Question(DISTINCTION_CONFIDENCE, 1, 5),
+                PhotoQuestion(OUTPUT, 1, last, of.get(photo.prediction)),
+                PhotoQuestion(OUTPUT_CONFIDENCE, 1, 5),
+                PhotoQuestion(DISTINCTION, 1, last, of.get(photo.truth)),
+                PhotoQuestion(DISTINCTION_CONFIDENCE, 1, 5),
             )
         case "prototype-distinction":
             return (
                 *similar,
-                Question(DISTINCTION, 1, len(photo.options), of.get(photo.truth)),
-                Question(DISTINCTION_CONFIDENCE, 1, 5),
+                PhotoQuestion(DISTINCTION, 1, len(photo.options), of.get(photo.truth)),
+                PhotoQuestion(DISTINCTION_CONFIDENCE, 1, 5),
             )
         case "prototype-agreement" | "path-agreement":
             return (*similar, agreement)
         case "path-first-step":
-            return (Question(FIRST_STEP, 1, len(photo.rows) + 1), agreement)
+            return (PhotoQuestion(FIRST_STEP, 1, len(photo.rows) + 1), agreement)
         case "path-distinction":
             assert photo.final is not None
             first, second = divmod(photo.final.classes.index(photo.truth), 2)
             after = {AFTER_ABSENT: ABSENT, AFTER_PRESENT: PRESENT}
             return (
-                Question(FIRST, ABSENT, PRESENT, first + 1),
+                PhotoQuestion(FIRST, ABSENT, PRESENT, first + 1),
                 *(
-                    Question(name, ABSENT, PRESENT, second + 1 if first + 1 == answer else None)
+                    PhotoQuestion(
+                        name, ABSENT, PRESENT, second + 1 if first + 1 == answer else None
+                    )
                     for name, answer in after.items()
                 ),
-                Question(DISTINCTION_CONFIDENCE, 1, 5),
+                PhotoQuestion(DISTINCTION_CONFIDENCE, 1, 5),
             )
 
 
-def exercise_questions(exercise: Exercise) -> tuple[Question, ...]:
+def exercise_questions(exercise: Exercise) -> tuple[PhotoQuestion, ...]:
     """The questions of an exercise: is the prediction wrong or right, how sure, what is the
     first mistake about (the last answer says: none)."""
     return (
-        Question(VERDICT, WRONG, RIGHT, RIGHT if exercise.first_wrong is None else WRONG),
-        Question(AGREEMENT, 1, 4),
-        Question(MISTAKE, 1, len(exercise.asked) + 1, exercise.mistake),
+        PhotoQuestion(VERDICT, WRONG, RIGHT, RIGHT if exercise.first_wrong is None else WRONG),
+        PhotoQuestion(AGREEMENT, 1, 4),
+        PhotoQuestion(MISTAKE, 1, len(exercise.asked) + 1, exercise.mistake),
     )
 
 
-def applies(question: Question, answers: Mapping[str, int]) -> bool:
+def applies(question: PhotoQuestion, answers: Mapping[str, int]) -> bool:
     """Whether a question is to be answered, given the answers so far."""
     needed = {AFTER_ABSENT: ABSENT, AFTER_PRESENT: PRESENT}.get(question.id)
     return needed is None or answers.get(FIRST) == needed
@@ -436,7 +439,7 @@ def options_of(task: JudgingTask, photos: Iterable[PlannedPhoto]) -> int:
     return max((len(photo.options) for photo in photos), default=0) or 4
 
 
-def chosen_class(photo: PlannedPhoto, answers: Mapping[str, int]) -> str | None:
+def find_chosen_class(photo: PlannedPhoto, answers: Mapping[str, int]) -> str | None:
     """The class that the participant believes correct; None where no answer says one."""
     if DISTINCTION in answers:
         return photo.options[answers[DISTINCTION] - 1]

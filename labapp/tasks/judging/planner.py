@@ -236,13 +236,13 @@ class Showing:
                     "Use a set made for this task.",
                 )
         task, order = self.stages.task, self.stages.row_order
-        return tuple(planned_photo(task, photo, manifest, shuffle, order) for photo in photos)
+        return tuple(plan_photo(task, photo, manifest, shuffle, order) for photo in photos)
 
     def example(self, photo: Photo | None) -> PlannedPhoto | None:
         """A worked example: with all its rows, the most similar first."""
         if photo is None:
             return None
-        return planned_photo(self.stages.task, photo, self.stimulus_set.manifest, None)
+        return plan_photo(self.stages.task, photo, self.stimulus_set.manifest, None)
 
     def values(self, explained: ExplainedModel) -> dict[str, str]:
         """What the texts around the task may say in braces of the method and the set."""
@@ -324,16 +324,16 @@ class PhotoAllocation:
         )
 
 
-def judged_at(place: int, planner: Planner) -> PhotoAllocation:
+def allocate_photos(place: int, planner: Planner) -> PhotoAllocation:
     """What is judged at a place of the flow, with every choice made, once."""
     key = ("judging", place)
     if key not in planner.memory:
-        planner.memory[key] = _judged(place, planner)
+        planner.memory[key] = _allocate(place, planner)
     judged: PhotoAllocation = planner.memory[key]
     return judged
 
 
-def _judged(place: int, planner: Planner) -> PhotoAllocation:
+def _allocate(place: int, planner: Planner) -> PhotoAllocation:
     item, scope = planner.flow[place]
     stages = item.task_stages()
     assert isinstance(stages, JudgingStages)
@@ -357,7 +357,7 @@ def method_near(item: MethodItem, scope: Scope, place: int, planner: Planner) ->
     """The stage whose method an item introduces. Raises StudyError where there is none."""
     near = planner.nearest(place, JudgingStages, ahead=True)
     if near is not None:
-        return judged_at(near, planner)
+        return allocate_photos(near, planner)
     listed = ", ".join(f"{name} = {value}" for name, value in scope.items())
     raise StudyError(
         f"{planner.loaded.path}: {item.method!r} introduces stages that judge explanations; with "
@@ -389,7 +389,7 @@ def lacks(task: JudgingTask, photo: Photo, manifest: Manifest) -> str:
     return f"no rows of {', '.join(sorted(missing))}" if missing else ""
 
 
-def planned_photo(
+def plan_photo(
     task: JudgingTask,
     photo: Photo,
     manifest: Manifest,

@@ -236,7 +236,7 @@ class PhotoRecord(Attempt):
         names = {n: plan.SIMILARITY.format(n) for n in range(1, len(self.photo.rows) + 1)}
         return {n: answers[name] for n, name in names.items() if name in answers}
 
-    def rated_rows(self) -> Iterator[RatedRow]:
+    def walk_rated_rows(self) -> Iterator[RatedRow]:
         """The rows of prototypes whose similarity was rated."""
         for place, rating in self.ratings.items():
             given = self.questions.get(plan.SIMILARITY.format(place))
@@ -482,7 +482,7 @@ TABLES = TaskTables(
     rows={
         "judgements": lambda records: records.attempts,
         "similarities": lambda records: (
-            row for photo in records.attempts for row in photo.rated_rows()
+            row for photo in records.attempts for row in photo.walk_rated_rows()
         ),
     },
     added={"stages": {"skips_taken_back": JUDGING_STAGES}},

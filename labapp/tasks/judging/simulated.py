@@ -132,7 +132,7 @@ def exercise_steps(
 def _final(
     task: plan.JudgingTask,
     photo: plan.PlannedPhoto,
-    asked: tuple[plan.Question, ...],
+    asked: tuple[plan.PhotoQuestion, ...],
     strategy: str,
     rng: np.random.Generator,
 ) -> dict[str, int]:
@@ -142,11 +142,15 @@ def _final(
     }
     knows, follows = strategy in KNOW, strategy == FOLLOW
     if knows or follows:
-        believed = photo.truth if knows else pointed_at(task, photo)
-        final |= _said(photo, believed, final)
+        believed = photo.truth if knows else find_indicated_class(task, photo)
+        final |= _make_answers(photo, believed, final)
         for question in asked:
             if question.row is not None:
-                rated = _known(photo, question.row) if knows else similar(photo, question.row)
+                rated = (
+                    _judge_similarity(photo, question.row)
+                    if knows
+                    else similar(photo, question.row)
+                )
                 final[question.id] = _scale(rng.normal(rated, 0.6), 4)
             elif question.id.endswith("confidence"):
                 final[question.id] = _scale(rng.normal(4.0, 0.8), 5)
@@ -161,7 +165,7 @@ def _final(
     return final
 
 
-def pointed_at(task: plan.JudgingTask, photo: plan.PlannedPhoto) -> str:
+def find_indicated_class(task: plan.JudgingTask, photo: plan.PlannedPhoto) -> str:
     """The class to which the explanation points; where it does not say, what the model says."""
     if task == "heatmap-distinction" and photo.strengths:
         return photo.options[int(np.argmax(photo.strengths))]
@@ -174,7 +178,7 @@ def pointed_at(task: plan.JudgingTask, photo: plan.PlannedPhoto) -> str:
     return photo.prediction
 
 
-def _said(photo: plan.PlannedPhoto, believed: str, asked: dict[str, int]) -> dict[str, int]:
+def _make_answers(photo: plan.PlannedPhoto, believed: str, asked: dict[str, int]) -> dict[str, int]:
     if photo.final is not None and plan.FIRST in asked:
         first, second = divmod(photo.final.classes.index(believed), 2)
         seconds = dict.fromkeys((plan.AFTER_ABSENT, plan.AFTER_PRESENT), second + 1)
@@ -185,7 +189,7 @@ def _said(photo: plan.PlannedPhoto, believed: str, asked: dict[str, int]) -> dic
     return {name: place for name in (plan.OUTPUT, plan.DISTINCTION) if name in asked}
 
 
-def _known(photo: plan.PlannedPhoto, row: int) -> float:
+def _judge_similarity(photo: plan.PlannedPhoto, row: int) -> float:
     """How similar a row looks to somebody who knows the class of the photo."""
     of = photo.rows[row - 1].of
     if of is None:
@@ -206,7 +210,9 @@ def _scale(value: float, points: int) -> int:
     return min(max(round(value), 1), points)
 
 
-def _other_first(question: plan.Question, final: int, rng: np.random.Generator) -> Iterator[Step]:
+def _other_first(
+    question: plan.PhotoQuestion, final: int, rng: np.random.Generator
+) -> Iterator[Step]:
     """Another answer before the final one; of a step with the one after it."""
     others = [value for value in range(question.first, question.last + 1) if value != final]
     other = int(rng.choice(others))

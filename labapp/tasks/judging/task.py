@@ -44,7 +44,7 @@ from labapp.tasks.judging.planner import (
     JudgingStages,
     MethodItem,
     WarmUpItem,
-    judged_at,
+    allocate_photos,
     method_near,
 )
 
@@ -84,7 +84,7 @@ class Judging(TaskType[AnyPart]):
             own = item.task.partition("-")[0]
         elif isinstance(item, WarmUpItem):
             own = "warm-up"
-        return _shown_only_by(key.removeprefix("judging_")) in (None, own)
+        return _find_only_kind(key.removeprefix("judging_")) in (None, own)
 
     def score(self, payload: PhotoJudged) -> Mapping[str, bool]:
         return performance.scores(payload)
@@ -126,7 +126,7 @@ class Judging(TaskType[AnyPart]):
     def _stage(
         self, stages: JudgingStages, scope: Scope, place: int, planner: Planner
     ) -> Iterator[PlannedPart]:
-        judged = judged_at(place, planner)
+        judged = allocate_photos(place, planner)
         number, of = planner.next_stage()
         shown = judged.explained
         planner.chose(stimuli=shown.stimuli, sets=judged.set, manifests=shown.manifest_sha256)
@@ -142,7 +142,7 @@ class Judging(TaskType[AnyPart]):
     def values_around(
         self, stages: JudgingStages, scope: Scope, place: int, planner: Planner
     ) -> Values:
-        return judged_at(place, planner).values
+        return allocate_photos(place, planner).values
 
     value_names = (*performance.ACHIEVED, "photos")
 
@@ -218,14 +218,14 @@ class MethodMachine(PagesMachine[MethodState]):
         return MethodState()
 
     def closing(self, state: MethodState) -> Sequence[Payload]:
-        return machine.closed(state.description)
+        return machine.close_description(state.description)
 
     def decide(self, state: MethodState, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
         if state.outcome is not None:
             return ()
         if isinstance(command, OpenDescription | CloseDescription):
             offered = (TREE,) if self.part.explained.tree else ()
-            payloads = machine.toggled(offered, state.description, command)
+            payloads = machine.decide_description(offered, state.description, command)
             return [UnstampedEvent(payload, self.part.id) for payload in payloads]
         return self.turn(state, command)
 
@@ -288,7 +288,7 @@ _AMONG: Mapping[str, tuple[str, ...]] = {
 
 
 @cache
-def _shown_only_by(word: str) -> str | None:
+def _find_only_kind(word: str) -> str | None:
     """The kind whose screens alone show a word; asked for each whenever a window opens."""
     kinds = (kind for kind, among in _AMONG.items() if any(fnmatchcase(word, a) for a in among))
     return next(kinds, None)

@@ -44,14 +44,14 @@ def payment_words(session: SessionView) -> str:
         return ""
     words = session.words
 
-    def said(value: float) -> str:
+    def format_amount(value: float) -> str:
         return words.number(amount(earned.currency, value))
 
     if not earned.bonus:
-        return words("payment", total=said(earned.total))
+        return words("payment", total=format_amount(earned.total))
     return words(
         "payment_with_bonus",
-        total=said(earned.total),
-        base=said(earned.base),
-        bonus=said(earned.bonus),
+        total=format_amount(earned.total),
+        base=format_amount(earned.base),
+        bonus=format_amount(earned.bonus),
     )

@@ -16,7 +16,7 @@ from labapp.record.events.lifecycle import PageTurned, PartEnded
 from labapp.record.events.registry import Pauses
 from labapp.record.events.trials import QuestionnaireSubmitted, ResponseChanged
 from labapp.study.instruments import Instrument, Item
-from labapp.study.instruments.asking import Asked, own_name
+from labapp.study.instruments.asking import AskedItems, own_name
 from labapp.study.plan import QuestionnairePart
 from labapp.study.plugins.machine import PartMachine, Value
 
@@ -44,7 +44,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
     instrument: Instrument
 
     def __post_init__(self) -> None:
-        realised = self.instrument.realised(self.part.items, self.part.values)
+        realised = self.instrument.realise(self.part.items, self.part.values)
         object.__setattr__(self, "instrument", realised)
 
     def initial(self, pauses: Pauses) -> QuestionnaireState:
@@ -57,7 +57,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         named = {name for item in self.instrument.items for name in item.only_if}
         earlier = {name: values for name, values in answers.items() if name in named}
         state = replace(state, earlier=earlier)
-        return replace(state, page=next(iter(self._asked_pages(state)), 0))
+        return replace(state, page=next(iter(self._find_asked_pages(state)), 0))
 
     def without_stages(
         self, state: QuestionnaireState, skipped: Collection[int]
@@ -66,7 +66,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
             return state
         items = frozenset(f"{item}_{number}" for item in self.part.per_stage for number in skipped)
         state = replace(state, skipped=items)
-        return replace(state, page=next(iter(self._asked_pages(state)), 0))
+        return replace(state, page=next(iter(self._find_asked_pages(state)), 0))
 
     def answers(self, state: QuestionnaireState) -> Mapping[str, tuple[Value, ...]]:
         """What was submitted; nothing of a questionnaire that was skipped."""
@@ -80,7 +80,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
             for item in self.instrument.items
         }
 
-    def asked(self, state: QuestionnaireState) -> Asked:
+    def asked(self, state: QuestionnaireState) -> AskedItems:
         asked = self.instrument.asked(state.answers, {**self.part.variables, **state.earlier})
         if state.whole:
             return asked._replace(ids=frozenset(item.id for item in self.instrument.items))
@@ -89,9 +89,9 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
     def pages_asked(self, state: QuestionnaireState) -> tuple[int, ...]:
         """The pages of which something is asked, from 0, and the one on the screen: an answer
         that comes as the page before it is left can change what is asked on it."""
-        return tuple(sorted({state.page, *self._asked_pages(state)}))
+        return tuple(sorted({state.page, *self._find_asked_pages(state)}))
 
-    def _asked_pages(self, state: QuestionnaireState) -> list[int]:
+    def _find_asked_pages(self, state: QuestionnaireState) -> list[int]:
         ids = self.asked(state).ids
         pages = enumerate(self.instrument.pages)
         return [number for number, page in pages if any(item.id in ids for item in page)]
@@ -115,7 +115,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
     def at_page(self, state: QuestionnaireState, page: int) -> QuestionnaireState:
         """Of a page that is not reached with these answers, all is shown."""
         state = replace(state, page=page, whole=False)
-        return replace(state, whole=page not in self._asked_pages(state))
+        return replace(state, whole=page not in self._find_asked_pages(state))
 
     def place(self, state: QuestionnaireState) -> str:
         missing = self.missing(state, state.page)

@@ -56,10 +56,10 @@ def sheet_lines(task: QuestionnaireTask, sheet: QuestionnaireState) -> list[str]
     lines = [head]
     if any(item.withheld for item in items):
         lines.append(tr("questionnaire.identifying_hidden"))
-    return [*lines, *(f"{i.title}   {_said(i, sheet.answers.get(i.id))}" for i in items)]
+    return [*lines, *(f"{i.title}   {_format_answer(i, sheet.answers.get(i.id))}" for i in items)]
 
 
-def _said(item: Item, value: Any) -> str:
+def _format_answer(item: Item, value: Any) -> str:
     """An answer on one line, or only that there is one."""
     if not item.answered(value):
         return "–"

@@ -14,7 +14,7 @@ import numpy as np
 
 from labapp.record.events.commands import Next
 from labapp.session.simulation.person import Experience
-from labapp.study.conditions import listed
+from labapp.study.conditions import as_tuple
 from labapp.study.instruments import Item
 from labapp.study.plan import QuestionnairePart
 from labapp.study.plugins.simulated import Actor, SimulatedParticipant
@@ -101,5 +101,5 @@ def answer(item: Item, rng: np.random.Generator, leaning: float | None = None) -
     if not item.always_answered and not item.required and rng.random() < PASSED_OVER:
         return None
     if item.right is not None and rng.random() < READS:
-        return item.answer_of(listed(item.right))
+        return item.answer_of(as_tuple(item.right))
     return item.simulate(rng, leaning)

@@ -24,7 +24,7 @@ from labapp.models.representations.decoding import (
     compare,
     decode_one,
 )
-from labapp.models.representations.distance import reached
+from labapp.models.representations.distance import reaches_target
 from labapp.models.representations.space import LatentSpace
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Begin, Command, Next, Skip, SkipStage, Tick
@@ -74,7 +74,7 @@ MARKS = ("far", "close")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class CalibrationMark:
     """A mark of a calibration: mark is one of MARKS, alignment that of the picture marked."""
 
     mark: str
@@ -111,7 +111,7 @@ class Trial(State, frozen=True):
     active: ActiveTime = NONE_YET
     snapshots: SnapshotFold | None = None
     selected: int | None = None
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[CalibrationMark, ...] = ()
     outcome: str | None = None
 
     @property
@@ -196,7 +196,7 @@ class ReconstructionTask(machine.StageMachine[StageState]):
 
     def asked_again(self, state: StageState) -> Sequence[Payload]:
         trial = state.trial
-        waits = trial is not None and trial.on_screen and self._achieved(state) is None
+        waits = trial is not None and trial.on_screen and self._find_outcome(state) is None
         return (TrialEnded(machine.INTERRUPTED),) if waits and state.outcome is None else ()
 
     def next_deadline(self, state: StageState) -> int | None:
@@ -223,7 +223,7 @@ class ReconstructionTask(machine.StageMachine[StageState]):
         if state.outcome is not None:
             return ()
         if isinstance(command, SkipStage):
-            return machine.skip_stage(self.part, self.index, state, self._achieved(state))
+            return machine.skip_stage(self.part, self.index, state, self._find_outcome(state))
         if isinstance(command, Begin) and self.wants_begin(state):
             return self._draw(*machine.next_attempt(state, state.highest), 0)
         if state.trial is None:
@@ -232,9 +232,9 @@ class ReconstructionTask(machine.StageMachine[StageState]):
         trial = state.trial
         match command:
             case Presented() if trial.started_ns is None:
-                return self._presented(trial, command)
+                return self._decide_presented(trial, command)
             case Decoded() if trial.running and command.z_seq > trial.decoded_seq:
-                return self._decoded(trial, command, working)
+                return self._decide_decoded(trial, command, working)
             case MoveDial() if trial.running:
                 return self._move(trial, command, working)
             case SelectDial(dimension, device) if trial.running and self._is_dial(dimension):
@@ -251,10 +251,10 @@ class ReconstructionTask(machine.StageMachine[StageState]):
                 return self._active(trial, working, payload)
             case Skip() if trial.running and self.may_skip(trial):
                 return self._leave(state, trial, "skipped")
-            case Next() if trial.on_screen and (achieved := self._achieved(state)) is not None:
+            case Next() if trial.on_screen and (achieved := self._find_outcome(state)) is not None:
                 return self._leave(state, trial, achieved)
             case Tick() if not state.pauses.held:
-                achieved = self._achieved(state)
+                achieved = self._find_outcome(state)
                 expired = machine.time_is_up(self.part, self.index, state, achieved, working)
                 return expired or self._offer(trial, working)
         return ()
@@ -278,8 +278,8 @@ class ReconstructionTask(machine.StageMachine[StageState]):
         )
         return (UnstampedEvent(TrialDrawn(*pair, redrawn), self.part.id, number, attempt),)
 
-    def _presented(self, trial: Trial, shown: Presented) -> Sequence[UnstampedEvent]:
-        aligned = self._reached(shown.alignment)
+    def _decide_presented(self, trial: Trial, shown: Presented) -> Sequence[UnstampedEvent]:
+        aligned = self._is_reached(shown.alignment)
         if aligned and self.part.sampling != "fixed" and trial.redrawn < MOST_REDRAWN:
             # Paper 000 has no such question. Nothing of this one has been on the screen.
             return self._draw(trial.number, trial.attempt, trial.redrawn + 1)
@@ -291,14 +291,16 @@ class ReconstructionTask(machine.StageMachine[StageState]):
             )
         return events
 
-    def _reached(self, alignment: float) -> bool:
+    def _is_reached(self, alignment: float) -> bool:
         """Whether the pictures match; in a calibration there is nothing to reach."""
-        return not self.part.marks and reached(alignment, self.part.target_alignment)
+        return not self.part.marks and reaches_target(alignment, self.part.target_alignment)
 
-    def _decoded(self, trial: Trial, done: Decoded, working: int) -> Sequence[UnstampedEvent]:
+    def _decide_decoded(
+        self, trial: Trial, done: Decoded, working: int
+    ) -> Sequence[UnstampedEvent]:
         payload = PictureDecoded(done.z_seq, done.alignment, done.error_sum, done.error_mean)
         events = [machine.unstamped(self.part, trial, payload)]
-        if self._reached(done.alignment):
+        if self._is_reached(done.alignment):
             events.append(
                 machine.unstamped(self.part, trial, TrialSolved(done.z_seq, done.z, done.alignment))
             )
@@ -322,7 +324,7 @@ class ReconstructionTask(machine.StageMachine[StageState]):
         done = Decoded(
             trial.z_seq, trial.z, measured.alignment, measured.error_sum, measured.error_mean
         )
-        decoded = self._decoded(trial, done, working)
+        decoded = self._decide_decoded(trial, done, working)
         if len(moved) + len(decoded) > 2:
             return None
         return self._after(trial, decoded[0].payload, working), (*moved, *decoded)
@@ -348,7 +350,7 @@ class ReconstructionTask(machine.StageMachine[StageState]):
             return ()
         return (machine.unstamped(self.part, trial, SkipOffered(active / NS)),)
 
-    def _achieved(self, state: StageState) -> str | None:
+    def _find_outcome(self, state: StageState) -> str | None:
         """The outcome that the question on the screen has earned, with which Next leaves it."""
         trial = state.trial
         if trial is None:
@@ -400,10 +402,10 @@ class ReconstructionTask(machine.StageMachine[StageState]):
         """The question after an event of its own, at `working` (working time, ns). As published,
         active time grows with snapshots alone."""
         if isinstance(payload, Activity) and not self.as_published:
-            trial = replace(trial, active=trial.active.acted(working))
-        return self._changed(trial, payload, working)
+            trial = replace(trial, active=trial.active.add_action(working))
+        return self._change_trial(trial, payload, working)
 
-    def _changed(self, trial: Trial, payload: Payload, working: int) -> Trial:
+    def _change_trial(self, trial: Trial, payload: Payload, working: int) -> Trial:
         match payload:
             case TrialStarted():
                 measures = (payload.alignment, payload.error_sum, payload.error_mean)
@@ -461,7 +463,7 @@ class ReconstructionTask(machine.StageMachine[StageState]):
             case OverlayToggled():
                 return replace(trial, overlay=payload.on)
             case AlignmentMarked():
-                marked = Mark(payload.mark, payload.alignment)
+                marked = CalibrationMark(payload.mark, payload.alignment)
                 return replace(trial, marks=(*trial.marks, marked))
             case SkipOffered():
                 return replace(trial, skip_offered=True)
@@ -516,7 +518,7 @@ def draw_pair(
 
 
 @dataclass(frozen=True, slots=True)
-class Pictures:
+class ShownPictures:
     """What the participant sees: own picture and target, float32 arrays of the model's shape."""
 
     own: Array
@@ -524,7 +526,7 @@ class Pictures:
 
 
 class TrialPictures(PartPictures[ReconstructionPart]):
-    shown: Pictures | None
+    shown: ShownPictures | None
 
     def __init__(self, part: ReconstructionPart, context: PictureContext) -> None:
         super().__init__(part, context)
@@ -552,7 +554,7 @@ class TrialPictures(PartPictures[ReconstructionPart]):
     def show(self, own: Array, z_seq: int) -> None:
         """Show what was looked at; z_seq: counts the changes of the dials until then."""
         assert self.shown is not None
-        self.shown, self._requested_seq = Pictures(own, self.shown.target), z_seq
+        self.shown, self._requested_seq = ShownPictures(own, self.shown.target), z_seq
 
     def follow(self, session: Session) -> None:
         self._session = session
@@ -564,14 +566,14 @@ class TrialPictures(PartPictures[ReconstructionPart]):
         decoder = self.context.decoders[self.part.model]
         if key != self._of:
             own, target = decode_one(decoder, trial.z_shown), decode_one(decoder, trial.z_target)
-            self.shown = Pictures(own, target)
+            self.shown = ShownPictures(own, target)
             self._looks = Foresight(decoder, self.part.distance, target)
             self._of = key
             self._requested_seq = trial.decoded_seq
         elif trial.solved and trial.z_seq != trial.decoded_seq:
             # Locked at the z that was decoded, which may be older than the last movement.
             assert self.shown is not None
-            self.shown = Pictures(decode_one(decoder, trial.z), self.shown.target)
+            self.shown = ShownPictures(decode_one(decoder, trial.z), self.shown.target)
 
     def ready(self, state: StageState) -> bool:
         return state.trial is not None and self.shown is not None
@@ -604,17 +606,17 @@ class TrialPictures(PartPictures[ReconstructionPart]):
 
         if not self.slow:
             own, done = decode()
-            self.shown = Pictures(own, target)
+            self.shown = ShownPictures(own, target)
             return done
 
         def job() -> Callable[[], None]:
             own, done = decode()
-            return lambda: self._decoded(target, own, done)
+            return lambda: self._receive_decoded(target, own, done)
 
         self.context.request(job)
         return None
 
-    def _decoded(self, target: Array, own: Array, done: Decoded) -> None:
+    def _receive_decoded(self, target: Array, own: Array, done: Decoded) -> None:
         """The worker is done. What came too late (the trial is solved or over) is dropped."""
         trial = self._trial()
         if trial is None or self.shown is None or self.shown.target is not target:
@@ -623,7 +625,7 @@ class TrialPictures(PartPictures[ReconstructionPart]):
         if self._session.pauses.held:
             self._requested_seq = trial.decoded_seq  # asked for again when the pause is over
         elif trial.running:
-            self.shown = Pictures(own, target)
+            self.shown = ShownPictures(own, target)
             self.context.came(done)
 
 

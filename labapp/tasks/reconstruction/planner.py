@@ -38,7 +38,7 @@ def tutorial(
 ) -> TutorialPart:
     """The four boxes to play with."""
     model = item.model or PRACTISED
-    known = planner.representations.represented(model)
+    known = planner.representations.describe_model(model)
     dials = LatentSpace.from_json(known.dimensions).dimensions
     return TutorialPart(
         id=part_id,
@@ -68,7 +68,7 @@ def practice(planner: Planner, part_id: str, item: ReconstructionPractice) -> Re
     """The targets of the practice, all of which must be aligned: the three published ones on
     circles, or drawn ones of the model that the study names."""
     model = item.model or PRACTISED
-    known = planner.representations.represented(model)
+    known = planner.representations.describe_model(model)
     values = dict.fromkeys(("distance", "target_alignment", "skip_after_s"))
     return ReconstructionPart(
         id=part_id,
@@ -83,7 +83,7 @@ def practice(planner: Planner, part_id: str, item: ReconstructionPractice) -> Re
         trials=practice_trials(item),
         sampling=known.sampling if item.model else "fixed",
         pairs=() if item.model else CIRCLES_PAIRS,
-        **planner.representations.stated(model, values),
+        **planner.representations.require_values(model, values),
         skip="never",
         inactivity_s=3.0,
         active_time="paused",
@@ -100,7 +100,7 @@ def practice_trials(item: ReconstructionPractice) -> int:
 
 def stage(planner: Planner, stages: Stages, number: int, of: int, model: str) -> ReconstructionPart:
     """A stage of interactive reconstruction, or of its calibration."""
-    known = planner.representations.represented(model)
+    known = planner.representations.describe_model(model)
     task = known.task
     target, skip_after = stages.target_alignment, stages.skip_after_s
     if task is None and stages.marks:
@@ -118,7 +118,7 @@ def stage(planner: Planner, stages: Stages, number: int, of: int, model: str) ->
     return ReconstructionPart(
         **stage_fields(planner, stages, number, of, model, stages.sampling),
         trials=stages.trials,
-        **planner.representations.stated(model, values),
+        **planner.representations.require_values(model, values),
         skip=stages.skip,
         inactivity_s=stages.inactivity_s,
         active_time=stages.active_time,
@@ -126,7 +126,7 @@ def stage(planner: Planner, stages: Stages, number: int, of: int, model: str) ->
     )
 
 
-def told(part: ReconstructionPart, stages: Stages) -> dict[str, str]:
+def fill_introduction(part: ReconstructionPart, stages: Stages) -> dict[str, str]:
     """What the introduction to a stage tells of it."""
     limit = stages.time_limit_min
     return {

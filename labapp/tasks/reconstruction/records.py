@@ -142,7 +142,7 @@ def error_auc(snapshots: Sequence[Snapshot]) -> tuple[float, float]:
     return total_sum, total_mean
 
 
-class Question(Attempt):
+class QuestionAttempt(Attempt):
     """One attempt at a question. Seconds are working time (pauses and gaps taken out) from
     `trial.started`, which the times of its snapshots count from, too; None where the thing did not
     happen."""
@@ -179,7 +179,7 @@ class Question(Attempt):
             self._end(working)
         fold = self.fold
         if fold is None or self.outcome is not None:
-            self._noted(event, payload, working)
+            self._record_note(event, payload, working)
             return
         self.last_ns = working
         if isinstance(payload, PictureDecoded):  # every other event, and no activity
@@ -191,7 +191,7 @@ class Question(Attempt):
                 self.snapshot_z_seq = payload.z_seq
             return
         if isinstance(payload, Activity):
-            self.active = self.active.acted(working)
+            self.active = self.active.add_action(working)
         match payload:
             case DialMoved():
                 self.movement.moved(payload.dimension, payload.value, payload.device)
@@ -204,15 +204,15 @@ class Question(Attempt):
                 self.overlay_toggles += 1
             case LabelEdited():
                 self.label_edits += 1
-                self._noted(event, payload, working)
+                self._record_note(event, payload, working)
             case AlignmentMarked():
-                self._noted(event, payload, working)
+                self._record_note(event, payload, working)
             case SkipOffered():
                 self.skip_offered_ns = working
             case TrialSolved():
-                self._solved(fold, payload, working)
+                self._record_solution(fold, payload, working)
 
-    def _noted(self, event: Event, payload: Payload, working: int) -> None:
+    def _record_note(self, event: Event, payload: Payload, working: int) -> None:
         """Names and marks have tables of their own, whether the question was shown or was over."""
         if isinstance(payload, LabelEdited):
             self.edits.append((event, payload))
@@ -230,7 +230,7 @@ class Question(Attempt):
         )
         self.snapshots.append(first)
 
-    def _solved(self, fold: SnapshotFold, payload: TrialSolved, working: int) -> None:
+    def _record_solution(self, fold: SnapshotFold, payload: TrialSolved, working: int) -> None:
         # The dials lock here: the question's movements end, and there is always a snapshot. Without
         # it, an older error would count until the click on Next.
         self.solved_ns = working
@@ -328,7 +328,7 @@ class Measures:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StageChange:
     """Last minus first (n - 1) / 2 questions, n being the questions counted; error AUC a
     question. `questions` is the size of each group; all None when it is 0 (Figure 10)."""
 
@@ -347,13 +347,13 @@ class StageRecord:
     n_solved: int | None
     completion_rate: float | None
     measures: Measures
-    change: Change
+    change: StageChange
 
 
-def measure(trials: Sequence[Question], missing: Missing) -> Measures:
+def measure(trials: Sequence[QuestionAttempt], missing: Missing) -> Measures:
     """Metrics over questions that count (none of them excluded)."""
 
-    def known(
+    def aggregate(
         total: Callable[[list[float]], float], values: Iterable[float | None]
     ) -> float | None:
         there = [value for value in values if value is not None]
@@ -364,17 +364,17 @@ def measure(trials: Sequence[Question], missing: Missing) -> Measures:
         n=len(trials),
         solved=solved.count(True),
         left_out=solved.count(None),
-        response_time_s=known(fmean, (t.response_s for t in trials)),
-        slide_distance=known(fmean, (t.slide_distance for t in trials)),
-        error_auc_sum=known(fsum, (t.error_auc_sum for t in trials)),
-        error_auc_mean=known(fsum, (t.error_auc_mean for t in trials)),
+        response_time_s=aggregate(fmean, (t.response_s for t in trials)),
+        slide_distance=aggregate(fmean, (t.slide_distance for t in trials)),
+        error_auc_sum=aggregate(fsum, (t.error_auc_sum for t in trials)),
+        error_auc_mean=aggregate(fsum, (t.error_auc_mean for t in trials)),
     )
 
 
 def stage_record(
     part: ReconstructionPart,
     outcome: str | None,
-    trials: Sequence[Question],
+    trials: Sequence[QuestionAttempt],
     missing: Missing,
 ) -> StageRecord:
     """The metrics of a stage from all of its attempts; outcome: of the stage, None without an end.
@@ -398,17 +398,17 @@ def stage_record(
     return StageRecord(solved, measures.solved / asked if asked else None, measures, change)
 
 
-def first_to_last(trials: Sequence[Question], missing: Missing) -> Change:
+def first_to_last(trials: Sequence[QuestionAttempt], missing: Missing) -> StageChange:
     """The change from the first to the last (n - 1) / 2 of n questions."""
     size = max((len(trials) - 1) // 2, 0)
     if size == 0:
-        return Change(0)
+        return StageChange(0)
     first, last = measure(trials[:size], missing), measure(trials[-size:], missing)
 
     def change(before: float | None, after: float | None, of: int = 1) -> float | None:
         return None if before is None or after is None else after / of - before / of
 
-    return Change(
+    return StageChange(
         size,
         change(first.rate, last.rate),
         change(first.response_time_s, last.response_time_s),
@@ -418,13 +418,13 @@ def first_to_last(trials: Sequence[Question], missing: Missing) -> Change:
     )
 
 
-def _moved_by(device: str) -> Column:
+def _make_share_column(device: str) -> Column:
     share = f"share of the moves by {device}"
     return number(f"moved_by_{device}", share, "0-1", lambda row: row.movement.share(device))
 
 
 _MEASURES = of(
-    Question,
+    QuestionAttempt,
     since_start("solved_s", "from the pictures' appearance to the alignment"),
     seconds(
         "active_s",
@@ -464,7 +464,7 @@ _MEASURES = of(
     alignment_final=lambda row: None if row.started is None else row.measures[0],
 )
 _MOVEMENTS = of(
-    Question,
+    QuestionAttempt,
     each("slides", "runs of moves of each dial"),
     each("selections", "times each dial was taken hold of"),
     whole("dimension_switches", "moves of another dial than the one moved before"),
@@ -472,7 +472,7 @@ _MOVEMENTS = of(
     whole("overlay_toggles", "changes between side by side and overlay"),
     whole("label_edits", "edits of dial names"),
     whole("n_moves", "dial movements, coalesced to one a frame"),
-    *map(_moved_by, DEVICES),
+    *map(_make_share_column, DEVICES),
     whole("n_snapshots", "snapshots of the question (table snapshots)"),
     each("z_start", "dial state at the start"),
     each("z_target", "the target's dial state"),
@@ -570,7 +570,7 @@ whoever met it. Practice is left out."""
 class Marked:
     """A mark of a calibration. working_ns: working time."""
 
-    question: Question
+    question: QuestionAttempt
     seq: int
     given: AlignmentMarked
     working_ns: int
@@ -608,7 +608,7 @@ TABLES = TaskTables(
         "marks": "a mark of a calibration",
     },
     rows={
-        "labels": lambda records: records.named_dials(),
+        "labels": lambda records: records.walk_name_edits(),
         "dials": lambda records: dials_of(records.parts.values(), records.cards),
         "marks": lambda records: records.marks(),
     },
@@ -620,7 +620,7 @@ TABLES = TaskTables(
         "trials": {"duration_s": "duration_s"},
         "stages": {
             "response_time_s": "measures.response_time_s",
-            **{f"change_{known.name}": f"change.{known.name}" for known in fields(Change)},
+            **{f"change_{known.name}": f"change.{known.name}" for known in fields(StageChange)},
         },
     },
     distinct={
@@ -632,7 +632,7 @@ TABLES = TaskTables(
 SHA256_PATTERN = r"[0-9a-f]{64}"
 
 
-class ReconstructionRecords(TaskRecords[ReconstructionPart, Question]):
+class ReconstructionRecords(TaskRecords[ReconstructionPart, QuestionAttempt]):
     """Every attempt at every question, every edit of a dial's name and every mark."""
 
     tables = TABLES
@@ -659,8 +659,8 @@ class ReconstructionRecords(TaskRecords[ReconstructionPart, Question]):
 
     def begin(
         self, part: ReconstructionPart, key: Key, event: Event, payload: TrialDrawn
-    ) -> Question:
-        return Question(part, key, payload)
+    ) -> QuestionAttempt:
+        return QuestionAttempt(part, key, payload)
 
     def take_of_session(self, payload: Payload) -> None:
         """The hash of the model card of each decoder that ran, by model; the last one of several.
@@ -675,11 +675,11 @@ class ReconstructionRecords(TaskRecords[ReconstructionPart, Question]):
         for question in self.attempts:
             question.finish()
 
-    def traced(self) -> Sequence[Question]:
+    def traced(self) -> Sequence[QuestionAttempt]:
         return self.attempts
 
     def stage(
-        self, part: ReconstructionPart, attempts: Sequence[Question], ran: Ran
+        self, part: ReconstructionPart, attempts: Sequence[QuestionAttempt], ran: Ran
     ) -> StageRecord:
         return stage_record(part, ran.outcome, attempts, ran.missing)
 
@@ -688,7 +688,7 @@ class ReconstructionRecords(TaskRecords[ReconstructionPart, Question]):
         marks = (mark for question in self.attempts for mark in question.marks)
         return sorted(marks, key=lambda mark: mark.seq)
 
-    def named_dials(self) -> Iterator[NamedDial]:
+    def walk_name_edits(self) -> Iterator[NamedDial]:
         """Every edit of a dial's name, in order."""
         edits = [edit for question in self.attempts for edit in question.edits]
         edits.sort(key=lambda edit: edit[0].seq)

@@ -35,15 +35,15 @@ from labapp.session.simulation.person import (
     STRIDE_S,
     TRIES,
     Experience,
-    Person,
+    ParticipantTraits,
     typing_s,
     vocabulary,
 )
 from labapp.session.simulation.strategies import STRATEGIES, OracleStrategy, in_practice
 from labapp.session.simulation.view import (
     Array,
-    Dial,
-    Move,
+    DialMove,
+    ScreenDial,
     Strategy,
     View,
     dials_of,
@@ -62,7 +62,7 @@ PLAYS = 0.7
 """How often somebody in the tutorial turns a dial instead of going on."""
 
 
-class Player(Actor[TutorialPart]):
+class TutorialPlayer(Actor[TutorialPart]):
     """Turns the dials of the tutorial's boxes, and goes on at times."""
 
     def act(self) -> None:
@@ -292,7 +292,7 @@ class Reconstructing:
     def __init__(
         self,
         strategy: str,
-        person: Person,
+        person: ParticipantTraits,
         seed: tuple[int, *tuple[str, ...]],
         experience_by_stage: dict[str, Experience],
         haste: float = 1.0,
@@ -307,10 +307,10 @@ class Reconstructing:
         self._careless = careless
         self._part: str | None = None
         self._strategy: Strategy | None = None
-        self._dials: tuple[Dial, ...] = ()
+        self._dials: tuple[ScreenDial, ...] = ()
         self._motor = MotorModel(person, generator(*seed))
         self._question: tuple[str, int, int] | None = None
-        self._solving: Generator[Move, View, object] | None = None
+        self._solving: Generator[DialMove, View, object] | None = None
         self._moves = 0
         self._target: tuple[float, ...] = ()
         self._aimed_at: tuple[Array, Array] | None = None
@@ -394,7 +394,7 @@ class Reconstructing:
             judged = float(self._judging.normal(part.target_alignment, JUDGEMENT_SD))
             self._enough = min(judged, 0.99)
 
-    def _next(self, view: View) -> Move | None:
+    def _next(self, view: View) -> DialMove | None:
         """The next move; None where nothing else comes to mind. Then it begins again elsewhere."""
         assert self._strategy is not None
         try:
@@ -407,10 +407,10 @@ class Reconstructing:
             next(self._solving)
             return None
 
-    def _again(self) -> Generator[Move, View, object]:
+    def _again(self) -> Generator[DialMove, View, object]:
         """Turn any dial, and begin again; sent what is seen by then."""
         assert self._strategy is not None
-        view = yield Move(0, 0.0)  # never sent: waits for the next view
+        view = yield DialMove(0, 0.0)  # never sent: waits for the next view
         dial = int(self._motor.rng.integers(len(view.dials)))
         view = yield from self._motor.drag(view, dial, self._motor.anywhere(view, dial))
         return (yield from self._strategy.solve(view))
@@ -509,14 +509,14 @@ class ThinkingAloud:
         self._rng = rng
         self._motor = motor
         self._words = words
-        self._counts = self._counted()
+        self._counts = self._get_counts()
         self._dial: int | None = None
         self._way: str | None = None
         self._meant: dict[int, str] = {}
 
-    def moves(self, strategy: Strategy, move: Move) -> None:
+    def moves(self, strategy: Strategy, move: DialMove) -> None:
         """A dial is about to be turned: what it is turned for, at times."""
-        dial, before, self._counts = move.dial, self._counts, self._counted()
+        dial, before, self._counts = move.dial, self._counts, self._get_counts()
         if isinstance(strategy, LearningStrategy) and not strategy.tried(dial):
             way: str | None = EXPLORES
         else:  # None where it goes on as before
@@ -542,5 +542,5 @@ class ThinkingAloud:
                 return
             self._meant[dial] = meaning
 
-    def _counted(self) -> tuple[int, int, int]:
+    def _get_counts(self) -> tuple[int, int, int]:
         return self._motor.by_plan, self._motor.by_number, self._motor.by_chance

@@ -81,9 +81,9 @@ class ActiveTime(NamedTuple):
 
     def at(self, now_ns: int) -> int:
         """Up to now: the stretch since the last activity counts for at most the limit."""
-        return self.acted(now_ns).total_ns
+        return self.add_action(now_ns).total_ns
 
-    def acted(self, now_ns: int) -> ActiveTime:
+    def add_action(self, now_ns: int) -> ActiveTime:
         """The participant did something. There is one of every movement."""
         limit_ns, total_ns, last_ns = self
         gap_ns = now_ns - last_ns

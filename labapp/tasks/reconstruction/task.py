@@ -107,7 +107,7 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
                 yield planning.practice(planner, planner.new_id("practice"), item)
             case Stages():
                 make = partial(planning.stage, planner, item)
-                told = partial(planning.told, stages=item)
+                told = partial(planning.fill_introduction, stages=item)
                 yield from stages_of_models(item, scope, place, planner, make, told)
 
     def machine(
@@ -169,10 +169,10 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
     def simulate(
         self, part: ReconstructionPart | TutorialPart, participant: SimulatedParticipant
     ) -> Actor[Any]:
-        from labapp.tasks.reconstruction.simulated import Player, Reconstructor
+        from labapp.tasks.reconstruction.simulated import Reconstructor, TutorialPlayer
 
         if isinstance(part, TutorialPart):
-            return Player(part, participant)
+            return TutorialPlayer(part, participant)
         return Reconstructor(part, participant)
 
 

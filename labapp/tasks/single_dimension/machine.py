@@ -54,7 +54,7 @@ POINTS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question(questions.Question):
+class ChoiceQuestion(questions.Question):
     """One question. z: dial state of its picture; correct: the right choice, from 0; resamples: how
     often other examples were asked for; right: whether the answer handed in was, None before.
     started_ns is None until the pictures are on the screen."""
@@ -87,7 +87,7 @@ class Question(questions.Question):
 
 
 @dataclass(frozen=True, slots=True)
-class SingleState(questions.QuestionsState[Question]):
+class SingleState(questions.QuestionsState[ChoiceQuestion]):
     """A stage of such questions."""
 
 
@@ -97,7 +97,7 @@ LIMITS = ((1, 5), (48, 52), (95, 99))
 
 
 @dataclass(frozen=True)
-class SingleDimensionTask(QuestionsMachine[SingleState, Question]):
+class SingleDimensionTask(QuestionsMachine[SingleState, ChoiceQuestion]):
     """A stage of questions about the dials of one representation.
 
     sample: held-out representation, shape (m, dimensions), needed by sampling `held_out`;
@@ -118,7 +118,7 @@ class SingleDimensionTask(QuestionsMachine[SingleState, Question]):
     def initial(self, pauses: Pauses) -> SingleState:
         return SingleState(pauses)
 
-    def choices(self, question: Question) -> int:
+    def choices(self, question: ChoiceQuestion) -> int:
         return choices(self.space, question.dimension)
 
     def decide(self, state: SingleState, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
@@ -172,10 +172,10 @@ class SingleDimensionTask(QuestionsMachine[SingleState, Question]):
     def _state(self, rng: np.random.Generator) -> Z:
         return draw_state(self.part.sampling, self.part.model, self.space, self.sample, rng)
 
-    def drawn(self, payload: Payload, number: int, attempt: int) -> Question | None:
+    def drawn(self, payload: Payload, number: int, attempt: int) -> ChoiceQuestion | None:
         if not isinstance(payload, QuestionDrawn):
             return None
-        return Question(
+        return ChoiceQuestion(
             number=number,
             attempt=attempt,
             dimension=payload.dimension,
@@ -185,10 +185,10 @@ class SingleDimensionTask(QuestionsMachine[SingleState, Question]):
             examples=payload.examples,
         )
 
-    def answered(self, question: Question) -> bool:
+    def answered(self, question: ChoiceQuestion) -> bool:
         return question.answered
 
-    def answer(self, question: Question, command: Command) -> Sequence[Payload]:
+    def answer(self, question: ChoiceQuestion, command: Command) -> Sequence[Payload]:
         if not question.open:
             return ()
         match command:
@@ -209,7 +209,7 @@ class SingleDimensionTask(QuestionsMachine[SingleState, Question]):
                 return (AnswerGiven(question.choice, right, confidence, understanding),)
         return ()
 
-    def after(self, question: Question, payload: Payload) -> Question:
+    def after(self, question: ChoiceQuestion, payload: Payload) -> ChoiceQuestion:
         match payload:
             case ExamplesRedrawn():
                 return replace(question, resamples=payload.number, examples=payload.examples)

@@ -38,7 +38,7 @@ class SingleDimensionWords(PartWords[PlannedPart]):
             return
         dial = part.space.dimensions[question.dimension]
 
-        def named(choice: int | None) -> str:
+        def name_choice(choice: int | None) -> str:
             if choice is None:
                 return "–"
             if isinstance(dial, Discrete):
@@ -48,8 +48,8 @@ class SingleDimensionWords(PartWords[PlannedPart]):
         told = {None: "", True: " ✓", False: " ✗"}[question.right]
         sure, sense = (question.ratings.get(item, "–") for item in RATINGS)
         yield Fact(tr("task.dial", number=question.dimension + 1), "strong")
-        yield Fact(tr("single.right", answer=named(question.correct)), veiled=True)
-        yield Fact(tr("single.chosen", answer=named(question.choice) + told))
+        yield Fact(tr("single.right", answer=name_choice(question.correct)), veiled=True)
+        yield Fact(tr("single.chosen", answer=name_choice(question.choice) + told))
         yield Fact(tr("single.confident", points=sure), "secondary")
         yield Fact(tr("single.dial_makes_sense", points=sense), "secondary")
         if question.resamples:

@@ -48,11 +48,11 @@ def stage(
     return SingleDimensionPart(
         **fields,
         visualisation=stages.visualisation,
-        asked=asked(space, stages.questions_per_dimension, *purpose, number),
+        asked=order_dimensions(space, stages.questions_per_dimension, *purpose, number),
     )
 
 
-def asked(
+def order_dimensions(
     space: LatentSpace, times: int, seed: int, study: str, participant: str, stage: int
 ) -> tuple[int, ...]:
     """The dimension of each question: in seeded random order, all of one in a row."""
@@ -74,7 +74,7 @@ def practice(
         planner.new_id("practice"),
         item.visualisation,
         item.model,
-        planner.representations.represented(item.model or PRACTISED),
+        planner.representations.describe_model(item.model or PRACTISED),
         think_aloud=planner.thinks_aloud,
         feedback=feedback,
     )
@@ -122,7 +122,7 @@ def tutorial(
 ) -> ExamplePart:
     """The tutorial about one dial of the circles, the same for everybody."""
     visualisation = item.tutorial
-    known = planner.representations.represented(PRACTISED)
+    known = planner.representations.describe_model(PRACTISED)
     space = LatentSpace.from_json(known.dimensions)
     dimension = (item.dial or (2 if planner.improved else 1)) - 1
     rng = generator(0, "tutorial", visualisation)

@@ -45,7 +45,7 @@ class QuestionRecord(AnsweredAttempt[SingleDimensionPart, QuestionDrawn, AnswerG
         self.last_ns = working
 
 
-class Stage(AnsweredStage[QuestionRecord]):
+class QuestionStage(AnsweredStage[QuestionRecord]):
     """The questions of a stage that were answered, and how they changed from the first to the last
     (n - 1) / 2 of n, as for reconstruction."""
 
@@ -144,8 +144,8 @@ class SingleDimensionRecords(TaskRecords[SingleDimensionPart, QuestionRecord]):
 
     def stage(
         self, part: SingleDimensionPart, attempts: Sequence[QuestionRecord], ran: Ran
-    ) -> Stage:
-        return Stage(attempts)
+    ) -> QuestionStage:
+        return QuestionStage(attempts)
 
     @property
     def practice(self) -> list[bool]:

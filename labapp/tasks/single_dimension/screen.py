@@ -42,7 +42,7 @@ from labapp.ui.widgets.dial import view_of
 from labapp.ui.widgets.markdown import text_width
 from labapp.ui.widgets.painting import Array, Pixels, brush, color, font, metrics, pen
 from labapp.ui.widgets.row_view import AnswerRow
-from labapp.ui.widgets.segments import made_smaller, magnification, too_large
+from labapp.ui.widgets.segments import magnification, shrink_to_fit, too_large
 
 WIDTH = 1360
 """Wider than other screens: seven pictures beside the question at twice their size."""
@@ -76,7 +76,7 @@ def headings(
     return (words[0], *("" for _ in range(STEPS - 2)), words[-1])
 
 
-class Rating(QWidget):
+class AgreementRating(QWidget):
     """A statement and how far one agrees; each of the five points has its words."""
 
     def __init__(self, words: Strings, palette: theme.Palette, text: str) -> None:
@@ -124,7 +124,9 @@ class SingleDimensionScreen(QuestionScreen):
             chart=part.chart,
         )
         self.answers = AnswerRow(palette, words("this_picture"))
-        self.ratings = {item: Rating(words, palette, words(RATED[item])) for item in RATINGS}
+        self.ratings = {
+            item: AgreementRating(words, palette, words(RATED[item])) for item in RATINGS
+        }
         self.sheet = ExampleSheet(
             part.display, part.visualisation, palette, words("examples"), part.chart
         )
@@ -269,7 +271,7 @@ LINE_PX = 1.6
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class SheetGrid:
     """Cells of a sheet: `columns` a group, groups side by side."""
 
     groups: int
@@ -313,7 +315,7 @@ class ExampleSheet(Picture):
         self._headings: tuple[str, ...] = ()
         self._images: list[QImage] = []
         self._drawn: dict[tuple[int, float, float], QImage] = {}
-        self._grid = Grid(1, 1, 1)
+        self._grid = SheetGrid(1, 1, 1)
         self.cell = (0.0, 0.0)
         """Width and height of a picture in logical pixels."""
         self._room = (0.0, 0.0)
@@ -343,37 +345,37 @@ class ExampleSheet(Picture):
         if self._rows is None or width <= 0 or height <= 0:
             return
         rows, columns = self._rows.shape[:2]
-        self.cell, self._grid = self._placed(rows, columns)
-        self.setFixedSize(self._taken(self.cell, self._grid))
+        self.cell, self._grid = self._find_grid(rows, columns)
+        self.setFixedSize(self._measure_taken(self.cell, self._grid))
         self._drawn.clear()
         self.update()
 
     def width_of(self, rows: int, columns: int) -> int:
         """What so many rows of so many pictures would take of the room of the last `fit`."""
-        return self._taken(*self._placed(rows, columns)).width()
+        return self._measure_taken(*self._find_grid(rows, columns)).width()
 
-    def _placed(self, rows: int, columns: int) -> tuple[tuple[float, float], Grid]:
+    def _find_grid(self, rows: int, columns: int) -> tuple[tuple[float, float], SheetGrid]:
         """The size of a picture and the first grid that makes it largest, of those that fit."""
-        grids = [Grid(rows, n, -(-columns // n)) for n in (2, 1, 4)]
+        grids = [SheetGrid(rows, n, -(-columns // n)) for n in (2, 1, 4)]
         if self._visualisation == "traversals":
-            grids = [Grid(1, columns, rows)]
+            grids = [SheetGrid(1, columns, rows)]
 
-        def how_good(placed: tuple[tuple[float, float], Grid]) -> tuple[bool, float]:
-            taken, (wide, high) = self._taken(*placed), self._room
+        def how_good(placed: tuple[tuple[float, float], SheetGrid]) -> tuple[bool, float]:
+            taken, (wide, high) = self._measure_taken(*placed), self._room
             return taken.width() <= wide + 1 and taken.height() <= high + 1, placed[0][0]
 
-        sized = [(self._sized(grid.cell_in(*self._room)), grid) for grid in grids]
+        sized = [(self._fit_cell(grid.cell_in(*self._room)), grid) for grid in grids]
         return max(sized, key=how_good)
 
     @staticmethod
-    def _taken(cell: tuple[float, float], grid: Grid) -> QSize:
+    def _measure_taken(cell: tuple[float, float], grid: SheetGrid) -> QSize:
         across, down = grid.gaps()
         return QSize(
             math.ceil(grid.across * cell[0] + across) + 2 * RIM,
             math.ceil(grid.rows * cell[1] + down + HEAD) + 2 * RIM,
         )
 
-    def _sized(self, room: tuple[float, float]) -> tuple[float, float]:
+    def _fit_cell(self, room: tuple[float, float]) -> tuple[float, float]:
         assert self._rows is not None
         if self._display == "series":
             wide = math.floor(min(room[0], room[1] / CHART_RATIO, CHART_MOST))
@@ -418,7 +420,7 @@ class ExampleSheet(Picture):
         """A picture as it is drawn, made smaller once for each size of the cells."""
         key = (number, where.width(), self.devicePixelRatioF())
         if key not in self._drawn:
-            self._drawn[key] = made_smaller(self._images[number], where, self)
+            self._drawn[key] = shrink_to_fit(self._images[number], where, self)
         return self._drawn[key]
 
     def _on_pixels(self, box: QRectF) -> QRectF:

@@ -29,8 +29,8 @@ from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.machine import (
     POINTS,
     RATINGS,
+    ChoiceQuestion,
     Examples,
-    Question,
     SingleDimensionTask,
 )
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
@@ -50,7 +50,7 @@ class Matcher(Actor[SingleDimensionPart]):
     def act(self) -> None:
         participant, runner, part = self.participant, self.participant.runner, self.part
         task = cast(SingleDimensionTask, runner.machine.tasks[runner.state.index])
-        question: Question | None = self.state.trial
+        question: ChoiceQuestion | None = self.state.trial
         if question is None or not (question.open or question.answered):
             participant.later(participant.pace.stride_s)
             return
@@ -64,7 +64,7 @@ class Matcher(Actor[SingleDimensionPart]):
         guesses = name == "careless" or (name == "random" and not practice)
         choices = task.choices(question)
 
-        def matched() -> Match:
+        def match_shown() -> ChoiceMatch:
             eye = Eye(rng, participant.person.noise)
             weighs = name in WEIGHERS or practice
             shown = runner.pictures
@@ -78,9 +78,9 @@ class Matcher(Actor[SingleDimensionPart]):
         if guesses and key != self._guessed:
             self._guessed = key
             participant.think_aloud(GUESSES)
-        participant.go_through(key, steps(choices, None if guesses else matched, rng))
+        participant.go_through(key, steps(choices, None if guesses else match_shown, rng))
 
-    def _remember(self, question: Question) -> None:
+    def _remember(self, question: ChoiceQuestion) -> None:
         """How a question went, once its answer was told."""
         runner = self.participant.runner
         experience = self.participant.experience.setdefault(self.part.id, Experience())
@@ -98,7 +98,7 @@ RATING_SD = 0.7
 
 
 def steps(
-    choices: int, matched: Callable[[], Match] | None, rng: np.random.Generator
+    choices: int, matched: Callable[[], ChoiceMatch] | None, rng: np.random.Generator
 ) -> Iterator[Step]:
     """What a simulated participant does with a question, from its appearance to Next.
 
@@ -112,7 +112,7 @@ def steps(
         yield Step(ShowMoreExamples(), "look")
     if rng.random() < CHANGE_RATE:
         yield Step(Choose(int(rng.integers(choices)), DEVICE), "look")
-    matching = matched() if matched else Match(int(rng.integers(choices)), 0.0, 0.0)
+    matching = matched() if matched else ChoiceMatch(int(rng.integers(choices)), 0.0, 0.0)
     yield Step(Choose(matching.choice, DEVICE), "look")
     for item, clear in zip(RATINGS, (matching.sure, matching.sense), strict=True):
         rating = round(float(rng.normal(1 + clear * (POINTS - 1), RATING_SD)))
@@ -122,7 +122,7 @@ def steps(
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class ChoiceMatch:
     """choice: from 0. sure: how much nearer it is than the next best, 0..1. sense: how clearly the
     choices' examples differ in what they differ most in, 0..1."""
 
@@ -140,7 +140,7 @@ def match(
     choices: int,
     *,
     weighs: bool,
-) -> Match:
+) -> ChoiceMatch:
     """The choice whose examples look most like the picture asked about. weighs: looks first in what
     the examples of one choice agree and those of others differ; else everything counts the same."""
     assert shown.question is not None
@@ -156,7 +156,9 @@ def match(
     weights = clear if weighs else np.ones_like(clear)
     far = (weights * (asked - means) ** 2 / within).sum(axis=1)
     first, second = np.argsort(far)[:2]
-    return Match(int(first), float(1 - np.sqrt(far[first] / (far[second] + 1e-9))), clear.max())
+    return ChoiceMatch(
+        int(first), float(1 - np.sqrt(far[first] / (far[second] + 1e-9))), clear.max()
+    )
 
 
 def _by_choice(

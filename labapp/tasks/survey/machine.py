@@ -40,10 +40,10 @@ OF_SESSION = ("participant", "session", "study", "language")
 def fill_link(template: str, values: Mapping[str, object]) -> str:
     """A link with values in place of names in braces, encoded for a URL; other names stay."""
 
-    def encoded(name: str, written: str) -> str:
+    def encode(name: str, written: str) -> str:
         return quote(str(values[name]), safe="") if name in values else written
 
-    return VARIABLE.sub(lambda match: encoded(match[1], match[0]), template)
+    return VARIABLE.sub(lambda match: encode(match[1], match[0]), template)
 
 
 def of_variables(template: str, scope: Scope) -> str:

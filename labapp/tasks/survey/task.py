@@ -55,13 +55,13 @@ class Survey(TaskType[SurveyPart]):
         return f"{OPENED_BY[part.open_with]}: {part.link}"
 
     def simulate(self, part: SurveyPart, participant: SimulatedParticipant) -> Actor[Any]:
-        return Respondent(part, participant)
+        return SurveyRespondent(part, participant)
 
 
 TASK = Survey()
 
 
-class Respondent(Actor[SurveyPart]):
+class SurveyRespondent(Actor[SurveyPart]):
     """Opens nothing, and says that it has finished: no survey gets answers of a simulation."""
 
     def act(self) -> None:

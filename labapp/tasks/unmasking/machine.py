@@ -65,7 +65,7 @@ class UnmaskingTask(machine.StageMachine[UnmaskingState]):
         trial = state.trial
         match command:
             case StimulusPainted() if trial is not None and trial.due:
-                return self._shown(trial, command, now_ns)
+                return self._decide_painted(trial, command, now_ns)
             case StimulusHidden() if trial is not None and trial.outcome is None:
                 return (machine.unstamped(self.part, trial, TrialEnded(INTERRUPTED)),)
             case Respond() if trial is not None and trial.open:
@@ -96,7 +96,7 @@ class UnmaskingTask(machine.StageMachine[UnmaskingState]):
         attempt = state.highest + 1 if again else state.base
         return (*events, UnstampedEvent(drawn, self.part.id, number, attempt))
 
-    def _shown(
+    def _decide_painted(
         self, trial: StimulusTrial, command: StimulusPainted, now_ns: int
     ) -> Sequence[UnstampedEvent]:
         """The screen says when it painted the stimulus. A frame from before it was drawn is of the
@@ -124,12 +124,12 @@ class UnmaskingTask(machine.StageMachine[UnmaskingState]):
     def apply(self, state: UnmaskingState, event: Event, payload: Payload) -> UnmaskingState:
         if isinstance(payload, ProgramStalled):
             state = replace(state, pauses=state.pauses.apply(event))
-            return _interrupted(state) if payload.left_out else state
+            return _interrupt(state) if payload.left_out else state
         pauses = state.pauses.apply(event)
         if pauses is not state.pauses:
             begins = pauses.held and not state.pauses.held
             state = replace(state, pauses=pauses)
-            return _interrupted(state) if begins else state
+            return _interrupt(state) if begins else state
         if event.part_id != self.part.id:
             return state
         match payload:
@@ -157,7 +157,7 @@ class UnmaskingTask(machine.StageMachine[UnmaskingState]):
         return state
 
 
-def _interrupted(state: UnmaskingState) -> UnmaskingState:
+def _interrupt(state: UnmaskingState) -> UnmaskingState:
     """A pause, or the end of the program, falls into the stimulus that waits for a response."""
     trial = state.trial
     if trial is None or trial.outcome is not None:

@@ -72,7 +72,7 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
             facts.append(tr("unmasking.blocks", n=len(parts)))
         keys = [
             f"{tr_known(button.key, KEYS)} "
-            f"{answered(first, DONT_KNOW if button.of is None else place)}"
+            f"{name_response(first, DONT_KNOW if button.of is None else place)}"
             for place, button in enumerate(first.buttons, start=1)
         ]
         facts.append(tr("unmasking.keys", keys=", ".join(keys)))
@@ -134,12 +134,12 @@ def last_of(part: UnmaskingPart, stimuli: Stimuli) -> str:
         mark = " ✓" if part.class_of(given.response) == sequence.truth else " ✗"
     return tr(
         "unmasking.last_answer",
-        answer=answered(part, given.response) + mark,
+        answer=name_response(part, given.response) + mark,
         time=wording.milliseconds(given.reaction_ns),
     )
 
 
-def answered(part: UnmaskingPart, response: int) -> str:
+def name_response(part: UnmaskingPart, response: int) -> str:
     if response == DONT_KNOW:
         return tr("task.unsure")
     button = part.buttons[response - 1]

@@ -74,7 +74,7 @@ class PlannedSequence(Strict):
     masks: tuple[PlannedMask, ...]
 
 
-class Button(Strict):
+class ResponseButton(Strict):
     """A response button. of: its class, None for "I don't know"; name: what it says, empty for the
     window's own words; key: of the keyboard, as Qt names it."""
 
@@ -100,7 +100,7 @@ class UnmaskingPart(TrialsPart):
     of: int
     unmasked: Unmasked
     question: str
-    buttons: tuple[Button, ...]
+    buttons: tuple[ResponseButton, ...]
     sequences: tuple[PlannedSequence, ...]
     first: int
     total: int

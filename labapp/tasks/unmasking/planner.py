@@ -30,10 +30,10 @@ from labapp.study.stimulus_stages import (
     set_of,
 )
 from labapp.tasks.unmasking.plan import (
-    Button,
     KeyboardRule,
     PlannedMask,
     PlannedSequence,
+    ResponseButton,
     Unmasked,
     UnmaskingPart,
 )
@@ -149,7 +149,7 @@ NAMED_KEYS = ("Space", "Left", "Right", "Up", "Down")
 """Keys a study can name besides letters and digits: others leave the screen, or hold it."""
 
 
-class Unmasking:
+class UnmaskingStage:
     """A stimulus set as one study unmasks it, for one participant.
 
     number: of its set; predict_masked: asks the explained model; turned: whether the classes'
@@ -185,7 +185,7 @@ class Unmasking:
                     "Space the masks wider.",
                 )
         self.buttons = _buttons(stages, manifest, turned=turned)
-        self.unmasked = _unmasked(stages, stimulus_set, number, methods, grid)
+        self.unmasked = _make_unmasked(stages, stimulus_set, number, methods, grid)
 
     def sequences(self) -> tuple[PlannedSequence, ...]:
         """Every image with every method, as the set and the study list them."""
@@ -235,7 +235,7 @@ class Unmasking:
             "classes": ", ".join(button.name for button in self.buttons[:-1]),
         }
 
-    def _shared(self) -> dict[str, Any]:
+    def _make_shared_fields(self) -> dict[str, Any]:
         stages = self.stages
         return {
             "question": stages.question or "",
@@ -265,7 +265,7 @@ class Unmasking:
             sequences=(example,),
             first=0,
             total=len(example.masks),
-            **self._shared(),
+            **self._make_shared_fields(),
         )
 
     def blocks(
@@ -290,13 +290,13 @@ class Unmasking:
                 sequences=tuple(sequences[start : start + every]),
                 first=start * masks,
                 total=len(sequences) * masks,
-                **self._shared(),
+                **self._make_shared_fields(),
             )
             out.append(part)
         return tuple(out)
 
 
-def unmasked_at(place: int, planner: Planner) -> Unmasking:
+def plan_unmasking(place: int, planner: Planner) -> UnmaskingStage:
     """The pictures that are unmasked at a place of the flow, worked out once."""
     key = ("unmasking", place)
     if key not in planner.memory:
@@ -306,16 +306,16 @@ def unmasked_at(place: int, planner: Planner) -> Unmasking:
         turned = stages.buttons == "counterbalanced" and planner.number % 2 == 0
         with fitting(stages, planner):
             stimuli, number = set_of(stages, scope, planner)
-            planner.memory[key] = Unmasking(
+            planner.memory[key] = UnmaskingStage(
                 stages, stimuli, number, planner.predict_masked, turned=turned
             )
-    unmasking: Unmasking = planner.memory[key]
+    unmasking: UnmaskingStage = planner.memory[key]
     return unmasking
 
 
 def sequences_at(place: int, planner: Planner) -> tuple[PlannedSequence, ...]:
     """The sequences of an unmasking stage, in the participant's order."""
-    showing = unmasked_at(place, planner)
+    showing = plan_unmasking(place, planner)
     with fitting(showing.stages, planner):
         sequences = showing.sequences()
     if showing.stages.order == "as_listed":
@@ -386,7 +386,7 @@ def _grid(stimulus_set: StimulusSet, scored: Iterable[tuple[Photo, str]]) -> tup
     return next(iter(grids))
 
 
-def _unmasked(
+def _make_unmasked(
     stages: UnmaskingStages,
     stimulus_set: StimulusSet,
     number: int,
@@ -418,7 +418,9 @@ def _unmasked(
     )
 
 
-def _buttons(stages: UnmaskingStages, manifest: Manifest, *, turned: bool) -> tuple[Button, ...]:
+def _buttons(
+    stages: UnmaskingStages, manifest: Manifest, *, turned: bool
+) -> tuple[ResponseButton, ...]:
     """One a class, and "I don't know" as the last; keys go with the place, not the class."""
     names = {class_.id: class_.name for class_ in manifest.classes}
     for named in stages.class_names:
@@ -436,9 +438,10 @@ def _buttons(stages: UnmaskingStages, manifest: Manifest, *, turned: bool) -> tu
         ordered.reverse()
     *keys, last = _keys(stages, len(names) + 1)
     classes = [
-        Button(of=of, name=name, key=key) for (of, name), key in zip(ordered, keys, strict=True)
+        ResponseButton(of=of, name=name, key=key)
+        for (of, name), key in zip(ordered, keys, strict=True)
     ]
-    return (*classes, Button(of=None, name="", key=last))
+    return (*classes, ResponseButton(of=None, name="", key=last))
 
 
 def _keys(stages: UnmaskingStages, wanted: int) -> tuple[str, ...]:

@@ -326,7 +326,7 @@ TABLES = TaskTables(
     },
     rows={
         "annotations": lambda records: records.attempts,
-        "masked_predictions": lambda records: masked_images(records.parts.values()),
+        "masked_predictions": lambda records: walk_masked_images(records.parts.values()),
         "pool": lambda records: pairs(records.parts.values()),
     },
     shared={
@@ -390,7 +390,7 @@ class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
         return BlockRecord(part, attempts, ran)
 
 
-def masked_images(parts: Iterable[UnmaskingPart]) -> Iterator[Masked]:
+def walk_masked_images(parts: Iterable[UnmaskingPart]) -> Iterator[Masked]:
     """Every masked image that was planned, practice aside."""
     for part in parts:
         for sequence in part.sequences if part.role != PRACTICE else ():

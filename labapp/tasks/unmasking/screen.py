@@ -44,7 +44,7 @@ from labapp.tasks.unmasking.plan import (
     UnmaskingState,
 )
 from labapp.ui import presentation, theme
-from labapp.ui.fitting import grown_of
+from labapp.ui.fitting import get_growth
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.presentation import DueTimer, Presenter, refresh_ms
@@ -269,7 +269,7 @@ class UnmaskingScreen(Screen):
         if not session.read_only:  # pictures are shown when they are due, and answers timed
             self.presenter = Presenter(self.field)
             self.field.painted = self.presenter.painted
-            self.field.rescaled.connect(self._rescaled)
+            self.field.rescaled.connect(self._on_rescale)
             self.due = DueTimer(self)
             self.clock = presentation.of_this_machine()
             self._idle = QTimer(self)
@@ -281,7 +281,7 @@ class UnmaskingScreen(Screen):
         self.question.setWordWrap(True)
         self.question.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.responses = ResponseRow(list(self._buttons()), session.palette, question)
-        self.responses.pressed.connect(self._pressed)
+        self.responses.pressed.connect(self._on_press)
         column = self._column = self.column()
         column.addStretch(1)
         column.addWidget(self.field, 0, Qt.AlignmentFlag.AlignHCenter)
@@ -357,14 +357,14 @@ class UnmaskingScreen(Screen):
             return
         name = self._picture(trial.number)
         self._ready(name)
-        self.presenter.present(lambda: self._show(name), self._shown)
+        self.presenter.present(lambda: self._show(name), self._report_painted)
 
     def _show(self, name: str) -> None:
         # Perhaps a frame later: what was ready may have had another size.
         self._ready(name)
         self.field.show_picture(name)
 
-    def _shown(self, perf_ns: int, shown_by: str) -> None:
+    def _report_painted(self, perf_ns: int, shown_by: str) -> None:
         at = self.session.clock.from_perf_ns(perf_ns)
         side, refresh = self.field.picture_px, refresh_ms(self.field)
         self.send(StimulusPainted(at, shown_by, refresh, side, self._too_small))
@@ -376,7 +376,7 @@ class UnmaskingScreen(Screen):
         self.presenter.cancel()
         self.field.clear()
 
-    def _pressed(self, press: Press) -> None:
+    def _on_press(self, press: Press) -> None:
         timed = self.clock.of(press.stamp_ms, press.arrival_ns)
         if self._away:
             return
@@ -399,7 +399,7 @@ class UnmaskingScreen(Screen):
     def _picture(self, number: int) -> str:
         return self.part.stimulus(number)[1].picture
 
-    def _wanted(self) -> Iterable[str]:
+    def _list_upcoming(self) -> Iterable[str]:
         """The pictures from the present one to the end of the next sequence, as they come."""
         trial = self.trial
         if trial is None:
@@ -415,7 +415,7 @@ class UnmaskingScreen(Screen):
 
     def _prepare_one(self) -> None:
         """Make one more picture ready, while nothing is due."""
-        wanted = self._wanted()
+        wanted = self._list_upcoming()
         missing = next((name for name in wanted if not self.field.ready(name)), None)
         if missing is None or not self._there():
             self.field.keep(set(wanted))
@@ -423,7 +423,7 @@ class UnmaskingScreen(Screen):
             return
         self._ready(missing)
 
-    def _rescaled(self) -> None:
+    def _on_rescale(self) -> None:
         """What was ready had another size."""
         shown, trial = self.field.shown, self.trial
         if shown is not None:
@@ -452,9 +452,9 @@ class UnmaskingScreen(Screen):
             return
         # The layout comes after this event.
         self._settling = True
-        self.due.call(time.perf_counter_ns() + 1, self._settled)
+        self.due.call(time.perf_counter_ns() + 1, self._finish_settling)
 
-    def _settled(self) -> None:
+    def _finish_settling(self) -> None:
         self._settling = False
         self.render_state()
 
@@ -471,7 +471,7 @@ class UnmaskingScreen(Screen):
         wide = min(self.width() - 2 * theme.SPACE_XL, theme.CONTENT_WIDTH)
         beneath = self.question.heightForWidth(wide) + self.responses.sizeHint().height()
         beneath += theme.SPACE_L + theme.SPACE_S + 2 * EDGE
-        size = int(self.part.size_px / grown_of(self))  # the page grows, the picture does not
+        size = int(self.part.size_px / get_growth(self))  # the page grows, the picture does not
         room = min(wide, size, self.height() - beneath - 2 * theme.SPACE_XS)
         first = self.images.image(self._picture(1))
         self._too_small = room < size
@@ -488,7 +488,7 @@ EDGE = 1
 """Logical pixels of the hairline round the field."""
 
 
-def scaled(image: QImage, side: float, ratio: float) -> QImage:
+def scale_image(image: QImage, side: float, ratio: float) -> QImage:
     """A picture in device pixels for a square of `side` logical pixels: each of its pixels as a
     block of whole device pixels, or, where it has more pixels than the square, made smaller."""
     most = max(image.width(), image.height())
@@ -554,7 +554,7 @@ class StimulusField(Picture):
 
     def prepare(self, name: str, image: QImage) -> None:
         """Make a picture ready for the present size and screen."""
-        self._ready[name] = scaled(image, self.side, self.devicePixelRatioF())
+        self._ready[name] = scale_image(image, self.side, self.devicePixelRatioF())
 
     def keep(self, names: Container[str]) -> None:
         self._ready = {name: image for name, image in self._ready.items() if name in names}

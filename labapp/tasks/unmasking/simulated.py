@@ -145,15 +145,19 @@ class Observer:
         """Percent shown at which half is recognised by the middle participant."""
         return self.thresholds.get(method, self.elsewhere)
 
-    def recognised(self, percent: ArrayLike, method: str, offset: ArrayLike = 0.0) -> Float64:
+    def compute_recognition(
+        self, percent: ArrayLike, method: str, offset: ArrayLike = 0.0
+    ) -> Float64:
         """Probability that something is recognised: float64, percent and offset broadcast."""
         beyond = np.log(percent) - np.log(self.threshold(method)) - np.asarray(offset)
         values: Float64 = np.asarray(1 / (1 + np.exp(-self.slope * beyond)), np.float64)
         return values
 
-    def labelled(self, percent: ArrayLike, method: str, offset: ArrayLike = 0.0) -> Float64:
+    def compute_labelling(
+        self, percent: ArrayLike, method: str, offset: ArrayLike = 0.0
+    ) -> Float64:
         """Probability of an answer other than "I don't know"; as `recognised`."""
-        seen = self.recognised(percent, method, offset)
+        seen = self.compute_recognition(percent, method, offset)
         return self.guess * (1 - seen) + (1 - self.lapse) * seen
 
     def correct(
@@ -166,8 +170,8 @@ class Observer:
         model_wrong: bool = False,
     ) -> Float64:
         """Probability of the right class, "I don't know" counted as not right; as `recognised`."""
-        seen = self.recognised(percent, method, offset)
-        late = self.recognised(np.asarray(percent) / self.corrected, method, offset)
+        seen = self.compute_recognition(percent, method, offset)
+        late = self.compute_recognition(np.asarray(percent) / self.corrected, method, offset)
         misread = self.follows if model_wrong else self.misread
         right = (1 - misread) * seen + misread * late
         return self.guess / classes * (1 - seen) + (1 - self.lapse) * right
@@ -210,9 +214,9 @@ class Annotator:
         mask = sequence.masks[at - 1]
         rng = generator(*self._seed, part.id, number, attempt)
         if self._strategy == "understanding":
-            response, beyond = self._seen(part, place, sequence, mask, rng)
+            response, beyond = self._choose_response(part, place, sequence, mask, rng)
         elif self._strategy == "explanation":
-            response, beyond = _button(part, modelled(part, sequence, mask)), np.inf
+            response, beyond = _button(part, find_predicted_class(part, sequence, mask)), np.inf
         else:
             response, beyond = int(rng.integers(len(part.buttons))), np.inf
         observer, again = self.observer, self._before == (part.id, place, response)
@@ -223,7 +227,7 @@ class Annotator:
         taken = observer.fastest_ms + median * np.exp(rng.normal(0.0, observer.reaction_sd))
         return Reply(response, float(min(taken, observer.slowest_ms)))
 
-    def _seen(
+    def _choose_response(
         self,
         part: UnmaskingPart,
         place: int,
@@ -279,7 +283,7 @@ def difficulties(images: Iterable[str], sd: float) -> dict[str, float]:
     }
 
 
-def modelled(part: UnmaskingPart, sequence: PlannedSequence, mask: PlannedMask) -> str:
+def find_predicted_class(part: UnmaskingPart, sequence: PlannedSequence, mask: PlannedMask) -> str:
     """The class that the model says the masked picture shows; of the whole picture, where it was
     not asked about the masked one."""
     if not mask.logits:

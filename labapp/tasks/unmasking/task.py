@@ -15,7 +15,7 @@ from labapp.study.plugins.simulated import Actor, SimulatedParticipant
 from labapp.tasks.unmasking.events import ResponseGiven
 from labapp.tasks.unmasking.machine import UnmaskingTask
 from labapp.tasks.unmasking.plan import UnmaskingPart
-from labapp.tasks.unmasking.planner import UnmaskingStages, sequences_at, unmasked_at
+from labapp.tasks.unmasking.planner import UnmaskingStages, plan_unmasking, sequences_at
 
 
 class Unmasking(TaskType[UnmaskingPart]):
@@ -64,7 +64,7 @@ class Unmasking(TaskType[UnmaskingPart]):
         self, item: UnmaskingStages, scope: Scope, place: int, planner: Planner
     ) -> Iterator[PlannedPart]:
         at = planner.next_stage()
-        showing = unmasked_at(place, planner)
+        showing = plan_unmasking(place, planner)
         shared = showing.unmasked
         planner.chose(stimuli=shared.stimuli, sets=shared.set, manifests=shared.manifest_sha256)
         told = self.values_around(item, scope, place, planner)
@@ -85,7 +85,7 @@ class Unmasking(TaskType[UnmaskingPart]):
     def values_around(
         self, stages: UnmaskingStages, scope: Scope, place: int, planner: Planner
     ) -> Values:
-        return unmasked_at(place, planner).values(planner.loaded.words)
+        return plan_unmasking(place, planner).values(planner.loaded.words)
 
     def machine(self, part: UnmaskingPart, index: int, context: MachineContext) -> UnmaskingTask:
         return UnmaskingTask(part, index)

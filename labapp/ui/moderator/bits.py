@@ -635,7 +635,7 @@ class FindingCombo(Combo):
         self.describe: Callable[[Any], Described] = lambda value: Described("", "")
         self.groups: Sequence[str] = ()
         self.finder = _Finder(palette)
-        self.finder.picked.connect(self._picked)
+        self.finder.picked.connect(self._on_pick)
 
     def set_choices(self, choices: Sequence[tuple[str, Any]], current: Any) -> None:
         super().set_choices(choices, current)
@@ -672,7 +672,7 @@ class FindingCombo(Combo):
         self.finder.show()
         self.finder.search.setFocus()
 
-    def _picked(self, value: Any) -> None:
+    def _on_pick(self, value: Any) -> None:
         values = [self.itemData(place) for place in range(self.count())]
         if value in values:
             index = values.index(value)

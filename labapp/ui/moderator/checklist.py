@@ -14,7 +14,7 @@ from typing import Literal
 
 from labapp.base import access
 from labapp.base.errors import LabappError
-from labapp.base.naming import LABEL, reserved
+from labapp.base.naming import LABEL, find_name_problem
 from labapp.record.journal.sessions import SessionSummary
 from labapp.session.environment import network_warning
 from labapp.session.folder import LOW_DISK_BYTES
@@ -57,7 +57,7 @@ ANY_VISIT = Visits()
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ChecklistRow:
     """A line of the checklist. text is the finding; required rows must be ok before Start. A row
     without text is not shown."""
 
@@ -79,24 +79,24 @@ class Readiness:
     why: str
 
 
-def readiness(rows: Sequence[Row]) -> Readiness:
+def readiness(rows: Sequence[ChecklistRow]) -> Readiness:
     """Whether all required rows are ok, and if not, what Start waits for or needs."""
     needs, waits = (
         [tr(NEEDED[row.key]) for row in rows if row.blocks and (row.state == "busy") == busy]
         for busy in (False, True)
     )
     if needs:
-        return Readiness(False, tr("checklist.needs", needs=wording.listed(needs)))
+        return Readiness(False, tr("checklist.needs", needs=wording.join_names(needs)))
     if waits:
-        why = tr("checklist.still_checking", rows=wording.listed(waits))
+        why = tr("checklist.still_checking", rows=wording.join_names(waits))
         return Readiness(False, why)
     return Readiness(True, tr("checklist.ready"))
 
 
-def unknown(key: str) -> Row:
+def unknown(key: str) -> ChecklistRow:
     """A row of a study that cannot be used, or has no plan: nothing can be said of it."""
     text = "" if key in (PICTURES, LSL) else tr("checklist.study_first")
-    return Row(key, "warn", text, required=False)
+    return ChecklistRow(key, "warn", text, required=False)
 
 
 def participant_row(
@@ -108,7 +108,7 @@ def participant_row(
     *,
     pilot: bool = False,
     visits: Visits = ANY_VISIT,
-) -> Row:
+) -> ChecklistRow:
     """Whether this participant can have this session.
 
     taken: the participants that have sessions in this study, with their session labels; refused:
@@ -119,38 +119,38 @@ def participant_row(
     free = participants.next_free([*taken, *refused], pilot=pilot)
     example = participants.next_free((), pilot=pilot)
     if not label:
-        return Row(key, "missing", tr("checklist.participant.type", example=example))
+        return ChecklistRow(key, "missing", tr("checklist.participant.type", example=example))
     number = participants.number(label) if pilot else participants.own_number(label)
     if number is None or number < 1 or not LABEL.fullmatch(label):
-        return Row(key, "missing", tr("checklist.participant.form", example=example))
-    if not LABEL.fullmatch(session) or reserved(session):
-        return Row(key, "missing", tr("checklist.participant.label"))
+        return ChecklistRow(key, "missing", tr("checklist.participant.form", example=example))
+    if not LABEL.fullmatch(session) or find_name_problem(session):
+        return ChecklistRow(key, "missing", tr("checklist.participant.label"))
     known = taken.get(label, ())
     if (other := refused.get(label)) is not None:
         withdrew = tr("checklist.participant.withdrew", id=label)
         related = tr("checklist.participant.related", id=label, study=other)
-        return Row(key, "missing", related if other else withdrew)
+        return ChecklistRow(key, "missing", related if other else withdrew)
     if session in known:
         text = tr("checklist.participant.taken", id=label, free=free)
-        return Row(key, "missing", text)
+        return ChecklistRow(key, "missing", text)
     if skipped := visits.skipped(session, known):
         text = counted(
             len(skipped),
             "checklist.participant.not_yet",
             id=label,
-            sessions=wording.listed(list(skipped)),
+            sessions=wording.join_names(list(skipped)),
         )
         forbidden = visits.order == "refused"
-        return Row(key, "missing" if forbidden else "warn", text, required=forbidden)
+        return ChecklistRow(key, "missing" if forbidden else "warn", text, required=forbidden)
     if known:
         text = counted(
             len(known),
             "checklist.participant.already",
             id=label,
-            sessions=wording.listed(sorted(known)),
+            sessions=wording.join_names(sorted(known)),
         )
-        return Row(key, "ok", text)
-    return Row(
+        return ChecklistRow(key, "ok", text)
+    return ChecklistRow(
         key,
         "ok",
         tr("checklist.participant.next_free")
@@ -172,13 +172,15 @@ class Microphone:
     problem: str = ""
 
 
-def microphone_row(policy: Literal["required", "optional", "off"], microphone: Microphone) -> Row:
+def microphone_row(
+    policy: Literal["required", "optional", "off"], microphone: Microphone
+) -> ChecklistRow:
     """policy: the study's `recording.audio`."""
     key = "microphone"
     if policy == "off":
-        return Row(key, "ok", tr("checklist.microphone.not_recorded"), required=False)
+        return ChecklistRow(key, "ok", tr("checklist.microphone.not_recorded"), required=False)
     if microphone.state == "unknown":
-        return Row(key, "busy", tr("state.checking"))
+        return ChecklistRow(key, "busy", tr("state.checking"))
     required = policy == "required"
     if microphone.device is None:
         problem = f"{translate_message(microphone.problem)} " if microphone.problem else ""
@@ -186,23 +188,23 @@ def microphone_row(policy: Literal["required", "optional", "off"], microphone: M
         if required:
             text = tr("checklist.microphone.missing")
         state: State = "missing" if required else "warn"
-        return Row(key, state, f"{problem}{text}", required=required)
+        return ChecklistRow(key, state, f"{problem}{text}", required=required)
     if microphone.problem:
-        return Row(key, "missing", translate_message(microphone.problem))
+        return ChecklistRow(key, "missing", translate_message(microphone.problem))
     # Once a voice came through, the microphone works: what it does now is worth a word, no more.
     if microphone.state == "zeros" and microphone.heard:
         text = tr("checklist.microphone.gated")
-        return Row(key, "warn", text, required=False)
+        return ChecklistRow(key, "warn", text, required=False)
     if microphone.state == "zeros":
         text = tr("checklist.microphone.zeros")
-        return Row(key, "missing", text)
+        return ChecklistRow(key, "missing", text)
     if microphone.state == "clipping":
         text = tr("checklist.microphone.loud")
-        return Row(key, "warn", text, required=not microphone.heard)
+        return ChecklistRow(key, "warn", text, required=not microphone.heard)
     if microphone.heard:
-        return Row(key, "ok", tr("checklist.microphone.heard"))
+        return ChecklistRow(key, "ok", tr("checklist.microphone.heard"))
     state = "busy" if microphone.state == "starting" else "warn"
-    return Row(key, state, tr("checklist.microphone.speak"))
+    return ChecklistRow(key, state, tr("checklist.microphone.speak"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,28 +228,28 @@ class ScreenChoice:
 
 def screen_row(
     screens: Sequence[ScreenChoice], chosen: str | None, picture_px: int | None = None
-) -> Row:
+) -> ChecklistRow:
     """chosen: name of the screen the participant gets; picture_px: of the largest picture whose
     size matters, see `PlannedPart.picture_px`."""
     names = [screen.name for screen in screens]
     if chosen not in names:
         gone = tr("checklist.screen.gone", screen=chosen)
         text = gone if chosen else tr("checklist.screen.none")
-        return Row("screen", "missing", text)
+        return ChecklistRow("screen", "missing", text)
     if (small := _too_small(screens, chosen)) is not None:
         return small
     screen = next(screen for screen in screens if screen.name == chosen)
     width, height = screen.width / screen.scale, screen.height / screen.scale
     if picture_px is not None and not fitting.fits(width, height, fitting.for_picture(picture_px)):
         text = tr("checklist.screen.small_pictures", screen=screen.name, side=picture_px)
-        return Row("screen", "warn", text, required=False)
+        return ChecklistRow("screen", "warn", text, required=False)
     if len(screens) == 1:
         text = tr("checklist.screen.single")
-        return Row("screen", "ok", text)
-    return Row("screen", "ok", tr("checklist.screen.console"))
+        return ChecklistRow("screen", "ok", text)
+    return ChecklistRow("screen", "ok", tr("checklist.screen.console"))
 
 
-def _too_small(screens: Sequence[ScreenChoice], chosen: str) -> Row | None:
+def _too_small(screens: Sequence[ScreenChoice], chosen: str) -> ChecklistRow | None:
     """A warning of a screen on which a window is cut off: what lies outside cannot be reached."""
     for screen in screens:
         windows = [fitting.PARTICIPANT] if screen.name == chosen else [fitting.CONSOLE]
@@ -259,9 +261,9 @@ def _too_small(screens: Sequence[ScreenChoice], chosen: str) -> Row | None:
                 "checklist.screen.small_window",
                 screen=screen.name,
                 size=f"{width:.0f} × {height:.0f}",
-                needed=fitting.needed(*windows),
+                needed=fitting.format_needed_room(*windows),
             )
-            return Row("screen", "warn", text, required=False)
+            return ChecklistRow("screen", "warn", text, required=False)
     return None
 
 
@@ -277,20 +279,20 @@ class Warm:
     p99_ms: float
 
 
-def decoder_row(needed: Sequence[str], warm: Sequence[Warm], problem: str = "") -> Row:
+def decoder_row(needed: Sequence[str], warm: Sequence[Warm], problem: str = "") -> ChecklistRow:
     """needed: ids of the study's models; warm: those that are ready; problem: why one cannot be."""
     if problem:
-        return Row("decoders", "missing", problem)
+        return ChecklistRow("decoders", "missing", problem)
     ready = {decoder.model: decoder for decoder in warm}
     missing = [model for model in needed if model not in ready]
     if missing:
         form, of = N_("checklist.models.warming"), len(needed)
         text = tr(form, model=missing[0], now=of - len(missing) + 1, all=of)
-        return Row("decoders", "busy", text)
+        return ChecklistRow("decoders", "busy", text)
     if not needed:
-        return Row("decoders", "ok", tr("checklist.models.unneeded"), required=False)
+        return ChecklistRow("decoders", "ok", tr("checklist.models.unneeded"), required=False)
     used = [ready[model] for model in needed]
-    devices = wording.listed(sorted({DEVICES.get(each.device, each.device) for each in used}))
+    devices = wording.join_names(sorted({DEVICES.get(each.device, each.device) for each in used}))
     slowest = number(f"{max(1, *(ceil(warmed.p99_ms) for warmed in used)):,}")
     text = tr(
         "checklist.models.ready",
@@ -298,88 +300,92 @@ def decoder_row(needed: Sequence[str], warm: Sequence[Warm], problem: str = "") 
         devices=devices,
         time=f"{slowest}\N{NO-BREAK SPACE}ms",
     )
-    return Row("decoders", "ok", text)
+    return ChecklistRow("decoders", "ok", text)
 
 
-def picture_row(done: int, of: int, problem: str = "") -> Row:
+def picture_row(done: int, of: int, problem: str = "") -> ChecklistRow:
     """The pictures of a study that shows photos; of = 0: it shows none."""
     if problem:
-        return Row(PICTURES, "missing", problem)
+        return ChecklistRow(PICTURES, "missing", problem)
     if not of:
-        return Row(PICTURES, "ok", "", required=False)
+        return ChecklistRow(PICTURES, "ok", "", required=False)
     if not done:  # of masked pictures the model is asked, and how far that is is not known
-        return Row(PICTURES, "busy", tr("checklist.models.preparing"))
+        return ChecklistRow(PICTURES, "busy", tr("checklist.models.preparing"))
     if done < of:
-        return Row(PICTURES, "busy", tr("checklist.pictures.painting", done=done, all=of))
+        return ChecklistRow(PICTURES, "busy", tr("checklist.pictures.painting", done=done, all=of))
     text = counted(of, "checklist.pictures.ready")
-    return Row(PICTURES, "ok", text)
+    return ChecklistRow(PICTURES, "ok", text)
 
 
 def disk_row(
     free_bytes: int | None, problem: str = "", *, sound: bool = True, network: str = ""
-) -> Row:
+) -> ChecklistRow:
     """free_bytes: from `check_data_root`, which proved the folder writable; None: not yet known;
     network: the kind of network drive it lies on (`session.network`)."""
     if problem:
-        return Row("disk", "missing", problem)
+        return ChecklistRow("disk", "missing", problem)
     if free_bytes is None:
-        return Row("disk", "busy", tr("checklist.disk.testing"))
+        return ChecklistRow("disk", "busy", tr("checklist.disk.testing"))
     if free_bytes < LOW_DISK_BYTES:
         free, least = wording.size(free_bytes), wording.size(LOW_DISK_BYTES)
         text = tr("checklist.disk.full", size=free, least=least)
-        return Row("disk", "missing", text)
+        return ChecklistRow("disk", "missing", text)
     if network:
-        return Row("disk", "warn", translate_message(network_warning(network)), required=False)
+        return ChecklistRow(
+            "disk", "warn", translate_message(network_warning(network)), required=False
+        )
     each = SESSION_BYTES_WITH_SOUND if sound else SESSION_BYTES_WITHOUT
     hours = max(1, (free_bytes - LOW_DISK_BYTES // 2) // each)
     text = counted(hours, "checklist.disk.room", size=wording.size(free_bytes))
-    return Row("disk", "ok", text)
+    return ChecklistRow("disk", "ok", text)
 
 
-def access_row(data: Path, private: Path) -> Row | None:
+def access_row(data: Path, private: Path) -> ChecklistRow | None:
     """In the place of the disk's row, where others can read what they should not: no session starts
     while the private folder is open to them. None where all is as it should be."""
     if rights := access.wide(private, private=True):
         form = N_("checklist.disk.private_open")
         command = access.narrower(private, private=True)
-        return Row("disk", "missing", tr(form, path=private, rights=rights, command=command))
+        return ChecklistRow(
+            "disk", "missing", tr(form, path=private, rights=rights, command=command)
+        )
     if rights := access.wide(data):
         form = N_("checklist.disk.data_open")
         text = tr(form, path=data, rights=rights, command=access.narrower(data))
-        return Row("disk", "warn", text, required=False)
+        return ChecklistRow("disk", "warn", text, required=False)
     return None
 
 
-def consent_row(text: str | None, problem: str = "", named: str = "") -> Row:
+def consent_row(text: str | None, problem: str = "", named: str = "") -> ChecklistRow:
     """text: the consent document as Markdown, None where the study's flow has no consent; problem:
     why what is signed could not be stored; named: its file, with its hash."""
     if text is None:
-        return Row("consent", "warn", tr("checklist.consent.none"), required=False)
+        return ChecklistRow("consent", "warn", tr("checklist.consent.none"), required=False)
     if problem:
-        return Row("consent", "missing", translate_message(problem))
+        return ChecklistRow("consent", "missing", translate_message(problem))
     if not text.strip():
-        return Row("consent", "missing", tr("checklist.consent.empty"))
+        return ChecklistRow("consent", "missing", tr("checklist.consent.empty"))
     if left := placeholders(text):
         form = N_("checklist.consent.template")
         if len(left) > 1:
             form = N_("checklist.consent.template_more")
-        return Row("consent", "missing", tr(form, left=left[0], more=len(left) - 1))
+        return ChecklistRow("consent", "missing", tr(form, left=left[0], more=len(left) - 1))
     complete = tr("checklist.consent.complete")
-    return Row("consent", "ok", f"{complete} {named}".strip())
+    return ChecklistRow("consent", "ok", f"{complete} {named}".strip())
 
 
 def lsl_row(
     policy: Literal["required", "optional", "off"], find_problem: Callable[[], LabappError | None]
-) -> Row:
+) -> ChecklistRow:
     """policy: the study's `recording.lsl`; find_problem: why events cannot be sent."""
     if policy == "off":
-        return Row(LSL, "ok", "", required=False)
+        return ChecklistRow(LSL, "ok", "", required=False)
     if (problem := find_problem()) is not None:
         text = f"{translate_message(problem.what)} {problem.todo}".strip()
         required = policy == "required"
-        return Row(LSL, "missing" if required else "warn", text, required=required)
+        return ChecklistRow(LSL, "missing" if required else "warn", text, required=required)
     text = tr("checklist.lsl.unencrypted")
-    return Row(LSL, "ok", text)
+    return ChecklistRow(LSL, "ok", text)
 
 
 STATE_WORDS = {

@@ -197,7 +197,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         self.state.changed |= {"alarms", "notes", "deviations", "beside", "timeline"}
         self.refresh()
         self._later = timers.once(self, self._draw)
-        self._timer = timers.repeated(self, self._tick, TICK_MS)
+        self._timer = timers.make_repeating_timer(self, self._tick, TICK_MS)
         self._timer.start()
 
     def mark_pilot(self) -> None:
@@ -263,7 +263,7 @@ class ConsoleWindow(Fitted, QMainWindow):
     def _connect(self) -> None:
         # Appends in the thread of the event: the journal's lock keeps them in order.
         self._bridge.happened.connect(self._take, Qt.ConnectionType.DirectConnection)
-        self._bridge.changed.connect(self._changed)
+        self._bridge.changed.connect(self._mark_dirty)
         notes, line = self.notes, self.notes.correction
         notes.input.committed.connect(lambda text, ns: self._ask(AddNote(text, ns)))
         notes.deviation.committed.connect(lambda text, ns: self._ask(AddDeviation(text, ns)))
@@ -395,7 +395,7 @@ class ConsoleWindow(Fitted, QMainWindow):
     def _take(self, event: Event) -> None:
         self._inbox.append(event)
 
-    def _changed(self) -> None:
+    def _mark_dirty(self) -> None:
         self._dirty = True
         self._changed_ns = time.perf_counter_ns()
         if self._waits:
@@ -522,7 +522,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         self._later.stop()
         self.mirror.shown.close_picture()
         self._bridge.happened.disconnect(self._take)
-        self._bridge.changed.disconnect(self._changed)
+        self._bridge.changed.disconnect(self._mark_dirty)
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -702,13 +702,13 @@ class PlanList(QWidget):
         seen = tuple((v.row.detail, v.state, v.progress, self._time(v)) for v in views)
         if seen != self._seen:
             self._seen = seen
-            self.setAccessibleName("; ".join(self._spoken(view) for view in views))
+            self.setAccessibleName("; ".join(self._describe_for_reader(view) for view in views))
             self.update()
 
     def _time(self, view: PlanView) -> str:
         return "" if view.working_ns is None else wording.short_time(view.working_ns)
 
-    def _spoken(self, view: PlanView) -> str:
+    def _describe_for_reader(self, view: PlanView) -> str:
         words = (wording.part_title(view.row.title), tr(STATES[view.state]), view.progress)
         return " ".join(filter(None, words))
 

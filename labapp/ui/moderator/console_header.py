@@ -120,11 +120,11 @@ class ConsoleHeader(QFrame):
         self.reasons.chosen.connect(lambda reason: self._leave_for(ExplainPause(reason)))
         self.reasons.left.connect(self._back)
         self.reasons.cancelled.connect(lambda: self._leave_for(Resume("moderator")))
-        self.questions.decided.connect(self._decided)
+        self.questions.decided.connect(self._send_decision)
         self.questions.left.connect(self._back)
-        self.continuing.decided.connect(self._decided)
+        self.continuing.decided.connect(self._send_decision)
         self.continuing.left.connect(self._back)
-        self.skipping.left.connect(lambda: self._decided(TakeBackSkip("part")))
+        self.skipping.left.connect(lambda: self._send_decision(TakeBackSkip("part")))
         for button in self.findChildren(Button):
             button.pressed.connect(lambda button=button: self._remember_press(button))
 
@@ -184,16 +184,16 @@ class ConsoleHeader(QFrame):
         """Pause at once and ask why; paused, go on."""
         if self._runner.finished:
             return
-        if self._paused_now():
+        if self._is_paused():
             self._leave_for(Resume("moderator"))
             return
         self._send(Pause(wording.PAUSED))
-        if self._paused_now():
+        if self._is_paused():
             self.pages.setCurrentIndex(RUN)
             self.reasons.open()
             self._show_reasons(True)
 
-    def _paused_now(self) -> bool:
+    def _is_paused(self) -> bool:
         return self._runner.state.pauses.paused
 
     def ask_end(self) -> None:
@@ -260,7 +260,7 @@ class ConsoleHeader(QFrame):
         if (seq := self._runner.state.end_seq) is not None:
             self._send(Reopen(seq))
 
-    def _decided(self, command: Command) -> None:
+    def _send_decision(self, command: Command) -> None:
         self._asked_of = None
         self._send(command)
         self.pages.setCurrentIndex(RUN)
@@ -383,7 +383,7 @@ class ConsoleHeader(QFrame):
         if self._runner.stalled:
             return tr("console.waiting_for_disk"), "alarm"
         if paused:
-            return self._paused(state, now_ns), "warn"
+            return self._describe_pause(state, now_ns), "warn"
         if self._runner.state.pauses.leaving:
             return tr("console.asked_to_stop"), "warn"
         return {
@@ -394,7 +394,7 @@ class ConsoleHeader(QFrame):
             "on": (tr("console.recording"), "alarm"),
         }[self._runner.sound]
 
-    def _paused(self, state: ConsoleState, now_ns: int) -> str:
+    def _describe_pause(self, state: ConsoleState, now_ns: int) -> str:
         """Why and how long, and whether one is heard meanwhile."""
         since_ns = self._runner.state.pauses.open_since_ns
         assert since_ns is not None
@@ -699,7 +699,7 @@ class ContinueAt(Asking):
         answers = bits.column(None, theme.SPACE_XS)
         bits.fill(answers, (self.cancel, right), (self.detail, 1), (self.go, right))
         bits.fill(bits.row(self, theme.SPACE_M), (self.list, 3), (answers, 2))
-        self.list.itemSelectionChanged.connect(self._chosen)
+        self.list.itemSelectionChanged.connect(self._on_choice)
         self.cancel.clicked.connect(self.left)
         self.go.clicked.connect(self._answer)
 
@@ -716,7 +716,7 @@ class ContinueAt(Asking):
                 item.setData(Qt.ItemDataRole.UserRole, place)
                 item.setSizeHint(QSize(0, ROW_PX))
                 self.list.addItem(item)
-        self._chosen()
+        self._on_choice()
 
     @property
     def place(self) -> int | None:
@@ -724,7 +724,7 @@ class ContinueAt(Asking):
         chosen = self.list.selectedItems()
         return int(chosen[0].data(Qt.ItemDataRole.UserRole)) if chosen else None
 
-    def _chosen(self) -> None:
+    def _on_choice(self) -> None:
         self.go.setEnabled(self.place is not None)
         self.list.scrollToItem(self.list.currentItem())
         text = tr("console.choose_part")

@@ -40,9 +40,9 @@ from labapp.ui.moderator.checklist import (
     LSL,
     ORDER,
     PICTURES,
+    ChecklistRow,
     Interrupted,
     Readiness,
-    Row,
     ScreenChoice,
     StartRequest,
 )
@@ -106,7 +106,7 @@ class HomeView(QWidget):
         super().__init__()
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._rows = {key: Row(key, "busy", tr("state.checking")) for key in ORDER}
+        self._rows = {key: ChecklistRow(key, "busy", tr("state.checking")) for key in ORDER}
         self._starting = False
         self.session = SessionCard(PALETTE)
         self.ready = ReadyCard(PALETTE)
@@ -265,7 +265,7 @@ class HomeView(QWidget):
         self.study.set_plan(parts, problem)
         self._judge()
 
-    def set_checklist(self, rows: Sequence[Row]) -> None:
+    def set_checklist(self, rows: Sequence[ChecklistRow]) -> None:
         """Rows by their key; those left out stay as they are."""
         self._rows.update((row.key, row) for row in rows)
         self.ready.set_rows(rows)
@@ -525,7 +525,7 @@ TITLE_WIDTH, NARROW_WIDTH, CARD_HEIGHT = 116, 420, 120
 TONES = {"ok": "", "warn": "warn", "missing": "alarm", "busy": ""}
 
 
-class RowView(QWidget):
+class ChecklistRowView(QWidget):
     """Icon, title and finding; on the right the row's control, and below them its choice. In a
     narrow row the finding comes below the title.
     """
@@ -580,7 +580,7 @@ class RowView(QWidget):
         if self._choice is not None:
             self._grid.addWidget(self._choice, line + 1, 1 if narrow else 2, 1, 3 if narrow else 2)
 
-    def show_row(self, row: Row) -> None:
+    def show_row(self, row: ChecklistRow) -> None:
         self.icon.set_state(row.state)
         bits.set_text(self.text, row.text, TONES[row.state])
 
@@ -614,7 +614,7 @@ class ReadyCard(bits.Card):
             "consent": (self.read, None),
         }
         self.rows = {
-            key: RowView(palette, tr(title), *controls.get(key, ()))
+            key: ChecklistRowView(palette, tr(title), *controls.get(key, ()))
             for key, title in TITLES.items()
         }
 
@@ -668,7 +668,7 @@ class ReadyCard(bits.Card):
         """What the microphone hears now; None: nothing listens."""
         self.bars.set_peaks(level.envelope if level else ())
 
-    def set_rows(self, rows: Sequence[Row]) -> None:
+    def set_rows(self, rows: Sequence[ChecklistRow]) -> None:
         for row in rows:
             if row.key in self.rows:
                 self.rows[row.key].show_row(row)

@@ -71,7 +71,7 @@ class NoteInput(QLineEdit):
         self.setPlaceholderText(placeholder)
         self.setAccessibleName(name)
         bits.limit(self)
-        self.textChanged.connect(self._changed)
+        self.textChanged.connect(self._on_text_change)
         self.returnPressed.connect(self._keep)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -102,7 +102,7 @@ class NoteInput(QLineEdit):
         """Whether something was typed that is not kept yet."""
         return self._began_ns is not None and bool(self.text().strip())
 
-    def _changed(self, text: str) -> None:
+    def _on_text_change(self, text: str) -> None:
         if not text:
             self._began_ns = None
         elif self._began_ns is None:  # pasted or dropped
@@ -215,7 +215,7 @@ class NotesPanel(bits.Card):
             for note in notes
         ]
         self.list.show_lines(
-            [Line(n.working_ns, text_of(n), COLOURS[n.kind], n.taken_back) for n in notes]
+            [NoteLine(n.working_ns, text_of(n), COLOURS[n.kind], n.taken_back) for n in notes]
         )
 
     def correct(self, place: int) -> None:
@@ -251,7 +251,7 @@ class NotesPanel(bits.Card):
         for deviation, words in deviations:
             at_ns = work.working_ns(round(deviation.session_s * NS))
             noted, taken_back = deviation.kind in NOTED, deviation.kind == NOTED[1]
-            lines.append(Line(at_ns, words, "accent" if noted else "alarm", taken_back))
+            lines.append(NoteLine(at_ns, words, "accent" if noted else "alarm", taken_back))
             text = "" if taken_back else deviation.detail
             correctable.append(
                 Correctable(deviation.seq, at_ns, text, deviation.detail, True)
@@ -273,7 +273,7 @@ WRAP = int(Qt.TextFlag.TextWordWrap)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class NoteLine:
     """token: the colour of the bar that tells kinds apart; struck: it was taken back."""
 
     working_ns: int
@@ -298,7 +298,7 @@ class _Delegate(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
-        line: Line = index.data(LINE_ROLE)
+        line: NoteLine = index.data(LINE_ROLE)
         box: QRect = option.rect
         bar = QRect(box.left(), box.top() + 2, BAR, box.height() - 4)
         painter.fillRect(bar, self._palette.color(line.token))
@@ -318,7 +318,7 @@ class _Delegate(QStyledItemDelegate):
     def sizeHint(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> QSize:
-        line: Line = index.data(LINE_ROLE)
+        line: NoteLine = index.data(LINE_ROLE)
         time = ceil(metrics(theme.SECONDARY_PX).horizontalAdvance(line.time))
         width = max(40, self._list.viewport().width() - BAR - 2 * GAP - RIGHT - time)
         text = metrics(TEXT_PX).boundingRect(QRectF(0, 0, width, 10_000), WRAP, line.text)
@@ -351,7 +351,7 @@ class TimedList(QListWidget):
         line = max(LINE_PX, ceil(metrics(TEXT_PX).height()) + 8)
         return max(LEAST_HEIGHT, lines * line + 2 * self.frameWidth())
 
-    def show_lines(self, lines: Sequence[Line]) -> None:
+    def show_lines(self, lines: Sequence[NoteLine]) -> None:
         """Lines in the order they happened; only those that are new or changed are touched."""
         for _ in range(self.count(), len(lines)):
             self.insertItem(0, QListWidgetItem())

@@ -33,7 +33,13 @@ from labapp.ui import theme
 from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import bits, checklist, wording
 from labapp.ui.moderator.bits import Combo, Described, FindingCombo, RowModel, RowTable
-from labapp.ui.moderator.checklist import Row, StudyChoice, length_text, state_text, voice_text
+from labapp.ui.moderator.checklist import (
+    ChecklistRow,
+    StudyChoice,
+    length_text,
+    state_text,
+    voice_text,
+)
 from labapp.ui.moderator.wording import words_of
 from labapp.ui.researcher.job import menu_of, replayable
 from labapp.ui.theme import Palette
@@ -42,7 +48,7 @@ from labapp.ui.widgets.controls import Button, FlowLayout
 
 
 @dataclass(frozen=True)
-class Column:
+class SessionColumn:
     """A column of a table of sessions.
 
     name: of its header, in English; text: of a cell; key: what it is sorted by, its text where
@@ -64,7 +70,7 @@ class Column:
 class SessionModel(RowModel[SessionSummary]):
     """rows: those that are shown, in their order; all_lines: as they were given."""
 
-    def __init__(self, columns: Sequence[Column], palette: Palette) -> None:
+    def __init__(self, columns: Sequence[SessionColumn], palette: Palette) -> None:
         super().__init__([column.name for column in columns])
         self.columns = tuple(columns)
         self.all_lines: tuple[SessionSummary, ...] = ()
@@ -146,18 +152,18 @@ def _state_tone(line: SessionSummary) -> str:
     return "warn" if _tells_not_counted(line) else TONES.get(line.state, "")
 
 
-STUDY = Column(N_("tab.study"), lambda line: line.study, wide=True)
-ID = Column(
+STUDY = SessionColumn(N_("tab.study"), lambda line: line.study, wide=True)
+ID = SessionColumn(
     N_("sessions.column.id"), label_text, lambda line: natural(f"{line.participant} {line.session}")
 )
-STATE = Column(N_("sessions.column.state"), _state, tone=_state_tone)
-STARTED = Column(
+STATE = SessionColumn(N_("sessions.column.state"), _state, tone=_state_tone)
+STARTED = SessionColumn(
     N_("sessions.column.started"),
     lambda line: wording.local_time(line.started),
     lambda line: line.started,
 )
-LENGTH = Column(N_("sessions.column.length"), length_text, lambda line: line.length_s)
-VOICE = Column(
+LENGTH = SessionColumn(N_("sessions.column.length"), length_text, lambda line: line.length_s)
+VOICE = SessionColumn(
     N_("sessions.column.voice"),
     voice_text,
     lambda line: (line.sound, -line.lost_s),
@@ -175,7 +181,7 @@ class SessionView(RowTable):
 
     opened = Signal(object)
 
-    def __init__(self, columns: Sequence[Column], name: str, palette: Palette) -> None:
+    def __init__(self, columns: Sequence[SessionColumn], name: str, palette: Palette) -> None:
         self.sessions = SessionModel(columns, palette)
         wide = [place for place, column in enumerate(columns) if column.wide]
         super().__init__(self.sessions, name, ROW_PX, wide)
@@ -242,14 +248,14 @@ class SessionView(RowTable):
 class SessionTable(SessionView):
     """wide: with study and start, for all sessions; narrow: those of one study."""
 
-    def __init__(self, palette: Palette, *, wide: bool, more: Sequence[Column] = ()) -> None:
+    def __init__(self, palette: Palette, *, wide: bool, more: Sequence[SessionColumn] = ()) -> None:
         super().__init__((*(WIDE if wide else NARROW), *more), tr("tab.sessions"), palette)
 
 
 SEARCH_WIDTH = 240
 
 
-REMARK = Column(
+REMARK = SessionColumn(
     N_("sessions.column.remark"),
     lambda line: " · ".join(reversed(line.comments)).replace("\n", " "),
     tip=lambda line: "\n".join(line.comments),
@@ -319,7 +325,7 @@ class DecisionLine(_QuestionLine):
         self.place((self.reason, 1), self.cancel, self.decide)
         self.decide.clicked.connect(self._answer)
         self.reason.returnPressed.connect(self._answer)
-        self.reason.textChanged.connect(self._changed)
+        self.reason.textChanged.connect(self._update_button)
 
     def ask(self, line: SessionSummary, exclude: bool) -> None:
         """Ask about a session; exclude: whether it is to be excluded."""
@@ -341,11 +347,11 @@ class DecisionLine(_QuestionLine):
         self.reason.setAccessibleName(placeholder)
         self.reason.clear()
         self.decide.setText(decide)
-        self._changed()
+        self._update_button()
         self.show()
         self.reason.setFocus()
 
-    def _changed(self) -> None:
+    def _update_button(self) -> None:
         self.decide.setEnabled(bool(self.reason.text().strip()) or not self._needed)
 
     def _answer(self) -> None:
@@ -409,7 +415,7 @@ class SessionsPage(bits.Card):
             question.hide()
             question.left.connect(self._stop_asking)
         self.search.textChanged.connect(self._search)
-        self.table.chosen.connect(self._selected)
+        self.table.chosen.connect(self._show_selection)
         self.table.opened.connect(self._open)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._open_menu)
@@ -419,10 +425,10 @@ class SessionsPage(bits.Card):
         self.withdraw.clicked.connect(lambda: self._ask(self.asking.ask))
         self.exclude.clicked.connect(self._ask_why)
         self.move_.clicked.connect(self._ask_move)
-        self.deciding.answered.connect(self._decided)
-        self.asking.answered.connect(self._answered)
-        self.remark.returnPressed.connect(self._remarked)
-        self._selected()
+        self.deciding.answered.connect(self._on_decision)
+        self.asking.answered.connect(self._on_answer)
+        self.remark.returnPressed.connect(self._save_remark)
+        self._show_selection()
 
     def set_lines(
         self,
@@ -443,7 +449,7 @@ class SessionsPage(bits.Card):
         asked = self._asked
         if asked is not None and asked.path not in {line.path for line in lines}:
             self._stop_asking()
-        self._selected()
+        self._show_selection()
 
     def say(self, text: str) -> None:
         """Tell something below the table until another session is selected."""
@@ -459,7 +465,7 @@ class SessionsPage(bits.Card):
         self.table.search(text)
         self._count()
 
-    def _selected(self) -> None:
+    def _show_selection(self) -> None:
         line = self.table.selected()
         if line is not None and line.path != self._chosen:
             self._chosen, self._said = line.path, ""
@@ -511,7 +517,7 @@ class SessionsPage(bits.Card):
         if (line := self.table.selected()) is not None:
             signal.emit(line.path)  # type: ignore[attr-defined]
 
-    def _remarked(self) -> None:
+    def _save_remark(self) -> None:
         line, text = self.table.selected(), self.remark.text().strip()
         if line is not None and text:
             self.remarked.emit(line.path, text)
@@ -529,7 +535,7 @@ class SessionsPage(bits.Card):
         self._foot.show()
         self.table.setFocus()
 
-    def _answered(self, delete: bool) -> None:
+    def _on_answer(self, delete: bool) -> None:
         asked = self._asked
         self._stop_asking()
         if asked is not None:
@@ -543,7 +549,7 @@ class SessionsPage(bits.Card):
         self._moves = False
         self._ask(lambda line: self.deciding.ask(line, _counts(line)))
 
-    def _decided(self, reason: str) -> None:
+    def _on_decision(self, reason: str) -> None:
         asked = self._asked
         self._stop_asking()
         if asked is not None and self._moves:
@@ -686,7 +692,7 @@ class SessionCard(bits.Card):
         self._parts, self._problem, self._drawn = parts, problem, drawn
         self._show_order()
 
-    def participant_row(self) -> Row:
+    def participant_row(self) -> ChecklistRow:
         """Whether the typed participant can have this session."""
         return checklist.participant_row(
             self._participants,
@@ -698,11 +704,11 @@ class SessionCard(bits.Card):
             visits=self._visits,
         )
 
-    def plan_row(self) -> Row:
+    def plan_row(self) -> ChecklistRow:
         """Whether the study can be run for this participant."""
         if self._problem or not self._parts:
-            return Row("plan", "missing", self._problem or tr("sessions.no_study"))
-        return Row("plan", "ok", "")
+            return ChecklistRow("plan", "missing", self._problem or tr("sessions.no_study"))
+        return ChecklistRow("plan", "ok", "")
 
     @property
     def session_label(self) -> str:

@@ -345,11 +345,11 @@ class TraversalView(QWidget):
             box = QRectF(0, y + (m.cell_height - 2 * LINE) / 2, LABEL - theme.SPACE_S, LINE)
             painter.setFont(font(theme.SECONDARY_PX, bold=True))
             painter.setPen(color(p.ink))
-            painter.drawText(box, top, _elided(row.dimension.name, box.width(), bold=True))
+            painter.drawText(box, top, _elide(row.dimension.name, box.width(), bold=True))
             painter.setFont(small)
             painter.setPen(color(p.secondary))
             box.translate(0, LINE)
-            painter.drawText(box, top, _elided(_limits(row.dimension), box.width()))
+            painter.drawText(box, top, _elide(_limits(row.dimension), box.width()))
         draw = self._draw_chart if self.sheet.display == "series" else self._draw_picture
         for index, cell in enumerate(self.layout_shown.cells):
             box = QRectF(cell.x, cell.y, m.cell_width, m.cell_height)
@@ -410,7 +410,7 @@ def _image(picture: Array) -> QImage:
     return QImage(values.data, columns, rows, values.strides[0], how).copy()
 
 
-def _elided(text: str, room: float, *, bold: bool = False) -> str:
+def _elide(text: str, room: float, *, bold: bool = False) -> str:
     known = metrics(theme.SECONDARY_PX, bold)
     return known.elidedText(text, Qt.TextElideMode.ElideRight, room)
 

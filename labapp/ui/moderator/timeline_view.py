@@ -28,7 +28,7 @@ from labapp.base.clock import NS
 from labapp.ui import theme
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits, wording
-from labapp.ui.moderator.state.console import Block, Hearing, Mark, Timeline
+from labapp.ui.moderator.state.console import Hearing, TimelineBlock, TimelineMark, TimelineState
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
 from labapp.ui.widgets.painting import brush, color, font, metrics, pen
@@ -104,7 +104,7 @@ class TimelineView(Plot):
     """Wheel zooms at the pointer, dragging moves, a double click (or Home) shows everything. A
     zoomed view that shows now goes on with it; End goes there."""
 
-    def __init__(self, palette: Palette, timeline: Timeline) -> None:
+    def __init__(self, palette: Palette, timeline: TimelineState) -> None:
         super().__init__(palette, tr("timeline.title"), grid=True)
         self._timeline = timeline
         self._version = -1
@@ -122,7 +122,7 @@ class TimelineView(Plot):
         self.box.addItem(self._now)
         self._marks = Marks(self.box, palette)
         self._titles = Titles(self.box, palette)
-        self.box.sigRangeChangedManually.connect(self._moved_by_hand)
+        self.box.sigRangeChangedManually.connect(self._on_view_moved)
         self.box.sigXRangeChanged.connect(self._show_titles)
         self.show_all()
 
@@ -175,13 +175,13 @@ class TimelineView(Plot):
         now = self._now_ns / NS
         centre = now if left <= now <= right and factor > 1 else (left + right) / 2
         self.box.scaleBy(x=1 / factor, center=(centre, 0))
-        self._moved_by_hand()
+        self._on_view_moved()
 
     def pan(self, share: float) -> None:
         """Show what is a share of the view later (or, below 0, earlier)."""
         left, right = self.box.viewRange()[0]
         self.box.translateBy(x=share * (right - left))
-        self._moved_by_hand()
+        self._on_view_moved()
 
     def _whole_s(self) -> float:
         now = self._now_ns / NS
@@ -195,14 +195,14 @@ class TimelineView(Plot):
         elif self._follows_now and self._now_ns / NS > self.box.viewRange()[0][1]:
             self.show_newest()
 
-    def _moved_by_hand(self) -> None:
+    def _on_view_moved(self) -> None:
         left, right = self.box.viewRange()[0]
         self.follows = right - left > self._whole_s() - 0.5
         self._follows_now = left <= self._now_ns / NS <= right
 
     def _show_behind(self) -> None:
         line, now = self._timeline, self._now_ns
-        bars = [bar for a, b in pairwise(line.hearing) for bar in heard_bars(a, b.at_ns)]
+        bars = [bar for a, b in pairwise(line.hearing) for bar in make_voice_bars(a, b.at_ns)]
         bars += [part_bar(part, now) for part in line.parts if part.end_ns is not None]
         bars += [trial_bar(trial, now) for trial in line.trials if trial.end_ns is not None]
         self._past.show_bars(bars)
@@ -211,7 +211,7 @@ class TimelineView(Plot):
 
     def _show_running(self) -> None:
         line, now = self._timeline, self._now_ns
-        bars = [bar for heard in line.hearing[-1:] for bar in heard_bars(heard, now)]
+        bars = [bar for heard in line.hearing[-1:] for bar in make_voice_bars(heard, now)]
         bars += [part_bar(part, now) for part in line.parts[-1:] if part.end_ns is None]
         bars += [trial_bar(trial, now) for trial in line.trials[-1:] if trial.end_ns is None]
         self._running.show_bars(bars)
@@ -235,7 +235,7 @@ class TimelineView(Plot):
         lines = [self._block_text(block) for block in places if block is not None]
         return "\n".join((wording.short_time(t_ns), *lines))
 
-    def _block_text(self, block: Block) -> str:
+    def _block_text(self, block: TimelineBlock) -> str:
         ended = wording.OUTCOMES.get(block.outcome or "")
         how = f", {tr(ended)}" if ended else ""
         length = wording.short_time(block.end_or(self._now_ns) - block.start_ns)
@@ -273,7 +273,7 @@ class TimelineView(Plot):
                 super().keyPressEvent(event)
 
 
-def _at(blocks: Sequence[Block], t_ns: int) -> Block | None:
+def _at(blocks: Sequence[TimelineBlock], t_ns: int) -> TimelineBlock | None:
     index = bisect_right(blocks, t_ns, key=lambda block: block.start_ns) - 1
     if index < 0:
         return None
@@ -284,7 +284,7 @@ def _at(blocks: Sequence[Block], t_ns: int) -> Block | None:
 class TimelinePanel(bits.Card):
     """The timeline in its card, with buttons to now and to the whole session."""
 
-    def __init__(self, palette: Palette, timeline: Timeline) -> None:
+    def __init__(self, palette: Palette, timeline: TimelineState) -> None:
         around = (theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_XS)
         super().__init__("", theme.SPACE_XS, around)
         self.view = TimelineView(palette, timeline)
@@ -358,7 +358,7 @@ class Envelope:
         self._settled = 0
         self.past, self.newest = (
             pg.PlotDataItem(
-                pen=pg.mkPen(_mixed(palette.good, palette.card, 0.75)),
+                pen=pg.mkPen(_mix_colours(palette.good, palette.card, 0.75)),
                 autoDownsample=True,
                 downsampleMethod="peak",
                 clipToView=True,
@@ -414,19 +414,19 @@ class Bars(pg.BarGraphItem):  # type: ignore[misc]
         )
 
 
-def heard_bars(heard: Hearing, end_ns: int) -> list[Bar]:
+def make_voice_bars(heard: Hearing, end_ns: int) -> list[Bar]:
     """A strip where the voice was not simply heard, or nothing."""
     token = STATE_COLOURS.get(heard.state)
     return [(heard.at_ns, end_ns, STRIP, token)] if token else []
 
 
-def part_bar(block: Block, now_ns: int) -> Bar:
+def part_bar(block: TimelineBlock, now_ns: int) -> Bar:
     """A part of the plan."""
     token = "accent_soft" if block.end_ns is None else "track"
     return block.start_ns, block.end_or(now_ns), PARTS, token
 
 
-def trial_bar(block: Block, now_ns: int) -> Bar:
+def trial_bar(block: TimelineBlock, now_ns: int) -> Bar:
     """A question: full when it runs or its goal was reached, else thin: shape tells too."""
     runs = block.end_ns is None
     low, high = TRIALS if runs or block.outcome in REACHED else (TRIALS[0], sum(TRIALS) / 2)
@@ -450,7 +450,7 @@ class Marks:
             item.setCacheMode(KEPT)
             box.addItem(item)
 
-    def show(self, marks: Sequence[Mark]) -> None:
+    def show(self, marks: Sequence[TimelineMark]) -> None:
         for kind, line in self._lines.items():
             at = [mark.at_ns / NS for mark in marks if mark.kind == kind]
             line.setData(np.repeat(at, 2), np.tile((VOICE[0], HEADS), len(at)))
@@ -469,7 +469,7 @@ class Titles:
         self._box, self._palette = box, palette
         self._items: list[pg.TextItem] = []
 
-    def show(self, parts: Sequence[Block], now_ns: int) -> None:
+    def show(self, parts: Sequence[TimelineBlock], now_ns: int) -> None:
         for _ in range(len(self._items), len(parts)):
             item = pg.TextItem(anchor=(0, 0.5))
             item.setFont(font(theme.SECONDARY_PX - 1))
@@ -490,7 +490,7 @@ class Titles:
                 item.setPos(start, sum(PARTS) / 2)
 
 
-def _mixed(ink: str, ground: str, share: float) -> tuple[int, ...]:
+def _mix_colours(ink: str, ground: str, share: float) -> tuple[int, ...]:
     a, b = color(ink), color(ground)
     pairs = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
     return tuple(round(share * value + (1 - share) * other) for value, other in pairs)

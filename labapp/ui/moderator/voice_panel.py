@@ -101,7 +101,7 @@ FACTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Hearing:
+class VoiceMessage:
     """What the panel says: a headline, a word of explanation, and whether to prompt."""
 
     headline: str
@@ -112,7 +112,7 @@ class Hearing:
 
 def hearing_of(
     level: Level | None, sound: Sound, prompt_after_s: float, *, expected_s: float | None
-) -> Hearing:
+) -> VoiceMessage:
     """Tell the states of the voice apart.
 
     expected_s: for how long the participant has been expected to think aloud, None where they are
@@ -121,35 +121,37 @@ def hearing_of(
     """
     if sound.off is not None:
         why = translate_message(sound.off)
-        return Hearing(tr("voice.no_sound"), tr("voice.recorded_without", why=why), "warn")
+        return VoiceMessage(tr("voice.no_sound"), tr("voice.recorded_without", why=why), "warn")
     if level is None:
         # Without a device yet it is to come; with one it is over.
         coming = "" if sound.device else tr("voice.awaits_consent")
-        return Hearing(tr("voice.not_recording"), coming, "")
+        return VoiceMessage(tr("voice.not_recording"), coming, "")
     if sound.lost or level.state == "lost":
         problem = translate_message(level.problem)
-        return Hearing(tr("deviation.microphone_lost"), problem or tr("voice.looking"), "alarm")
+        return VoiceMessage(
+            tr("deviation.microphone_lost"), problem or tr("voice.looking"), "alarm"
+        )
     match level.state:
         case "zeros" if sound.heard:
-            return Hearing(tr("voice.zeros"), tr("voice.gated_why"), "warn")
+            return VoiceMessage(tr("voice.zeros"), tr("voice.gated_why"), "warn")
         case "zeros":
-            return Hearing(tr("voice.zeros"), tr("voice.zeros_why"), "alarm")
+            return VoiceMessage(tr("voice.zeros"), tr("voice.zeros_why"), "alarm")
         case "clipping":
-            return Hearing(tr("alarm.clipping"), tr("voice.clipping_why"), "warn")
+            return VoiceMessage(tr("alarm.clipping"), tr("voice.clipping_why"), "warn")
         case "starting":
-            return Hearing(tr("voice.listening"), "", "")
+            return VoiceMessage(tr("voice.listening"), "", "")
         case "stopped":
-            return Hearing(tr("voice.stopped"), translate_message(level.problem), "")
+            return VoiceMessage(tr("voice.stopped"), translate_message(level.problem), "")
     if level.problem:
-        return Hearing(tr("voice.unwritten"), translate_message(level.problem), "alarm")
+        return VoiceMessage(tr("voice.unwritten"), translate_message(level.problem), "alarm")
     if level.silent_for_s < QUIET_S:
-        return Hearing(tr("voice.heard"), "", "good")
+        return VoiceMessage(tr("voice.heard"), "", "good")
     if expected_s is None:
-        return Hearing(tr("voice.silent"), tr("voice.need_not_speak"), "")
+        return VoiceMessage(tr("voice.silent"), tr("voice.need_not_speak"), "")
     silent_s = min(level.silent_for_s, expected_s)
     text = tr("voice.silent_for", seconds=f"{silent_s:.0f}")
     due = silent_s >= prompt_after_s
-    return Hearing(text, "", "warn" if due else "", prompt=due)
+    return VoiceMessage(text, "", "warn" if due else "", prompt=due)
 
 
 class VoicePanel(bits.Card):
@@ -209,7 +211,9 @@ class VoicePanel(bits.Card):
         self.show_lsl(None, received=False)
         self.body.addLayout(grid)
 
-    def show_voice(self, level: Level | None, sound: Sound, *, expected_s: float | None) -> Hearing:
+    def show_voice(
+        self, level: Level | None, sound: Sound, *, expected_s: float | None
+    ) -> VoiceMessage:
         """Meter, state and prompt; returns what it says. expected_s: see `hearing_of`."""
         hearing = hearing_of(level, sound, self._prompt_after_s, expected_s=expected_s)
         self.bars.set_peaks(level.envelope if level else ())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from labapp.base import discovery
 from labapp.base.clock import NS
-from labapp.base.messages import decoded
+from labapp.base.messages import decode_message
 from labapp.record.audio import devices
 from labapp.record.events.commands import Command
 from labapp.study.people import PersonState
@@ -50,7 +50,7 @@ GAPS = {
 def detail_of(payload: Mapping[str, Any]) -> str:
     """The text of an event (`detail` or `reason`), translated."""
     text = str(payload.get("detail", payload.get("reason", "")))
-    words = translate_message(decoded(text, payload.get("message")))
+    words = translate_message(decode_message(text, payload.get("message")))
     # Earlier versions stored PortAudio's own words.
     return devices.in_words(words, translate_message) if "PaErrorCode" in words else words
 
@@ -75,7 +75,7 @@ STOOD_STILL = {
 }
 
 
-def stalled(payload: Mapping[str, Any]) -> str:
+def describe_stall(payload: Mapping[str, Any]) -> str:
     """Who stood still, and for how long."""
     asleep_ns = int(payload["asleep_ns"])
     lasted_ns = int(payload["duration_ns"]) + asleep_ns
@@ -108,13 +108,13 @@ def alarm_text(kind: str, payload: Mapping[str, Any]) -> str | None:
         case "session.reopened":
             return tr("timeline.end_taken_back")
         case "program.stalled":
-            return stalled(payload)
+            return describe_stall(payload)
         case "clock.changed":
             return tr("alarm.clock_changed")
     return None
 
 
-def paused(reason: str) -> str:
+def describe_pause(reason: str) -> str:
     """That a session was paused, and why, where somebody said."""
     why = pause_reason(reason)
     return tr("timeline.paused", reason=why) if why else tr("state.paused")
@@ -268,7 +268,7 @@ def count(n: int, text: str, many: str | None = None) -> str:
     return f"{n:,} {text if n == 1 else many or text + 's'}"
 
 
-def listed(names: list[str]) -> str:
+def join_names(names: list[str]) -> str:
     """a, b and c."""
     if len(names) == 1:
         return names[0]
@@ -443,7 +443,7 @@ def contents_of(parts: Sequence[PlannedPart], places: Iterable[int], asked: int 
         (talks, N_("progress.interviews")),
     )
     told = [counted(n, key) for n, key in counts if n > 0]
-    return listed(told) if told else ""
+    return join_names(told) if told else ""
 
 
 @cache

@@ -369,7 +369,7 @@ def least(widget: QWidget | None, width: int) -> QSize:
     return size
 
 
-class Question(QFrame):
+class QuestionCard(QFrame):
     """A gentle question in a card: stay, or go (where `go` is given). Hidden until asked."""
 
     stayed = Signal()

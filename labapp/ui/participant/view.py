@@ -49,7 +49,7 @@ consent, with whether the participant agrees to each use that is asked. Returns 
 not be stored, and whoever did not store it told that: the participant gives it once more."""
 
 
-class Source(Protocol):
+class ViewSource(Protocol):
     """Where a view reads: the runner of a session, or a moment of one."""
 
     @property
@@ -69,7 +69,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True)
-class Moment:
+class MomentSource:
     """A session as it was at one moment, as a source; clock: stands at the moment; pictures: what
     the part shows besides its state, see `labapp.study.plugins.pictures`."""
 
@@ -82,7 +82,7 @@ class Moment:
     sound: SoundNow = "off"
 
 
-class Hand(NamedTuple):
+class ParticipantActions(NamedTuple):
     """Who takes what the participant asks for: commands, the consent when it is given, and a link
     to open in a browser, which says whether one was started."""
 
@@ -91,7 +91,7 @@ class Hand(NamedTuple):
     open_link: Callable[[str], bool] = lambda link: False
 
 
-class Cover(NamedTuple):
+class CoverText(NamedTuple):
     """What hides the screen. more: a text below it, as Markdown."""
 
     title: str
@@ -111,13 +111,13 @@ class SessionView:
         `labapp.study.instruments.items`).
     """
 
-    source: Source
+    source: ViewSource
     loaded: LoadedStudy
     words: Strings
     palette: theme.Palette
     presentation: Presentation
     images: Images | None = None
-    hand: Hand | None = None
+    hand: ParticipantActions | None = None
     withholds: bool = False
 
     @property
@@ -255,11 +255,11 @@ class SessionView:
         numbers = {name: self.words.number(value) for name, value in values.items()}
         return [texts.fill(page, numbers) for page in texts.pages(self.loaded.text(document))]
 
-    def cover(self) -> Cover | None:
+    def cover(self) -> CoverText | None:
         """What hides the screen now; None for nothing."""
         words, state, part = self.words, self.source.state, self.part
         if self.source.stalled:
-            return Cover(words("problem_title"), words("problem_text"))
+            return CoverText(words("problem_title"), words("problem_text"))
         if self.finished:
             key = "ended_text"
             if state.withdrawal == "delete":
@@ -269,15 +269,15 @@ class SessionView:
             # An early end shows the text that the plan ends with.
             last = self.parts[-1].documents() if state.debriefed else ()
             debriefing = "\n\n".join(page for name in last for page in self.pages(name, {}))
-            return Cover(words("ended_title"), words(key), debriefing)
+            return CoverText(words("ended_title"), words(key), debriefing)
         if state.pauses.paused and not (part is not None and part.rests):
-            return Cover(
+            return CoverText(
                 words("paused_title"), f"{words('paused_text')} {self.break_words()}".strip()
             )
         if self.takes_back:
-            return Cover(words("skipped_title"), words("skipped_text"))
+            return CoverText(words("skipped_title"), words("skipped_text"))
         if state.pending is not None or part is None or not self.ready:
-            return Cover(words("waiting_title"), words("waiting_text"))
+            return CoverText(words("waiting_title"), words("waiting_text"))
         return None
 
     def send(self, command: Command) -> None:
@@ -295,7 +295,7 @@ class SessionView:
         return self.hand is not None and self.hand.open_link(link)
 
 
-def announced(
+def announce_interview(
     words: Strings, items: dict[Use, Asked], *, interview: bool, sound: bool
 ) -> list[str]:
     """Paragraphs behind the study's text: that there will be an interview, and whether the voice is

@@ -58,7 +58,7 @@ from labapp.session.runner import Runner
 from labapp.study.loading import LoadedStudy
 from labapp.study.schema import Presentation
 from labapp.ui import fitting, theme, timers
-from labapp.ui.fitting import GROWN, Fitted, grow, grown_of
+from labapp.ui.fitting import GROWN, Fitted, get_growth, grow
 from labapp.ui.participant import screen
 from labapp.ui.participant.screen import (
     LOOKS,
@@ -74,7 +74,7 @@ from labapp.ui.participant.screen import (
     make_screen,
     stops,
 )
-from labapp.ui.participant.view import Bridge, Cover, Hand, OnConsent, SessionView
+from labapp.ui.participant.view import Bridge, CoverText, OnConsent, ParticipantActions, SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.controls import PlainLabel, column, fill
 from labapp.ui.widgets.dial import BottomBar, Foot, Head, TopBar
@@ -111,7 +111,7 @@ class ParticipantWindow(Fitted, QWidget):
         super().__init__()
         self._bridge = bridge
         self._runner = bridge.runner
-        hand = Hand(bridge.runner.send, on_consent, open_link)
+        hand = ParticipantActions(bridge.runner.send, on_consent, open_link)
         self.session = SessionView(
             bridge.runner, loaded, words, theme.LIGHT, presentation, bridge.images, hand
         )
@@ -147,7 +147,7 @@ class ParticipantWindow(Fitted, QWidget):
         self.pilot.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.pilot.hide()
         fill(column(self, 0), self.pilot, self.top, (self.body, 1), self.bottom)
-        self.leave = screen.Question(
+        self.leave = screen.QuestionCard(
             words("leave_title"), words("leave_text"), stay=words("leave_stay")
         )
         self.leave.setParent(self)
@@ -242,7 +242,7 @@ class ParticipantWindow(Fitted, QWidget):
                 self._render()
         except Exception:
             words = self.session.words
-            self._show_cover(Cover(words("problem_title"), words("problem_text")))
+            self._show_cover(CoverText(words("problem_title"), words("problem_text")))
             raise
         finally:
             self._rendering = False
@@ -258,7 +258,7 @@ class ParticipantWindow(Fitted, QWidget):
             self._shown_part = session.index
         screen = self.screen_shown
         if cover is not None or screen is None:
-            self._show_cover(cover or Cover("", ""))
+            self._show_cover(cover or CoverText("", ""))
             return
         screen.render_state()
         opened = screen.opened()
@@ -282,7 +282,7 @@ class ParticipantWindow(Fitted, QWidget):
     def _take_back(self) -> None:
         self.session.send(TakeBackSkip("trial"))
 
-    def _show_cover(self, cover: Cover) -> None:
+    def _show_cover(self, cover: CoverText) -> None:
         offered = self.session.takes_back and not self.session.stalled
         if self.cover.back.hasFocus() and not offered:
             self._release_focus()
@@ -640,7 +640,7 @@ def window_of(window: QWidget) -> WindowShown:
         whole.width(),
         whole.height(),
         LAYOUT,
-        grown_of(window),
+        get_growth(window),
     )
 
 
@@ -683,7 +683,7 @@ class LookWatcher(QObject):
         super().__init__(window)
         self._window, self._runner, self._shown = window, runner, shown
         self._before: Look | None = None
-        self._timer = timers.repeated(self, self.look, INTERVAL_MS)
+        self._timer = timers.make_repeating_timer(self, self.look, INTERVAL_MS)
 
     def start(self) -> None:
         self._timer.start()
@@ -770,7 +770,7 @@ class WindowPicture:
         screen = self.screen
         self.top.show_recording(session.recorded, session.sound_words())
         if cover is not None or screen is None:
-            self.show_cover(cover or Cover("", ""))
+            self.show_cover(cover or CoverText("", ""))
         else:
             screen.render_state()
             opened = screen.opened()
@@ -813,7 +813,7 @@ class WindowPicture:
         clear(self.stack, self.cover)
         self.stack.addWidget(self.screen)
 
-    def show_cover(self, cover: Cover) -> None:
+    def show_cover(self, cover: CoverText) -> None:
         """Show a quiet page in place of the screen."""
         offered = self.session.takes_back and not self.session.stalled
         words = self.session.words

@@ -24,11 +24,11 @@ from labapp.coding.annotations.codebook import (
     Codebook,
     Outdated,
     Tier,
-    outdated_marks,
+    find_outdated_marks,
 )
 from labapp.coding.annotations.ledger import new_id
 from labapp.coding.annotations.model import Mark, Unit
-from labapp.coding.annotations.texts import corrected
+from labapp.coding.annotations.texts import correct_text
 from labapp.session.replay.lanes import Lane
 from labapp.ui import theme, timers
 from labapp.ui.language import N_, counted, number, tr
@@ -66,8 +66,8 @@ class Coding(CodingState):
         self._last: list[str] = []
         self.segmenting = Segmenting(self)
         self.agreement = files.agreement()
-        self._saved = timers.repeated(self, self._look_saved, 100)
-        self._look = timers.repeated(self, self.look, LOOK_MS)
+        self._saved = timers.make_repeating_timer(self, self._look_saved, 100)
+        self._look = timers.make_repeating_timer(self, self.look, LOOK_MS)
         self._look.start()
         self._told_of_words = False
 
@@ -364,7 +364,7 @@ class Coding(CodingState):
         self.said.emit(tr("coding.key_taken", code=code.name, key=key or "/"))
         return code
 
-    def outdated(self) -> tuple[Outdated, ...]:
+    def find_outdated(self) -> tuple[Outdated, ...]:
         """The own marks that were given under an older definition, or to units that are gone."""
         study = self.files.session.absolute().parent
         try:
@@ -372,21 +372,21 @@ class Coding(CodingState):
         except LabappError as error:
             self.problem.emit(error)
             return ()
-        return outdated_marks(self.marks.all, self.codebook, versions, self.units)
+        return find_outdated_marks(self.marks.all, self.codebook, versions, self.units)
 
     def disagreements(self) -> list[str]:
         """The ids of units that another rater who is done coded otherwise, in order of time."""
         tiers = {tier.name for tier in self.codebook.tiers if tier.on == "units"}
 
-        def given(marks: Iterable[Mark]) -> set[tuple[str, str, int | None]]:
+        def collect_codes(marks: Iterable[Mark]) -> set[tuple[str, str, int | None]]:
             return {(mark.tier, mark.code, mark.value) for mark in marks if mark.tier in tiers}
 
         differing = set()
         for rater in self.others.values():
             theirs = MarkIndex(rater.marks)
             for unit in self.units:
-                codes = given(theirs.of_unit(unit.id))
-                if codes and codes != given(self.marks.of_unit(unit.id)):
+                codes = collect_codes(theirs.of_unit(unit.id))
+                if codes and codes != collect_codes(self.marks.of_unit(unit.id)):
                     differing.add(unit.id)
         return [unit.id for unit in self.units if unit.id in differing]
 
@@ -399,7 +399,7 @@ class Coding(CodingState):
                 return True
             text = replace(before, reviewed=True)
         else:
-            text = corrected(before, unit, words, self.request.rater)
+            text = correct_text(before, unit, words, self.request.rater)
         if not self.attempt(lambda: self.files.put_texts(text)):
             return False
         self.drawn("texts", frozenset({unit}))
@@ -512,7 +512,7 @@ def with_code(study: Path, codebook: Codebook, tier: str, name: str) -> Codebook
     version = rf"^(version:\s*){codebook.version}\b"
     later = rf"\g<1>{codebook.version + 1}"
     changed = re.sub(version, later, content, count=1, flags=re.MULTILINE)
-    changed = _inserted(changed, f"  - {{{', '.join(fields)}}}")
+    changed = _insert_code(changed, f"  - {{{', '.join(fields)}}}")
     made = codebooks.parse(changed.encode(), path)
     if made.code(code_id) is None or len(made.codes) != len(codebook.codes) + 1:
         raise AnnotationError(
@@ -524,7 +524,7 @@ def with_code(study: Path, codebook: Codebook, tier: str, name: str) -> Codebook
     return made
 
 
-def _inserted(content: str, line: str) -> str:
+def _insert_code(content: str, line: str) -> str:
     """A line at the end of the list of codes, which ends where the next key begins."""
     lines = content.rstrip("\n").split("\n")
     begin = next((i for i, text in enumerate(lines) if text.startswith("codes:")), None)
@@ -628,7 +628,7 @@ class CodingBar(QWidget):
         self.mode.set_full(self._mode())
         self.mode.setVisible(bool(self.mode.full()))
         self._show_agreement()
-        bits.set_text(self.saved, self._saved())
+        bits.set_text(self.saved, self._describe_saved())
         bits.set_property(self.saved, "tone", "alarm" if coding.files.problem else "")
         draft = coding.status == "draft"
         self.done.setText(tr("coding.finish_ask") if draft else tr("coding.go_on"))
@@ -669,7 +669,7 @@ class CodingBar(QWidget):
         ]
         self.agreement.setToolTip("\n".join(lines))
 
-    def _saved(self) -> str:
+    def _describe_saved(self) -> str:
         coding = self._coding
         if coding.files.problem:
             return tr("coding.state.unsaved")

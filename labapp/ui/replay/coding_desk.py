@@ -33,7 +33,7 @@ from labapp.ui.moderator import bits
 from labapp.ui.moderator.wording import short_time
 from labapp.ui.replay.coding import Coding, CodingBar
 from labapp.ui.replay.coding_state import NUDGE_NS, code_name
-from labapp.ui.replay.controller import shown_time
+from labapp.ui.replay.controller import format_time
 from labapp.ui.replay.palette import CodePalette
 from labapp.ui.replay.units_list import UnitsList
 from labapp.ui.theme import Palette
@@ -86,7 +86,7 @@ class CodingDesk(QObject):
         self._column = bits.column(self.said, theme.SPACE_S)
         bits.fill(self._column, (self.units, 1), self.field)
         self.selection: Callable[[], tuple[int, int] | None] = lambda: None
-        self._matches: list[Match] = []
+        self._matches: list[TextMatch] = []
         self._over: QWidget | None = None
         self._connect()
         self.show_all()
@@ -343,7 +343,7 @@ class CodingDesk(QObject):
             codes = find_codes(codebook, text)[:MOST_MATCHES]
             return [f"{code.key.upper() or ' '}   {code.name} · {code.tier}" for code in codes]
 
-        def done(text: str, chosen: int) -> bool:
+        def accept(text: str, chosen: int) -> bool:
             codes = find_codes(codebook, text)
             if not 0 <= chosen < len(codes):
                 return False
@@ -352,7 +352,7 @@ class CodingDesk(QObject):
             self.coding.give(codes[chosen].id)
             return True
 
-        self.field.ask(Question(tr("coding.which_code"), done, answers=answers))
+        self.field.ask(DeskQuestion(tr("coding.which_code"), accept, answers=answers))
 
     def find(self) -> None:
         """Search words, notes and memos; Enter goes to what is chosen."""
@@ -365,7 +365,7 @@ class CodingDesk(QObject):
             shown = self._matches[:MOST_MATCHES]
             return [f"{short_time(match.t_ns)}   {match.excerpt}" for match in shown]
 
-        def done(text: str, chosen: int) -> bool:
+        def accept(text: str, chosen: int) -> bool:
             if not 0 <= chosen < len(self._matches):
                 return False
             match = self._matches[chosen]
@@ -376,7 +376,7 @@ class CodingDesk(QObject):
             return True
 
         hint = tr("coding.search_note")
-        self.field.ask(Question(tr("button.find"), done, answers=answers, hint=hint))
+        self.field.ask(DeskQuestion(tr("button.find"), accept, answers=answers, hint=hint))
 
     # --- memos ------------------------------------------------------------------------------------
 
@@ -388,7 +388,7 @@ class CodingDesk(QObject):
             return
         title = tr("coding.memo_on_code", code=code_name(self.coding.codebook, mark.code))
         self.field.ask(
-            Question(title, lambda text, _: self.coding.set_memo(mark.id, text), mark.memo)
+            DeskQuestion(title, lambda text, _: self.coding.set_memo(mark.id, text), mark.memo)
         )
 
     def memo_code(self) -> None:
@@ -405,7 +405,9 @@ class CodingDesk(QObject):
 
     def _memo_of(self, about: str, title: str) -> None:
         text = self.coding.memo_of(about)
-        self.field.ask(Question(title, lambda new, _: self.coding.set_memo_of(about, new), text))
+        self.field.ask(
+            DeskQuestion(title, lambda new, _: self.coding.set_memo_of(about, new), text)
+        )
 
     # --- codebook, queue, status ------------------------------------------------------------------
 
@@ -413,12 +415,12 @@ class CodingDesk(QObject):
         """Ask for the name of a new code of the active tier."""
         coding = self.coding
 
-        def done(text: str, _: int) -> bool:
+        def accept(text: str, _: int) -> bool:
             return bool(text) and coding.attempt(lambda: coding.add_code(text))
 
         hint = tr("coding.new_code_note")
         title = tr("coding.new_code_of", tier=coding.active.title)
-        self.field.ask(Question(title, done, hint=hint))
+        self.field.ask(DeskQuestion(title, accept, hint=hint))
 
     def recode(self) -> None:
         """Go through the units that were coded under an older definition, or that are in the
@@ -427,7 +429,7 @@ class CodingDesk(QObject):
         if coding.recoding:
             coding.set_queue(None)
             return
-        outdated = coding.outdated()
+        outdated = coding.find_outdated()
         units = frozenset(unit for old in outdated for unit in old.units)
         if not units:
             self.notice.emit(tr("coding.none_to_recode"))
@@ -450,7 +452,7 @@ class CodingDesk(QObject):
             return
         key = self._key("speaker") or "Alt+P"
         self.field.ask(
-            Question(
+            DeskQuestion(
                 tr("coding.alone_question"),
                 lambda *_: segmenting.freeze(confirmed=True),
                 typed=False,
@@ -469,8 +471,8 @@ class CodingDesk(QObject):
             return
         begin, end = stretch
         self.field.ask(
-            Question(
-                tr("coding.redact_question", begin=shown_time(begin), end=shown_time(end)),
+            DeskQuestion(
+                tr("coding.redact_question", begin=format_time(begin), end=format_time(end)),
                 lambda *_: self.coding.redact(begin, end),
                 typed=False,
                 careful=True,
@@ -495,7 +497,7 @@ class CodingDesk(QObject):
         coded, of = coding.progress()
         counts = counted(of, "coding.coded_units", coded=coded)
         self.field.ask(
-            Question(
+            DeskQuestion(
                 tr("coding.done_question"),
                 lambda *_: coding.set_done(True),
                 typed=False,
@@ -526,7 +528,7 @@ AROUND = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class TextMatch:
     """A place that matched.
 
     t_ns: session time to go to; unit: the unit there; excerpt: what matched, with some words
@@ -565,17 +567,17 @@ def find_places(
     notes: Iterable[Mark],
     memos: Iterable[Mark],
     wanted: str,
-) -> list[Match]:
+) -> list[TextMatch]:
     """Every place in words, notes and memos that has all words of what is wanted, by time."""
     words = wanted.casefold().split()
     if not words:
         return []
-    matches: list[Match] = []
+    matches: list[TextMatch] = []
 
     def look(t_ns: int, unit: str | None, source: Source, text: str) -> None:
         folded = text.casefold()
         if all(word in folded for word in words):
-            matches.append(Match(t_ns, unit, source, excerpt(text, words[0])))
+            matches.append(TextMatch(t_ns, unit, source, excerpt(text, words[0])))
 
     for unit in units:
         if (text := texts.get(unit.id)) is not None:
@@ -600,7 +602,7 @@ ROW_PX = 24
 
 
 @dataclass(frozen=True)
-class Question:
+class DeskQuestion:
     """What is asked in the line.
 
     Attributes
@@ -622,7 +624,7 @@ class Question:
     careful: bool = False
 
 
-class _Line(QLineEdit):
+class _DeskInput(QLineEdit):
     """Esc leaves, Up and Down choose an answer."""
 
     left = Signal()
@@ -659,9 +661,9 @@ class CodingField(QFrame):
         super().__init__()
         self.setProperty("role", "band")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.question: Question | None = None
+        self.question: DeskQuestion | None = None
         self.title = bits.label(role="strong", wrap=True)
-        self.line = _Line()
+        self.line = _DeskInput()
         bits.limit(self.line)
         self.answers = QListWidget()
         self.answers.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -682,7 +684,7 @@ class CodingField(QFrame):
         self.no.clicked.connect(self.leave)
         self.hide()
 
-    def ask(self, question: Question) -> None:
+    def ask(self, question: DeskQuestion) -> None:
         self.question = question
         self.title.setText(question.title)
         self.line.setVisible(question.typed)

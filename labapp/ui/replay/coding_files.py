@@ -30,9 +30,9 @@ from labapp.coding.annotations.model import (
 from labapp.coding.annotations.redacting import RedactionReport, redact
 from labapp.coding.annotations.rounds import assignments_of
 from labapp.coding.annotations.store import annotations_of, open_marks, open_texts, open_units
-from labapp.coding.annotations.texts import TextsFile, shown_texts
+from labapp.coding.annotations.texts import TextsFile, select_visible_texts
 from labapp.coding.annotations.units import UnitsFile
-from labapp.coding.exchange.plan import Plan, apply
+from labapp.coding.exchange.plan import ImportPlan, apply
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.record import Record
 from labapp.ui.language import tr
@@ -75,7 +75,7 @@ class CodingFiles:
     def open(cls, session: Path, request: CodingRequest) -> CodingFiles:
         """Open the files of a session for a rater. Raises LabappError."""
         record = open_record(session)
-        return cls(session, record, request, chosen_codebook(session.parent, request.codebook))
+        return cls(session, record, request, find_codebook(session.parent, request.codebook))
 
     def open_marks(self) -> None:
         """Open the rater's marks, or open them again behind a change of units or codebook. Raises
@@ -131,7 +131,7 @@ class CodingFiles:
             self._shown = dict(self._annotations.texts)
             if self._texts is not None:
                 units = {unit.id: unit for unit in self.units}
-                self._shown = shown_texts(
+                self._shown = select_visible_texts(
                     self._texts.texts, units, self._texts.redactions, allowed=self.may_write
                 )
         return self._shown
@@ -257,7 +257,7 @@ class CodingFiles:
     def _on_disk(self) -> tuple[object, ...]:
         """By which it is seen that somebody else wrote words or units."""
         folder = annotations_folder(self.session)
-        return tuple(map(_written, (folder / TRANSCRIPT, folder / UNITS)))
+        return tuple(map(_read_stamp, (folder / TRANSCRIPT, folder / UNITS)))
 
     def _read(self) -> None:
         self._as_read = self._on_disk()
@@ -301,7 +301,7 @@ class CodingFiles:
             self.open_marks()
             raise
 
-    def bring_in(self, plan: Plan) -> list[str]:
+    def bring_in(self, plan: ImportPlan) -> list[str]:
         """Do what a file of another tool changes; see `labapp.coding.exchange.plan.apply`."""
         self._shown = None
         return apply(plan, self)
@@ -345,7 +345,7 @@ class CodingFiles:
             self.marks = self._units = self._texts = None
 
 
-def _written(path: Path) -> object:
+def _read_stamp(path: Path) -> object:
     """What differs once a file is written to."""
     try:
         facts = path.stat()
@@ -354,7 +354,7 @@ def _written(path: Path) -> object:
     return facts.st_ino, facts.st_size, facts.st_mtime_ns
 
 
-def chosen_codebook(study: Path, wanted: str) -> Codebook:
+def find_codebook(study: Path, wanted: str) -> Codebook:
     """The codebook of that id of a study; the only one where none is named. Raises
     AnnotationError."""
     books = codebooks.codebooks_of(study)

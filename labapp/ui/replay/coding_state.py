@@ -43,7 +43,7 @@ from labapp.session.replay.lanes import Lane
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator.wording import short_time
 from labapp.ui.replay.coding_files import CodingFiles
-from labapp.ui.replay.units_list import Chip, UnitRow
+from labapp.ui.replay.units_list import CodeChip, UnitRow
 
 if TYPE_CHECKING:
     from labapp.ui.replay.coding import Coding
@@ -164,13 +164,13 @@ class CodingState(QObject):
     def row(self, unit: Unit) -> UnitRow:
         """A unit as the list shows it."""
         text, others = self.text(unit.id), self._foreign.of_unit(unit.id)
-        chips = [chip(mark, self.codebook) for mark in self._shown(unit.id)]
+        chips = [chip(mark, self.codebook) for mark in self._list_visible_marks(unit.id)]
         chips += [chip(mark, self.codebook, foreign=True) for mark in others]
         words = "" if text is None else text.text
         time, veiled = short_time(unit.t0_ns), self.veiled(unit)
         return UnitRow(unit, time, words, tuple(chips), doubtful(text), veiled)
 
-    def _shown(self, unit: str) -> list[Mark]:
+    def _list_visible_marks(self, unit: str) -> list[Mark]:
         """The own marks of a unit; in recoding those of older versions may be hidden, else those
         of units that were there before are shown, too."""
         own = self.marks.of_unit(unit)
@@ -234,9 +234,9 @@ class CodingState(QObject):
         if self._transport is None:
             return 0 if self.current is None else self.current.t0_ns
         now = self._transport.now_ns()
-        return self._meant(now) if self._transport.playing else now
+        return self._find_meant_time(now) if self._transport.playing else now
 
-    def _meant(self, t_ns: int) -> int:
+    def _find_meant_time(self, t_ns: int) -> int:
         """What a key is about while the sound plays: what was heard a reaction time ago, and
         nothing from before the place where the rater began to listen."""
         assert self._transport is not None
@@ -255,7 +255,7 @@ class CodingState(QObject):
                 self._stop_ns = None
                 self._transport.pause()
             return
-        at = self._meant(t_ns)
+        at = self._find_meant_time(t_ns)
         if (unit := self._unit_at(at)) is not None and unit.t0_ns <= at < unit.t1_ns:
             self._become(unit.id)
 
@@ -603,9 +603,9 @@ def code_name(codebook: Codebook | None, code_id: str, value: int | None = None)
     return name if value is None else f"{name} {value}"
 
 
-def chip(mark: Mark, codebook: Codebook, *, foreign: bool = False) -> Chip:
+def chip(mark: Mark, codebook: Codebook, *, foreign: bool = False) -> CodeChip:
     code = codebook.code(mark.code)
-    return Chip(
+    return CodeChip(
         code_name(codebook, mark.code, mark.value),
         "" if code is None else code.colour,
         memo=bool(mark.memo),
@@ -614,7 +614,7 @@ def chip(mark: Mark, codebook: Codebook, *, foreign: bool = False) -> Chip:
     )
 
 
-def divided(text: Text, first: str, second: str, at_ns: int) -> tuple[Text, Text]:
+def split_text(text: Text, first: str, second: str, at_ns: int) -> tuple[Text, Text]:
     """The words of a unit that is split at a session time; where it is not known when they were
     said, all stay with the first part."""
     tokens = text.text.split()
@@ -627,7 +627,7 @@ def divided(text: Text, first: str, second: str, at_ns: int) -> tuple[Text, Text
     )
 
 
-def merged(texts: Sequence[Text | None], unit: str) -> Text | None:
+def merge_texts(texts: Sequence[Text | None], unit: str) -> Text | None:
     """The words of units that become one; None where there are none."""
     known = [text for text in texts if text is not None and text.text]
     if not known:
@@ -723,7 +723,7 @@ class Segmenting(QObject):
             if isinstance(made, tuple):
                 self._coding.choose(made[1].id)
                 if (text := self._coding.text(unit.id)) is not None and text.text:
-                    self._write(divided(text, made[0].id, made[1].id, at))
+                    self._write(split_text(text, made[0].id, made[1].id, at))
 
     def merge(self) -> None:
         """Make one unit of the current one and the next of the same speaker."""
@@ -740,7 +740,7 @@ class Segmenting(QObject):
         if isinstance(made, Unit):
             self._coding.choose(made.id)
             texts = [self._coding.text(each.id) for each in (unit, following)]
-            if (text := merged(texts, made.id)) is not None:
+            if (text := merge_texts(texts, made.id)) is not None:
                 self._write((text,))
 
     def _write(self, texts: Sequence[Text]) -> None:

@@ -14,7 +14,7 @@ from labapp.analysis.inclusion import variables
 from labapp.base.errors import DataFolderError, LabappError
 from labapp.coding.annotations.model import Mark
 from labapp.coding.annotations.redacting import RedactionReport
-from labapp.session.replay.lanes import veiled
+from labapp.session.replay.lanes import blind_lanes
 from labapp.ui import theme, timers
 from labapp.ui.language import counted, hide_names, tr
 from labapp.ui.moderator import bits
@@ -23,7 +23,7 @@ from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.coding_desk import CodingDesk
 from labapp.ui.replay.coding_files import CodingFiles
 from labapp.ui.replay.coding_state import MOST_REACTION_MS, CodingRequest, Settings, code_name
-from labapp.ui.replay.controller import OpenedSession, no_collection, open_session, shown_time
+from labapp.ui.replay.controller import OpenedSession, format_time, no_collection, open_session
 from labapp.ui.replay.exchange_panel import Bench, ExchangePanel, ExchangeWork, taker_of
 from labapp.ui.replay.palette import MOST_BAND_ROWS, MOST_LOW_ROWS
 from labapp.ui.replay.timeline_rows import CodeItem, CodeLane
@@ -177,7 +177,7 @@ class CodingWindow(QObject):
         else:
             self.desk.put_below(self._band)
 
-    def _resized(self) -> None:
+    def _on_resize(self) -> None:
         self._arrange()
         self.desk.place_field()
         self._place_exchange()
@@ -192,7 +192,7 @@ class CodingWindow(QObject):
 
     def _soon(self) -> None:
         """Behind the layout's own turn, which says how much room there is."""
-        QTimer.singleShot(0, self, self._resized)
+        QTimer.singleShot(0, self, self._on_resize)
 
     def _connect(self) -> None:
         window, coding, desk = self.window, self.coding, self.desk
@@ -224,7 +224,7 @@ class CodingWindow(QObject):
         session = window.session
         if blind:
             window.header.set_chips([])
-            window.set_lanes(veiled(session.lanes, self.coding.request.blind))
+            window.set_lanes(blind_lanes(session.lanes, self.coding.request.blind))
         window.timeline.set_future_hidden("future" in blind)
         if "screen" in blind or session.history.machine is None:
             window.hide_screen()  # a pack has no screen to be shown
@@ -243,7 +243,7 @@ class CodingWindow(QObject):
         """Redact at once: silent, flat and not filmed; say what was done."""
         stretch = report.redaction
         self.window.withhold(stretch)
-        begin, end = shown_time(stretch.t0_ns), shown_time(stretch.t1_ns)
+        begin, end = format_time(stretch.t0_ns), format_time(stretch.t1_ns)
         told = [tr("coding.redacted", begin=begin, end=end)]
         if report.notes:
             told.append(counted(report.notes, "coding.notes_kept"))
@@ -356,7 +356,7 @@ class CodingLanes:
             for tier in coding.codebook.tiers:
                 marks = [mark for mark in rater.marks if mark.tier == tier.name]
                 if marks:
-                    items = _ordered(self._item(mark) for mark in marks)
+                    items = _sort_items(self._item(mark) for mark in marks)
                     lanes.append(CodeLane(tier.title, items, name))
         return lanes
 
@@ -365,7 +365,7 @@ class CodingLanes:
         known = self._made.get(tier)
         if known is not None and known[0] == version:
             return known[1]
-        lane = CodeLane(title, _ordered(map(self._item, self._coding.marks.of_tier(tier))))
+        lane = CodeLane(title, _sort_items(map(self._item, self._coding.marks.of_tier(tier))))
         self._made[tier] = (version, lane)
         return lane
 
@@ -381,5 +381,5 @@ class CodingLanes:
         return item
 
 
-def _ordered(items: Iterable[CodeItem]) -> list[CodeItem]:
+def _sort_items(items: Iterable[CodeItem]) -> list[CodeItem]:
     return sorted(items, key=lambda item: item.t0_ns)

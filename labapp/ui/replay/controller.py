@@ -126,10 +126,10 @@ class ReplayController(QObject):
         self._usual = USUAL_SPEED
         self._backwards = 0.0
         self._picture_free = 0.0
-        self._timer = timers.repeated(self, self.tick, TICK_MS)
-        self._grains = timers.repeated(self, self._grain, GRAIN_MS)
+        self._timer = timers.make_repeating_timer(self, self.tick, TICK_MS)
+        self._grains = timers.make_repeating_timer(self, self._grain, GRAIN_MS)
         self._problem = ""
-        self._health = timers.repeated(self, self._look_at_sound, HEALTH_MS)
+        self._health = timers.make_repeating_timer(self, self._look_at_sound, HEALTH_MS)
         self._health.start()
         self._late_picture = timers.once(self, self._draw)
 
@@ -411,7 +411,7 @@ class ReplayController(QObject):
             self.unit_changed.emit(unit)
 
 
-def shown_time(t_ns: int, digits: int = 1) -> str:
+def format_time(t_ns: int, digits: int = 1) -> str:
     """A session time as the language writes it: 12:34.5, or 1:02:03.4."""
     return number(time_text(t_ns, digits))
 
@@ -553,7 +553,7 @@ def _states(record: Record, history: History) -> list[str]:
     """What is to be known of a session before it is looked at, a sentence each."""
     result = []
     if record.state == "running":
-        result.append(tr("replay.running_notice", time=shown_time(history.end_ns)))
+        result.append(tr("replay.running_notice", time=format_time(history.end_ns)))
     if not history.shown_windows and not history.simulated:
         result.append(tr("replay.no_sizes"))
     if record.redacted:

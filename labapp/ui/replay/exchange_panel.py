@@ -25,14 +25,14 @@ from labapp.coding.exchange.coming_in import bring_in, plan_import
 from labapp.coding.exchange.gathering import Exported, export_coding
 from labapp.coding.exchange.incoming import FORMATS, ON_TRANSCRIPT, format_named
 from labapp.coding.exchange.model import Format
-from labapp.coding.exchange.plan import Plan, Step
+from labapp.coding.exchange.plan import ImportPlan, ImportStep
 from labapp.record.journal.opening import open_record
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, in_words, tr, tr_known, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.bits import Combo, RowModel, RowTable
 from labapp.ui.replay.coding_state import SPEAKER_NAMES
-from labapp.ui.replay.controller import shown_time
+from labapp.ui.replay.controller import format_time
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
 
@@ -101,7 +101,7 @@ class ImportWanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PlanLine:
     """A line of what is told: what, when and about what; at_ns: the session time to go to."""
 
     what: str
@@ -111,7 +111,7 @@ class Line:
     warns: bool = False
 
 
-class Lines(RowModel[Line]):
+class PlanLines(RowModel[PlanLine]):
     """What would be changed, or what was left out."""
 
     def __init__(self, palette: Palette) -> None:
@@ -120,7 +120,7 @@ class Lines(RowModel[Line]):
         )
         self._palette = palette
 
-    def cell(self, row: Line, column: int, role: int) -> Any:
+    def cell(self, row: PlanLine, column: int, role: int) -> Any:
         text = (row.what, row.when, row.about)[column]
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return text
@@ -168,7 +168,7 @@ class ExchangePanel(QFrame):
         self.words_only = QCheckBox(tr("exchange.into_units"))
         self.words_only.setToolTip(tr("exchange.into_units_tip"))
         self.state = bits.label(role="secondary", wrap=True)
-        self.model = Lines(palette)
+        self.model = PlanLines(palette)
         self.lines = RowTable(self.model, tr("exchange.changes_title"), ROW_PX, (2,))
         self.accept_ = Button(tr("exchange.bring_in"), "primary")
         self.accept_.setMinimumHeight(theme.TARGET_HEIGHT + theme.SPACE_S)  # the dots of an Ü
@@ -240,7 +240,7 @@ class ExchangePanel(QFrame):
         self.state.setVisible(bool(text))
 
     def set_lines(
-        self, lines: Sequence[Line], state: str, tone: str = "", *, can_accept: bool = False
+        self, lines: Sequence[PlanLine], state: str, tone: str = "", *, can_accept: bool = False
     ) -> None:
         """Show what would be changed or was left out; can_accept: whether it can be done."""
         self.model.set_rows(lines)
@@ -384,7 +384,7 @@ class ExchangeWork(QObject):
         self,
         panel: ExchangePanel,
         bench: Callable[[], Bench | None],
-        take: Callable[[Plan], None] | None = None,
+        take: Callable[[ImportPlan], None] | None = None,
         parent: QObject | None = None,
     ) -> None:
         """bench: what is worked on, None for nothing; take: does what a plan says, in the window's
@@ -394,7 +394,7 @@ class ExchangeWork(QObject):
         self._take = take or self._take_in
         self._pool: ThreadPoolExecutor | None = None
         self._wanted: ImportWanted | None = None
-        self._plan: Plan | None = None
+        self._plan: ImportPlan | None = None
         self._done.connect(self._take_result, Qt.ConnectionType.QueuedConnection)
         panel.export_requested.connect(self.export)
         panel.import_requested.connect(self.look)
@@ -435,11 +435,11 @@ class ExchangeWork(QObject):
         """Write a coding for another tool."""
         bench = self._bench()
         if bench is not None:
-            self._begin(lambda: _export(bench, wanted), self._exported, tr("exchange.writing"))
+            self._begin(lambda: _export(bench, wanted), self._show_exported, tr("exchange.writing"))
 
-    def _exported(self, exported: Exported) -> None:
+    def _show_exported(self, exported: Exported) -> None:
         lines = _warnings(tr("exchange.missing"), exported.lost)
-        lines += [Line(tr("exchange.file"), "", str(path)) for path in exported.files]
+        lines += [PlanLine(tr("exchange.file"), "", str(path)) for path in exported.files]
         marks = counted(exported.marks, "exchange.codes")
         units = counted(exported.units, "exchange.units")
         self.panel.set_lines(lines, tr("exchange.written", marks=marks, units=units))
@@ -456,12 +456,12 @@ class ExchangeWork(QObject):
         if self._plan is not None:
             self._read(self._take_plan)
 
-    def _read(self, then: Callable[[Plan], None]) -> None:
+    def _read(self, then: Callable[[ImportPlan], None]) -> None:
         bench, wanted = self._bench(), self._wanted
         if bench is not None and wanted is not None:
             self._begin(lambda: _plan(bench, wanted), then, tr("exchange.reading"))
 
-    def _show_plan(self, plan: Plan) -> None:
+    def _show_plan(self, plan: ImportPlan) -> None:
         self._plan = plan
         told = [translate_message(why) for why in plan.times]
         if plan.new_codebook:
@@ -478,9 +478,9 @@ class ExchangeWork(QObject):
         lines = [*map(_line, plan.steps), *_warnings(tr("exchange.not_brought"), plan.lost)]
         self.panel.set_lines(lines, " ".join(told), can_accept=not plan.empty)
 
-    def _take_plan(self, plan: Plan) -> None:
+    def _take_plan(self, plan: ImportPlan) -> None:
         before = self._plan
-        if before is None or _told(before) != _told(plan):
+        if before is None or _summarise_plan(before) != _summarise_plan(plan):
             self._show_plan(plan)
             self.panel.set_state(tr("exchange.changed_since"), "warn")
             return
@@ -495,7 +495,7 @@ class ExchangeWork(QObject):
         self.panel.set_lines(lost, tr("exchange.brought_in", file=plan.file, done=done))
         self.changed.emit()
 
-    def _take_in(self, plan: Plan) -> None:
+    def _take_in(self, plan: ImportPlan) -> None:
         bench = self._bench()
         if bench is not None:
             bring_in(plan, bench.session, open_record(bench.session))
@@ -528,10 +528,10 @@ class ExchangeWork(QObject):
         then(result)
 
 
-def taker_of(coding: Coding) -> Callable[[Plan], None]:
+def taker_of(coding: Coding) -> Callable[[ImportPlan], None]:
     """Brings plans into the files that a window has open; each file's change is one to undo."""
 
-    def take(plan: Plan) -> None:
+    def take(plan: ImportPlan) -> None:
         if coding.status != "draft" and (plan.put or plan.removed):
             raise AnnotationError(
                 tr("coding.done_already"),
@@ -562,7 +562,7 @@ def _export(bench: Bench, wanted: ExportWanted) -> Exported:
     )
 
 
-def _plan(bench: Bench, wanted: ImportWanted) -> Plan:
+def _plan(bench: Bench, wanted: ImportWanted) -> ImportPlan:
     names = None if wanted.names is None else incoming.read_translation(wanted.names)
     return plan_import(
         open_record(bench.session),
@@ -576,21 +576,21 @@ def _plan(bench: Bench, wanted: ImportWanted) -> Plan:
     )
 
 
-def _told(plan: Plan) -> Sequence[object]:
-    """What was told of a plan: its ids are others each time."""
+def _summarise_plan(plan: ImportPlan) -> Sequence[object]:
+    """What was shown of a plan, to compare plans: their ids differ each time."""
     steps = [(s.what, s.t0_ns, s.t1_ns, s.about, s.before) for s in plan.steps]
     return [steps, plan.lost, plan.freeze, plan.unchanged, plan.sha256]
 
 
-def _warnings(what: str, lost: Sequence[str]) -> list[Line]:
-    return [Line(what, "", translate_message(why), warns=True) for why in lost]
+def _warnings(what: str, lost: Sequence[str]) -> list[PlanLine]:
+    return [PlanLine(what, "", translate_message(why), warns=True) for why in lost]
 
 
-def _line(step: Step) -> Line:
-    when = shown_time(step.t0_ns, 1)
+def _line(step: ImportStep) -> PlanLine:
+    when = format_time(step.t0_ns, 1)
     if step.t1_ns > step.t0_ns:
-        when += f"–{shown_time(step.t1_ns, 1)}"
+        when += f"–{format_time(step.t1_ns, 1)}"
     was = translate_message(step.before) if isinstance(step.before, Message) else step.before
     before = f" ({tr('exchange.before', before=was)})" if step.before else ""
     about = tr(SPEAKER_NAMES[step.about]) if step.what.startswith("unit") else step.about
-    return Line(tr_known(step.what, WHATS), when, f"{about}{before}", step.t0_ns)
+    return PlanLine(tr_known(step.what, WHATS), when, f"{about}{before}", step.t0_ns)

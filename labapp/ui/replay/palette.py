@@ -36,7 +36,7 @@ SHORT_NAMES_PX = (150, 110, 80, 40)
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _PaletteRow:
     """A row of the palette: a tier's head where there is no code."""
 
     tier: Tier
@@ -76,7 +76,7 @@ class CodeRows(QWidget):
     def __init__(self, palette: Palette) -> None:
         super().__init__()
         self._palette = palette
-        self._lines: list[_Line] = []
+        self._lines: list[_PaletteRow] = []
         self._codebook: Codebook | None = None
         self._counts: Mapping[str, int] = {}
         self._active = ""
@@ -129,21 +129,21 @@ class CodeRows(QWidget):
     def _bottom(self) -> int:
         return max((line.top + line.height for line in self._lines), default=0)
 
-    def _column(self, width: int) -> list[_Line]:
-        lines: list[_Line] = []
+    def _column(self, width: int) -> list[_PaletteRow]:
+        lines: list[_PaletteRow] = []
         top = 0
         for tier, codes in self._tiers():
-            lines.append(_Line(tier, None, 0, top, width, HEAD_PX))
+            lines.append(_PaletteRow(tier, None, 0, top, width, HEAD_PX))
             top += HEAD_PX
             for code in codes:
-                lines.append(_Line(tier, code, 0, top, width, ROW_PX))
+                lines.append(_PaletteRow(tier, code, 0, top, width, ROW_PX))
                 top += ROW_PX
         return lines
 
-    def _rows(self, width: int, widest_name: float) -> list[_Line]:
+    def _rows(self, width: int, widest_name: float) -> list[_PaletteRow]:
         """As many codes beside each other as there is room for; a tier's head stays with its first
         code."""
-        lines: list[_Line] = []
+        lines: list[_PaletteRow] = []
         left = top = 0
         for tier, codes in self._tiers():
             head = int(metrics(SECTION_PX, True).horizontalAdvance(_head(tier, active=True)))
@@ -153,12 +153,12 @@ class CodeRows(QWidget):
             widths = [min(int(least + min(name, widest_name)), width - head) for name in names]
             if left and left + head + (widths[0] if widths else 0) > width:
                 left, top = 0, top + BAND_ROW_PX
-            lines.append(_Line(tier, None, left, top, head, BAND_ROW_PX))
+            lines.append(_PaletteRow(tier, None, left, top, head, BAND_ROW_PX))
             left += head
             for place, (code, own) in enumerate(zip(codes, widths, strict=True)):
                 if place and left + own > width:
                     left, top = 0, top + BAND_ROW_PX
-                lines.append(_Line(tier, code, left, top, own, BAND_ROW_PX))
+                lines.append(_PaletteRow(tier, code, left, top, own, BAND_ROW_PX))
                 left += own
             left += theme.SPACE_M
         return lines
@@ -202,7 +202,7 @@ class CodeRows(QWidget):
     def minimumSizeHint(self) -> QSize:
         return QSize(LEAST_WIDTH, self.height())
 
-    def _at(self, place: QPointF) -> _Line | None:
+    def _at(self, place: QPointF) -> _PaletteRow | None:
         for line in self._lines:
             if QRectF(line.left, line.top, line.width, line.height).contains(place):
                 return line

@@ -47,12 +47,12 @@ from labapp.session.replay.history import History
 from labapp.session.replay.lanes import Lane, LaneItem
 from labapp.study.plugins.part import PlannedPart
 from labapp.ui import theme, timers
-from labapp.ui.language import N_, tr, translate_message, veiled
+from labapp.ui.language import N_, hide_names_in, tr, translate_message
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.wording import PartWords, every_mark, words_of
-from labapp.ui.participant.view import Cover, SessionView
+from labapp.ui.participant.view import CoverText, SessionView
 from labapp.ui.participant.window import USUAL, WindowPicture
-from labapp.ui.replay.controller import shown_time
+from labapp.ui.replay.controller import format_time
 from labapp.ui.strings import strings_of
 from labapp.ui.widgets.controls import Button
 from labapp.ui.widgets.photo_view import Images
@@ -69,7 +69,7 @@ TRAIL_BELOW = 15.0
 
 class PastSession:
     """A recorded session as it was at a time that can be moved: a source of views, see
-    `labapp.ui.participant.view.Source`.
+    `labapp.ui.participant.view.ViewSource`.
 
     t_ns: session time; error: why the pictures of the part cannot be shown.
     """
@@ -92,7 +92,7 @@ class PastSession:
             window = replace(window, width=width, height=height, grown=1.0)
             self.state = replace(self.state, look=replace(look, window=window))
         self.clock = FakeClock(t_ns)
-        self.stalled = history.stalled_at(t_ns)
+        self.stalled = history.is_stalled_at(t_ns)
         self.sound = history.sound_at(t_ns)
         self.error: Exception | None = None
         # Made anew: what pictures come to depends on the state alone, not on how it was reached.
@@ -169,7 +169,7 @@ class PastWindow:
         """Say in the place of the screen why it cannot be shown."""
         self.problem = why
         self.picture.renew()
-        self.picture.show_cover(Cover(tr("replay.screen_unshown"), why))
+        self.picture.show_cover(CoverText(tr("replay.screen_unshown"), why))
 
     def draw(self, room: QSize, ratio: float, *, trails: bool = False) -> QPixmap:
         """The window in a room of so many logical pixels, on a display of so many pixels each.
@@ -234,7 +234,7 @@ class ReplayPicture(QWidget):
         self.hidden_because = ""
         self._soon = timers.once(self, self._draw, SOON_MS)
         self._begun = False
-        self._ahead = timers.repeated(self, self._fold_ahead, AHEAD_MS)
+        self._ahead = timers.make_repeating_timer(self, self._fold_ahead, AHEAD_MS)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(160, 90)
         self.setAccessibleName(tr("mirror.screen"))
@@ -385,7 +385,7 @@ class VideoPanel(QWidget):
         super().__init__()
         self.view = VideoScreen(videos, redactions)
         layout = bits.column(self, theme.SPACE_XS)
-        self.tabs = [Button(veiled(placed.video.id), "page-tab") for placed, _ in videos]
+        self.tabs = [Button(hide_names_in(placed.video.id), "page-tab") for placed, _ in videos]
         if len(videos) > 1:
             row = bits.row(None, theme.SPACE_S)
             for tab in self.tabs:
@@ -469,7 +469,7 @@ class VideoScreen(QWidget):
 
     def _why_not(self, t_ns: int) -> str:
         """Why nothing is shown at a time; empty where the video is."""
-        if not decoding.installed():
+        if not decoding.is_installed():
             told = tr("replay.no_pyav")
             return f"{told} {tr('replay.get_by', command=install_command('video'))}"
         if is_redacted(t_ns, t_ns, self._redactions):
@@ -478,8 +478,8 @@ class VideoScreen(QWidget):
             begins, ends = self.placed.stretch_ns
             return tr(
                 "replay.no_video_now",
-                begin=shown_time(round(begins, -TENTH), 0),
-                end=shown_time(round(ends, -TENTH), 0),
+                begin=format_time(round(begins, -TENTH), 0),
+                end=format_time(round(ends, -TENTH), 0),
             )
         return ""
 
@@ -583,7 +583,7 @@ def title(lane: str) -> str:
 
 def item_label(item: LaneItem, parts: Parts, *, outcomes: bool = True) -> str:
     """What stands in or beside an item; outcomes: whether it says how something ended."""
-    return veiled(_label(item, parts, outcomes=outcomes))
+    return hide_names_in(_label(item, parts, outcomes=outcomes))
 
 
 def _label(item: LaneItem, parts: Parts, *, outcomes: bool) -> str:
@@ -601,9 +601,9 @@ def _label(item: LaneItem, parts: Parts, *, outcomes: bool) -> str:
         case "deviation.noted":
             return tr("deviation.noted", said=item.text)
         case "pause":
-            return wording.paused(str(item.payload.get("reason", "")))
+            return wording.describe_pause(str(item.payload.get("reason", "")))
         case "stall":
-            return wording.stalled(item.payload)
+            return wording.describe_stall(item.payload)
         case "skip.taken_back":
             return tr("timeline.skip_taken_back")
         case "audio.gap":
@@ -620,9 +620,9 @@ def _label(item: LaneItem, parts: Parts, *, outcomes: bool) -> str:
     return item.text
 
 
-def moved_label(dials: Sequence[int], part: PlannedPart | None) -> str:
+def describe_moved(dials: Sequence[int], part: PlannedPart | None) -> str:
     """What was moved in a part, by the numbers of its dials, from 0."""
-    return veiled((PartWords[Any]() if part is None else words_of(part)).moved(part, dials))
+    return hide_names_in((PartWords[Any]() if part is None else words_of(part)).moved(part, dials))
 
 
 def item_tip(item: LaneItem, parts: Parts) -> str:
@@ -645,12 +645,12 @@ def screen_label(item: LaneItem, parts: Parts) -> str:
 
 def shorter_labels(item: LaneItem, parts: Parts) -> tuple[str, ...]:
     """What a part or a trial is called where there is less room; of a trial also its number."""
-    label = veiled(screen_label(item, parts))
+    label = hide_names_in(screen_label(item, parts))
     number = re.search(r"\d+", label) if item.kind == "trial" else None
     return (label,) if number is None else (label, number[0])
 
 
-def joined_screen(lane: Lane, parts: Parts) -> Sequence[LaneItem]:
+def join_trials(lane: Lane, parts: Parts) -> Sequence[LaneItem]:
     """The items of the lane of the screen; trials that are many and short are one item where their
     task joins them."""
     items: list[LaneItem] = []

@@ -166,7 +166,7 @@ class RetrievalView(QWidget):
         self.words.setMinimumWidth(250)
         head.addWidget(self.words)
         bits.fill(layout, head, (self.table, 1), self.about)
-        self._tick = timers.repeated(self, self._look, TICK_MS)
+        self._tick = timers.make_repeating_timer(self, self._look, TICK_MS)
         self.table.picked.connect(self.play)
         self._read.connect(self._show_read, Qt.ConnectionType.QueuedConnection)
 
@@ -186,7 +186,7 @@ class RetrievalView(QWidget):
     def _show_read(self, done: Future[Retrieved]) -> None:
         if self._pool is None:
             return
-        with mistakes.caught(self.failed.emit, tr("find.unreadable")):
+        with mistakes.show_errors(self.failed.emit, tr("find.unreadable")):
             self.show_stretches(done.result())
 
     def show_stretches(self, retrieved: Retrieved) -> None:
@@ -387,7 +387,7 @@ def _with_pictures(
         with History(records[who]) as history:
             for quote in some:
                 file = folder / f"{len(drawn) + 1:03d}.png"
-                drawn.append(_pictured(quote, history, redactions, file, size, trails=trails))
+                drawn.append(_add_picture(quote, history, redactions, file, size, trails=trails))
         progress(len(drawn) / len(quotes.quotes), f"{who[1]}, session {who[2]}")
     return replace(quotes, quotes=tuple(drawn))
 
@@ -418,7 +418,7 @@ def _note(records: dict[Who, Record], *places: Path) -> None:
             note_handed_out(study, QUOTES, place, sessions)
 
 
-def _pictured(
+def _add_picture(
     quote: Quote,
     history: History,
     redactions: Sequence[Redaction],

@@ -42,13 +42,13 @@ from labapp.ui.replay.picture import item_label, item_tip, title
 from labapp.ui.replay.timeline_rows import (
     CodeLane,
     CodeRow,
-    Row,
+    RowPainting,
+    TimelineRow,
     TimeScale,
-    View,
     code_rows,
     draw_title,
     exact_time,
-    recorded_rows,
+    make_rows,
 )
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.painting import draw_focus_ring, font, metrics, pen
@@ -90,23 +90,23 @@ class Timeline(QWidget):
         super().__init__()
         self.palette_ = palette
         self.scale = TimeScale()
-        self.voice = Voice()
+        self.voice = VoiceLane()
         self.playhead_ns = 0
         self.selection: tuple[int, int] | None = None
         self.current_unit: str | None = None
         self.moved_edge: tuple[str, str, int] | None = None
         self.editable = False
         self._lanes: Sequence[Lane] = ()
-        self._recorded: list[Row] = []
+        self._recorded: list[TimelineRow] = []
         self._codes: list[CodeRow] = []
         self.parts: Mapping[str, PlannedPart] = {}
         self.pauses: Sequence[LaneItem] = ()
         self.future_hidden = False
         self._back: QPixmap | None = None
         self._bar = QScrollBar(Qt.Orientation.Vertical, self)
-        self._bar.valueChanged.connect(self._changed)
+        self._bar.valueChanged.connect(self._invalidate)
         self._bar.hide()
-        self._hand = Hand(self)
+        self._hand = DragState(self)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(tr("timeline.title"))
@@ -138,7 +138,7 @@ class Timeline(QWidget):
         """The segmentation; editable: whether the edges of units can be dragged."""
         self.voice.set_units(units)
         self.editable = editable
-        self._changed()
+        self._invalidate()
 
     def set_current_unit(self, unit_id: str | None) -> None:
         self.current_unit = unit_id
@@ -158,7 +158,7 @@ class Timeline(QWidget):
         self.playhead_ns = t_ns
         if follow and was_seen and t_ns > self.scale.right_ns and not self._hand.busy:
             self.scale.pan(0.9 * self.scale.width)
-            self._changed()
+            self._invalidate()
         if t_ns // NS != second:
             self._describe()
         self.update()
@@ -180,7 +180,7 @@ class Timeline(QWidget):
 
     def show_stretch(self, t0_ns: float, t1_ns: float) -> None:
         self.scale.show(t0_ns, t1_ns)
-        self._changed()
+        self._invalidate()
 
     def reveal(self, t_ns: int) -> None:
         """Move, where a time is out of view, so that it is in the left third; never under a pointer
@@ -197,12 +197,12 @@ class Timeline(QWidget):
             head = self.scale.x(self.playhead_ns)
             x = head if self.scale.x0 <= head <= self.scale.x0 + self.scale.width else middle
         self.scale.zoom(factor, x)
-        self._changed()
+        self._invalidate()
 
     def pan(self, px: float) -> None:
         """Show what lies so many pixels later."""
         self.scale.pan(px)
-        self._changed()
+        self._invalidate()
 
     def scroll_rows(self, count: int) -> None:
         """Go so many rows down, where not all of them have room."""
@@ -242,12 +242,12 @@ class Timeline(QWidget):
         return QSize(360, 4 + STRIP_PX + STRIP_GAP_PX + VOICE_PX + AXIS_PX + 2 * (ROW_GAP_PX + 18))
 
     @property
-    def _rows(self) -> list[Row]:
+    def _rows(self) -> list[TimelineRow]:
         return [*self._recorded, *self._codes]
 
     def _set_rows(self) -> None:
         outcomes = not self.future_hidden  # the bar of a trial begins before it ended
-        self._recorded = recorded_rows(self._lanes, self.parts, outcomes=outcomes)
+        self._recorded = make_rows(self._lanes, self.parts, outcomes=outcomes)
         self.updateGeometry()
         self._arrange()
 
@@ -274,7 +274,7 @@ class Timeline(QWidget):
         self._bar.setPageStep(2)
         at = self.width() - theme.SPACE_L
         self._bar.setGeometry(at, int(rows.top()), theme.SPACE_L, int(rows.height()))
-        self._changed()
+        self._invalidate()
 
     def _last_first_row(self) -> int:
         """The row that is on top when the last ones are in view; 0 where all have room."""
@@ -283,7 +283,7 @@ class Timeline(QWidget):
             place -= 1
         return min(place, max(0, len(self._rows) - 1))
 
-    def _changed(self) -> None:
+    def _invalidate(self) -> None:
         self._back = None
         self._describe()
         self.update()
@@ -320,7 +320,7 @@ class Timeline(QWidget):
         back.setDevicePixelRatio(ratio)
         back.fill(p.color("card"))
         painter = QPainter(back)
-        view = View(scale, p, ratio)
+        view = RowPainting(scale, p, ratio)
         self._paint_axis(painter)
         strip, voice, rows = self.strip_rect(), self.voice_rect(), self.rows_rect()
         self._paint_gutter(painter, tr("word.session"), strip)
@@ -336,11 +336,11 @@ class Timeline(QWidget):
         painter.end()
         return back
 
-    def placed(self) -> list[tuple[Row, float]]:
+    def placed(self) -> list[tuple[TimelineRow, float]]:
         """The rows in view, and where each begins: whole rows, from the one scrolled to."""
         rows = self.rows_rect()
         top = rows.top() + ROW_GAP_PX / 2
-        placed: list[tuple[Row, float]] = []
+        placed: list[tuple[TimelineRow, float]] = []
         for row in self._rows[self._bar.value() :]:
             if placed and top + row.height > rows.bottom():
                 break
@@ -353,7 +353,7 @@ class Timeline(QWidget):
         painter.setFont(font(drawing.SMALL_PX))
         painter.setPen(self.palette_.color("secondary"))
         room = QRectF(LEFT_PX, rect.top() - 2, self.scale.x0 - 10 - LEFT_PX, rect.height() + 4)
-        words = drawing.elided(text, int(room.width()))
+        words = drawing.elide_text(text, int(room.width()))
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
 
     def _paint_axis(self, painter: QPainter) -> None:
@@ -476,7 +476,7 @@ def _paint_pauses(painter: QPainter, line: Timeline, body: QRectF) -> None:
         right = min(scale.x(end_ns), scale.x0 + scale.width)
         room = QRectF(left, body.top(), max(1.0, right - left), body.height())
         painter.fillRect(room, drawing.hatch(p.secondary, 70))
-        text = drawing.elided(item_label(item, line.parts), int(room.width() - 8))
+        text = drawing.elide_text(item_label(item, line.parts), int(room.width() - 8))
         if text:
             width = metrics(drawing.SMALL_PX).horizontalAdvance(text) + 8
             plate = QRectF(left, body.top(), width, 17)
@@ -547,7 +547,7 @@ class Drag(Enum):
     PRESS, PAN, EDGE, SELECT, SCRUB, FRAME = (auto() for _ in range(6))
 
 
-class Hand:
+class DragState:
     """The state of a drag, and what comes of it."""
 
     def __init__(self, timeline: Timeline) -> None:
@@ -599,7 +599,7 @@ class Hand:
             case Drag.PAN:
                 line.pan(self._last.x() - where.x())
             case Drag.EDGE if self._edge is not None and (far or line.moved_edge is not None):
-                line.moved_edge = (*self._edge[:2], self._kept_apart(self._edge, t_ns))
+                line.moved_edge = (*self._edge[:2], self._keep_apart(self._edge, t_ns))
                 line.update()
             case Drag.SELECT:
                 line.set_selection(min(self._anchor_ns, t_ns), max(self._anchor_ns, t_ns))
@@ -687,7 +687,7 @@ class Hand:
             return None
         return line.voice.edge_at(line.scale, where.x(), line.current_unit)
 
-    def _kept_apart(self, edge: Edge, t_ns: int) -> int:
+    def _keep_apart(self, edge: Edge, t_ns: int) -> int:
         """A time for an edge at which the unit still lasts a moment."""
         unit = self._line.voice.unit(edge.unit)
         if unit is None:
@@ -724,7 +724,7 @@ class Edge(NamedTuple):
     t_ns: int
 
 
-class Voice:
+class VoiceLane:
     """The lane of the voice, and its units."""
 
     def __init__(self) -> None:
@@ -781,12 +781,12 @@ class Voice:
                 edges.append((rank, Edge(unit.id, which, int(times[place]))))
         return min(edges)[1] if edges else None
 
-    def paint(self, painter: QPainter, band: tuple[float, float], view: View) -> None:
+    def paint(self, painter: QPainter, band: tuple[float, float], view: RowPainting) -> None:
         """Units, lost sound and the waveform."""
         scale, p = view.scale, view.palette
         top, height = band
         self._paint_units(painter, band, view)
-        for item in self._seen(scale):
+        for item in self._find_visible(scale):
             rect = _rect(scale, band, item)
             if item.kind in ABSENT:
                 painter.fillRect(rect, drawing.hatch(getattr(p, ABSENT[item.kind])))
@@ -804,10 +804,10 @@ class Voice:
             room = QRectF(scale.x0 + drawing.TEXT_PX, top, scale.width, height / 2)
             words = tr("replay.no_sound")
             drawing.draw_label(painter, room, words, p.color("secondary"))
-        for item in self._seen(scale):
+        for item in self._find_visible(scale):
             words = item_label(item, {})
             rect = _rect(scale, band, item)
-            if item.kind in ABSENT and drawing.elided(words, int(rect.width() - 4)) == words:
+            if item.kind in ABSENT and drawing.elide_text(words, int(rect.width() - 4)) == words:
                 width = metrics(drawing.SMALL_PX).horizontalAdvance(words) + 6
                 low = QRectF(rect.left(), top + height - 17, min(rect.width(), width), 16)
                 painter.fillRect(low, p.color("card"))
@@ -815,18 +815,22 @@ class Voice:
                 drawing.draw_label(painter, low.adjusted(3, 0, 0, 0), words, ink)
 
     def _paint_wave(
-        self, painter: QPainter, band: tuple[float, float], view: View, columns: drawing.WaveColumns
+        self,
+        painter: QPainter,
+        band: tuple[float, float],
+        view: RowPainting,
+        columns: drawing.WaveColumns,
     ) -> None:
         scale, ratio = view.scale, view.ratio
         count, height = round(scale.width * ratio), round(band[1] * ratio)
         per_column = scale.span_ns / count
         first = round(scale.left_ns / per_column)
         low, high = columns.between(first, count, per_column)
-        ink = drawing.mixed(view.palette.good, view.palette.card, 0.8)
+        ink = drawing.mix_colours(view.palette.good, view.palette.card, 0.8)
         pixels = drawing.wave_pixels(low, high, height, ink, self._gain)
         drawing.draw_pixels(painter, scale.x0, band[0], pixels, ratio)
 
-    def _paint_units(self, painter: QPainter, band: tuple[float, float], view: View) -> None:
+    def _paint_units(self, painter: QPainter, band: tuple[float, float], view: RowPainting) -> None:
         scale, p = view.scale, view.palette
         painter.setPen(Qt.PenStyle.NoPen)
         ground = np.full(self._t0.size, p.color("accent_soft").rgba(), dtype=np.uint32)
@@ -843,7 +847,7 @@ class Voice:
                     for y in (band[0], band[0] + band[1] - 6):
                         painter.drawLine(QPointF(x, y), QPointF(x, y + 6))
 
-    def _seen(self, scale: TimeScale) -> list[LaneItem]:
+    def _find_visible(self, scale: TimeScale) -> list[LaneItem]:
         return [i for i in self._items if i.t1_ns >= scale.left_ns and i.t0_ns <= scale.right_ns]
 
     def tip(self, t_ns: int) -> str:
@@ -856,7 +860,7 @@ class Voice:
             lines.append(f"{tr(SPEAKER_NAMES[unit.speaker])} · {length}")
         return "\n".join(lines)
 
-    def paint_strip(self, painter: QPainter, rect: QRectF, view: View) -> None:
+    def paint_strip(self, painter: QPainter, rect: QRectF, view: RowPainting) -> None:
         """The whole session: how loud it was, and where sound was lost."""
         scale, p = view.scale, view.palette
         painter.setPen(Qt.PenStyle.NoPen)
@@ -875,7 +879,7 @@ class Voice:
                 lost = QRectF(left, rect.top(), width, rect.height())
                 painter.fillRect(lost, drawing.hatch(p.alarm) if width > 6 else p.color("alarm"))
 
-    def _loudness(self, scale: TimeScale, count: int, view: View) -> NDArray[np.uint32]:
+    def _loudness(self, scale: TimeScale, count: int, view: RowPainting) -> NDArray[np.uint32]:
         """The strip as ARGB pixels, shape (count,); the sound is asked for once a width."""
         if self._level is None or self._level[0] != count:
             assert self._peaks is not None

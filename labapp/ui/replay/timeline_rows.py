@@ -30,10 +30,10 @@ from labapp.ui.language import counted, number
 from labapp.ui.moderator.wording import short_time
 from labapp.ui.replay.picture import (
     Parts,
+    describe_moved,
     item_label,
     item_tip,
-    joined_screen,
-    moved_label,
+    join_trials,
     shorter_labels,
     title,
 )
@@ -102,7 +102,7 @@ class CodeLane:
     rater: str = ""
 
 
-class Row(ABC):
+class TimelineRow(ABC):
     """A row of a timeline.
 
     Attributes
@@ -118,7 +118,7 @@ class Row(ABC):
     recorded = True
 
     @abstractmethod
-    def paint(self, painter: QPainter, top: float, view: View) -> None:
+    def paint(self, painter: QPainter, top: float, view: RowPainting) -> None:
         """Draw what is in view."""
 
     def set_compact(self, *, compact: bool) -> None:  # noqa: B027 (most rows have one height)
@@ -129,12 +129,12 @@ class Row(ABC):
         return ""
 
 
-class ScreenRow(Row):
+class ScreenRow(TimelineRow):
     """Parts of the session, and the trials on them."""
 
     def __init__(self, lane: Lane, parts: Parts, *, outcomes: bool) -> None:
         self.title = title("screen")
-        items = joined_screen(lane, parts)
+        items = join_trials(lane, parts)
         trials = [item for item in items if item.kind == "trial"]
         with_trials = {item.part_id for item in trials}
         under = [i for i in items if i.kind == "part" and i.part_id in with_trials]
@@ -143,7 +143,7 @@ class ScreenRow(Row):
             _Bars(group, parts, outcomes) for group in (under, alone, trials)
         )
 
-    def paint(self, painter: QPainter, top: float, view: View) -> None:
+    def paint(self, painter: QPainter, top: float, view: RowPainting) -> None:
         p = view.palette
         band = (top, float(self.height))
         self._under.paint(painter, band, view, p.track, "")
@@ -165,7 +165,7 @@ class _Bars:
         self._t1 = np.array([item.t1_ns for item in items], dtype=np.int64)
 
     def paint(
-        self, painter: QPainter, band: tuple[float, float], view: View, ground: str, ink: str
+        self, painter: QPainter, band: tuple[float, float], view: RowPainting, ground: str, ink: str
     ) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
         colours = np.full(self._t0.size, color(ground).rgba(), dtype=np.uint32)
@@ -188,7 +188,7 @@ def _room(scale: TimeScale, band: tuple[float, float], t0_ns: int, t1_ns: int) -
     return QRectF(left, band[0], right - left, band[1])
 
 
-class MoveRow(Row):
+class MoveRow(TimelineRow):
     """A dot of two pixels a move; each dial has a height of its own. screen: which part was on it
     when."""
 
@@ -213,7 +213,7 @@ class MoveRow(Row):
         self._y = (self.height - 2 - self._last * step) / 2 + self._dials.astype(np.float64) * step
         self._coarse_y = self._y[self._coarse]
 
-    def paint(self, painter: QPainter, top: float, view: View) -> None:
+    def paint(self, painter: QPainter, top: float, view: RowPainting) -> None:
         scale = view.scale
         times, heights = self._times, self._y
         if scale.ns_per_px > COARSE_NS:
@@ -237,7 +237,7 @@ class MoveRow(Row):
         if first == last:
             return ""
         dials = sorted({int(dial) for dial in self._dials[first:last].tolist()})
-        which = moved_label(dials, self._part_at(int(self._times[first])))
+        which = describe_moved(dials, self._part_at(int(self._times[first])))
         return f"{which} · {counted(last - first, 'replay.moves')}"
 
     def _part_at(self, t_ns: int) -> PlannedPart | None:
@@ -245,7 +245,7 @@ class MoveRow(Row):
         return self._parts.get(next((item.part_id or "" for item in shown), ""))
 
 
-class CurveRow(Row):
+class CurveRow(TimelineRow):
     """The alignment, from 0 to 1: a curve in steps that breaks off at NaN; of each pixel from its
     lowest to its highest value."""
 
@@ -258,7 +258,7 @@ class CurveRow(Row):
     def set_compact(self, *, compact: bool) -> None:
         self.height = BAR_PX if compact else CURVE_PX
 
-    def paint(self, painter: QPainter, top: float, view: View) -> None:
+    def paint(self, painter: QPainter, top: float, view: RowPainting) -> None:
         scale, p = view.scale, view.palette
         bottom = top + self.height - 1
         painter.setPen(pen(p.hairline))
@@ -305,7 +305,7 @@ class _Points:
     def __bool__(self) -> bool:
         return bool(self._points)
 
-    def paint(self, painter: QPainter, middle: float, view: View) -> None:
+    def paint(self, painter: QPainter, middle: float, view: RowPainting) -> None:
         scale, p = view.scale, view.palette
         room_ns = scale.ns_per_px * SIGN_PX
         first = int(np.searchsorted(self._times, int(scale.left_ns - room_ns), "left"))
@@ -338,7 +338,7 @@ class _Points:
         return "\n".join(point.tip for point in near)
 
 
-class PointRow(Row):
+class PointRow(TimelineRow):
     """Prompts, flags, notes, alarms and answers: a sign each, and its words."""
 
     height = 18
@@ -349,7 +349,7 @@ class PointRow(Row):
             _point(lane.id, item, parts) for lane in lanes for item in lane.items
         )
 
-    def paint(self, painter: QPainter, top: float, view: View) -> None:
+    def paint(self, painter: QPainter, top: float, view: RowPainting) -> None:
         self._points.paint(painter, top + self.height / 2, view)
 
     def tip(self, t_ns: int, y: float, near_ns: float) -> str:
@@ -362,7 +362,7 @@ def _point(lane: str, item: LaneItem, parts: Parts) -> _Point:
     return _Point(item.t0_ns, shape, token, label, item_tip(item, parts))
 
 
-class CodeRow(Row):
+class CodeRow(TimelineRow):
     """The codes of a tier: a chip each; those that overlap lie below each other."""
 
     recorded = False
@@ -385,7 +385,7 @@ class CodeRow(Row):
         self._bars = depth * self._pitch
         self.height = max(flat, self._bars + (LEVEL_PX + 1 if self._points else 0)) - 1
 
-    def paint(self, painter: QPainter, top: float, view: View) -> None:
+    def paint(self, painter: QPainter, top: float, view: RowPainting) -> None:
         bar = self._pitch - 1.0
         for depth, level in enumerate(self._levels):
             level.paint(painter, (top + depth * self._pitch, bar), view)
@@ -409,7 +409,7 @@ class _Level:
         self._t1 = np.maximum.accumulate(self._t1)  # those that found no level of their own
         self._colours = np.array([color(item.colour).rgba() for item in items], dtype=np.uint32)
 
-    def paint(self, painter: QPainter, band: tuple[float, float], view: View) -> None:
+    def paint(self, painter: QPainter, band: tuple[float, float], view: RowPainting) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
         wide = draw_bars(painter, view, band, self._t0, self._t1, self._colours, 3.0)
         if band[1] < metrics(SMALL_PX).height() - 4:
@@ -452,14 +452,14 @@ def _levels(spans: Sequence[CodeItem]) -> list[list[CodeItem]]:
     return levels
 
 
-def recorded_rows(lanes: Sequence[Lane], parts: Parts, *, outcomes: bool) -> list[Row]:
+def make_rows(lanes: Sequence[Lane], parts: Parts, *, outcomes: bool) -> list[TimelineRow]:
     """The rows of what was recorded, from top to bottom; lanes without a row of their own, such as
     sound and pauses, are left out.
 
     outcomes: whether rows say how parts and trials ended.
     """
     by_id: dict[str, Lane] = {lane.id: lane for lane in lanes}
-    make: Mapping[str, Callable[[Lane], Row]] = {
+    make: Mapping[str, Callable[[Lane], TimelineRow]] = {
         "screen": lambda lane: ScreenRow(lane, parts, outcomes=outcomes),
         "dials": lambda lane: MoveRow(lane, by_id.get("screen"), parts),
         "alignment": CurveRow,
@@ -479,7 +479,7 @@ def code_rows(lanes: Sequence[CodeLane], known: Sequence[CodeRow]) -> list[CodeR
     return rows
 
 
-def draw_title(painter: QPainter, row: Row, rect: QRectF, palette: Palette) -> None:
+def draw_title(painter: QPainter, row: TimelineRow, rect: QRectF, palette: Palette) -> None:
     """What stands left of a row: its title, and how many codes are in it."""
     painter.setFont(font(SMALL_PX))
     painter.setPen(color(palette.secondary))
@@ -489,7 +489,7 @@ def draw_title(painter: QPainter, row: Row, rect: QRectF, palette: Palette) -> N
         painter.drawText(rect, right, row.total)
         room -= metrics(SMALL_PX).horizontalAdvance(row.total) + 6
     left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-    painter.drawText(rect, left, elided(row.title, int(room)))
+    painter.drawText(rect, left, elide_text(row.title, int(room)))
 
 
 LEAST_SPAN_NS = NS // 2
@@ -604,7 +604,7 @@ QUIET = 0.8
 """Exponent of the height of sound: quiet words are seen beside loud ones."""
 
 
-class View(NamedTuple):
+class RowPainting(NamedTuple):
     """What is painted with: where times lie, the colours, and device pixels a logical one."""
 
     scale: TimeScale
@@ -693,7 +693,7 @@ def draw_pixels(
 
 def draw_bars(
     painter: QPainter,
-    view: View,
+    view: RowPainting,
     band: tuple[float, float],
     t0: NDArray[np.int64],
     t1: NDArray[np.int64],
@@ -778,7 +778,7 @@ def hatch(value: str, alpha: int = 150) -> QBrush:
     return QBrush(tile)
 
 
-def mixed(ink: str, ground: str, share: float) -> QColor:
+def mix_colours(ink: str, ground: str, share: float) -> QColor:
     """An opaque colour between two; share: of the first."""
     a, b = color(ink), color(ground)
     pairs = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
@@ -793,7 +793,7 @@ def translucent(value: str, alpha: int) -> QColor:
 
 
 @lru_cache(maxsize=4096)
-def elided(text: str, width: int) -> str:
+def elide_text(text: str, width: int) -> str:
     """A text as far as there is room for it; empty where no word would be read."""
     if width < SMALL_PX / 2:
         return ""
@@ -807,9 +807,9 @@ def draw_label(
     """Words in a bar; where there is no room for all, the first of some shorter ones that fits,
     else as far as there is room."""
     room = int(rect.width())
-    shown = elided(text, room)
+    shown = elide_text(text, room)
     if shown != text:
-        shown = next((words for words in shorter if elided(words, room) == words), shown)
+        shown = next((words for words in shorter if elide_text(words, room) == words), shown)
     if shown:
         painter.setFont(font(SMALL_PX))
         painter.setPen(ink)

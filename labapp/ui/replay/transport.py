@@ -27,14 +27,14 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.base import resources
-from labapp.base.documents import Located, Problem, parse_yaml, refused
+from labapp.base.documents import Located, Problem, make_document_error, parse_yaml
 from labapp.base.errors import SetupError, UsageError
 from labapp.base.reading import files
 from labapp.coding.annotations.model import time_ns
 from labapp.ui import theme, timers
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits
-from labapp.ui.replay.controller import shown_time
+from labapp.ui.replay.controller import format_time
 from labapp.ui.widgets.controls import Button
 
 NOTICE_MS, READ_MS = 4000, 70
@@ -99,7 +99,7 @@ class Transport(QFrame):
         bits.fill(row, (self.hint, 1), self.all_keys)
         widest = self.time.fontMetrics().horizontalAdvance(WIDEST_TIME)
         self.times.setFixedWidth(max(TIME_WIDTH, widest))
-        self.total.setText(tr("replay.of_time", time=shown_time(end_ns, 0)))
+        self.total.setText(tr("replay.of_time", time=format_time(end_ns, 0)))
         self.all_keys.setText(tr("replay.all_keys_button", key=keys.key_text("keys")))
         self._notice = timers.once(self, self._show_hint)
         self.play.clicked.connect(self.play_pressed)
@@ -107,7 +107,7 @@ class Transport(QFrame):
         self.back.clicked.connect(self.back_pressed)
         self.loop.clicked.connect(self.loop_pressed)
         self.all_keys.clicked.connect(self.keys_pressed)
-        self.field.returnPressed.connect(self._entered)
+        self.field.returnPressed.connect(self._go_to_entered)
         tips = {
             self.time: ("go_to",),
             self.speed: ("slower", "faster"),
@@ -133,7 +133,7 @@ class Transport(QFrame):
         self.play.setText(f"{sign}  {self._keys.key_text('play')}")
 
     def set_time(self, t_ns: int) -> None:
-        bits.set_text(self.time, shown_time(t_ns))
+        bits.set_text(self.time, format_time(t_ns))
 
     def set_speed(self, speed: float) -> None:
         """Show how many times as quick it plays."""
@@ -205,7 +205,7 @@ class Transport(QFrame):
             self.times.setCurrentWidget(self.time)
             self.time_left.emit()
 
-    def _entered(self) -> None:
+    def _go_to_entered(self) -> None:
         try:
             t_ns = time_ns(self.field.text())
         except UsageError:
@@ -507,7 +507,7 @@ def _read(path: Path, usual: Mapping[str, Mapping[str, tuple[Stroke, ...]]]) -> 
     if not problems:
         problems += _clashes(located, result)
     if problems:
-        raise refused(path, problems, "file of keys", SetupError)
+        raise make_document_error(path, problems, "file of keys", SetupError)
     return result
 
 
@@ -718,7 +718,7 @@ PANEL_WIDTH = 236
 LEAST_TEXT = 260
 
 
-class Card(QFrame):
+class TransportCard(QFrame):
     """A card with a heading on the left and a remark on the right of it."""
 
     def __init__(self, title: str, body: QWidget) -> None:
@@ -759,9 +759,9 @@ class Side(QWidget):
 
     def __init__(self, text: QWidget) -> None:
         super().__init__()
-        self.text = Card(tr("coding.said"), text)
+        self.text = TransportCard(tr("coding.said"), text)
         self._panels: list[tuple[str, QWidget]] = []
-        self._cards: list[Card] = []
+        self._cards: list[TransportCard] = []
         self.wide: bool | None = None
         """Whether the panels are next to the text."""
         self._tabs: list[Button] = []
@@ -834,7 +834,7 @@ class Side(QWidget):
         self._below.setVisible(bool(not self.wide and self._panels))
         for title, widget in self._panels:
             if self.wide:
-                card = Card(title, widget)
+                card = TransportCard(title, widget)
                 self._cards.append(card)
                 self._column.addWidget(card, 1)
                 widget.show()

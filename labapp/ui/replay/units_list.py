@@ -167,7 +167,7 @@ class UnitsList(QAbstractScrollArea):
         self.empty.setText(none)
         self.empty.setVisible(not self.rows)
         if self.editing is not None and self.editing not in self._places:
-            if (typed := self._typed()) != before:
+            if (typed := self._read_editor()) != before:
                 self.edited.emit(self.editing, typed)  # into the history, with the unit gone
             self._close_editor()
         self._meet(before)
@@ -199,7 +199,7 @@ class UnitsList(QAbstractScrollArea):
         now = self._text_of(self.editing)
         if self.editing is None or now == before:
             return
-        if self._typed() == before:
+        if self._read_editor() == before:
             self.editor.setPlainText(now)
             self.editor.moveCursor(self.editor.textCursor().MoveOperation.End)
         else:
@@ -249,11 +249,11 @@ class UnitsList(QAbstractScrollArea):
         unit = self.editing
         if unit is None or unit not in self._places:
             return
-        text = self._typed()
+        text = self._read_editor()
         if read or text != self.rows[self._places[unit]].text:
             self.edited.emit(unit, text)
 
-    def _typed(self) -> str:
+    def _read_editor(self) -> str:
         return " ".join(self.editor.toPlainText().split())
 
     def _close_editor(self) -> None:
@@ -390,7 +390,7 @@ MEMO = " ✎"
 
 
 @dataclass(frozen=True, slots=True)
-class Chip:
+class CodeChip:
     """A code on a unit.
 
     Attributes
@@ -418,7 +418,7 @@ class UnitRow:
     unit: Unit
     time: str
     text: str = ""
-    chips: tuple[Chip, ...] = ()
+    chips: tuple[CodeChip, ...] = ()
     doubtful: frozenset[int] = frozenset()
     veiled: bool = False
 
@@ -448,7 +448,7 @@ def wrap(words: Sequence[str], width: float) -> list[tuple[int, int]]:
     return lines
 
 
-def chip_text(chip: Chip, width: float) -> str:
+def chip_text(chip: CodeChip, width: float) -> str:
     """What stands in a chip: cut short where there is no room."""
     text = chip.text + (MEMO if chip.memo else "")
     return metrics(CHIP_PX, True).elidedText(text, Qt.TextElideMode.ElideRight, width)
@@ -459,9 +459,9 @@ def chips_width(width: float) -> float:
     return max(64.0, min(150.0, width * CHIPS_SHARE))
 
 
-def chip_lines(chips: Sequence[Chip], width: float) -> list[list[tuple[Chip, float]]]:
+def chip_lines(chips: Sequence[CodeChip], width: float) -> list[list[tuple[CodeChip, float]]]:
     """Chips with their widths, in lines that are set from the right."""
-    lines: list[list[tuple[Chip, float]]] = [[]]
+    lines: list[list[tuple[CodeChip, float]]] = [[]]
     used = 0.0
     for chip in chips:
         text = chip_text(chip, width - 12)
@@ -566,7 +566,7 @@ def _paint_chips(painter: QPainter, box: QRectF, row: UnitRow, p: Palette) -> No
         top += CHIP_HEIGHT + CHIP_GAP
 
 
-def paint_chip(painter: QPainter, box: QRectF, chip: Chip, p: Palette) -> None:
+def paint_chip(painter: QPainter, box: QRectF, chip: CodeChip, p: Palette) -> None:
     painter.setFont(font(CHIP_PX, True))
     solid = bool(chip.colour) and not chip.foreign
     edge = chip.colour or p.hairline

@@ -61,21 +61,21 @@ from labapp.ui.replay.controller import (
     USUAL_SPEED,
     OpenedSession,
     ReplayController,
+    format_time,
     no_collection,
     open_session,
-    shown_time,
 )
-from labapp.ui.replay.picture import Parts, ReplayPicture, VideoPanel, item_label, joined_screen
+from labapp.ui.replay.picture import Parts, ReplayPicture, VideoPanel, item_label, join_trials
 from labapp.ui.replay.timeline import Timeline
 from labapp.ui.replay.transport import (
     ACTIONS,
     REPEATING,
-    Card,
     Header,
     KeyMap,
     Notices,
     Side,
     Transport,
+    TransportCard,
     read_keys,
     stroke_of,
     without_sound,
@@ -175,14 +175,14 @@ class ReplayWindow(Fitted, QWidget):
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumSize(*LEAST_SIZE)
-        self.seen = Card(tr("replay.what_was_seen"), self.picture)
+        self.seen = TransportCard(tr("replay.what_was_seen"), self.picture)
         self.shown = _splitter(Qt.Orientation.Horizontal, self.seen)
         if self.video is not None:
-            self.filmed = Card(tr("replay.filmed"), self.video)
+            self.filmed = TransportCard(tr("replay.filmed"), self.video)
             self.shown.addWidget(self.filmed)
             self.shown.setSizes([PICTURE_SHARE, VIDEO_SHARE])
             self.filmed.setVisible(self.choices.video)
-        self.timeline_card = Card(tr("timeline.title"), self.timeline)
+        self.timeline_card = TransportCard(tr("timeline.title"), self.timeline)
         self.timeline_card.set_remark(tr("replay.timeline_keys"))
         self.columns = _splitter(Qt.Orientation.Horizontal, self.shown, self.side)
         self.columns.setSizes([PICTURE_SHARE, SIDE_SHARE])
@@ -286,7 +286,7 @@ class ReplayWindow(Fitted, QWidget):
         rows = [
             UnitRow(
                 unit,
-                shown_time(unit.t0_ns, 0),
+                format_time(unit.t0_ns, 0),
                 texts[unit.id].text if unit.id in texts else "",
                 doubtful=doubtful(texts.get(unit.id)),
             )
@@ -433,16 +433,16 @@ class ReplayWindow(Fitted, QWidget):
 
         at_ns: the session time to begin with; None for where this session was left.
         """
-        if not self.restoreGeometry(unpacked(self.choices.geometry)):
+        if not self.restoreGeometry(decode_state(self.choices.geometry)):
             self.resize(*USUAL_SIZE)
         left = self.choices.places.get(str(self.session.record.name), self.controller.begin_ns)
         # Before the window is shown: no other screen is then drawn first.
         self.controller.seek(left if at_ns is None else at_ns)
         self.show()
-        self.columns.restoreState(unpacked(self.choices.columns))
-        self.rows.restoreState(unpacked(self.choices.rows))
+        self.columns.restoreState(decode_state(self.choices.columns))
+        self.rows.restoreState(decode_state(self.choices.rows))
         if self.video is not None:
-            self.shown.restoreState(unpacked(self.choices.shown))
+            self.shown.restoreState(decode_state(self.choices.shown))
         self.setFocus()
         begin_ns = self.controller.now_ns() - SEEN_NS // 3
         self.timeline.show_stretch(begin_ns, begin_ns + SEEN_NS)
@@ -508,13 +508,15 @@ class ReplayWindow(Fitted, QWidget):
         left = {str(self.session.record.name): self.controller.now_ns()}
         places = left | {n: t_ns for n, t_ns in self.choices.places.items() if n not in left}
         choices = ReplayChoices(
-            geometry=packed(self.saveGeometry()),
-            rows=packed(self.rows.saveState()),
-            columns=packed(self.columns.saveState()),
+            geometry=encode_state(self.saveGeometry()),
+            rows=encode_state(self.rows.saveState()),
+            columns=encode_state(self.columns.saveState()),
             back_s=self.controller.back_s,
             dark=self._dark,
             video=self.choices.video if self.video is None else not self.filmed.isHidden(),
-            shown=self.choices.shown if self.video is None else packed(self.shown.saveState()),
+            shown=self.choices.shown
+            if self.video is None
+            else encode_state(self.shown.saveState()),
             places=dict(islice(places.items(), MOST_PLACES)),
         )
         try:
@@ -583,13 +585,13 @@ def write(choices: ReplayChoices) -> None:
     write_choices(FILE, choices, WINDOW)
 
 
-def packed(state: QByteArray) -> str:
+def encode_state(state: QByteArray) -> str:
     """What Qt says of a window or its divisions, as it is kept in the choices."""
     return base64.b64encode(state.data()).decode("ascii")
 
 
-def unpacked(text: str) -> QByteArray:
-    """What was packed; nothing for any other text."""
+def decode_state(text: str) -> QByteArray:
+    """The state that `encode_state` encoded; empty for any other text."""
     try:
         return QByteArray(base64.b64decode(text, validate=True))
     except ValueError:
@@ -737,9 +739,9 @@ class KeyRouter(QObject):
         if not focused or QApplication.activePopupWidget() is not None:
             return False
         assert isinstance(event, QKeyEvent)
-        return self._handled(watched, event)
+        return self._handle_key(watched, event)
 
-    def _handled(self, watched: QWidget, event: QKeyEvent) -> bool:
+    def _handle_key(self, watched: QWidget, event: QKeyEvent) -> bool:
         texts = (QLineEdit, QPlainTextEdit, QTextEdit)
         typing = isinstance(watched, texts) and not watched.isReadOnly()
         stroke = stroke_of(event.key(), event.modifiers(), event.text())
@@ -842,7 +844,7 @@ class EventsList(QListWidget):
         items: list[LaneItem] = []
         for lane in lanes:
             if lane.id == "screen":
-                items += joined_screen(lane, parts)
+                items += join_trials(lane, parts)
             elif lane.id in LISTED:
                 items += lane.items
             elif lane.id == "sound":
@@ -852,7 +854,7 @@ class EventsList(QListWidget):
         self.clear()
         for item in items:
             text = item_label(item, parts)
-            row = QListWidgetItem(f"{shown_time(item.t0_ns, 0)}   {text}")
+            row = QListWidgetItem(f"{format_time(item.t0_ns, 0)}   {text}")
             row.setToolTip(text)
             self.addItem(row)
 

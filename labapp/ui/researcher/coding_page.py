@@ -202,7 +202,7 @@ class CodingPage(QWidget):
         ]
         self._build()
         self._connect()
-        self._selected()
+        self._show_selection()
 
     def _build(self) -> None:
         card = bits.Card()
@@ -260,9 +260,9 @@ class CodingPage(QWidget):
 
     def _connect(self) -> None:
         self.study.activated.connect(lambda at: self.study_chosen.emit(self.study.itemData(at)))
-        self.rater.textChanged.connect(self._selected)
+        self.rater.textChanged.connect(self._show_selection)
         self.rater.editingFinished.connect(lambda: self.rater_changed.emit(self.rater_name))
-        self.table.chosen.connect(self._selected)
+        self.table.chosen.connect(self._show_selection)
         self.table.picked.connect(lambda _: self._open())
         self.open.clicked.connect(self._open)
         self.segment.clicked.connect(lambda: self._ask(self.segment_requested.emit))
@@ -299,7 +299,7 @@ class CodingPage(QWidget):
             self.table.selectRow(names.index(before.session))
         elif sessions and self._selected_session() is None:
             self.table.selectRow(0)
-        self._selected()
+        self._show_selection()
 
     def _selected_session(self) -> SessionProgress | None:
         row = self.table.selected_row()
@@ -320,7 +320,7 @@ class CodingPage(QWidget):
     def set_working(self, working: bool) -> None:
         """Whether a command runs."""
         self._working = working
-        self._selected()
+        self._show_selection()
 
     def _turn(self, page: int) -> None:
         self.pages.setCurrentIndex(page)
@@ -329,7 +329,7 @@ class CodingPage(QWidget):
         else:
             self.units.rest()
 
-    def _selected(self) -> None:
+    def _show_selection(self) -> None:
         row = self._selected_session()
         named = bool(self.rater_name)
         ready = row is not None and named and not row.problem

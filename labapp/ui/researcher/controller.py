@@ -82,9 +82,9 @@ class Researcher(QObject):
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._runs = 0
         self._analysis = Job(self)
-        self._analysis.ended.connect(self._analysed)
+        self._analysis.ended.connect(self._on_analysis_end)
         self._work = Job(self)
-        self._work.ended.connect(self._worked)
+        self._work.ended.connect(self._on_work_end)
         self._then: Callable[[Ended], None] | None = None
         page.study_chosen.connect(self.choose)
         page.analyse_requested.connect(self._analyse_or_stop)
@@ -173,14 +173,14 @@ class Researcher(QObject):
         if not paths or self._work.running:
             return
 
-        def told(ended: Ended) -> None:
+        def report(ended: Ended) -> None:
             if ended.ok:
                 self.page.set_about(tr("researcher.exported", path=ended.after("bundle")), "good")
             else:
-                self.page.set_about(_said(ended), "alarm")
+                self.page.set_about(_describe_end(ended), "alarm")
 
         doing = counted(len(paths), "researcher.exporting")
-        self._do(["export", *paths, "--out", str(request.out), *options], doing, told)
+        self._do(["export", *paths, "--out", str(request.out), *options], doing, report)
 
     def keep(self, request: CopyRequest) -> None:
         """Copy tables, figures and report to a folder that is not there yet; with files for other
@@ -210,7 +210,7 @@ class Researcher(QObject):
             if ended.ok:
                 self.page.set_state(tr("researcher.saved", path=request.out), "good")
             else:
-                self.page.set_state(_said(ended), "alarm")
+                self.page.set_state(_describe_end(ended), "alarm")
 
         formats = [word for name in request.formats for word in ("--format", name)]
         doing = tr("researcher.saving", path=request.out)
@@ -260,13 +260,13 @@ class Researcher(QObject):
         """The sessions that an analysis takes."""
         return [str(session.path) for session in self._own if usable(session)]
 
-    def _analysed(self, ended: Ended) -> None:
+    def _on_analysis_end(self, ended: Ended) -> None:
         study, stand = self._of
-        problem = "" if ended.ok else _said(ended)
+        problem = "" if ended.ok else _describe_end(ended)
         results = self._earlier(study)
         if ended.ok:
             try:
-                with mistakes.worded(tr("researcher.results_unshown")):
+                with mistakes.wrap_errors(tr("researcher.results_unshown")):
                     results = read_results(self._out)
             except LabappError as error:
                 problem = str(error)
@@ -318,7 +318,7 @@ class Researcher(QObject):
         (tell or self.page.set_about)(doing)
         self._busy()
 
-    def _worked(self, ended: Ended) -> None:
+    def _on_work_end(self, ended: Ended) -> None:
         then, self._then = self._then, None
         if then is not None:
             then(ended)
@@ -329,7 +329,7 @@ class Researcher(QObject):
         self.page.set_busy(analysing=analysing, working=working, can=bool(self._stand()))
 
 
-def _said(ended: Ended) -> str:
+def _describe_end(ended: Ended) -> str:
     return ended.error.strip() or tr("researcher.ended_outside")
 
 
@@ -339,7 +339,7 @@ def _problems(path: Path, ended: Ended) -> list[str]:
         report = json_value(ended.output)
         problems = [f"{path.name}: {problem}" for problem in report["problems"]]
     except (ValueError, KeyError, TypeError):
-        return [f"{path.name}: {_said(ended)}"]
+        return [f"{path.name}: {_describe_end(ended)}"]
     return problems
 
 
@@ -375,7 +375,7 @@ class CodingWork(QObject):
         self._status.ended.connect(self._show_status)
         self._again = False
         self._work = Job(self)
-        self._work.ended.connect(self._worked)
+        self._work.ended.connect(self._on_work_end)
         self._out: Path | None = None
         page.study_chosen.connect(self.choose)
         self._choices = CodingChoices()
@@ -472,7 +472,7 @@ class CodingWork(QObject):
         if path is None or key in self._windows:
             return
         job = self._windows[key] = Job(self)
-        job.ended.connect(partial(self._coded, key))
+        job.ended.connect(partial(self._on_coding_end, key))
         arguments = ["code", "open", str(path), "--rater", wanted.rater, "--round", wanted.round]
         job.start([*arguments, *(["--codebook", wanted.codebook] if wanted.codebook else [])])
         self.page.set_about(tr("researcher.opening", session=wanted.session))
@@ -525,7 +525,7 @@ class CodingWork(QObject):
         self.page.set_working(True)
         self._work.start(arguments)
 
-    def _worked(self, ended: Ended) -> None:
+    def _on_work_end(self, ended: Ended) -> None:
         self.page.set_working(False)
         out, self._out = self._out, None
         if ended.ok:
@@ -533,14 +533,14 @@ class CodingWork(QObject):
             if out is not None:
                 open_outside(out, lambda text: self.page.set_about(text, "warn"))
         else:
-            self.page.set_about(_said(ended), "alarm")
+            self.page.set_about(_describe_end(ended), "alarm")
         self.refresh()
 
-    def _coded(self, key: tuple[str, str], ended: Ended) -> None:
+    def _on_coding_end(self, key: tuple[str, str], ended: Ended) -> None:
         job = self._windows.pop(key, None)
         if job is not None:
             job.deleteLater()
-        self.page.set_about("" if ended.ok else _said(ended), "" if ended.ok else "alarm")
+        self.page.set_about("" if ended.ok else _describe_end(ended), "" if ended.ok else "alarm")
         self.refresh()
 
     def _show_status(self, ended: Ended) -> None:
@@ -607,7 +607,7 @@ class SpeechWork(QObject):
         self.panel, self._path_of, self._model = panel, path_of, model
         self._at = ""
         self._job = Job(self)
-        self._job.ended.connect(self._ended)
+        self._job.ended.connect(self._on_end)
         self._job.progressed.connect(self._progressed)
         panel.wanted.connect(self.begin)
         panel.model_chosen.connect(self.choose)
@@ -666,7 +666,7 @@ class SpeechWork(QObject):
         if self._job.running:
             self._job.stop()
             self.panel.set_working(False)
-            self.panel.set_state(stopped(), "warn")
+            self.panel.set_state(describe_stop(), "warn")
 
     def _ask_to_stop(self) -> None:
         self.panel.stop.setEnabled(False)
@@ -687,10 +687,10 @@ class SpeechWork(QObject):
             self._at = session
             self.changed.emit()
 
-    def _ended(self, ended: Ended) -> None:
+    def _on_end(self, ended: Ended) -> None:
         self.panel.set_working(False)
         if ended.status == STOPPED:
-            self.panel.set_state(stopped(), "warn")
+            self.panel.set_state(describe_stop(), "warn")
         else:
             told = [*summary(ended.output), *ended.error.strip().splitlines()]
             if ended.status is None:
@@ -699,7 +699,7 @@ class SpeechWork(QObject):
         self.changed.emit()
 
 
-def stopped() -> str:
+def describe_stop() -> str:
     """What is told where the work was stopped."""
     return tr("transcribing.stopped")
 

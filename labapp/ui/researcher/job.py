@@ -98,13 +98,13 @@ class Job(QObject):
         process = QProcess(self)
         environment = QProcessEnvironment()
         # What comes back is read as text, whatever the system's code page is.
-        known = {"PYTHONIOENCODING": "utf-8", PROGRESS: "1", **qtapp.answered()}
+        known = {"PYTHONIOENCODING": "utf-8", PROGRESS: "1", **qtapp.make_child_environment()}
         for name, value in child_environment(**known).items():
             environment.insert(name, value)
         process.setProcessEnvironment(environment)
-        process.finished.connect(self._finished)
-        process.errorOccurred.connect(self._failed)
-        process.readyReadStandardError.connect(self._heard)
+        process.finished.connect(self._on_finish)
+        process.errorOccurred.connect(self._on_failure)
+        process.readyReadStandardError.connect(self._read_progress)
         self._error, self._begun = b"", None
         self._process = process
         program, *given = module_command("labapp", *arguments)
@@ -124,16 +124,16 @@ class Job(QObject):
         process, self._process = self._process, None
         if process is None:
             return
-        process.finished.disconnect(self._finished)
-        process.errorOccurred.disconnect(self._failed)
-        process.readyReadStandardError.disconnect(self._heard)
+        process.finished.disconnect(self._on_finish)
+        process.errorOccurred.disconnect(self._on_failure)
+        process.readyReadStandardError.disconnect(self._read_progress)
         process.terminate()
         if not process.waitForFinished(PATIENCE_MS):
             process.kill()
             process.waitForFinished(PATIENCE_MS)
         process.deleteLater()
 
-    def _heard(self) -> None:
+    def _read_progress(self) -> None:
         """Take the lines that say how far it is out of what else it says."""
         process = self._process
         if process is None:
@@ -157,11 +157,11 @@ class Job(QObject):
         left = (now - self._begun) * (1 - share) / gone if gone > 0 else None
         return Progress(share, what, left)
 
-    def _finished(self, status: int, how: QProcess.ExitStatus) -> None:
-        self._heard()
+    def _on_finish(self, status: int, how: QProcess.ExitStatus) -> None:
+        self._read_progress()
         self._tell(status if how == QProcess.ExitStatus.NormalExit else None)
 
-    def _failed(self, error: QProcess.ProcessError) -> None:
+    def _on_failure(self, error: QProcess.ProcessError) -> None:
         if error == QProcess.ProcessError.FailedToStart:
             self._tell(None)
 
@@ -197,7 +197,7 @@ class ReplayProcesses(QObject):
         if session in self._jobs:
             return
         job = self._jobs[session] = Job(self)
-        job.ended.connect(partial(self._ended, session))
+        job.ended.connect(partial(self._on_end, session))
         job.start(["replay", str(session)])
 
     def stop(self) -> None:
@@ -208,7 +208,7 @@ class ReplayProcesses(QObject):
             job.stop()
             job.deleteLater()
 
-    def _ended(self, session: Path, ended: Ended) -> None:
+    def _on_end(self, session: Path, ended: Ended) -> None:
         job = self._jobs.pop(session, None)
         if job is None:
             return

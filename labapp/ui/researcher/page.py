@@ -41,7 +41,7 @@ from labapp.ui import theme
 from labapp.ui.language import N_, Phrases, counted, number, phrases, tr, tr_known, translate_phrase
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.bits import Combo
-from labapp.ui.moderator.sessions_page import ID, LENGTH, STATE, Column, SessionView
+from labapp.ui.moderator.sessions_page import ID, LENGTH, STATE, SessionColumn, SessionView
 from labapp.ui.researcher.job import menu_of, open_outside, replayable
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button, FlowLayout
@@ -155,7 +155,7 @@ class ResearcherPage(QWidget):
         for box in (self.deidentify, self.audio):
             box.toggled.connect(self._voices)
         self.study.activated.connect(lambda at: self.study_chosen.emit(self.study.itemData(at)))
-        self.sessions.chosen.connect(self._selected)
+        self.sessions.chosen.connect(self._show_selection)
         self.sessions.opened.connect(self._replay)
         self.sessions.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.sessions.customContextMenuRequested.connect(self._open_menu)
@@ -166,7 +166,7 @@ class ResearcherPage(QWidget):
         self.verify.clicked.connect(lambda: self.verify_requested.emit(self.chosen()))
         self.export.clicked.connect(self._export)
         self.set_results(None, "", "")
-        self._selected()
+        self._show_selection()
 
     def _left(self) -> QWidget:
         card = bits.Card(tr("tab.sessions"))
@@ -222,7 +222,7 @@ class ResearcherPage(QWidget):
         there are and count, in words."""
         self.sessions.set_lines(lines, quality)
         bits.set_text(self.count, count)
-        self._selected()
+        self._show_selection()
 
     def set_results(self, results: Results | None, study: str, state: str) -> None:
         """The results of a study, or none yet; state: of what they are and since when."""
@@ -265,7 +265,7 @@ class ResearcherPage(QWidget):
         whole = [line for line in self.sessions.lines if usable(line)]
         return [line.path for line in self.sessions.selected_lines() or whole]
 
-    def _selected(self) -> None:
+    def _show_selection(self) -> None:
         n = len(self.sessions.selected_lines())
         any_ = bool(self.sessions.lines)
         self.verify.setText(tr("results.verify_n", n=n) if n else tr("results.verify_all"))
@@ -334,7 +334,7 @@ def value(size: float | None, like: float | None = None) -> str:
     return number(f"{size:,.{decimals}f}").replace("-", "−")
 
 
-def spread(line: Line) -> str:
+def spread(line: MeanLine) -> str:
     """Mean and sample standard deviation."""
     mean = value(line.mean)
     return mean if line.sd is None else f"{mean} ± {value(line.sd, line.mean)}"
@@ -369,7 +369,7 @@ class ResultsView(Scrolled):
         layout.addStretch(1)
 
 
-def _measure(quantity: str, unit: str, lines: Sequence[Line], columns: int) -> QWidget:
+def _measure(quantity: str, unit: str, lines: Sequence[MeanLine], columns: int) -> QWidget:
     """One measure: a row for each model. columns: of numbers."""
     box = QWidget()
     grid = QGridLayout(box)
@@ -619,14 +619,14 @@ def marks(line: SessionSummary, quality: Quality | None) -> tuple[str, str]:
     if line.problem:
         return line.problem, "alarm"
     if quality is None:
-        return (_lost(line.lost_s), "warn") if line.lost_s else ("", "")
+        return (_format_lost_sound(line.lost_s), "warn") if line.lost_s else ("", "")
     result = []
     if not quality.counts:
         result.append(tr("results.not_counted"))
     if quality.simulated:
         result.append(tr("results.simulated"))
     if quality.lost_s:
-        result.append(_lost(quality.lost_s))
+        result.append(_format_lost_sound(quality.lost_s))
     elif not quality.sound_s:
         result.append(tr("state.no_sound"))
     if quality.gaps:
@@ -654,7 +654,7 @@ def details(line: SessionSummary, quality: Quality | None) -> str:
     return "\n".join(lines)
 
 
-def _lost(seconds: float) -> str:
+def _format_lost_sound(seconds: float) -> str:
     return tr("results.sound_lost", seconds=number(f"{seconds:.1f}"))
 
 
@@ -663,7 +663,7 @@ class SessionList(SessionView):
 
     def __init__(self, palette: Palette) -> None:
         self._quality: Mapping[Key, Quality] = {}
-        quality = Column(
+        quality = SessionColumn(
             N_("results.column.quality"),
             lambda line: marks(line, self._of(line))[0],
             tone=lambda line: marks(line, self._of(line))[1],
@@ -713,7 +713,7 @@ class Quality:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class MeanLine:
     """A mean of the table of statistics. of: whom, for example `sinelines/ae`, or `Gradient, 2.5 %`
     of a mask that shows so much. None where there is none."""
 
@@ -735,7 +735,7 @@ class Results:
     folder: Path
     report: Path
     quality: Mapping[Key, Quality]
-    lines: tuple[Line, ...]
+    lines: tuple[MeanLine, ...]
     figures: tuple[Path, ...]
 
 
@@ -786,7 +786,7 @@ def _quality(row: Mapping[str, str]) -> Quality:
     )
 
 
-def _line(row: Mapping[str, str], names: Mapping[tuple[str, str], str]) -> Line:
+def _line(row: Mapping[str, str], names: Mapping[tuple[str, str], str]) -> MeanLine:
     """names: of explanation methods, by study and id."""
     method = names.get((row["study"], row["method"]), row["method"])
     shown = f"{float(row['percent']):g}\N{NO-BREAK SPACE}%" if row["percent"] else ""
@@ -795,4 +795,4 @@ def _line(row: Mapping[str, str], names: Mapping[tuple[str, str], str]) -> Line:
         float(row[name]) if row[name] else None for name in ("mean", "sd", "median")
     )
     where = (row["study"], row["group"], row["quantity"], row["unit"])
-    return Line(*where, of, int(row["n"]), mean, sd, median)
+    return MeanLine(*where, of, int(row["n"]), mean, sd, median)

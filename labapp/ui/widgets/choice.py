@@ -161,7 +161,7 @@ class Choice(Group):
         self._group = QButtonGroup(self)
         self._group.setExclusive(False)
         self._group.idPressed.connect(self._pressed)
-        self._group.idToggled.connect(self._toggled)
+        self._group.idToggled.connect(self._on_toggle)
         self.setAccessibleName(name)
 
     def make_option(self) -> Option:
@@ -255,7 +255,7 @@ class Choice(Group):
         self._announce(device)
         self.ask(index, device)
 
-    def _toggled(self, index: int, checked: bool) -> None:
+    def _on_toggle(self, index: int, checked: bool) -> None:
         """A screen reader turned an option over without pressing it: that only asks, too."""
         if checked != (index in self._taken) and not self.locked:
             self.options[index].setChecked(not checked)
@@ -272,7 +272,7 @@ class Choice(Group):
         wanted: int | None = None
         takes = not self.looked_over
         if key in self.steps:
-            wanted = self._stepped(self.steps[key])
+            wanted = self._find_step(self.steps[key])
         elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
             wanted = 0 if key == Qt.Key.Key_Home else last
         elif key in PRESSES:
@@ -291,7 +291,7 @@ class Choice(Group):
         else:
             self._go(wanted)
 
-    def _stepped(self, step: int) -> int:
+    def _find_step(self, step: int) -> int:
         """Where an arrow key leads: with nothing taken yet, to the nearer end."""
         last = len(self.options) - 1
         if not self.looked_over and not self._taken:

@@ -149,7 +149,7 @@ class TextField(QWidget):
         if lines == 1:
             line = QLineEdit()
             line.returnPressed.connect(self.keep)
-            line.textEdited.connect(self._edited)
+            line.textEdited.connect(self._on_edit)
             self.edit = line
         else:
             area = QPlainTextEdit()
@@ -158,7 +158,7 @@ class TextField(QWidget):
             self.edit = area
         self.limit = Limit(self.edit, longest, too_long)
         if isinstance(self.edit, QPlainTextEdit):
-            self.edit.textChanged.connect(self._edited)
+            self.edit.textChanged.connect(self._on_edit)
         self.edit.setAccessibleName(name)
         self.edit.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # in Qt's own words
         self.edit.installEventFilter(self)
@@ -195,7 +195,7 @@ class TextField(QWidget):
         if (text := self.uncommitted_text()) is not None:
             self.committed.emit(text)
 
-    def _edited(self) -> None:
+    def _on_edit(self) -> None:
         self._written = True
         if not self._timer.isActive():
             self._writing.start()
@@ -220,10 +220,10 @@ LOOK = (
 
 def units(text: str) -> int:
     """The length of a text as Qt counts it: a character such as an emoji counts as two."""
-    return len(_encoded(text)) // 2
+    return len(_encode(text)) // 2
 
 
-def _encoded(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     return text.encode("utf-16-le", "surrogatepass")
 
 
@@ -242,18 +242,18 @@ class Limit(QObject):
         field.installEventFilter(self)
         if isinstance(field, QLineEdit):
             field.setMaxLength(longest)
-            field.inputRejected.connect(self._refused)
-            field.textChanged.connect(self._changed)
+            field.inputRejected.connect(self._on_refusal)
+            field.textChanged.connect(self._on_text_change)
         else:
             field.textChanged.connect(self._cut)
 
-    def _refused(self) -> None:
+    def _on_refusal(self) -> None:
         """A line edit takes no more. It also refuses keys that are no text, in a short text; and a
         character of two units where there is room for one."""
         if isinstance(self._field, QLineEdit) and units(self._field.text()) >= self._longest - 1:
             self._say()
 
-    def _changed(self, text: str) -> None:
+    def _on_text_change(self, text: str) -> None:
         """Qt tells of a refusal first and then of the text, changed or not: with a character too
         large for the room that is left, one unit is free, and there is still something to say."""
         length, before = units(text), self._before
@@ -318,7 +318,7 @@ class Limit(QObject):
 
 def _whole(text: str, place: int) -> int:
     """A place in a text, in units, or the one before where that would halve a character."""
-    unit = int.from_bytes(_encoded(text)[2 * place : 2 * place + 2], "little")
+    unit = int.from_bytes(_encode(text)[2 * place : 2 * place + 2], "little")
     return place - 1 if 0xDC00 <= unit < 0xE000 else place
 
 
@@ -425,15 +425,15 @@ Item = QWidget | QLayout | int | tuple[QWidget | QLayout, int | Qt.AlignmentFlag
 
 def row(parent: QWidget | None, spacing: int, margins: Margins = 0) -> QHBoxLayout:
     """Widgets beside each other, in a widget or in another layout."""
-    return _spaced(QHBoxLayout() if parent is None else QHBoxLayout(parent), spacing, margins)
+    return _set_spacing(QHBoxLayout() if parent is None else QHBoxLayout(parent), spacing, margins)
 
 
 def column(parent: QWidget | None, spacing: int, margins: Margins = 0) -> QVBoxLayout:
     """Widgets below each other, in a widget or in another layout."""
-    return _spaced(QVBoxLayout() if parent is None else QVBoxLayout(parent), spacing, margins)
+    return _set_spacing(QVBoxLayout() if parent is None else QVBoxLayout(parent), spacing, margins)
 
 
-def _spaced(layout: Box, spacing: int, margins: Margins) -> Box:
+def _set_spacing(layout: Box, spacing: int, margins: Margins) -> Box:
     layout.setContentsMargins(*([margins] * 4 if isinstance(margins, int) else margins))
     layout.setSpacing(spacing)
     return layout

@@ -119,7 +119,7 @@ class DialSlider(QAbstractSlider):
         self.setRange(floor(dimension.low / step + EVEN), ceil(dimension.high / step - EVEN))
         self.setPageStep(max(1, round(self._page() / step)))
         self._follow()
-        self.valueChanged.connect(self._stepped_to)
+        self.valueChanged.connect(self._on_step)
 
     def show_value(self, value: float) -> None:
         """Put the handle where the session says."""
@@ -133,7 +133,7 @@ class DialSlider(QAbstractSlider):
         self.setValue(round(self.shown / self.dimension.step))
         self.setAccessibleDescription(self._said(f"{self.shown:.{self._digits}f}"))
 
-    def _stepped_to(self, steps: int) -> None:
+    def _on_step(self, steps: int) -> None:
         """Qt's value is another one: by what is shown, or by a screen reader."""
         if not self.locked and steps != round(self.shown / self.dimension.step):
             self._ask(steps * self.dimension.step, "keyboard")

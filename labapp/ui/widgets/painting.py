@@ -155,7 +155,7 @@ def half_and_half(own: Array, target: Array, out: Pixels) -> None:
     plain((own + target) * np.float32(0.5), out)
 
 
-def rounded(x: Array) -> Array:
+def round_to_binary(x: Array) -> Array:
     """0 or 1 a pixel, by the same rounding as `binary`."""
     return (x >= 0.5).astype(np.float32)
 

@@ -68,7 +68,7 @@ def cut_out(image: QImage, box: Box | None) -> QImage:
     return image.copy(QRect(left, top, max(right - left, 1), max(bottom - top, 1)))
 
 
-def scaled(image: QImage, size: QSize) -> QImage:
+def scale_image(image: QImage, size: QSize) -> QImage:
     """An image at another size, its pixels made of the means of those that they cover."""
     smooth = Qt.TransformationMode.SmoothTransformation
     return image.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, smooth)
@@ -169,7 +169,7 @@ class PhotoView(Picture):
             part = self._part
             corners = (part.left(), part.top(), part.right(), part.bottom())
             shown = image if part == WHOLE else cut_out(image, corners)
-            self._scaled, self._scaled_for = scaled(shown, size), wanted
+            self._scaled, self._scaled_for = scale_image(shown, size), wanted
         return self._scaled
 
     def _paint_box(self, painter: QPainter, where: QRectF, box: Box) -> None:
@@ -281,13 +281,13 @@ class ZoomView(Picture):
     def _move(self, by: QPointF) -> None:
         """Move it, as far as it fills the view; what is smaller than the view is centred."""
 
-        def kept(at: float, size: float, room: float) -> float:
+        def limit(at: float, size: float, room: float) -> float:
             return (room - size) / 2 if size <= room else min(max(at, room - size), 0.0)
 
         wide, high = self._image.width() * self.scale, self._image.height() * self.scale
         self._at = QPointF(
-            kept(self._at.x() + by.x(), wide, self.width()),
-            kept(self._at.y() + by.y(), high, self.height()),
+            limit(self._at.x() + by.x(), wide, self.width()),
+            limit(self._at.y() + by.y(), high, self.height()),
         )
         self.update()
 
@@ -298,7 +298,7 @@ class ZoomView(Picture):
         while image.width() >= 2 * wanted:
             if place == len(self._halved):
                 half = QSize((image.width() + 1) // 2, (image.height() + 1) // 2)
-                self._halved.append(scaled(image, half))
+                self._halved.append(scale_image(image, half))
             image, place = self._halved[place], place + 1
         return image
 
@@ -472,8 +472,8 @@ class Enlarger(QAbstractButton):
         """What is shown larger, see `labapp.record.events.look.ScreenEnlarged`."""
         if self._shown is not None:
             views = [view for view, _, _ in self._watched]
-            return views.index(self._shown[0]), *_rounded(self._at), 0.0
-        return (-1, 0.0, 0.0, 0.0) if self._over is None else (-2, *_rounded(self._over), 0.0)
+            return views.index(self._shown[0]), *_round_point(self._at), 0.0
+        return (-1, 0.0, 0.0, 0.0) if self._over is None else (-2, *_round_point(self._over), 0.0)
 
     def show_look(self, picture: int, x: float, y: float, scale: float) -> None:
         """Show what `look` said."""
@@ -563,7 +563,7 @@ class Enlarger(QAbstractButton):
             draw_focus_ring(painter, place, theme.RADIUS, p.accent)
 
 
-def _rounded(at: QPointF) -> tuple[float, float]:
+def _round_point(at: QPointF) -> tuple[float, float]:
     return round(at.x(), 3), round(at.y(), 3)
 
 
@@ -591,11 +591,11 @@ class Images:
     def overlay(self, ref: str, heat: str, scale: Scale, colours: ColourMap) -> QImage:
         """A heatmap over the picture that it explains."""
 
-        def made() -> QImage:
+        def make_overlay() -> QImage:
             rgb = self._gallery.rgb
             return image_of(masked_pictures.overlay(rgb(ref), rgb(heat), scale, colours))
 
-        return self._once(("heatmap", ref, heat, colours), made)
+        return self._once(("heatmap", ref, heat, colours), make_overlay)
 
     def part(self, ref: str, box: tuple[float, float, float, float] | None) -> QImage:
         """What is in a box of a picture."""

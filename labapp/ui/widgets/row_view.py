@@ -79,7 +79,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RowContent:
     """A row's pictures and words. step, decision: where the list has these columns."""
 
     photo: QImage
@@ -163,7 +163,7 @@ class RowView(QWidget):
         down.addStretch(1)
         return cell
 
-    def show_row(self, row: Row) -> None:
+    def show_row(self, row: RowContent) -> None:
         """Show other pictures; a rating of before is gone."""
         self.views[PHOTO].show_picture(row.photo, row.photo_box)
         self.views[REGION].show_picture(row.region)
@@ -256,7 +256,7 @@ class RowList(QWidget):
         """The rows that are shown."""
         return self.rows[: self._count]
 
-    def show_rows(self, rows: Sequence[Row]) -> None:
+    def show_rows(self, rows: Sequence[RowContent]) -> None:
         """Show other rows, from the first one on."""
         while len(self.rows) < len(rows):
             self._add()
@@ -582,7 +582,7 @@ class PathList(RowList):
         super()._add()
         self._list.insertWidget(0, self.headings[0])
 
-    def show_open(self, rows: Sequence[Row]) -> None:
+    def show_open(self, rows: Sequence[RowContent]) -> None:
         """Show the pictures of the open steps."""
         for step, row in zip(self.open, rows, strict=True):
             step.row.show_row(row)
@@ -602,10 +602,10 @@ class PathList(RowList):
     def near(self) -> Sequence[PhotoView]:
         """The pictures of the step that has the keyboard, else of the first that is in sight."""
         opened = next((step.row for step in self.open if step.choice.hasFocus()), None)
-        row = opened or self.row_with_focus() or next(filter(self._seen, self.shown), None)
+        row = opened or self.row_with_focus() or next(filter(self._is_visible, self.shown), None)
         return row.views if row is not None else ()
 
-    def _seen(self, row: RowView) -> bool:
+    def _is_visible(self, row: RowView) -> bool:
         return row.mapTo(self.area.viewport(), QPoint(0, 0)).y() >= 0
 
     def resizeEvent(self, event: object) -> None:

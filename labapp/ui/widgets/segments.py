@@ -41,7 +41,7 @@ from labapp.ui.widgets.painting import (
     pen,
     restyle,
 )
-from labapp.ui.widgets.photo_view import scaled
+from labapp.ui.widgets.photo_view import scale_image
 
 HEIGHT = theme.TARGET_HEIGHT + 4
 LINE = 18
@@ -55,12 +55,12 @@ MISSING, MISSING_WIDTH = "▸", 14
 """The mark of a missing answer, and the room kept for it."""
 
 
-def spoken(text: str) -> str:
+def strip_marks(text: str) -> str:
     """An option without its marks."""
     return MARKS.sub("", text)
 
 
-def marked(text: str) -> str:
+def format_marks(text: str) -> str:
     """An option as HTML in which its marks alone count: any other tag is text."""
     return re.sub(r"&lt;(/?[iu])&gt;", r"<\1>", html.escape(text, quote=False))
 
@@ -105,7 +105,7 @@ class Segments(Choice):
         self._widths = self._measure()
         self._high = max(HEIGHT, self._lines() * LINE + theme.SPACE_M)
         # Before the size, which places the options: there may be fewer by now.
-        self.show_options([spoken(text) for text in texts])
+        self.show_options([strip_marks(text) for text in texts])
         self.setFixedSize(self.sizeHint())
 
     def _words(self, text: str, *, bold: bool) -> QTextDocument:
@@ -117,11 +117,11 @@ class Segments(Choice):
         option = QTextOption(side)
         option.setWrapMode(QTextOption.WrapMode.WordWrap)
         words.setDefaultTextOption(option)
-        words.setHtml(marked(text))
+        words.setHtml(format_marks(text))
         return words
 
     def _measure(self) -> list[int]:
-        texts = [spoken(text) for text in self.texts]
+        texts = [strip_marks(text) for text in self.texts]
         measure = metrics(self._px, bold=True)
         whole = [ceil(measure.horizontalAdvance(text)) for text in texts]
         if self._upright:
@@ -130,7 +130,7 @@ class Segments(Choice):
         if self._each is not None:
             return [self._each] * len(texts)
         lines, px = self._lines_wanted, self._px
-        return [max(HEIGHT, broken_width(text, lines, px) + 2 * PAD) for text in texts]
+        return [max(HEIGHT, find_wrapped_width(text, lines, px) + 2 * PAD) for text in texts]
 
     def _lines(self) -> int:
         needed = 1
@@ -248,7 +248,7 @@ def paint_frame(painter: QPainter, whole: QRectF, p: theme.Palette, ground: str)
     painter.drawRoundedRect(whole.adjusted(0.5, 0.5, -0.5, -0.5), theme.RADIUS, theme.RADIUS)
 
 
-def broken_width(text: str, lines: int, px: int, *, bold: bool = True) -> int:
+def find_wrapped_width(text: str, lines: int, px: int, *, bold: bool = True) -> int:
     """Logical pixels that a text needs in at most so many lines, broken at its spaces."""
     measure, words = metrics(px, bold), text.split()
     parts = (" ".join(words[a:b]) for a, b in combinations(range(len(words) + 1), 2))
@@ -376,11 +376,11 @@ def too_large(pixels: int, side: float, ratio: float) -> bool:
     return pixels > math.floor(side * ratio + 1e-6)
 
 
-def made_smaller(image: QImage, where: QRectF, widget: QWidget) -> QImage:
+def shrink_to_fit(image: QImage, where: QRectF, widget: QWidget) -> QImage:
     """The picture as it is drawn at this place of a widget: itself, or, where it has more pixels
     than its place, made smaller by their means."""
     size = _device_size(where, widget)
-    return image if size.width() >= image.width() else scaled(image, size)
+    return image if size.width() >= image.width() else scale_image(image, size)
 
 
 def _device_size(where: QRectF, widget: QWidget) -> QSize:
@@ -463,17 +463,17 @@ class ImageView(StimulusView):
             painting.binary(picture, self.pixels)
         else:
             painting.plain(picture, self.pixels)
-        self._changed()
+        self._on_change()
 
     def show_overlay(self, own: Array, target: Array) -> None:
         """Show two pictures in one."""
         if self._binary:
-            own, target = painting.rounded(own), painting.rounded(target)
+            own, target = painting.round_to_binary(own), painting.round_to_binary(target)
         compose = painting.two_hues if self._two_hues else painting.half_and_half
         compose(own, target, self.pixels)
-        self._changed()
+        self._on_change()
 
-    def _changed(self) -> None:
+    def _on_change(self) -> None:
         self._small = None
         self.update()
 
@@ -500,5 +500,5 @@ class ImageView(StimulusView):
 
     def _fitting(self, where: QRectF) -> QImage:
         if self._small is None or self._small.size() != _device_size(where, self):
-            self._small = made_smaller(self._image, where, self)
+            self._small = shrink_to_fit(self._image, where, self)
         return self._small

@@ -12,7 +12,7 @@ import pandas as pd
 
 from labapp.analysis.columns import table_columns
 from labapp.analysis.declared import read_declared, with_declared
-from labapp.analysis.tables import Tables, typed
+from labapp.analysis.tables import Tables, build_frame
 
 MODELS = ("digits8/pca5", "mnist8k/ae5", "mnist8k/vae5")
 """Three models of two data sets."""
@@ -76,7 +76,7 @@ def study(
                 }
                 for k, (done, seconds) in enumerate(zip(solved, times, strict=True))
             ]  # fmt: skip
-    frames = {name: typed(some, columns[name]) for name, some in rows.items()}
+    frames = {name: build_frame(some, columns[name]) for name, some in rows.items()}
     return Tables.of(frames, frames["snapshots"])
 
 

@@ -12,15 +12,15 @@ from statsmodels.regression.mixed_linear_model import MixedLM
 from statsmodels.stats.anova import AnovaRM
 
 from labapp.analysis.columns import table_columns
-from labapp.analysis.declared import declared_of
+from labapp.analysis.declared import read_declaration
 from labapp.analysis.design.analyses import MIXED, VARIANCE, Analysis, StudyAnalyses, analyse
 from labapp.analysis.design.anova import CONTRAST, EFFECT, EQUIVALENCE, MEAN
+from labapp.analysis.design.sections import find_tested_row as row_of
 from labapp.analysis.design.sections import paper_tables, sections, term_tests
-from labapp.analysis.design.sections import tested_row as row_of
 from labapp.analysis.statistic import Statistic, select
-from labapp.analysis.tables import Tables, typed
+from labapp.analysis.tables import Tables, build_frame
 from labapp.base.report.listing import df_words, p_cell
-from labapp.base.report.page import joined
+from labapp.base.report.page import join_parts
 from tests.analysis.design.studies import MODELS, cells, study
 from tests.helpers.nightly import EVERYTHING
 
@@ -66,7 +66,7 @@ OPPOSITE = DESIGN | {
 
 
 def analysed(tables: Tables, *, by_trials: bool = True) -> StudyAnalyses:
-    return analyse(tables.included(), declared_of(tables, "own"), by_trials=by_trials)
+    return analyse(tables.included(), read_declaration(tables, "own"), by_trials=by_trials)
 
 
 @cache
@@ -152,7 +152,7 @@ def test_what_is_declared_and_not_there_is_said() -> None:
     _, results = declared()
     (left,) = results.left_out
     assert (left.name, left.role) == ("trust", "secondary")
-    text = str(joined(sections(results)))
+    text = str(join_parts(sections(results)))
     assert "trust" in text
     assert left.why in text
 
@@ -213,7 +213,7 @@ def test_models_of_which_each_participant_met_one_are_compared_between_them() ->
     stages = tables.stages
     own = stages[stages["stage_number"] == 1].reset_index(drop=True)
     frames = tables.small() | {"stages": own}
-    made = Tables.of(frames, typed([], table_columns()["snapshots"]))
+    made = Tables.of(frames, build_frame([], table_columns()["snapshots"]))
     analysis = of(analysed(made), "completion_rate")
     samples = [g["completion_rate"].astype(float) for _, g in own.groupby("model")]
     expected = stats.f_oneway(*samples)
@@ -243,7 +243,7 @@ def test_a_hypothesis_is_tested_by_the_term_that_it_names(
     """Without one, of several terms, it is said what would have to be named."""
     own = {"text": "They differ.", "outcome": "completion_rate", **hypothesis}
     results = analysed(study(DESIGN | {"hypotheses": [own]}), by_trials=EVERYTHING)
-    page = str(joined(sections(results)))
+    page = str(join_parts(sections(results)))
     table = page[page.index("They differ.") :]
     table = table[: table.index("</table>")]
     assert told in table
@@ -256,7 +256,7 @@ def test_a_hypothesis_about_three_models_is_decided_by_the_corrected_p() -> None
         DESIGN
         | {"hypotheses": [{"text": "They differ.", "outcome": "completion_rate", "term": "model"}]}
     )
-    declaration = declared_of(tables, "own")
+    declaration = read_declaration(tables, "own")
     results = analyse(tables.included(), declaration)
     analysis = of(results, "completion_rate")
     row, _ = row_of(analysis, declaration.hypotheses[0])

@@ -12,7 +12,7 @@ from docx import Document
 from scipy import stats
 
 from labapp.analysis import analyze
-from labapp.analysis.declared import declared_of
+from labapp.analysis.declared import read_declaration
 from labapp.analysis.design.analyses import StudyAnalyses, analyse
 from labapp.analysis.design.contents import REPORT, DefaultFindings
 from labapp.analysis.design.sections import (
@@ -25,10 +25,10 @@ from labapp.analysis.design.sections import (
     tex,
     write_docx,
 )
-from labapp.analysis.design.sections import tested_row as row_of
+from labapp.analysis.design.sections import find_tested_row as row_of
 from labapp.analysis.inference import adjust
 from labapp.base import resources, translations
-from labapp.base.report.page import Translation, joined, speaking
+from labapp.base.report.page import Translation, join_parts, speaking
 from tests.analysis.design.studies import study
 from tests.analysis.design.test_analyses import DESIGN, OPPOSITE
 
@@ -36,7 +36,7 @@ from tests.analysis.design.test_analyses import DESIGN, OPPOSITE
 @pytest.fixture(scope="module")
 def results() -> StudyAnalyses:
     tables = study(DESIGN)
-    return analyse(tables.included(), declared_of(tables, "own"))
+    return analyse(tables.included(), read_declaration(tables, "own"))
 
 
 def test_there_are_values_tests_contrasts_and_equivalence(results: StudyAnalyses) -> None:
@@ -128,7 +128,7 @@ def test_a_row_is_one_test_and_every_table_has_the_same_ones() -> None:
     """Of each row p follows from its own t, df and direction, and the corrected p from the p of its
     own family; the page, the paper's tables and the table of statistics print the same tests."""
     tables = study(OPPOSITE)
-    results = analyse(tables.included(), declared_of(tables, "own"))
+    results = analyse(tables.included(), read_declaration(tables, "own"))
     tested = [row.row() for row in results.rows if row.kind in ("contrast", "equivalence")]
     assert len(tested) == 2 * 4  # each outcome: less, two-sided, equivalent, and the other contrast
     for row in tested:
@@ -177,7 +177,7 @@ def test_a_row_is_one_test_and_every_table_has_the_same_ones() -> None:
         ))
         for row in tested
     }  # fmt: skip
-    page = str(joined(sections(results)))
+    page = str(join_parts(sections(results)))
     lines = [re.sub("<[^>]+>", " ", line) for line in re.findall("<tr>.*?</tr>", page, re.DOTALL)]
     for outcome, t, p, corrected in paper:
         signed = f"{t:.2f}".replace("-", "−")
@@ -201,7 +201,7 @@ def test_a_mean_is_in_the_outcomes_own_unit_or_says_in_which(results: StudyAnaly
     (contrasts,) = (t for t in paper_tables(results) if t.title.startswith("Contrasts"))
     outcomes = {row[0] for row in contrasts.rows}
     assert outcomes == {"completion_rate", "response_time_s (log s)"}
-    page = str(joined(sections(results)))
+    page = str(join_parts(sections(results)))
     assert "Mean and sd are in log s" in page
     assert "Differences are in log s" in page
     _, shown = _outcome(analysis)

@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from labapp.analysis.column import ends_of, range_unit
-from labapp.analysis.declared import declared_of
+from labapp.analysis.declared import read_declaration
 from labapp.analysis.design.analyses import Cell, StudyAnalyses, _cell_row, analyse
 from labapp.analysis.design.contents import DefaultFindings, factors_of, outcomes_figure, panels_of
 from tests.analysis.design.studies import study
@@ -21,7 +21,7 @@ from tests.analysis.design.test_analyses import DESIGN
 
 def analysed(declared: dict[str, Any], **more: Any) -> StudyAnalyses:
     tables = study(declared, **more)
-    return analyse(tables.included(), declared_of(tables, "own"), by_trials=False)
+    return analyse(tables.included(), read_declaration(tables, "own"), by_trials=False)
 
 
 def means(figure: Figure) -> list[float]:
@@ -78,7 +78,7 @@ def test_a_third_factor_has_panels_of_its_own() -> None:
         numbers = rows["participant"].str[1:].astype(int)
         crossed[name] = rows.assign(factor_zoom=np.where(numbers % 4 < 2, "with", "without"))
     tables = replace(tables, **crossed)
-    results = analyse(tables.included(), declared_of(tables, "own"), by_trials=False)
+    results = analyse(tables.included(), read_declaration(tables, "own"), by_trials=False)
     (analysis,) = results.analyses
     assert [factor.name for factor in factors_of(analysis)] == [
         "model", "factor_hint", "factor_zoom",
@@ -96,7 +96,7 @@ def test_a_third_factor_has_panels_of_its_own() -> None:
 
 def test_what_nothing_declares_has_no_figure() -> None:
     tables = study()
-    results = analyse(tables.included(), declared_of(tables, "own"), by_trials=False)
+    results = analyse(tables.included(), read_declaration(tables, "own"), by_trials=False)
     assert outcomes_figure(results) is None
     assert DefaultFindings({"own": results}).drawn == {}
 

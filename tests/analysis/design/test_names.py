@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 
 from labapp.analysis.columns import table_columns
-from labapp.analysis.declared import declared_of, with_declared
+from labapp.analysis.declared import read_declaration, with_declared
 from labapp.analysis.design import anova, mixed
 from labapp.analysis.design.analyses import Analysis, StudyAnalyses, analyse
 from labapp.analysis.design.anova import EQUIVALENCE, Comparison
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
 from labapp.analysis.design.sections import term_tests
-from labapp.analysis.tables import Tables, typed
+from labapp.analysis.tables import Tables, build_frame
 from tests.analysis.design.studies import MODELS, study
 
 PAIR = {"name": "pair", "weights": {"model": {MODELS[0]: 1, MODELS[1]: -1}}}
@@ -40,12 +40,12 @@ def answered(
         for (of, name), power in scores.items()
         for at in range(n)
     ]  # fmt: skip
-    frames = {**tables.small(), "scores": typed(rows, columns["scores"])}
+    frames = {**tables.small(), "scores": build_frame(rows, columns["scores"])}
     return Tables.of(frames, tables.snapshots)
 
 
 def analysed(tables: Tables) -> StudyAnalyses:
-    return analyse(tables.included(), declared_of(tables, "own"), by_trials=False)
+    return analyse(tables.included(), read_declaration(tables, "own"), by_trials=False)
 
 
 def one(results: StudyAnalyses, name: str) -> Analysis:

@@ -60,6 +60,6 @@ def test_what_cannot_be_fitted_says_why() -> None:
 
 
 def test_a_fit_that_did_not_arrive_has_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mixed._Problem, "best", lambda self: (np.ones(1), False))
+    monkeypatch.setattr(mixed._Deviance, "best", lambda self: (np.ones(1), False))
     outcome = wald(gaps(8))
     assert (outcome.p, outcome.why) == (None, mixed.FAILED)

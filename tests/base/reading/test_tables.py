@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.base.reading import tables
-from labapp.base.reading.tables import TableError, escaped
+from labapp.base.reading.tables import TableError, escape_cell
 
 NAMES = ("unit", "größe", "c")
 ROWS = (("u1", "ein, zwei", "1.5"), ("u2", "“drei”", ""), ("u3", "zwei\nZeilen", "-2"))
@@ -53,7 +53,7 @@ def test_what_a_writer_of_csv_wrote_comes_back(
     rows: list[tuple[str, str, str]], separator: str
 ) -> None:
     rows = [row for row in rows if any(cell.strip() for cell in row)]
-    sent = [tuple(map(escaped, row)) for row in rows]
+    sent = [tuple(map(escape_cell, row)) for row in rows]
     composed = [tuple(unicodedata.normalize("NFC", cell) for cell in row) for row in rows]
     assert read(written(separator, ("a", "b", "c"), sent).encode())[1:] == composed
 

@@ -28,7 +28,7 @@ from labapp.base.figure_style import (
     LEAST_PT,
     PALETTES,
     USUAL_LOOK,
-    Look,
+    FigureLook,
     looking,
     panels_across,
     points_of,
@@ -41,9 +41,9 @@ from labapp.base.report.drawing import (
     ReportFigure,
     add_heading,
     finish,
-    shortened,
+    shorten_names,
 )
-from labapp.base.report.listing import FOLDED_FROM, SHOWN_ROWS, limited, records
+from labapp.base.report.listing import FOLDED_FROM, SHOWN_ROWS, format_first_rows, records
 from labapp.base.report.page import UNITS, look_of
 from labapp.papers.interactive_reconstruction.figures import plates as compared_plates
 from labapp.tasks.concept_repair.report.contents import REPORT as CONCEPT_REPAIR
@@ -68,7 +68,7 @@ def test_a_width_is_the_same_in_every_unit(inches: float, unit: str) -> None:
 
 
 def test_text_is_smaller_in_a_column_and_never_unreadable() -> None:
-    with looking(Look(width_in=3.33)):
+    with looking(FigureLook(width_in=3.33)):
         assert points_of(9) == 8
         assert points_of(7.5) == points_of(7) == 7
         assert (panels_across(4), panels_across(2), panels_across(7)) == (1, 1, 2)
@@ -108,16 +108,16 @@ WORDS = st.text("ab-", min_size=1, max_size=120)
 
 @given(st.lists(WORDS, unique=True, min_size=1, max_size=12))
 def test_names_are_short_and_stay_apart(names: list[str]) -> None:
-    short = shortened(names)
+    short = shorten_names(names)
     assert len(set(short)) == len(names)
     assert all(len(name) <= max(LONGEST_NAMES) for name in short)
     assert all(new == old for new, old in zip(short, names, strict=True) if "…" not in new)
 
 
 def test_nothing_of_a_name_says_which_model_it_is() -> None:
-    assert shortened(["a/vae", "a/ae"]) == ["a/vae", "a/ae"]
-    assert shortened(["a/vae", "b/vae", "alone"]) == ["a/vae", "b/vae", "alone"]
-    middle = shortened(["x" * 50 + "1" + "y" * 50, "x" * 50 + "2" + "y" * 50])
+    assert shorten_names(["a/vae", "a/ae"]) == ["a/vae", "a/ae"]
+    assert shorten_names(["a/vae", "b/vae", "alone"]) == ["a/vae", "b/vae", "alone"]
+    middle = shorten_names(["x" * 50 + "1" + "y" * 50, "x" * 50 + "2" + "y" * 50])
     assert [name[-3:] for name in middle] == ["… 1", "… 2"]
 
 
@@ -155,7 +155,7 @@ def test_names_leave_room_for_what_is_drawn(count: int, width: float) -> None:
     models = [f"concepts/shapes-graded-logits-of-a-lab-16-8-{number}" for number in range(count)]
     values = np.random.default_rng(0).uniform(0, 100, (5, count))
     panels = [kit.StripPanel(name, "0–100", values, (0.0, 100.0)) for name in "ab"]
-    with looking(Look(width_in=width)):
+    with looking(FigureLook(width_in=width)):
         drawing = kit.strip_panels(panels, models, "names", "Workload by model", 2)
     assert drawing.svg.count("<g id=") > 2 * count
 
@@ -215,7 +215,9 @@ def test_many_people_on_few_values_are_a_point_a_value(lying: bool) -> None:
 
 def test_long_lists_are_folded_away() -> None:
     def listed(n: int) -> str:
-        return str(limited(("Participant", "Answer"), [(f"P{i}", "yes") for i in range(n)]))
+        return str(
+            format_first_rows(("Participant", "Answer"), [(f"P{i}", "yes") for i in range(n)])
+        )
 
     assert "<details>" not in listed(FOLDED_FROM - 1)
     assert f"<summary>The list of {FOLDED_FROM} entries</summary>" in listed(FOLDED_FROM)
@@ -244,7 +246,7 @@ def test_rows_of_a_table_are_plain_values_and_none() -> None:
     assert records(frame[:0]) == []
 
 
-COLUMN = Look(width_in=3.33)
+COLUMN = FigureLook(width_in=3.33)
 
 NAMES = {"mnist8k/tc5": named.TC5, "mnist8k/tc10": named.TC10}
 
@@ -345,7 +347,7 @@ def test_the_figures_of_a_page_fit_too(
 
 
 def test_files_have_the_width_the_font_and_the_palette(tmp_path: Path) -> None:
-    look = Look(width_in=3.33, size_pt=7.5, font="STIXGeneral", palette="greys")
+    look = FigureLook(width_in=3.33, size_pt=7.5, font="STIXGeneral", palette="greys")
     with looking(look):
         plate = SOURCES["compared"]()[0]
         vector, _, printed = plate.save(tmp_path)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import labapp
 from labapp.analysis import Tables, load
 from labapp.analysis.analyze import report
-from labapp.analysis.snapshots import recorded
+from labapp.analysis.snapshots import get_attached
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.task_report import Findings
 from labapp.base import resources
@@ -30,9 +30,11 @@ from labapp.base.report.page import (
     Html,
     Translation,
     Verbatim,
+    current_language,
     definitions,
     details,
     figure,
+    format_revised_text,
     heading,
     links,
     navigation,
@@ -40,12 +42,10 @@ from labapp.base.report.page import (
     paragraph,
     say,
     speaking,
-    spoken,
-    stacked,
+    stack_lines,
     strong,
     table,
     two_lines,
-    written,
 )
 from labapp.session.simulation.simulation_job import simulate_study
 from tests.helpers.cohort import cohort
@@ -280,7 +280,7 @@ def test_what_people_wrote_is_never_changed(text: str) -> None:
 
 def test_a_page_speaks_it_and_keeps_what_people_wrote(german: Translation) -> None:
     with speaking(german):
-        assert spoken() == "de"
+        assert current_language() == "de"
         shown = table(("Mean", "x"), [(Verbatim("none"), "none"), ("2 sessions", 1.5)])
         assert ">Mittel<" in shown
         assert ">none<" in shown
@@ -288,7 +288,7 @@ def test_a_page_speaks_it_and_keeps_what_people_wrote(german: Translation) -> No
         assert ">2 Sitzungen<" in shown
         assert ">1,5<" in shown
     assert "Mean" in paragraph("Mean"), "English again"
-    assert spoken() == "en"
+    assert current_language() == "en"
 
 
 def test_what_a_browser_reads_is_not_translated() -> None:
@@ -322,7 +322,7 @@ def hostile(tables: Tables) -> Tables:
         return rows.assign(**{name: rows[name] + HOSTILE for name in texts if name not in OURS})
 
     frames = {name: frame(rows) for name, rows in tables.small().items()}
-    snapshots = recorded(tables)
+    snapshots = get_attached(tables)
     if not isinstance(snapshots, pd.DataFrame):
         snapshots = snapshots.frame()
     return Tables.of(frames, frame(snapshots), (HOSTILE,))
@@ -380,8 +380,8 @@ def test_every_part_of_a_page_takes_text_for_text() -> None:
             [HOSTILE, two_lines(HOSTILE, HOSTILE)], [[HOSTILE, strong(HOSTILE)]], caption=HOSTILE
         ),
         figure(svg, HOSTILE, HOSTILE),
-        details(HOSTILE, stacked([HOSTILE], [HOSTILE])),
-        paragraph(written(HOSTILE, HOSTILE, taken_back=True)),
+        details(HOSTILE, stack_lines([HOSTILE], [HOSTILE])),
+        paragraph(format_revised_text(HOSTILE, HOSTILE, taken_back=True)),
         definitions([(HOSTILE, HOSTILE)]),
         links([(HOSTILE, HOSTILE)]),
         navigation([(HOSTILE, HOSTILE)]),

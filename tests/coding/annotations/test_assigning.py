@@ -21,7 +21,7 @@ from labapp.coding.annotations.ledger import Ledger
 from labapp.coding.annotations.marks import PUT, REMOVED
 from labapp.coding.annotations.model import Assignment, Round, Unit, rater_file
 from labapp.coding.annotations.packs import make_pack
-from labapp.coding.annotations.redacting import handed_out, holders, note_handed_out
+from labapp.coding.annotations.redacting import holders, note_handed_out, read_handed_out
 from labapp.coding.annotations.rounds import (
     BLOCK_NS,
     CodableSession,
@@ -30,8 +30,8 @@ from labapp.coding.annotations.rounds import (
     assignments_of_study,
     close,
     draw_assignments,
+    find_unassigned,
     save_draw,
-    undrawn,
 )
 from labapp.coding.annotations.store import open_marks, open_units
 from labapp.coding.annotations.verifying import verify_annotations
@@ -135,7 +135,7 @@ def test_a_draw_is_read_back_as_it_was_drawn(tmp_path: Path) -> None:
     draw = draw_assignments(STUDY[:6], ("anna", "ben"), 0.2, 1)
     save_draw(tmp_path, draw)
     assert assignments_of_study(tmp_path) == draw.assignments
-    later = undrawn(STUDY, assignments_of_study(tmp_path), "independent")
+    later = find_unassigned(STUDY, assignments_of_study(tmp_path), "independent")
     assert later == STUDY[6:]
     more = draw_assignments(later, ("anna", "ben"), 0.2, 1)
     save_draw(tmp_path, more)
@@ -160,7 +160,7 @@ def test_a_changed_byte_of_a_draw_is_refused(tmp_path: Path) -> None:
 def test_what_was_handed_out_is_known_by_session(tmp_path: Path) -> None:
     note_handed_out(tmp_path, "pack", tmp_path / "ben.zip", ["b", "a", "a"], rater="ben")
     note_handed_out(tmp_path, "quotes", tmp_path / "quotes.md", ["b"])
-    assert [(e.kind, e.sessions) for e in handed_out(tmp_path)] == [
+    assert [(e.kind, e.sessions) for e in read_handed_out(tmp_path)] == [
         ("pack", ("a", "b")),
         ("quotes", ("b",)),
     ]

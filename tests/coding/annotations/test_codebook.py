@@ -11,7 +11,7 @@ import pytest
 from labapp.base import durable, resources
 from labapp.base.errors import AnnotationError
 from labapp.coding.annotations import codebook as codebooks
-from labapp.coding.annotations.codebook import COLOURS, differences, outdated_marks, parse
+from labapp.coding.annotations.codebook import COLOURS, differences, find_outdated_marks, parse
 from labapp.coding.annotations.model import Mark
 
 GOOD = """\
@@ -205,7 +205,7 @@ def test_what_was_coded_by_the_second_version_of_think_aloud_is_still_read(tmp_p
     assert "leak" not in newer.by_id
     assert versions[second.sha256].id == newer.id  # marks of both are of one codebook
     mark = Mark("1", "anna", "model", "leak", 0, 1, codebook=second.sha256)
-    (outdated,) = outdated_marks([mark], newer, versions, ())
+    (outdated,) = find_outdated_marks([mark], newer, versions, ())
     assert outdated.mark == mark
 
 
@@ -280,7 +280,8 @@ def test_which_marks_were_given_by_an_older_definition() -> None:
         replace(given, id="7", codebook="lost"),
     ]
     reasons = {
-        old.mark.id: (old.why, old.suggestions) for old in outdated_marks(marks, new, versions, ())
+        old.mark.id: (old.why, old.suggestions)
+        for old in find_outdated_marks(marks, new, versions, ())
     }
     assert reasons == {
         "1": ("when changed", ("explore",)),

@@ -283,7 +283,7 @@ def test_the_folder_of_annotations_is_where_the_anchor_says(session: Path) -> No
 def test_redacting_names_the_videos_that_keep_the_stretch(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(video_files, "agreed_to_video", lambda record: True)
+    monkeypatch.setattr(video_files, "has_video_consent", lambda record: True)
     head = open_record(session).rows[-1].hash
     with video_files.VideosFile(video_files.list_file(session)) as known:
         for number, begins_s in enumerate((0.0, 100.0), start=1):

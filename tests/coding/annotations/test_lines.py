@@ -30,15 +30,15 @@ from labapp.coding.annotations.ledger import (
     Line,
     as_bytes,
     body_of,
-    checked,
     decode,
     encode,
     fold_lines,
-    held,
-    merged,
+    lock_file,
+    merge_lines,
     next_utc,
     parse,
     read,
+    require_whole,
     rewrite,
 )
 from labapp.coding.annotations.marks import MarksFold
@@ -117,7 +117,7 @@ def test_every_changed_byte_is_found(lines: tuple[Line, ...], data: st.DataObjec
     assert read.problems
     assert read.problems[0].line == number
     with pytest.raises(AnnotationError, match=f"line {number}: "):
-        checked(read, "anna.jsonl")
+        require_whole(read, "anna.jsonl")
 
 
 @few
@@ -181,11 +181,11 @@ def test_what_cannot_be_stored(body: dict[str, Any]) -> None:
 def test_merging_does_not_ask_for_an_order(
     a: tuple[Line, ...], b: tuple[Line, ...], c: tuple[Line, ...]
 ) -> None:
-    assert merged(a, b) == merged(b, a)
-    assert merged(a, a) == a
-    assert merged(a, ()) == a
-    assert not parse(as_bytes(merged(a, b))).problems
-    assert merged(merged(a, b), c) == merged(a, merged(b, c))
+    assert merge_lines(a, b) == merge_lines(b, a)
+    assert merge_lines(a, a) == a
+    assert merge_lines(a, ()) == a
+    assert not parse(as_bytes(merge_lines(a, b))).problems
+    assert merge_lines(merge_lines(a, b), c) == merge_lines(a, merge_lines(b, c))
 
 
 def test_time_goes_on_where_the_clock_was_set_back() -> None:
@@ -604,7 +604,7 @@ def test_writing_a_whole_file(path: Path) -> None:
     with Ledger(path) as file:
         lines = file.append_all([("a", {}), ("b", {})])
     other = path.with_name("ben.jsonl")
-    with held(other) as file_:
+    with lock_file(other) as file_:
         file_.replace(lines)
     assert other.read_bytes() == path.read_bytes()
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.base.errors import AnnotationError
-from labapp.coding.annotations.codebook import Codebook, outdated_marks, parse
-from labapp.coding.annotations.ledger import held, merged, read
+from labapp.coding.annotations.codebook import Codebook, find_outdated_marks, parse
+from labapp.coding.annotations.ledger import lock_file, merge_lines, read
 from labapp.coding.annotations.marks import MarksFile, MarksFold
 from labapp.coding.annotations.model import Mark, Round, Segmentation, Unit
 from tests.helpers.nightly import examples
@@ -135,7 +135,7 @@ def test_marks_of_a_unit_that_was_split_go_with_the_last_unit_in_its_place(tmp_p
         other = file.give("b", unit="u2")
     halves = (Unit("h1", 10, 14), Unit("h2", 14, 18))
     units = Segmentation((*UNITS.units[:1], *halves, *UNITS.units[2:]), frozen=True)
-    outdated = outdated_marks([*before, other], BOOK, {BOOK.sha256: BOOK}, units.units)
+    outdated = find_outdated_marks([*before, other], BOOK, {BOOK.sha256: BOOK}, units.units)
     assert [(old.mark, old.units, old.suggestions) for old in outdated] == [
         (before[0], ("h1", "h2"), ("a",)),
         (before[1], ("h1", "h2"), ("t",)),
@@ -235,9 +235,9 @@ def test_two_copies_of_a_file_become_the_same_one_in_any_order(tmp_path: Path) -
         here = file.give("b", unit="u1")
     first, second = read(home).lines, read(away).lines
     results = []
-    for lines in (merged(first, second), merged(second, first)):
+    for lines in (merge_lines(first, second), merge_lines(second, first)):
         path = tmp_path / "merged.jsonl"
-        with held(path) as file_:
+        with lock_file(path) as file_:
             file_.replace(lines)
         with opened(path) as file:
             results.append(file.marks)

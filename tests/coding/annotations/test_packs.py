@@ -414,14 +414,14 @@ def test_nobody_writes_between_reading_and_merging(
     session_receiving: Path, pack: Pack, book_receiving: Codebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     give(session_receiving, book_receiving, "goal", "u1")
-    merged = packs.merged
+    merged = packs.merge_lines
 
     def busy(*lines: Any) -> Any:
         with pytest.raises(AnnotationsBusy):
             give(session_receiving, book_receiving, "goal", "u2")
         return merged(*lines)
 
-    monkeypatch.setattr(packs, "merged", busy)
+    monkeypatch.setattr(packs, "merge_lines", busy)
     receive(session_receiving.parent, pack.folder)
     assert [m.unit for m in bens(session_receiving).marks] == ["u0", "u1"]
 
@@ -432,14 +432,14 @@ def test_nobody_writes_between_reading_and_redacting(
     session = sessions[0]
     with open_texts(session, "anna") as texts:
         texts.put(Text("u0", "Jane was here"))
-    shown_texts = redacting.shown_texts
+    shown_texts = redacting.select_visible_texts
 
     def busy(*given: Any) -> Any:
         with pytest.raises(AnnotationsBusy), open_texts(session, "anna") as texts:
             texts.put(Text("u1", "written meanwhile"))
         return shown_texts(*given)
 
-    monkeypatch.setattr(redacting, "shown_texts", busy)
+    monkeypatch.setattr(redacting, "select_visible_texts", busy)
     redact(session, 20 * NS, 21 * NS, "anna")
     texts_now = annotations_of(open_record(session)).texts
     assert {unit: text.text for unit, text in texts_now.items()} == {"u0": "[…]"}

@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labapp.coding.annotations.model import Redaction, Text, Word
-from labapp.coding.annotations.texts import is_redacted, joined, redacted, without_words
+from labapp.coding.annotations.texts import (
+    is_redacted,
+    join_ranges,
+    silence_redacted,
+    without_words,
+)
 
 S = 1_000_000_000
 RATE = 48_000.0
@@ -23,7 +28,7 @@ def test_no_sample_of_a_redacted_time_is_left_and_no_other_one_goes(
 ) -> None:
     samples = np.ones(int(rate), dtype=np.int16)
     redactions = [Redaction(str(n), at, at + length) for n, (at, length) in enumerate(spans)]
-    silent = redacted(samples, t0_ns, rate, redactions)
+    silent = silence_redacted(samples, t0_ns, rate, redactions)
     assert samples.all(), "the samples given are left as they are"
     times = t0_ns + np.arange(len(samples)) * 1e9 / rate
     inside = np.zeros(len(samples), dtype=bool)
@@ -37,11 +42,11 @@ def test_no_sample_of_a_redacted_time_is_left_and_no_other_one_goes(
 
 def test_sound_without_a_redaction_is_not_copied() -> None:
     samples = np.ones(100, dtype=np.int16)
-    assert redacted(samples, 0, RATE, [Redaction("r", S, 2 * S)]) is samples
+    assert silence_redacted(samples, 0, RATE, [Redaction("r", S, 2 * S)]) is samples
 
 
 def test_ranges_that_touch_are_joined() -> None:
-    assert joined([(5, 7), (0, 2), (2, 3), (6, 9)]) == [(0, 3), (5, 9)]
+    assert join_ranges([(5, 7), (0, 2), (2, 3), (6, 9)]) == [(0, 3), (5, 9)]
 
 
 def test_a_point_lies_in_a_stretch_that_begins_then() -> None:

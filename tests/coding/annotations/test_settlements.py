@@ -14,7 +14,12 @@ from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.final import final_marks
 from labapp.coding.annotations.model import Assignment, Mark, Segmentation, SessionAnnotations, Unit
-from labapp.coding.annotations.rounds import adjudicated, close, settle, study_disagreements
+from labapp.coding.annotations.rounds import (
+    adjudicate_difference,
+    close,
+    settle,
+    study_disagreements,
+)
 from labapp.coding.annotations.settlements import disagreements
 from labapp.coding.annotations.store import annotations_of, open_marks, open_settlements, open_units
 from labapp.record.journal.opening import open_record
@@ -70,13 +75,13 @@ def test_what_holds_is_what_the_codebook_allows(session: Path, book: Codebook) -
     first, _ = study_disagreements(session.parent).differences
     versions = {book.sha256: book}
     with pytest.raises(AnnotationError, match="one code"):
-        adjudicated(first, ["explore", "goal"], versions)
+        adjudicate_difference(first, ["explore", "goal"], versions)
     retired = replace(
         book,
         codes=tuple(replace(c, retired="too wide") if c.id == "random" else c for c in book.codes),
     )
     with pytest.raises(AnnotationError, match="no code 'random'"):
-        adjudicated(first, ["random"], {book.sha256: retired})
+        adjudicate_difference(first, ["random"], {book.sha256: retired})
 
 
 def test_raters_by_two_codebooks_do_not_differ() -> None:

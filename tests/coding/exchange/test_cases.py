@@ -20,7 +20,7 @@ from labapp.coding.exchange import textgrid
 from labapp.coding.exchange.incoming import FORMATS, read, read_translation
 from labapp.coding.exchange.model import Annotation, Arrival, Format, Sheet, Utterance, digest
 from labapp.coding.exchange.refi import id_of
-from labapp.coding.exchange.speakers import suggested_speakers
+from labapp.coding.exchange.speakers import suggest_speakers
 from tests.helpers.exchanged import sheets
 from tests.helpers.nightly import EVERYTHING
 
@@ -122,11 +122,11 @@ def test_a_prompt_that_was_noted_suggests_the_moderator() -> None:
     known = SessionAnnotations(
         "s", Segmentation(units), raters={"moderator": RaterMarks("moderator", tuple(noted))}
     )
-    assert suggested_speakers(known) == {"near": "moderator"}
+    assert suggest_speakers(known) == {"near": "moderator"}
     assert not known.segmentation.speakers_said
     said = replace(units[1], speaker="moderator")
     known = replace(known, segmentation=Segmentation((units[0], said)))
-    assert suggested_speakers(known) == {}
+    assert suggest_speakers(known) == {}
     assert known.segmentation.speakers_said
 
 

@@ -23,7 +23,7 @@ from labapp.coding.annotations.store import (
 )
 from labapp.coding.exchange.coming_in import bring_in
 from labapp.coding.exchange.incoming import FORMATS, read_translation
-from labapp.coding.exchange.plan import Plan
+from labapp.coding.exchange.plan import ImportPlan
 from labapp.record.journal.opening import open_record
 from tests.helpers.exchanged import MS, SECOND, exchanged_session, export, marks_in, plan
 from tests.helpers.refi import parts
@@ -31,7 +31,7 @@ from tests.helpers.refi import parts
 TWO_WAY = [name for name, form in FORMATS.items() if form.read is not None]
 
 
-def apply(session: Path, file: Path, rater: str = "anna", **how: object) -> Plan:
+def apply(session: Path, file: Path, rater: str = "anna", **how: object) -> ImportPlan:
     made = plan(session, file, rater, **how)
     bring_in(made, session, open_record(session))
     return made

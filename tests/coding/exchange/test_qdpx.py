@@ -20,7 +20,7 @@ from labapp.coding.exchange.coming_in import bring_in
 from labapp.coding.exchange.gathering import export_coding, sheets_of
 from labapp.coding.exchange.incoming import FORMATS, ON_TRANSCRIPT, read
 from labapp.coding.exchange.model import digest
-from labapp.coding.exchange.plan import Plan
+from labapp.coding.exchange.plan import ImportPlan
 from labapp.coding.exchange.qdpx_in import read as read_bytes
 from labapp.record.journal.opening import open_record
 from tests.helpers.exchanged import SECOND, export, marks_in, plan
@@ -40,7 +40,7 @@ def project(session: Path, tmp_path: Path) -> Path:
     return export(session, "qdpx", tmp_path / "P01.qdpx").files[0]
 
 
-def steps(made: Plan) -> list[tuple[str, str]]:
+def steps(made: ImportPlan) -> list[tuple[str, str]]:
     return sorted((step.what, step.about) for step in made.steps)
 
 

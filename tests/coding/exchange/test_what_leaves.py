@@ -15,11 +15,11 @@ from labapp.coding.annotations.model import Text, Word
 from labapp.coding.annotations.redacting import holders, redact
 from labapp.coding.annotations.segmenting import segment_session
 from labapp.coding.annotations.store import annotations_of, open_marks, open_texts
-from labapp.coding.annotations.texts import corrected
+from labapp.coding.annotations.texts import correct_text
 from labapp.coding.exchange.coming_in import bring_in, plan_import
 from labapp.coding.exchange.gathering import Exported, export_coding
 from labapp.coding.exchange.incoming import FORMATS, read
-from labapp.coding.exchange.plan import Plan
+from labapp.coding.exchange.plan import ImportPlan
 from labapp.coding.transcription.session import transcribe_session
 from labapp.record.journal.opening import open_record
 from labapp.session.withdrawal import withdraw
@@ -175,7 +175,7 @@ def worked_on(tmp_path: Path) -> Path:
     units = known.segmentation.units
     with open_texts(session, "anna") as texts:
         before = known.texts[units[1].id]
-        texts.put(corrected(before, units[1].id, "it is wider", "anna"))
+        texts.put(correct_text(before, units[1].id, "it is wider", "anna"))
     with open_marks(session, "anna", read_codebook(session.parent / "codebook.yaml")) as anna:
         for unit, code in zip(units, ("explore", "goal", "random", "names"), strict=False):
             anna.give(code, unit=unit.id)
@@ -212,7 +212,7 @@ def test_changes_in_another_tool_come_back_and_nothing_else_changes(tmp_path: Pa
     export_coding(open_record(session), "anna", FORMATS["eaf"], out)
     changed(out, edited)
 
-    def plan() -> Plan:
+    def plan() -> ImportPlan:
         return plan_import(open_record(session), "anna", read(edited))
 
     made = plan()

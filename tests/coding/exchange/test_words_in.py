@@ -11,7 +11,7 @@ from labapp.coding.annotations.codebook import codebooks_of
 from labapp.coding.annotations.store import annotations_of
 from labapp.coding.exchange.coming_in import bring_in, plan_import
 from labapp.coding.exchange.incoming import read, read_codebook, read_translation
-from labapp.coding.exchange.plan import Plan
+from labapp.coding.exchange.plan import ImportPlan
 from labapp.record.journal.opening import open_record
 from tests.helpers.exchanged import SECOND
 
@@ -29,7 +29,7 @@ def bare(session: Path) -> Path:
     return session
 
 
-def brought(session: Path, file: Path, map_: str = "", *, words_only: bool = False) -> Plan:
+def brought(session: Path, file: Path, map_: str = "", *, words_only: bool = False) -> ImportPlan:
     """Bring in a file. map_: rows of a map."""
     names = file.with_name("map.csv") if map_ else None
     if names is not None:

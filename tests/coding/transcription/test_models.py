@@ -29,7 +29,7 @@ from labapp.coding.transcription.session import (
     Recogniser,
     doubts_of,
     is_repeated,
-    resampled,
+    resample_sound,
     whole_words,
 )
 
@@ -176,11 +176,11 @@ def test_sound_keeps_its_pitch_and_length_at_the_rate_of_engines() -> None:
     for rate in (8000, 44_100, 48_000):
         time = np.arange(rate) / rate
         tone = (8000 * np.sin(2 * np.pi * 440 * time)).astype(np.int16)
-        heard = resampled(tone, rate)
+        heard = resample_sound(tone, rate)
         assert heard.size == pytest.approx(RATE, abs=1)
         assert np.argmax(np.abs(np.fft.rfft(heard, RATE))) == 440
     same = np.ones(3, np.int16)
-    assert resampled(same, RATE) is same
+    assert resample_sound(same, RATE) is same
 
 
 def test_parts_of_words_are_put_together_and_marks_left_out() -> None:

@@ -13,7 +13,13 @@ from labapp.base.errors import VideoError
 from labapp.base.messages import Message
 from labapp.base.reading import files
 from labapp.coding.videos import decoding
-from labapp.coding.videos.decoding import SOUND_RATE, OpenedVideo, facts_of, format_of, opened
+from labapp.coding.videos.decoding import (
+    SOUND_RATE,
+    OpenedVideo,
+    facts_of,
+    format_of,
+    open_for_decoding,
+)
 from tests.helpers.made_videos import heard_by, number_in, speech_like, write_video
 from tests.helpers.nightly import EVERYTHING
 
@@ -22,7 +28,7 @@ ROOM = (640, 360)
 
 @contextmanager
 def video_at(path: Path) -> Iterator[OpenedVideo]:
-    with opened(lambda: files.open_file(path), path.name) as video:
+    with open_for_decoding(lambda: files.open_file(path), path.name) as video:
         yield video
 
 

@@ -311,7 +311,7 @@ def test_a_trained_model_answers_in_its_table_as_it_does_when_asked(
         table = ready.answers()
         for setting in ({}, {0: 1}, {0: 0, 2: 1}):
             state = [0 if j not in setting else 1 + setting[j] for j in range(3)]
-            asked = probabilities(model.intervened(rows, setting))
+            asked = probabilities(model.predict_after_setting(rows, setting))
             np.testing.assert_allclose(table[:, place(state)], asked, atol=1e-3)
         every = [set_ for m in range(4) for set_ in combinations(range(3), m)]
         asked = [intervene(model, rows, chosen) for chosen in every]

@@ -92,9 +92,9 @@ def test_a_class_without_a_picture_has_no_curve(
     lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
     table.write_text("".join(line for line in lines if ",k3," not in line), encoding="utf-8")
     folder = imported.import_model(path, out=tmp_path / "models")
-    assert len(package.intervened(folder, data_folder=path)["fixed"]) == 5
+    assert len(package.measure_interventions(folder, data_folder=path)["fixed"]) == 5
     with pytest.raises(ModelError, match=r"no test row is of class 3 .*no ROC curve"):
-        package.intervened(folder, auc=True, data_folder=path)
+        package.measure_interventions(folder, auc=True, data_folder=path)
 
 
 def test_other_pictures_than_those_of_the_card_are_refused(

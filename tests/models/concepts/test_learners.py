@@ -417,7 +417,7 @@ def test_what_cannot_be_set_is_refused(models: dict[str, ConceptModel]) -> None:
     model = models["cbm"]
     for setting in ({3: 1}, {0: 2}):
         with pytest.raises(ModelError, match="cannot be set"):
-            model.intervened(rows_of(model), setting)
+            model.predict_after_setting(rows_of(model), setting)
     without = ConceptModel(model._learner)
     with pytest.raises(ModelError, match="None of the concepts"):
         intervene(without, rows_of(model), [0])

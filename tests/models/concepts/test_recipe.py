@@ -79,7 +79,7 @@ def test_a_setting_that_says_nothing_does_not_count() -> None:
 
 
 def test_shipped_recipes_can_be_built_and_are_told_from_others() -> None:
-    shipped = recipe.shipped()
+    shipped = recipe.read_shipped()
     assert shipped
     for name, each in shipped.items():
         assert recipe.find(name) == (each,)

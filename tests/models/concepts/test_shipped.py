@@ -48,7 +48,7 @@ def test_a_model_is_that_of_its_recipe_and_as_good_as_its_card_says(name: str) -
     folder = package.find(name, resources.models())
     card = cards.read(folder)
     assert isinstance(card, cards.ConceptCard)
-    assert card.recipe.digest == recipe.shipped()[name].digest
+    assert card.recipe.digest == recipe.read_shipped()[name].digest
     model = package.load(name, root=resources.models())
     test = rows_of(card.recipe.data, card.recipe.measures)
     looked_at = 100 if EVERYTHING else 30
@@ -72,7 +72,7 @@ def test_a_model_is_that_of_its_recipe_and_as_good_as_its_card_says(name: str) -
 def test_of_every_kind_of_learner_that_fits_there_is_a_model() -> None:
     """beta-VAE, which is a VAE but for one number, would not fit the budget of `models`."""
     learners = {cards.read(package.find(name, resources.models())).learner for name in SHIPPED}
-    kinds = {each.learner.name for each in recipe.shipped().values()}
+    kinds = {each.learner.name for each in recipe.read_shipped().values()}
     assert learners == kinds - {"beta-vae"}
     assert len(kinds) == 9
 

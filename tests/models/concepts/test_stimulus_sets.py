@@ -70,7 +70,7 @@ def test_answers_are_those_of_the_model(built: commands.WrittenSet, model_folder
     answers = score_files.read_answers(built.folder, "answers.npy")
     for setting in ({}, {0: 1}, {1: 0, 3: 1}):
         state = [0 if j not in setting else 1 + setting[j] for j in range(4)]
-        logits = model.intervened(rows, setting)
+        logits = model.predict_after_setting(rows, setting)
         shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
         for number, photo in enumerate(manifest.photos):
             row = int(photo.id[1:])

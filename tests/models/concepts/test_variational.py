@@ -28,24 +28,24 @@ SECOND = posterior([3.0, 1.2, -1.0], [1.0, 1.0, 1.0])
 
 
 def test_dimensions_below_the_middle_of_the_divergences_are_shared() -> None:
-    assert learners.shared(FIRST, SECOND).tolist() == [[False, True, True]]
+    assert learners.find_shared_dimensions(FIRST, SECOND).tolist() == [[False, True, True]]
     # The other way round the third is (1/4 - 1 + ln 4)/2 = 0.318: the rule takes the first's.
     closer = posterior([0.0, 0.0, 0.0], [1.0, 1.0, 4.0])
     other = posterior([math.sqrt(2 * 1.2), 0.0, 0.0], [1.0, 1.0, 1.0])
-    assert learners.shared(closer, other).tolist() == [[False, True, False]]
-    assert learners.shared(other, closer).tolist() == [[False, True, True]]
+    assert learners.find_shared_dimensions(closer, other).tolist() == [[False, True, False]]
+    assert learners.find_shared_dimensions(other, closer).tolist() == [[False, True, True]]
 
 
 def test_a_sample_lies_at_the_mean_and_as_far_off_as_the_deviation_says() -> None:
     noise = np.random.default_rng(1).standard_normal((1, 3), dtype=np.float32)
-    sample = learners.drawn_from(FIRST, np.random.default_rng(1))
+    sample = learners.sample_posterior(FIRST, np.random.default_rng(1))
     assert torch.allclose(
         sample, FIRST[0] + torch.from_numpy(noise) * torch.tensor([1.0, 1.0, 2.0])
     )
 
 
 def test_gvae_takes_the_means_of_means_and_of_variances() -> None:
-    first, second = learners.averaged(FIRST, SECOND, "gvae")
+    first, second = learners.average_posteriors(FIRST, SECOND, "gvae")
     assert torch.allclose(first[0], torch.tensor([[0.0, 1.1, -1.0]]))
     assert torch.allclose(second[0], torch.tensor([[3.0, 1.1, -1.0]]))
     assert torch.allclose(first[1].exp(), torch.tensor([[1.0, 1.0, 2.5]]))
@@ -54,7 +54,7 @@ def test_gvae_takes_the_means_of_means_and_of_variances() -> None:
 
 def test_mlvae_takes_the_product_of_both_densities() -> None:
     mine, other = posterior([0.0, 1.0], [1.0, 4.0]), posterior([9.0, 2.0], [1.0, 1.0])
-    first, second = learners.averaged(mine, other, "mlvae")
+    first, second = learners.average_posteriors(mine, other, "mlvae")
     # Variance 2 * 4 / 5 = 1.6; mean (1/4 + 2) / 2 * 1.6 = 1.8.
     assert torch.allclose(first[0], torch.tensor([[0.0, 1.8]]))
     assert torch.allclose(second[0], torch.tensor([[9.0, 1.8]]))
@@ -64,7 +64,7 @@ def test_mlvae_takes_the_product_of_both_densities() -> None:
 
 @pytest.mark.parametrize("how", ["gvae", "mlvae"])
 def test_of_equal_posteriors_the_average_is_the_same(how: learners.Averaging) -> None:
-    first, second = learners.averaged(FIRST, FIRST, how)
+    first, second = learners.average_posteriors(FIRST, FIRST, how)
     for tensor, own in zip((*first, *second), (*FIRST, *FIRST), strict=True):
         assert torch.allclose(tensor, own)
 
@@ -144,7 +144,9 @@ def test_of_pairs_the_loss_is_the_mean_of_both_bounds() -> None:
     x = pictures(4, 2)
     with torch.no_grad():
         left, right = (made.networks["encoder"](x[:, side]).chunk(2, dim=1) for side in (0, 1))
-        (mean, spread), (other_mean, other_spread) = learners.averaged(left, right, "gvae")
+        (mean, spread), (other_mean, other_spread) = learners.average_posteriors(
+            left, right, "gvae"
+        )
         both = torch.cat([mean, other_mean]), torch.cat([spread, other_spread])
         # Over both sides at once, which is the mean of their means.
         error, kl = by_hand(made, *both, torch.cat([x[:, 0], x[:, 1]]), seed=5)

@@ -101,14 +101,14 @@ def test_a_turn_stays_orthogonal_and_lowers_the_objective(
     rng = np.random.default_rng(seed)
     rotation, _ = np.linalg.qr(rng.standard_normal((channels, channels)))
     gradient = scale * rng.standard_normal((channels, channels))
-    after = learners.turned(rotation, gradient)
+    after = learners.step_rotation(rotation, gradient)
     assert np.abs(after @ after.T - np.eye(channels)).max() < 1e-8
     assert (gradient * after).sum() < (gradient * rotation).sum()
 
 
 def test_where_nothing_pulls_nothing_turns() -> None:
     rotation = np.eye(4)
-    assert learners.turned(rotation, np.zeros((4, 4))) is rotation
+    assert learners.step_rotation(rotation, np.zeros((4, 4))) is rotation
 
 
 PRESENT = (3, 5)

@@ -223,8 +223,8 @@ def test_factors_outside_their_limits_are_refused(factors: tuple[float, ...]) ->
 
 def test_the_division_keeps_every_row_once() -> None:
     division = dsprites.split(held_out=73_728, seed=1)
-    assert isinstance(division.train, dsprites.RenderedRows)
-    assert isinstance(division.held, dsprites.RenderedRows)
+    assert isinstance(division.train, dsprites.RenderedSprites)
+    assert isinstance(division.held, dsprites.RenderedSprites)
     train, held = division.train.grid_rows, division.held.grid_rows
     assert (len(division.train), len(division.held)) == (663_552, 73_728)
     assert np.array_equal(np.sort(np.concatenate([train, held])), np.arange(dsprites.COUNT))
@@ -235,10 +235,10 @@ def test_the_division_keeps_every_row_once() -> None:
 
 def test_the_division_is_the_same_for_ever() -> None:
     held = dsprites.split(held_out=73_728, seed=1).held
-    assert isinstance(held, dsprites.RenderedRows)
+    assert isinstance(held, dsprites.RenderedSprites)
     assert held.grid_rows[:5].tolist() == [9, 36, 39, 55, 61]
     other = dsprites.split(held_out=73_728, seed=2).held
-    assert isinstance(other, dsprites.RenderedRows)
+    assert isinstance(other, dsprites.RenderedSprites)
     assert not np.array_equal(held.grid_rows, other.grid_rows)
 
 

@@ -25,7 +25,7 @@ from labapp.models.datasets.painter import (
     extents,
     label_map,
     paint,
-    turned,
+    rotate_about,
 )
 from tests.helpers.sample import examples
 
@@ -68,11 +68,11 @@ def test_an_ellipse_covers_its_area_whichever_way_it_is_turned(degrees: float) -
 
 
 def test_maps_done_after_one_another_are_one_map() -> None:
-    first, then = turned(30, (3, 4)), Affine(2, 0, 0.5, -1, 7, 8)
+    first, then = rotate_about(30, (3, 4)), Affine(2, 0, 0.5, -1, 7, 8)
     want = then.point(*first.point(1.5, -2.5))
     assert then.after(first).point(1.5, -2.5) == pytest.approx(want)
-    assert turned(90).point(1, 0) == pytest.approx((0, 1))
-    assert turned(40, (3, 4)).point(3, 4) == pytest.approx((3, 4))
+    assert rotate_about(90).point(1, 0) == pytest.approx((0, 1))
+    assert rotate_about(40, (3, 4)).point(3, 4) == pytest.approx((3, 4))
 
 
 def test_the_uppermost_label_is_seen_and_all_of_them_are_counted() -> None:

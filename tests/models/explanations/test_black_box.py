@@ -25,7 +25,7 @@ from labapp.models.explanations.classifier import train
 from labapp.models.explanations.package import ClassTest
 from labapp.models.stimuli import importing, library, masked_pictures
 from labapp.models.stimuli.manifest import Manifest
-from labapp.models.stimuli.masked_pictures import MaskedRef, Masking, recorded_outputs
+from labapp.models.stimuli.masked_pictures import MaskedRef, Masking, find_recorded_outputs
 from tests.helpers import picture_folder
 
 SIZE, CELLS = 16, 8
@@ -120,7 +120,7 @@ def test_the_command_makes_a_set_that_studies_can_show(tmp_path: Path, images: P
     masking = Masking((5, 60), sign="absolute")
     predict = BlackBox(tmp_path / "c.onnx", ("light", "dark"), SIZE, channels=1).predictor()
     photo = manifest.photos[0]
-    stated = recorded_outputs(stimulus_set, masking, photo, "rise")
+    stated = find_recorded_outputs(stimulus_set, masking, photo, "rise")
     for percent, logits in zip((5, 60), stated, strict=True):
         ref = MaskedRef("my-pets", photo.id, "rise", "mean", "absolute", percent)
         seen = masked_pictures.picture(stimulus_set, ref)

@@ -30,7 +30,7 @@ from labapp.models.explanations.photos import (
     augment,
     load_photos,
 )
-from labapp.models.explanations.resnet import gradcam, of_network, scaled
+from labapp.models.explanations.resnet import gradcam, of_network, scale_maps
 from tests.helpers.sample import sample
 from tests.models.explanations.conftest import untrained
 
@@ -123,7 +123,7 @@ def test_all_species_of_a_picture_share_one_scale(resnet: Classifier, pictures: 
 
 
 def test_maps_without_anything_stay_nothing() -> None:
-    assert (scaled(np.zeros((1, 20, 3, 3), np.float32)) == 0).all()
+    assert (scale_maps(np.zeros((1, 20, 3, 3), np.float32)) == 0).all()
 
 
 def test_gradcam_refuses_another_kind_of_classifier(bagnet: Classifier, pictures: UInt8) -> None:
@@ -139,15 +139,15 @@ def test_an_enlarged_map_is_the_bicubic_one_at_the_positions_of_the_network() ->
         torch.from_numpy(maps)[:, None], size=(192, 192), mode="bicubic", align_corners=False
     )
     # Pixel 2k + 8 of 192 in torch's way lies k / 8 + 1/32 positions on; compare off the edges.
-    found = patches.enlarged(maps, 192)[:, 32:-32, 32:-32]
+    found = patches.enlarge_maps(maps, 192)[:, 32:-32, 32:-32]
     shifted = wide[:, 0, 39:-25, 39:-25].numpy(), wide[:, 0, 40:-24, 40:-24].numpy()
     np.testing.assert_allclose(found, (shifted[0] + shifted[1]) / 2, atol=0.01)
 
 
 def test_an_enlarged_map_passes_through_the_map_and_keeps_a_constant() -> None:
     maps = np.random.default_rng(1).random((3, 12, 12), np.float32)
-    np.testing.assert_allclose(patches.enlarged(maps, 96)[:, ::8, ::8], maps, atol=1e-5)
-    np.testing.assert_allclose(patches.enlarged(np.full((1, 6, 6), 0.7), 48), 0.7, atol=1e-5)
+    np.testing.assert_allclose(patches.enlarge_maps(maps, 96)[:, ::8, ::8], maps, atol=1e-5)
+    np.testing.assert_allclose(patches.enlarge_maps(np.full((1, 6, 6), 0.7), 48), 0.7, atol=1e-5)
 
 
 def test_a_single_cell_is_boxed_as_on_a_map_of_seven() -> None:

@@ -12,14 +12,14 @@ from typer.testing import CliRunner
 from labapp.base.errors import StimuliError, StudyError
 from labapp.cli.main import app
 from labapp.models.explanations import cnn_scores, masked, package
-from labapp.models.explanations.building.pixel_score_sets import scored_of
+from labapp.models.explanations.building.pixel_score_sets import build_scored_from
 from labapp.models.explanations.building.sets import ScoredSpec
 from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.data import FacesData
 from labapp.models.stimuli import importing, library, masked_pictures, pictures
 from labapp.models.stimuli.library import StimulusSet
-from labapp.models.stimuli.masked_pictures import Masking, first, ranking, recorded_outputs
-from labapp.models.stimuli.masked_pictures import masked as fill_masked
+from labapp.models.stimuli.masked_pictures import Masking, find_recorded_outputs, first, ranking
+from labapp.models.stimuli.masked_pictures import apply_mask as fill_masked
 from labapp.session.gate import MaskedPredictor, check_predictable
 from labapp.study.overview import check
 from tests.helpers import stimuli
@@ -45,7 +45,7 @@ def written(model: Classifier, tmp_path_factory: pytest.TempPathFactory) -> Path
     loaded = package.load("my/cnn", root=root / "models")
     data = FacesData(dataset="faces", seed=1, train=1, validation=1, test=30).load()
     spec = ScoredSpec("mine", "Mine", "my/cnn", each=2, wrong=1)
-    built = scored_of(loaded, data, spec, seed=1)
+    built = build_scored_from(loaded, data, spec, seed=1)
     importing.write(root / "sets" / "mine", built.manifest, built.files)
     return root
 
@@ -161,7 +161,7 @@ def test_without_the_model_the_set_speaks_for_it(
     of_study = Masking((5.0, 60.0))
     said = masked.outputs(tiny, of_study, photo, "edge")
     assert len(said) == 2
-    assert said == recorded_outputs(tiny, of_study, photo, "edge")
+    assert said == find_recorded_outputs(tiny, of_study, photo, "edge")
 
 
 def test_pictures_that_the_model_cannot_take_are_refused(model: Classifier) -> None:

@@ -125,9 +125,9 @@ def test_a_prototype_whose_neighbours_are_of_other_classes_goes() -> None:
         (torch.arange(12.0), torch.arange(12.0), torch.arange(12.0).flip(0)), dim=1
     )
     owners = torch.tensor([0, 1, 1])
-    assert protopnet.misplaced(nearest, labels, owners).tolist() == [False, True, False]
+    assert protopnet.find_misplaced(nearest, labels, owners).tolist() == [False, True, False]
     three = torch.tensor([0, 1, 0, 1, 0, 1] + [0] * 6)
-    assert not protopnet.misplaced(nearest, three, owners)[1]  # three of six are enough
+    assert not protopnet.find_misplaced(nearest, three, owners)[1]  # three of six are enough
 
 
 def test_no_class_loses_its_last_prototype() -> None:

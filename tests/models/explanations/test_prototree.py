@@ -133,7 +133,7 @@ def pruned_network() -> ProtoTree:
 
 def test_a_pruned_network_still_shares_everything_among_its_leaves() -> None:
     network = pruned_network()
-    left = network.pruned()
+    left = network.make_pruned()
     assert sorted(left.leaves) == [0, 3, 4, 5, 7]
     with torch.no_grad():
         shares = network.shares(network.nearest(torch.rand(3, 3, 48, 48)))
@@ -146,7 +146,9 @@ def test_a_pruned_network_comes_back_from_its_weights() -> None:
     again = ProtoTree(3, 4, 6).eval()
     again.load_state_dict(network.state_dict())
     pictures = torch.rand(4, 3, 48, 48)
-    assert again.pruned().tree.children.tolist() == network.pruned().tree.children.tolist()
+    assert (
+        again.make_pruned().tree.children.tolist() == network.make_pruned().tree.children.tolist()
+    )
     with torch.no_grad():
         assert torch.equal(again(pictures), network(pictures))
 
@@ -155,7 +157,7 @@ def test_a_pruned_network_comes_back_from_its_weights() -> None:
 @examples(40)
 def test_the_greedy_leaf_is_where_a_walk_from_the_root_ends(seed: int) -> None:
     network = pruned_network()
-    left = network.pruned()
+    left = network.make_pruned()
     distance = torch.from_numpy(np.random.default_rng(seed).exponential(1, (6, 7)))
     found = greedy(distance, network.absent, network.present, network.telling)
     for near, leaf in zip(distance[:, left.inner].exp().reciprocal().numpy(), found, strict=True):

@@ -21,8 +21,8 @@ from labapp.models.metrics.sampling import (
     Neighbours,
     RowSampler,
     betavae,
+    draw_fixed_factors,
     factorvae,
-    fixed_factors,
     instance_source,
 )
 from tests.helpers.sample import examples
@@ -208,7 +208,7 @@ def test_rows_or_a_sampler_are_asked_for_and_not_both() -> None:
 
 @given(points=st.integers(1, 5_000), batch=st.integers(1, 200_000))
 def test_fixed_factors_come_in_portions_that_fit_into_memory(points: int, batch: int) -> None:
-    found = fixed_factors(3, points, batch, rng())
+    found = draw_fixed_factors(3, points, batch, rng())
     sizes = [len(portion) for portion in found]
     assert min(sizes) > 0
     assert max(sizes) * batch <= 2**16 or max(sizes) == 1

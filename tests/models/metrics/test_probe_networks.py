@@ -10,7 +10,7 @@ from torch import nn
 from labapp.base.errors import MetricError
 from labapp.models.datasets.split import Float64
 from labapp.models.metrics.inputs import concepts, divide_rows
-from labapp.models.metrics.probes import BATCH, probed
+from labapp.models.metrics.probes import BATCH, train_probes
 
 SEED, EPOCHS = 3, 4
 
@@ -61,7 +61,7 @@ def test_all_at_once_are_the_same_as_one_by_one(classes: int) -> None:
     targets = concepts(truth)
     division = divide_rows(targets, np.random.default_rng(0))
     shares: list[float] = []
-    together = probed(
+    together = train_probes(
         inputs, targets, division, hidden=(8, 5), epochs=EPOCHS, seed=SEED, progress=shares.append
     )
     for network in range(2):
@@ -75,7 +75,7 @@ def test_columns_of_more_and_fewer_classes_stay_in_their_order() -> None:
     truth = np.stack([rng.integers(0, 3, 200), rng.integers(0, 2, 200)], axis=1).astype(float)
     targets = concepts(truth)
     division = divide_rows(targets, rng)
-    told = probed(truth, targets, division, epochs=30, seed=0)
+    told = train_probes(truth, targets, division, epochs=30, seed=0)
     assert [logits.shape[1] for logits in told] == [3, 1]
     likeliest = (told[0].argmax(axis=1), told[1][:, 0] > 0)
     for column, found in enumerate(likeliest):
@@ -87,8 +87,8 @@ def test_refusals() -> None:
     targets = concepts(truth)
     division = divide_rows(targets, np.random.default_rng(0))
     with pytest.raises(MetricError, match="hidden is 0"):
-        probed(inputs, targets, division, hidden=(8, 0), seed=0)
+        train_probes(inputs, targets, division, hidden=(8, 0), seed=0)
     with pytest.raises(MetricError, match="epochs is 0"):
-        probed(inputs, targets, division, epochs=0, seed=0)
+        train_probes(inputs, targets, division, epochs=0, seed=0)
     with pytest.raises(MetricError, match="networks take codes unscaled"):
-        probed(inputs * 1e20, targets, division, seed=0)
+        train_probes(inputs * 1e20, targets, division, seed=0)

@@ -14,7 +14,7 @@ from labapp.base.errors import ModelError
 from labapp.models.datasets.split import Float32
 from labapp.models.representations import cpu_backend, torch_backend
 from labapp.models.representations.decoders import Forward
-from labapp.models.representations.networks import described
+from labapp.models.representations.networks import describe_layers
 from labapp.models.representations.package import find, load_package
 from labapp.models.representations.recipe import ARCHITECTURES, Architecture, TrainedNetwork
 from labapp.models.training import files
@@ -154,7 +154,7 @@ def stack(*modules: nn.Module, seed: int = 0) -> nn.Module:
 
 
 def folded(network: nn.Module) -> list[cpu_backend.Layer] | None:
-    layers = described(network)
+    layers = describe_layers(network)
     return None if layers is None else cpu_backend.fold(layers, torch_backend.weights_of(network))
 
 
@@ -213,9 +213,9 @@ def test_layers_in_words_are_those_of_the_network(name: str) -> None:
     assert isinstance(architecture.source, TrainedNetwork)
     network, parts = architecture.source.decoder(WIDTH), architecture.source.parts
     assert parts is not None
-    layers = described(network)
+    layers = describe_layers(network)
     assert layers is not None
-    assert list(layers) == list(cpu_backend.named(parts(WIDTH)))
+    assert list(layers) == list(cpu_backend.walk_layers(parts(WIDTH)))
     weights = torch_backend.weights_of(network)
     shapes = {key: values.shape for key, values in weights.items()}
     assert cpu_backend.shapes(parts(WIDTH)) == shapes

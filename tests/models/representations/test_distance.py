@@ -44,7 +44,7 @@ def test_mnist_is_one_less_the_overlap_of_rounded_pixels() -> None:
 def test_a_distance_is_symmetric_in_the_unit_interval_and_0_to_itself(
     name: str, x: Array, target: Array
 ) -> None:
-    d = distance.named(name)
+    d = distance.get_distance(name)
     assert 0 <= d(x, target) <= 1
     assert d(x, target) == d(target, x)
     assert d(x, x) == 0
@@ -53,13 +53,13 @@ def test_a_distance_is_symmetric_in_the_unit_interval_and_0_to_itself(
 @pytest.mark.parametrize("name", [*distance.NAMES, "mse/0.2", "mae/0.1", "ssim/0.5"])
 def test_two_empty_pictures_agree(name: str) -> None:
     empty = np.zeros((4, 4), np.float32)
-    assert distance.named(name)(empty, empty) == 0
+    assert distance.get_distance(name)(empty, empty) == 0
 
 
 def test_a_target_is_reached_a_thousandth_early() -> None:
-    assert distance.reached(0.9, 0.9)
-    assert distance.reached(0.8995, 0.9)
-    assert not distance.reached(0.8985, 0.9)
+    assert distance.reaches_target(0.9, 0.9)
+    assert distance.reaches_target(0.8995, 0.9)
+    assert not distance.reaches_target(0.8985, 0.9)
 
 
 def test_squared_error_is_given_as_sum_and_as_mean() -> None:
@@ -71,7 +71,7 @@ def test_squared_error_is_given_as_sum_and_as_mean() -> None:
 @pytest.mark.parametrize("name", [*distance.NAMES, "mse/0.2", "ssim/0.5"])
 @given(x=arrays(np.float32, (3, 6, 6), elements=st.floats(0, 1, width=32)), target=pixels)
 def test_many_pictures_are_as_far_away_as_each_alone(name: str, x: Array, target: Array) -> None:
-    d = distance.named(name)
+    d = distance.get_distance(name)
     assert d.many(x, target).tolist() == [d(picture, target) for picture in x]
 
 
@@ -97,12 +97,12 @@ def test_ssim_is_that_of_wang_and_others(shape: tuple[int, ...], published: floa
 
 def test_a_scale_says_how_far_apart_is_not_alike_at_all() -> None:
     x, target = np.zeros((2, 2, 3), np.float32), np.full((2, 2, 3), 0.1, np.float32)
-    assert distance.named("mse")(x, target) == pytest.approx(0.01)
-    assert distance.named("mse/0.04")(x, target) == pytest.approx(0.25)
-    assert distance.named("mae/0.05")(x, target) == 1
+    assert distance.get_distance("mse")(x, target) == pytest.approx(0.01)
+    assert distance.get_distance("mse/0.04")(x, target) == pytest.approx(0.25)
+    assert distance.get_distance("mae/0.05")(x, target) == 1
 
 
 @pytest.mark.parametrize("name", ["", "rmse", "mnist/2", "mse/", "mse/0", "mse/-1", "mse/nan"])
 def test_what_is_no_distance_is_refused_with_those_there_are(name: str) -> None:
     with pytest.raises(ValueError, match=r"one of sinelines, .*, ssim, or mse, mae, ssim with a"):
-        distance.named(name)
+        distance.get_distance(name)

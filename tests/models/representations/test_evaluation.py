@@ -15,14 +15,14 @@ from labapp.models.datasets.split import Float32, Split
 from labapp.models.representations import effects, measuring, package
 from labapp.models.representations.card import ModelCard, slider
 from labapp.models.representations.effects import random_states
-from labapp.models.representations.measuring import labelled_encodings
+from labapp.models.representations.measuring import load_labelled_encodings
 from labapp.models.representations.recipe import ARCHITECTURES, PublishedScores
 from tests.helpers import digits
 from tests.models.metrics.brief import few_trees
 
 
 def test_a_closed_form_encodes_factors_as_themselves() -> None:
-    rows = labelled_encodings("sinelines/gt")
+    rows = load_labelled_encodings("sinelines/gt")
     assert rows is not None
     assert rows.codes.shape == rows.factors.shape == (5_000, 5)
     assert np.array_equal(rows.codes, rows.factors.astype(np.float32))
@@ -31,21 +31,21 @@ def test_a_closed_form_encodes_factors_as_themselves() -> None:
 
 
 def test_the_rows_are_those_that_the_card_was_measured_on() -> None:
-    rows = labelled_encodings("dsprites/vae")
+    rows = load_labelled_encodings("dsprites/vae")
     assert rows is not None
     assert rows.codes.shape == rows.factors.shape == (measuring.INSTANCES, 5)
     assert rows.code_names == ("z1", "z2", "z3", "z4", "z5")
     assert rows.factor_names == dsprites.NAMES
     decoder = package.load_package("dsprites/vae", "cpu")
-    held = measuring.held_out_data(decoder.card, None).held
-    drawn = measuring.measured_rows(held)
+    held = measuring.load_held_out(decoder.card, None).held
+    drawn = measuring.choose_rows(held)
     assert np.array_equal(rows.codes, decoder.latents[drawn])
     assert np.array_equal(rows.factors, held.factors(drawn))
 
 
 def test_circles_have_no_data_to_be_scored_on() -> None:
     with pytest.raises(ModelError, match="no held-out data"):
-        labelled_encodings("circles/gt")
+        load_labelled_encodings("circles/gt")
 
 
 @pytest.mark.parametrize("name", ["mnist8k/vae5", "mnist8k/ig5"])
@@ -55,7 +55,7 @@ def test_digits_have_no_true_factors(
     """On drawn digits: whether they are the ones of the card is asked elsewhere."""
     digits.write(tmp_path, "t10k", *digits.draw(mnist.COUNTS["t10k"], 1))
     monkeypatch.setattr(measuring, "_same_files", lambda *_: None)
-    assert labelled_encodings(name, data_folder=tmp_path) is None
+    assert load_labelled_encodings(name, data_folder=tmp_path) is None
 
 
 HELD, MEASURED = 3_000, 1_000
@@ -80,7 +80,7 @@ CARD = ModelCard.model_validate(
 def a_split() -> Split:
     """More held-out rows than are measured, in the grid's order, as `dsprites.split` has them."""
     rows = np.arange(0, dsprites.COUNT, dsprites.COUNT // HELD)[:HELD]
-    held = dsprites.RenderedRows(rows)
+    held = dsprites.RenderedSprites(rows)
     return Split(train=held, held=held, factor_names=dsprites.NAMES, generative=True)
 
 

@@ -38,7 +38,7 @@ def test_the_processor_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_file_of_torch_names_both_extras() -> None:
-    graph.needed()
+    graph.import_onnx()
     with pytest.raises(ModelError, match=r"not installed \(torch\)") as missing:
-        graph.needed(torch=True)
+        graph.import_onnx(torch=True)
     assert f'{sys.executable} -m pip install "labapp[import,torch]"' in missing.value.todo

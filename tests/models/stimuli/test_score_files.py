@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from labapp.base.errors import StimuliError
 from labapp.models.stimuli import importing, library, masked_pictures, pictures, score_files
 from labapp.models.stimuli.manifest import Fill, Sign
-from labapp.models.stimuli.masked_pictures import MaskedRef, Masking, recorded_outputs
+from labapp.models.stimuli.masked_pictures import MaskedRef, Masking, find_recorded_outputs
 from tests.helpers import stimuli
 from tests.models.stimuli.test_sources import as_tables
 
@@ -199,7 +199,7 @@ def test_what_is_masked_is_filled_and_the_rest_is_as_it_was(
     before = picture.copy()
     mask = random.random((grid, grid)) < 0.5
     level = masked_pictures.level(fill, (0.25, 0.5, 0.75) if colour else (0.25,))
-    made = masked_pictures.masked(picture, mask, level)
+    made = masked_pictures.apply_mask(picture, mask, level)
     assert (picture == before).all()
     assert (made.shape, made.dtype) == (picture.shape, np.uint8)
     for y, x in np.ndindex(side, side):
@@ -221,9 +221,9 @@ def test_the_levels_of_masked_pixels() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     picture = np.zeros((9, 8), np.uint8)
     with pytest.raises(ValueError, match="8 x 9 pixels has no whole blocks for 4 x 4 scores"):
-        masked_pictures.masked(picture, np.ones((4, 4), bool), np.zeros(1, np.uint8))
+        masked_pictures.apply_mask(picture, np.ones((4, 4), bool), np.zeros(1, np.uint8))
     with pytest.raises(ValueError, match="a grey picture has one level"):
-        masked_pictures.masked(picture, np.ones((9, 8), bool), np.zeros(3, np.uint8))
+        masked_pictures.apply_mask(picture, np.ones((9, 8), bool), np.zeros(3, np.uint8))
 
 
 def test_a_masked_picture_has_a_name_that_says_it_all() -> None:
@@ -287,7 +287,7 @@ def test_what_another_model_says_is_imported(
             for one in (*m["photos"], m["correct_example"], m["incorrect_example"])
         ],
     )
-    assert recorded_outputs(plain, MASKING, plain.manifest.photos[0], "middle") == ()
+    assert find_recorded_outputs(plain, MASKING, plain.manifest.photos[0], "middle") == ()
     assert importing.load_any(str(plain.folder)) == plain
     folder = as_tables(plain)
     masked_pictures.write(importing.load_any(str(folder)), MASKING, tmp_path / "masked")
@@ -305,14 +305,16 @@ def test_what_another_model_says_is_imported(
     taken = library.load(target)
     for photo in taken.manifest.photos:
         for method in ("middle", "edge"):
-            said = recorded_outputs(taken, MASKING, photo, method)
+            said = find_recorded_outputs(taken, MASKING, photo, method)
             refs = [
                 MaskedRef(taken.id, photo.id, method, "grey", "absolute", percent)
                 for percent in MASKING.percents
             ]
             expected = [round(float(masked_pictures.picture(taken, ref).mean()), 3) for ref in refs]
             assert [one[0] for one in said] == expected
-            assert recorded_outputs(taken, Masking(masked_pictures.sizes()), photo, method) == ()
+            assert (
+                find_recorded_outputs(taken, Masking(masked_pictures.sizes()), photo, method) == ()
+            )
 
 
 def test_names_with_dashes_are_pictures_of_their_own(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from labapp.base.resources import assets
 from labapp.models.datasets.birds import BirdRows
 from labapp.models.stimuli import importing, library, pictures, sources
 from labapp.models.stimuli import masked_pictures as masking
-from labapp.models.stimuli.check import check, reference_pairs, reserved
+from labapp.models.stimuli.check import check, find_reserved_pictures, reference_pairs
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import ColourMap, Concept, Manifest, Photo
 from tests.helpers import stimuli
@@ -435,7 +435,7 @@ def test_pictures_are_used_again_and_taken_from_what_there_is_most_of() -> None:
         photo("b", True, False), photo("c", False, True),
     )  # fmt: skip
     assert names(made) == [("a0", "b", 0), ("a0", "c", 0)]
-    assert reserved(reference_pairs(made, 1)) == {"a0.png", "b.png", "c.png"}
+    assert find_reserved_pictures(reference_pairs(made, 1)) == {"a0.png", "b.png", "c.png"}
 
 
 def test_a_concept_that_all_pictures_have_cannot_be_shown() -> None:
@@ -468,7 +468,7 @@ def test_pairs_show_both_states_and_nothing_nearer_is_passed_over(
             for place in range(3)
             if place != pair.concept and pair.off.concepts[place] != pair.on.concepts[place]
         )
-    assert len(reserved(pairs)) <= 2 * len(pairs)
+    assert len(find_reserved_pictures(pairs)) <= 2 * len(pairs)
 
 
 @pytest.mark.parametrize("folder", sorted((assets() / "stimuli").glob("*/answers.npy")))
@@ -477,7 +477,7 @@ def test_shipped_sets_show_every_concept_alone_and_keep_enough_pictures(folder: 
     made = library.load(folder.parent).manifest  # type: ignore[attr-defined]
     pairs = reference_pairs(made, 1)
     assert {pair.differing for pair in pairs} == {()}
-    left = [each for each in made.photos if each.photo not in reserved(pairs)]
+    left = [each for each in made.photos if each.photo not in find_reserved_pictures(pairs)]
     for kind in ("repair", "control"):
         assert sum(each.item == kind and not each.natural for each in left) >= 6
     assert sum(each.natural for each in left) >= 6
@@ -642,8 +642,8 @@ def test_a_ready_picture_is_shown_as_it_is() -> None:
 def test_enlarging_keeps_places_and_constants() -> None:
     grid = np.zeros((3, 3), np.float32)
     grid[1, 2] = 1
-    large = masking.enlarged(grid, 90, 90)
+    large = masking.enlarge_bilinear(grid, 90, 90)
     assert np.unravel_index(large.argmax(), large.shape)[1] >= 74
     assert abs(int(np.unravel_index(large.argmax(), large.shape)[0]) - 45) <= 1
-    assert np.allclose(masking.enlarged(np.full((3, 5), 7, np.float32), 40, 20), 7)
-    assert masking.enlarged(np.ones((1, 1), np.float32), 4, 4).shape == (4, 4)
+    assert np.allclose(masking.enlarge_bilinear(np.full((3, 5), 7, np.float32), 40, 20), 7)
+    assert masking.enlarge_bilinear(np.ones((1, 1), np.float32), 4, 4).shape == (4, 4)

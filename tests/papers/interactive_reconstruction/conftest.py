@@ -12,8 +12,8 @@ import pytest
 from labapp.analysis import Tables, load
 from labapp.analysis.analyze import write
 from labapp.analysis.task_report import Findings
-from labapp.papers.interactive_reconstruction.profile import PROFILE, Comparisons
-from labapp.papers.interactive_reconstruction.results import Found
+from labapp.papers.interactive_reconstruction.profile import PROFILE, GroupFindings
+from labapp.papers.interactive_reconstruction.results import GroupResults
 from labapp.session.simulation.simulation_job import simulate_study
 from tests.helpers.sample import EVERYTHING
 from tests.helpers.undrawn import without_drawing
@@ -92,9 +92,9 @@ class Analysed:
     folder: Path
 
     @property
-    def groups(self) -> tuple[Found, ...]:
+    def groups(self) -> tuple[GroupResults, ...]:
         """What the models of each group say."""
-        of_models: Comparisons = self.found.of[PROFILE]
+        of_models: GroupFindings = self.found.of[PROFILE]
         return of_models.groups
 
     def of_profile(self) -> pd.DataFrame:

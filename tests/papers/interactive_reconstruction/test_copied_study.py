@@ -11,13 +11,13 @@ import pytest
 
 from labapp.analysis.analyze import statistics
 from labapp.analysis.columns import table_columns
-from labapp.analysis.tables import Tables, load, typed
+from labapp.analysis.tables import Tables, build_frame, load
 from labapp.analysis.task_report import Findings, ReportedStudy
 from labapp.base import resources
-from labapp.base.report.page import joined
+from labapp.base.report.page import join_parts
 from labapp.papers.interactive_reconstruction import results
 from labapp.papers.interactive_reconstruction.profile import PROFILE
-from labapp.session.planning.power import planned_groups
+from labapp.session.planning.power import plan_groups
 from labapp.session.planning.thresholds import People
 from labapp.session.simulation.simulation_job import simulate_study
 
@@ -73,7 +73,7 @@ def as_original(tables: Tables) -> Tables:
         texts = frame.select_dtypes("string").columns
         columns = {column: frame[column].map(renamed, na_action="ignore") for column in texts}
         made[name] = frame.assign(**columns).astype(frame.dtypes.to_dict())
-    return Tables.of(made, typed([], table_columns()["snapshots"]))
+    return Tables.of(made, build_frame([], table_columns()["snapshots"]))
 
 
 def rows_of(tables: Tables) -> list[str]:
@@ -117,12 +117,12 @@ def test_its_sections_and_plan_are_the_originals(simulated: Tables) -> None:
         (study,) = counted.participants["study"].unique()
         findings = PROFILE.findings(counted, ())
         shown = ReportedStudy(str(study), "s", tables, counted)
-        sections = str(joined(PROFILE.sections(shown, findings)))
+        sections = str(join_parts(PROFILE.sections(shown, findings)))
         # Where a curve begins in its drawing, and ids of drawings, are of no meaning.
         texts = re.sub(r"<svg.*?</svg>", "", sections, flags=re.DOTALL)
         who = sorted(map(str, tables.participants["participant"].unique()))
         people = People(tables, dict.fromkeys(who, "random"), tables.trials, {"random": 1.0})
-        groups, left_out = planned_groups(people)
+        groups, left_out = plan_groups(people)
         plan = [
             (group.name, group.words, group.levels, pool.metric, renamed(test.name),
              pool.values.tolist())

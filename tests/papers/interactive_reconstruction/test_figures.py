@@ -37,7 +37,7 @@ from labapp.papers.interactive_reconstruction.figures import (
     plates,
     shares,
 )
-from labapp.papers.interactive_reconstruction.results import Found
+from labapp.papers.interactive_reconstruction.results import GroupResults
 from tests.helpers.compared import (
     DIALS,
     EXEMPLARS,
@@ -56,12 +56,12 @@ TIME = ("response_time_s",)
 
 
 @cache
-def rated() -> Found:
+def rated() -> GroupResults:
     """Eight participants; made once, where they are asked for."""
     return found_of(group_of(rated=True))
 
 
-def drawn(kind: str, *found: Found) -> ReportFigure:
+def drawn(kind: str, *found: GroupResults) -> ReportFigure:
     """One figure; of a study there are up to five."""
     made = draw(kind, found)
     assert made is not None

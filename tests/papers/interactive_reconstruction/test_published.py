@@ -22,8 +22,8 @@ from labapp.papers.interactive_reconstruction.results import (
     RECONSTRUCTION,
     SCORE_METRICS,
     TRAVERSALS,
-    Group,
     Printed,
+    StudyGroup,
     in_order,
     not_published,
     published_name,
@@ -40,9 +40,9 @@ BY_COLUMN: dict[str, Metric] = {
 }
 
 
-def group(study: str, task: str, models: tuple[str, ...]) -> Group:
+def group(study: str, task: str, models: tuple[str, ...]) -> StudyGroup:
     empty = pd.DataFrame({"participant": pd.Series(dtype=str)})
-    return Group(study, task, "", models, study != "mnist-crowd", empty, empty, repeats=study)
+    return StudyGroup(study, task, "", models, study != "mnist-crowd", empty, empty, repeats=study)
 
 
 DSPRITES = group("synthetic-crowd", RECONSTRUCTION, tuple(f"dsprites/{m}" for m in SYNTHETIC))

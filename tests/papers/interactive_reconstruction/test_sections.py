@@ -16,9 +16,9 @@ from labapp.papers.interactive_reconstruction import sections
 from labapp.papers.interactive_reconstruction.results import (
     PAIRS,
     Facts,
-    Found,
+    GroupResults,
     comparisons,
-    corrected,
+    correct_tests,
     facts,
 )
 from tests.helpers.compared import RECONSTRUCTION, SEVEN, TRAVERSALS, found_of, group_of
@@ -30,14 +30,14 @@ def plain(html: Iterable[str]) -> str:
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", "".join(html))).split())
 
 
-def as_published(found: Found) -> Found:
+def as_published(found: GroupResults) -> GroupResults:
     """As if the study were the paper's."""
     group = replace(found.group, repeats="synthetic-crowd")
-    compared = tuple(corrected(each, found.n_tests) for each in comparisons(group))
-    return Found(group, compared, found.n_tests)
+    compared = tuple(correct_tests(each, found.n_tests) for each in comparisons(group))
+    return GroupResults(group, compared, found.n_tests)
 
 
-def of(known: Analysed, place: int) -> Found:
+def of(known: Analysed, place: int) -> GroupResults:
     return known.groups[place]
 
 
@@ -94,7 +94,7 @@ def test_where_the_paper_contradicts_itself_it_is_said(whole: Analysed) -> None:
         replace(one, rows=tuple(renamed(row) for row in one.rows if row.item != PAIRS))
         for one in found.compared
     )
-    other = Found(replace(found.group, models=models), compared, found.n_tests)
+    other = GroupResults(replace(found.group, models=models), compared, found.n_tests)
     said = plain(sections.of_task("reconstruction", [other]))
     assert "Of the paper's values:" in said
     assert "6.1.1 has F = 31.6, which gives p = 7e-08" in said

@@ -20,11 +20,11 @@ from statsmodels.stats.anova import AnovaRM, anova_lm
 
 from labapp.analysis import Tables, load
 from labapp.analysis.columns import table_columns
-from labapp.analysis.tables import typed
+from labapp.analysis.tables import build_frame
 from labapp.papers.interactive_reconstruction import sections
 from labapp.papers.interactive_reconstruction.figures import changes
 from labapp.papers.interactive_reconstruction.profile import PROFILE, findings
-from labapp.papers.interactive_reconstruction.results import Group, comparisons, groups_of
+from labapp.papers.interactive_reconstruction.results import StudyGroup, comparisons, groups_of
 from labapp.tasks.reconstruction.report.contents import METRICS
 from tests.analysis.test_report import quiet_session
 from tests.helpers.compared import group_of
@@ -402,13 +402,13 @@ def tables(
         "scores": [GROUPS_WHO | row for row in scores or []],
     }
     columns = table_columns()
-    frames = empty() | {name: typed(some, columns[name]) for name, some in rows.items()}
+    frames = empty() | {name: build_frame(some, columns[name]) for name, some in rows.items()}
     return Tables.of(frames, frames["snapshots"])
 
 
 @cache
 def empty() -> dict[str, pd.DataFrame]:
-    frames = {name: typed([], columns) for name, columns in table_columns().items()}
+    frames = {name: build_frame([], columns) for name, columns in table_columns().items()}
     return frames | {"trials": frames["trials"].astype({"excluded": bool})}
 
 
@@ -423,7 +423,7 @@ def stage(participant: str, model: str, value: float = 1.0, **more: Any) -> dict
     } | more
 
 
-def names(groups: list[Group]) -> list[tuple[str, tuple[str, ...], bool]]:
+def names(groups: list[StudyGroup]) -> list[tuple[str, tuple[str, ...], bool]]:
     return [(group.name, group.models, group.within) for group in groups]
 
 
@@ -469,7 +469,7 @@ def test_who_took_part_twice_counts_with_the_first_model_where_each_meets_one() 
         | {"task": "reconstruction", "excluded": False}
         for who, session, model in met
     ]
-    known = replace(known, trials=typed(questions, table_columns()["trials"]))
+    known = replace(known, trials=build_frame(questions, table_columns()["trials"]))
     (group,) = groups_of(known)
     assert (len(group.models), group.within, group.participants, group.first_only) == (
         *(3, False, 9),

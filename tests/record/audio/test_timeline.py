@@ -20,7 +20,7 @@ from labapp.base.errors import RecordError
 from labapp.record.audio.alignment import HUBER_S, Anchor, fit_clock, fit_segment, huber_line
 from labapp.record.audio.capture import HEADER_BYTES, Packet, PacketQueue, WavWriter, wav_header
 from labapp.record.audio.recorded_sound import repair_wav, tail
-from labapp.record.audio.speech import joined, stretches, utterances
+from labapp.record.audio.speech import join_stretches, stretches, utterances
 from labapp.record.audio.track import PacketTimeline, PlacedPacket
 from labapp.record.events import Event
 from labapp.record.events.voice import AudioBlock
@@ -480,7 +480,7 @@ def test_joined_stretches_hold_all_and_lie_apart(
     for pause, length in lengths:
         heard.append((at + pause / 100, at + (pause + length) / 100))
         at = heard[-1][1]
-    together = joined(heard, pause_s)
+    together = join_stretches(heard, pause_s)
     assert all(b[0] - a[1] >= pause_s for a, b in pairwise(together))
     assert all(any(a <= t0 and t1 <= b for a, b in together) for t0, t1 in heard)
     assert {t for pair in together for t in pair} <= {t for pair in heard for t in pair}

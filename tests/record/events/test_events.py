@@ -26,7 +26,7 @@ from labapp.record.events import (
     describe,
     is_durable,
     payload_of,
-    registered,
+    registered_kinds,
     registry,
     row_hash,
 )
@@ -38,12 +38,12 @@ from labapp.record.events.registry import (
     Word,
     Written,
     hints,
-    kept,
+    kept_fields,
     kind,
     migration,
     payload_text,
+    personal_fields,
     remarks,
-    written,
 )
 from tests.helpers.nightly import EVERYTHING
 
@@ -124,16 +124,18 @@ def stored(payload: Payload, /, **changes: Any) -> Event:
 
 def test_a_new_process_knows_every_kind() -> None:
     """Nothing else imports the modules that register them."""
-    code = "from labapp.record.events.registry import known, registered\n"
-    code += "assert known('trial.ended') and known('lsl.opened'); print(*registered())"
+    code = "from labapp.record.events.registry import find_kind, registered_kinds\n"
+    code += (
+        "assert find_kind('trial.ended') and find_kind('lsl.opened'); print(*registered_kinds())"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    own = {name for name, cls in registered().items() if cls.__module__.startswith("labapp.")}
+    own = {name for name, cls in registered_kinds().items() if cls.__module__.startswith("labapp.")}
     assert set(done.stdout.split()) == own
 
 
-@pytest.mark.parametrize("name", registered())
+@pytest.mark.parametrize("name", registered_kinds())
 def test_every_kind_comes_back_as_it_was_stored(name: str) -> None:
-    cls = registered()[name]
+    cls = registered_kinds()[name]
 
     @settings(max_examples=30 if EVERYTHING else 4)
     @given(payloads_of(cls))
@@ -145,10 +147,10 @@ def test_every_kind_comes_back_as_it_was_stored(name: str) -> None:
 
 def test_every_kind_is_described() -> None:
     rows = {row["kind"]: row for row in describe()}
-    assert list(rows) == sorted(registered())
+    assert list(rows) == sorted(registered_kinds())
     for row in rows.values():
         assert row["meaning"].endswith("."), row
-        assert not row["meaning"].startswith(registered()[row["kind"]].__name__ + "("), row
+        assert not row["meaning"].startswith(registered_kinds()[row["kind"]].__name__ + "("), row
     assert rows["dial.moved"]["fields"] == {
         "z_seq": "int",
         "dimension": "int",
@@ -159,7 +161,7 @@ def test_every_kind_is_described() -> None:
 
 def test_a_field_under_another_name_is_told() -> None:
     """Of every kind: as many fields as there should be are not yet the right ones."""
-    for name, cls in registered().items():
+    for name, cls in registered_kinds().items():
         event = stored(plain(cls))
         for field in cls.__struct_fields__:
             payload = {key: value for key, value in event.payload.items() if key != field}
@@ -186,7 +188,7 @@ def test_screens_wait_for_what_must_not_be_lost() -> None:
 
 
 def test_what_cannot_be_read_is_told() -> None:
-    payload = registered()["note.added"]("hm", 5)  # type: ignore[call-arg]
+    payload = registered_kinds()["note.added"]("hm", 5)  # type: ignore[call-arg]
     for changes, said in (
         ({"kind": "note.burnt"}, "unknown kind 'note.burnt'"),
         ({"v": 9}, "version 9 is newer"),
@@ -198,7 +200,7 @@ def test_what_cannot_be_read_is_told() -> None:
 
 
 def test_many_payloads_are_those_of_each_event_and_a_wrong_one_is_named() -> None:
-    note, paused = registered()["note.added"], registered()["session.paused"]
+    note, paused = registered_kinds()["note.added"], registered_kinds()["session.paused"]
     events = [
         stored(note("a", 5)),  # type: ignore[call-arg]
         stored(paused("rest")),  # type: ignore[call-arg]
@@ -220,7 +222,7 @@ WRONG: dict[Any, tuple[Any, ...]] = {
 
 def test_a_field_of_another_type_is_named() -> None:
     """Of every field of every kind, also within lists and objects."""
-    for name, cls in registered().items():
+    for name, cls in registered_kinds().items():
         payload = plain(cls)
         for field, hint in typing.get_type_hints(cls).items():
             if field not in payload.as_dict() or hint is Any:
@@ -252,14 +254,14 @@ def test_a_field_of_another_type_is_named() -> None:
 def test_what_is_out_of_range_or_wrong_within_is_named(
     name: str, fields: dict[str, Any], field: str
 ) -> None:
-    payload = plain(registered()[name])
+    payload = plain(registered_kinds()[name])
     event = stored(payload, payload=payload.as_dict() | fields)
     with pytest.raises(ValueError, match=f"its {field} is "):
         payload_of(event)
 
 
 def test_older_versions_are_migrated_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_KINDS", dict(registered()))
+    monkeypatch.setattr(registry, "_KINDS", dict(registered_kinds()))
     monkeypatch.setattr(registry, "_MIGRATIONS", {})
 
     @kind("test.measured", version=3)
@@ -290,7 +292,7 @@ def test_older_versions_are_migrated_step_by_step(monkeypatch: pytest.MonkeyPatc
 @pytest.fixture
 def own_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kinds that a test defines are known in that test alone."""
-    monkeypatch.setattr(registry, "_KINDS", dict(registered()))
+    monkeypatch.setattr(registry, "_KINDS", dict(registered_kinds()))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -375,8 +377,8 @@ def test_a_field_says_its_unit_its_bounds_and_its_privacy() -> None:
         other: str
 
     known = hints(Heard)
-    assert kept(Heard) == {"names"}
-    assert written(Heard) == {"said", "link"}
+    assert kept_fields(Heard) == {"names"}
+    assert personal_fields(Heard) == {"said", "link"}
     assert remarks(known["rate"]) == "from 1, to 1000000, unit Hz"
     assert remarks(known["names"]) == "privacy kept"
     assert remarks(known["other"]) == ""
@@ -384,19 +386,19 @@ def test_a_field_says_its_unit_its_bounds_and_its_privacy() -> None:
 
 @pytest.mark.usefixtures("own_kinds")
 def test_a_mark_is_in_a_lane_that_a_timeline_has() -> None:
-    assert registered()["note.added"].lane == "notes"
+    assert registered_kinds()["note.added"].lane == "notes"
     with pytest.raises(ValueError, match="'alarm', which is no lane"):
         kind("test.rang", lane="alarm")(Payload)
 
 
 def test_numbers_of_numpy_become_numbers() -> None:
-    solved = registered()["skip.offered"](np.float64(1.5))  # type: ignore[call-arg]
+    solved = registered_kinds()["skip.offered"](np.float64(1.5))  # type: ignore[call-arg]
     live = stored(solved, payload=solved.as_dict())
     assert type(payload_of(live).as_dict()["active_s"]) is float
 
 
 def test_payloads_are_stored_copied_and_pickled() -> None:
-    for cls in registered().values():
+    for cls in registered_kinds().values():
         payload = plain(cls)
         assert pickle.loads(pickle.dumps(payload)) == copy.deepcopy(payload) == payload
         assert payload_of(stored(payload)) == payload

@@ -30,13 +30,13 @@ def files(folder: str) -> list[Path]:
 def kinds_of_tasks() -> set[str]:
     return {
         name
-        for name, cls in registry.registered().items()
+        for name, cls in registry.registered_kinds().items()
         if cls.__module__.startswith("labapp.tasks.")
     }
 
 
 def test_the_events_of_a_task_are_in_its_folder() -> None:
-    homes = {registry.registered()[name].__module__ for name in kinds_of_tasks()}
+    homes = {registry.registered_kinds()[name].__module__ for name in kinds_of_tasks()}
     assert homes <= {f"labapp.tasks.{name}.events" for name in TASKS}
     assert {"dial.moved", "photo.drawn", "consent.given", "response.given"} <= kinds_of_tasks()
 
@@ -82,7 +82,7 @@ def test_the_vocabulary_is_known_without_anything_that_takes_long_to_import() ->
 def test_every_trial_begins_with_a_kind_that_names_parts_that_are_there() -> None:
     from labapp.study.plugins.registry import part_class
 
-    begins = [cls for cls in registry.registered().values() if cls.begins]
+    begins = [cls for cls in registry.registered_kinds().values() if cls.begins]
     assert begins
     for cls in begins:
         assert not cls.of_trial, f"{cls.kind} cannot be of a trial that it begins"
@@ -95,7 +95,7 @@ PART = {"id": "stage-1", "dimensions": DIALS, "boxes": [{"dimensions": DIALS}]}
 STATES = ("z", "z_start", "z_target")
 ABOUT_DIALS = [
     cls
-    for _, cls in sorted(registry.registered().items())
+    for _, cls in sorted(registry.registered_kinds().items())
     if {"dimension", *STATES} & {*cls.__struct_fields__}
 ]
 

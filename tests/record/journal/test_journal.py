@@ -18,7 +18,7 @@ from labapp.base.clock import FakeClock
 from labapp.base.errors import JournalError, LabappError, RecordError
 from labapp.record.events import GENESIS, Event, Payload, Source, UnstampedEvent, payload_of
 from labapp.record.events.lifecycle import NoteAdded, SessionPlanned, SessionReopened, SkipRequested
-from labapp.record.events.registry import frequent_kinds, loose, payload_text, registered
+from labapp.record.events.registry import frequent_kinds, loose, payload_text, registered_kinds
 from labapp.record.journal.layout import COLUMNS, JOURNAL, LOCK, FolderTree, Tree, ZipTree
 from labapp.record.journal.opening import SessionPlace, describe
 from labapp.record.journal.read import (
@@ -26,7 +26,7 @@ from labapp.record.journal.read import (
     check_chain,
     check_journal,
     check_rows,
-    held,
+    is_locked,
     payloads,
     plausible,
     read_rows,
@@ -63,7 +63,7 @@ def test_rows_are_those_that_were_written_with_a_whole_chain(tmp_path: Path) -> 
             event.kind,
             event.v,
         )
-        assert row.chained(head) == row.hash
+        assert row.compute_hash(head) == row.hash
         head = row.hash
 
 
@@ -88,26 +88,26 @@ def test_some_kinds_only(tmp_path: Path) -> None:
 def test_a_running_session_is_read_while_its_writer_goes_on(tmp_path: Path) -> None:
     home = SessionFolder(tmp_path)
     with home.lock(), Journal.create(home.journal, FakeClock()) as journal:
-        assert held(tmp_path)
+        assert is_locked(tmp_path)
         for number in range(5):
             receipt = journal.append(UnstampedEvent(NoteAdded(str(number), 0)), Source.MODERATOR)
             assert receipt.wait(5.0)
             found = read_rows(tmp_path)
             assert [row.event().payload["text"] for row in found] == list("01234"[: number + 1])
-            assert held(tmp_path)
-    assert not held(tmp_path)
+            assert is_locked(tmp_path)
+    assert not is_locked(tmp_path)
     assert len(read_rows(tmp_path)) == 5
 
 
 def test_a_lock_nobody_holds_is_not_held(tmp_path: Path) -> None:
-    assert not held(tmp_path)
+    assert not is_locked(tmp_path)
     (tmp_path / LOCK).touch()
-    assert not held(tmp_path)
+    assert not is_locked(tmp_path)
     lock = SessionFolder(tmp_path).lock()
-    assert held(tmp_path)
-    assert held(tmp_path), "looking must not free the lock"
+    assert is_locked(tmp_path)
+    assert is_locked(tmp_path), "looking must not free the lock"
     lock.release()
-    assert not held(tmp_path)
+    assert not is_locked(tmp_path)
 
 
 def test_no_journal(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_a_rewritten_chain_still_shows_running_back_and_strange_segments(rows: l
     changed[150] = changed[150]._replace(segment=7)
     previous = GENESIS
     for index, row in enumerate(changed):
-        changed[index] = row._replace(hash=row.chained(previous))
+        changed[index] = row._replace(hash=row.compute_hash(previous))
         previous = changed[index].hash
     told = [str(p) for p in check_rows(changed, "j")]
     assert any("event 101: its time 5 ns lies before" in t for t in told)
@@ -476,7 +476,7 @@ SEED = 2**70 + 1
 
 """Whole numbers of a study are as large as its author likes; this one is no float."""
 
-QUICK = sorted(name for name, cls in registered().items() if not loose(cls))
+QUICK = sorted(name for name, cls in registered_kinds().items() if not loose(cls))
 
 
 def row(kind: str, payload: str) -> Row:

@@ -29,13 +29,13 @@ from tests.helpers.trees import snapshot
 def read(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The folders whose journals are read."""
     places: list[Path] = []
-    real = sessions.recorded
+    real = sessions.summarise_recorded
 
     def recorded(folder: Path) -> object:
         places.append(folder)
         return real(folder)
 
-    monkeypatch.setattr(sessions, "recorded", recorded)
+    monkeypatch.setattr(sessions, "summarise_recorded", recorded)
     return places
 
 

@@ -20,7 +20,7 @@ from labapp.base.clock import NS
 from labapp.base.errors import AnnotationError, SessionBusy
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations import redacting
-from labapp.coding.annotations.bundling import bundled_annotations, leaving_annotations
+from labapp.coding.annotations.bundling import bundle_annotations, leaving_annotations
 from labapp.coding.annotations.final import final_marks
 from labapp.coding.annotations.ledger import rewrite
 from labapp.coding.annotations.model import Redaction, Text, Unit, Word, annotations_folder
@@ -303,7 +303,7 @@ def test_whatever_was_done_what_leaves_is_what_holds(
     record = open_record(session)
     leaving = leaving_annotations(record)
     assert leaving == annotations_of(record)
-    lines = bundled_annotations(record)["raters/dora.jsonl"].splitlines()
+    lines = bundle_annotations(record)["raters/dora.jsonl"].splitlines()
     assert len(lines) == len(leaving.raters["dora"].marks) + 1, "no line of before"
 
 

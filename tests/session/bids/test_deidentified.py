@@ -21,7 +21,7 @@ import soundfile
 from labapp.analysis.rows import SessionRecords
 from labapp.base import resources
 from labapp.base.errors import BundleError, DataFolderError
-from labapp.record.events import registered
+from labapp.record.events import registered_kinds
 from labapp.record.events.commands import Next
 from labapp.record.events.lifecycle import (
     AlarmRaised,
@@ -33,7 +33,7 @@ from labapp.record.events.lifecycle import (
     SessionPaused,
     SessionResumed,
 )
-from labapp.record.events.registry import Source, written
+from labapp.record.events.registry import Source, personal_fields
 from labapp.record.events.trials import QuestionnaireSubmitted, ResponseChanged
 from labapp.record.events.voice import AudioBlock, AudioStarted, AudioStopped
 from labapp.record.journal.opening import open_record
@@ -299,10 +299,10 @@ def test_where_others_could_read_the_days_nothing_is_exported(
 
 
 def test_a_time_that_is_none_is_told(session: Path) -> None:
-    from labapp.session.bids.contents import moved
+    from labapp.session.bids.contents import move_time
 
     with pytest.raises(BundleError, match="cannot be read as a date"):
-        moved("yesterday at noon", 3)
+        move_time("yesterday at noon", 3)
 
 
 def test_the_days_go_with_the_last_session_of_a_participant(tmp_path: Path) -> None:
@@ -408,8 +408,8 @@ def test_redacted_events_can_still_be_read(bundle_redaction: Path) -> None:
 
 
 def test_text_is_withheld_unless_it_is_listed() -> None:
-    known = registry.kept_text()
-    for kind, cls in registered().items():
+    known = registry.collect_kept_text()
+    for kind, cls in registered_kinds().items():
         fields = list(cls.__struct_fields__)
         payload = dict.fromkeys(fields, "something said")
         if "instrument" in payload:
@@ -420,8 +420,8 @@ def test_text_is_withheld_unless_it_is_listed() -> None:
     assert known["trial.ended"] == {"outcome"}
     assert known["dial.moved"] == {"device"}
     assert known["stimuli.kept"] == {"stimuli", "manifest_sha256", "files"}
-    assert {"text"} == written(registered()["label.edited"])
-    assert not any(known[kind] & written(cls) for kind, cls in registered().items())
+    assert {"text"} == personal_fields(registered_kinds()["label.edited"])
+    assert not any(known[kind] & personal_fields(cls) for kind, cls in registered_kinds().items())
 
 
 def test_an_unknown_kind_is_withheld_too() -> None:

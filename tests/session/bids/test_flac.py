@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from labapp.analysis import load
 from labapp.base.errors import BundleError, RecordError, UsageError
 from labapp.coding.annotations.redacting import redact
-from labapp.coding.annotations.segmenting import voiced
+from labapp.coding.annotations.segmenting import find_speech
 from labapp.coding.sound import SessionSound
 from labapp.record.audio.capture import wav_header
 from labapp.record.journal.flac import FlacTree, cannot_be_flac, write_flac
@@ -107,7 +107,7 @@ def test_what_reads_sound_reads_the_same(made: Path, name: str) -> None:
     wav, flac = sounds
     assert (flac.spans, flac.gaps, flac.problems) == (wav.spans, wav.gaps, ())
     np.testing.assert_array_equal(flac.read(0, 124_000), wav.read(0, 124_000))
-    assert voiced(flac) == voiced(wav)
+    assert find_speech(flac) == find_speech(wav)
     tables = [load(made / each).participants for each in ("wav", name)]
     assert tables[0].equals(tables[1])
     for sound in sounds:

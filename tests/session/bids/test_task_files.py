@@ -263,7 +263,7 @@ def test_a_kind_that_nobody_has_a_row_for_has_one_with_all_it_says(
         (levels,) = [column.levels for column in table.columns if column.name == "trial_type"]
         assert told == {name: text for name, text in fields.items() if name not in elsewhere}
         for name in told:
-            meaning = " ".join((kinds.registered()[name].__doc__ or "").split())
+            meaning = " ".join((kinds.registered_kinds()[name].__doc__ or "").split())
             assert levels[name] == f"{meaning} Text is its fields as JSON."
 
 
@@ -272,7 +272,7 @@ def test_every_shipped_kind_has_a_place_in_a_bundle() -> None:
     of_tasks = {kind for files in registry.task_files() for kind in files.placed}
     begun = {"segment.started", "part.started"}
     placed = {*SESSION_TYPES, *registry.course_rows(), *of_tasks, *WITHOUT_ROW, *begun}
-    assert set(kinds.registered()) == placed - {"segment", "part", "pause", "break", "gap"}
+    assert set(kinds.registered_kinds()) == placed - {"segment", "part", "pause", "break", "gap"}
     assert not WITHOUT_ROW & {*SESSION_TYPES, *registry.course_rows(), *of_tasks}
 
 
@@ -288,7 +288,7 @@ def test_the_rows_of_shipped_tasks_stand_behind_rows_that_are_there() -> None:
     rows = registry.course_rows()
     for row in rows.values():
         assert row.behind in {*SESSION_TYPES, *rows}
-        assert row.kind in kinds.registered()
+        assert row.kind in kinds.registered_kinds()
         assert row.kind not in SESSION_TYPES
 
 
@@ -338,7 +338,7 @@ def test_columns_that_a_package_lists_as_until_0_1_are_those_of_its_file() -> No
 
 
 def test_every_kind_with_a_row_is_a_kind_of_event() -> None:
-    known = set(kinds.registered())
+    known = set(kinds.registered_kinds())
     for files in registry.task_files():
         assert {files.drawn, files.shown, *files.kinds} <= known
         assert set(files.kinds.values()) | {"stage", "trial"} == set(files.types)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from labapp.analysis import load
 from labapp.base.clock import FakeClock
 from labapp.models.stimuli import interventions
-from labapp.record.events import registered
+from labapp.record.events import registered_kinds
 from labapp.record.events.commands import Next
 from labapp.record.events.lifecycle import LslClock, LslOff, LslOpened, SessionPaused
 from labapp.record.journal.opening import open_record
@@ -34,7 +34,7 @@ from labapp.tasks.concept_repair.events import (
 )
 from labapp.tasks.concept_repair.plan import SAME, ConceptGridPart, ConceptRepairPart
 from labapp.tasks.judging.machine import PhotoTrial
-from labapp.tasks.judging.plan import Question
+from labapp.tasks.judging.plan import PhotoQuestion
 from tests.helpers import concepts
 from tests.helpers.bids import errors_in, rows, validated
 from tests.helpers.journals import SessionBuilder
@@ -149,7 +149,7 @@ PICTURES = {"photo-1.png": b"one", "photo-2.png": b"two"}
 SLIDERS = {"low_risk": {"value": 80, "touched": True}, "high_risk": {"value": 76, "touched": False}}
 
 
-def choose(trial: PhotoTrial, question: Question) -> int:
+def choose(trial: PhotoTrial, question: PhotoQuestion) -> int:
     """Agreement 1, 2, 3, 4 with the photos; everything else as its last answer."""
     return trial.number if question.id == "agreement" else question.last
 
@@ -286,8 +286,8 @@ def test_seconds_are_exact(t_ns: int) -> None:
 
 def test_the_codebook_has_every_kind_and_field() -> None:
     described = {row["kind"]: row for row in codebook()["events"]}
-    assert set(described) == set(registered())
-    for kind, cls in registered().items():
+    assert set(described) == set(registered_kinds())
+    for kind, cls in registered_kinds().items():
         assert list(described[kind]["fields"]) == list(cls.__struct_fields__)
         assert described[kind]["meaning"]
 

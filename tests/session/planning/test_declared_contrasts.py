@@ -11,7 +11,7 @@ from scipy import stats
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from labapp.analysis.columns import table_columns
-from labapp.analysis.tables import Tables, typed
+from labapp.analysis.tables import Tables, build_frame
 from labapp.cli.main import main
 from labapp.session.planning import declared_contrasts
 from labapp.session.planning.declared_contrasts import (
@@ -170,7 +170,7 @@ def test_a_pilot_with_people_left_out_and_gaps_gives_variance_and_who_to_recruit
             out = frame["participant"].isin(["P19", "P20"])
             frames[name] = frame.assign(included=frame["included"] & ~out)
     assert away.sum() == 2
-    pilots = Tables.of(frames, typed([], table_columns()["snapshots"]))
+    pilots = Tables.of(frames, build_frame([], table_columns()["snapshots"]))
     monkeypatch.setattr(declared_contrasts, "_sessions", lambda paths: pilots)
     (planned,) = plan_contrasts(own, [Path("pilot")])
     pilot = planned.pilot
@@ -215,7 +215,7 @@ def test_a_pilot_of_simulated_participants_says_so(
     frames = study(DESIGN, n=20).small()
     simulated = [at < programs for at in range(20)]
     frames["participants"] = frames["participants"].assign(simulated=simulated)
-    pilots = Tables.of(frames, typed([], table_columns()["snapshots"]))
+    pilots = Tables.of(frames, build_frame([], table_columns()["snapshots"]))
     monkeypatch.setattr(declared_contrasts, "_sessions", lambda paths: pilots)
     (planned,) = plan_contrasts(own, [Path("pilot")])
     page = declared_contrasts.page(own, [planned], declared_contrasts.plate([planned]))

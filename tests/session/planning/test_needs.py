@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from labapp.analysis.declared import declared_of
+from labapp.analysis.declared import read_declaration
 from labapp.analysis.design.analyses import analyse
 from labapp.analysis.design.sections import term_tests
 from labapp.session.planning import power
@@ -17,7 +17,7 @@ from labapp.session.planning.power import (
     _p,
     group_powers,
     more,
-    planned_groups,
+    plan_groups,
     scenarios,
     smallest,
 )
@@ -38,7 +38,7 @@ def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def planned(people: People) -> list[GroupPower]:
-    return group_powers(planned_groups(people)[0], people, 1)
+    return group_powers(plan_groups(people)[0], people, 1)
 
 
 def test_the_smallest_number_lies_between_the_sizes_that_were_looked_at() -> None:
@@ -80,7 +80,7 @@ def test_a_large_difference_needs_few_and_none_needs_more_than_anybody() -> None
     assert needed.high is not None
     assert needed.low <= needed.n <= needed.high
     assert completion.needs[0.05, 0.9].n >= needed.n
-    (left,) = [left for left in planned_groups(people)[1] if left.name == "response_time_s"]
+    (left,) = [left for left in plan_groups(people)[1] if left.name == "response_time_s"]
     assert "no variation" in left.why
 
 
@@ -132,7 +132,7 @@ def test_what_is_planned_is_what_the_study_declares() -> None:
     people = People(
         tables, dict.fromkeys(who, "understanding"), tables.trials, {"understanding": 1}
     )
-    groups, _ = planned_groups(people)
+    groups, _ = plan_groups(people)
     (group,) = groups
     assert group.name == "reconstruction: between hint; within model"
     assert (group.each, group.levels) == ("participants in each group of hint", (0.05, 0.025))
@@ -148,7 +148,7 @@ def test_what_is_planned_is_what_the_study_declares() -> None:
     assert (equal.direction, equal.bound, equal.corrected) == ("equivalent", 0.2, False)
     assert not completion.tests[0].corrected
     # Everybody once: the study that was simulated.
-    results = analyse(tables.included(), declared_of(tables, "own"), by_trials=EVERYTHING)
+    results = analyse(tables.included(), read_declaration(tables, "own"), by_trials=EVERYTHING)
     analysis = results.analyses[0]
     counts = [
         (own := np.flatnonzero(completion.groups == at), np.ones((1, own.size))) for at in range(2)
@@ -169,7 +169,7 @@ def test_a_study_with_a_profile_is_planned_with_the_papers_tests_alone() -> None
     tables.participants["replicates_study"] = "synthetic-crowd"
     who = sorted(tables.participants["participant"])
     people = People(tables, dict.fromkeys(who, "random"), tables.trials, {"random": 1})
-    groups, left_out = planned_groups(people)
+    groups, left_out = plan_groups(people)
     assert [group.name for group in groups] == ["reconstruction, sinelines"]
     assert "paper" in groups[0].words
     assert left_out == []

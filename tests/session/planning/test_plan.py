@@ -20,7 +20,7 @@ from labapp.record.journal.read import payloads, read_rows
 from labapp.session.planning import plan as planned
 from labapp.session.planning import power, slopes, thresholds
 from labapp.session.planning import thresholds as planned_people
-from labapp.session.planning.files import created
+from labapp.session.planning.files import create_folder
 from labapp.session.planning.plan import Plan, check_plannable, default_participants, plan
 from labapp.session.planning.thresholds import BEST, fold, out_of_reach, pairs_of, targets_of
 from labapp.session.simulation.simulation_job import (
@@ -166,17 +166,17 @@ def test_a_plan_that_is_stopped_goes_on_where_it_was(
     asked: dict[str, Any] = {"shares": shares, "participants": 3, "number": 1}
     out = tmp_path / "out"
     kept = {"sessions_folder": out / "sessions"} if keep else {}
-    with pytest.raises(KeyboardInterrupt), created(out):
+    with pytest.raises(KeyboardInterrupt), create_folder(out):
         plan(str(study), **asked, **kept, progress=stops)
     before = len(simulated)
     assert before == 5
     if keep:
-        with pytest.raises(ExportExists, match="exists already"), created(out):
+        with pytest.raises(ExportExists, match="exists already"), create_folder(out):
             pass
         with pytest.raises(ExportExists, match="sessions of another plan"):
             plan(str(study), **{**asked, "seed": 8}, **kept)
         assert len(simulated) == before
-    with created(out, kept=["sessions"]):
+    with create_folder(out, kept=["sessions"]):
         resumed = plan(str(study), **asked, **kept)
     assert len(list(out.glob("sessions/*/small/sub-*"))) == 6 * keep
     assert len(simulated) == 10, "6 as the study is and 4 with a target out of reach, each once"

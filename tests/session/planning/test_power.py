@@ -14,7 +14,7 @@ from labapp.analysis.design.layout import cell_weights, wide
 from labapp.session.planning.power import (
     ALL,
     PlannedTest,
-    Pool,
+    SimulatedPool,
     _counts,
     _p,
     _terms,
@@ -37,19 +37,19 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(20)
 
 
-def paired(values: np.ndarray, weights: np.ndarray | None = None) -> Pool:
+def paired(values: np.ndarray, weights: np.ndarray | None = None) -> SimulatedPool:
     size = len(values)
     given = np.full(size, 1 / size) if weights is None else weights
     tests = within_tests(MODELS[: values.shape[1]])
-    return Pool("metric", tests, values, np.zeros(size, np.intp), given)
+    return SimulatedPool("metric", tests, values, np.zeros(size, np.intp), given)
 
 
-def unpaired(samples: list[np.ndarray]) -> Pool:
+def unpaired(samples: list[np.ndarray]) -> SimulatedPool:
     """A participant a row, with a value of one model."""
     groups = np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])
     values = np.concatenate(samples)[:, None]
     tests = between_tests(MODELS[: len(samples)])
-    return Pool("metric", tests, values, groups, np.full(len(values), 1 / len(values)))
+    return SimulatedPool("metric", tests, values, groups, np.full(len(values), 1 / len(values)))
 
 
 def test_each_drawn_study_is_tested_as_scipy_and_statsmodels_would(
@@ -169,7 +169,7 @@ def test_a_mixed_design_is_tested_as_the_analysis_tests_it(rng: np.random.Genera
         )
         for comparison, direction in ((pair, "two-sided"), (directed, "less"), (pair, "equivalent"))
     ))  # fmt: skip
-    pool = Pool("metric", tests, whole.values, codes, np.ones(len(codes)))
+    pool = SimulatedPool("metric", tests, whole.values, codes, np.ones(len(codes)))
     everybody = [
         (own := np.flatnonzero(codes == group), np.ones((1, own.size))) for group in range(6)
     ]

@@ -11,8 +11,8 @@ from labapp.analysis.analyze import analyze
 from labapp.analysis.declared import RECORD, Registration
 from labapp.analysis.sections import registration_section
 from labapp.base.errors import ExportExists, RefusedError, UsageError
-from labapp.base.report.page import joined
-from labapp.models.representations.card import installed_sha256
+from labapp.base.report.page import join_parts
+from labapp.models.representations.card import hash_installed_card
 from labapp.session.planning.preregistration import preregister
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import loading
@@ -98,7 +98,7 @@ def test_later_changes_are_told_one_by_one(tmp_path: Path) -> None:
         "design.per_cell: registered as 12; now 10",
         'exclude.too_fast: registered as {"median_response_s_below": 2.0}; now not said',
     ]
-    assert registered.unregistered(
+    assert registered.find_unregistered(
         ["completion_rate", "seq"], ["first against the others", "ae − vae"]
     ) == ["seq", "ae − vae"]
 
@@ -137,7 +137,7 @@ def test_the_forms_say_who_meets_what_and_by_which_rules(tmp_path: Path) -> None
             "solved from an alignment of 90 % on (alignment by the distance ",
             "can be skipped ",
             "begins again with its first question",
-            f"* model sinelines/gt: {installed_sha256('sinelines/gt')[:12]}",
+            f"* model sinelines/gt: {hash_installed_card('sinelines/gt')[:12]}",
         ):
             assert fact in text, (form, fact)
 
@@ -146,7 +146,7 @@ def test_models_are_frozen_and_another_one_is_told(tmp_path: Path) -> None:
     made = preregister(study(tmp_path), tmp_path / "out")
     registration = Registration.read(made.folder)
     names = ("sinelines/gt", "sinelines/vae", "sinelines/ae")
-    assert registration.models == {name: installed_sha256(name) for name in names}
+    assert registration.models == {name: hash_installed_card(name) for name in names}
     people = pd.DataFrame(
         [("own", f"P{n}", "1", 1, registration.study_sha256, False) for n in range(3)],
         columns=["study", "participant", "session", "study_version", "study_sha256", "simulated"],
@@ -154,7 +154,7 @@ def test_models_are_frozen_and_another_one_is_told(tmp_path: Path) -> None:
     same = {("own", f"P{n}", "1"): dict(registration.models) for n in range(3)}
 
     def told(cards: dict[tuple[str, str, str], dict[str, str]]) -> str:
-        return str(joined(registration_section([registration], "own", people, None, cards)))
+        return str(join_parts(registration_section([registration], "own", people, None, cards)))
 
     assert "another model" not in told(same)
     other = {**same, ("own", "P1", "1"): {"sinelines/vae": "0" * 64, "sinelines/new": "1" * 64}}

@@ -107,7 +107,7 @@ def test_power_is_told_at_the_level_of_one_test_and_where_holm_begins() -> None:
 def test_a_kind_of_picture_of_which_nothing_was_seen_hides_no_slope() -> None:
     test = compared(1.2)
     never = test.rows.assign(kind="k9", outcome=0.0).iloc[:30]
-    known, world = slopes._known(
+    known, world = slopes._estimate_slope(
         replace(test, rows=pd.concat([test.rows, never], ignore_index=True)), people()
     )
     assert known.fitted is not None
@@ -120,7 +120,7 @@ def test_a_kind_of_picture_of_which_nothing_was_seen_hides_no_slope() -> None:
 def test_people_do_not_make_up_for_models_that_differ_anyway() -> None:
     """With models that differ by much else, more people add little, and more models do."""
     test = compared(0.6)
-    known, world = slopes._known(test, people())
+    known, world = slopes._estimate_slope(test, people())
     assert known.spread >= slopes.LEAST_SPREAD
     assert world is not None
 

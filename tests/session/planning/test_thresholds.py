@@ -16,7 +16,7 @@ from labapp.session.planning.thresholds import (
     TRIES,
     UNDERSTANDS,
     Pairs,
-    recommended,
+    recommend_threshold,
     thresholds,
 )
 from tests.session.planning.people import MODELS, cohort, people, question, session, stage
@@ -28,22 +28,30 @@ FAR = np.linspace(0.0, 0.4, 100)
 
 def test_what_is_tried_may_reach_the_target_once_in_ten() -> None:
     tried = np.array([0.3] * 8 + [0.62, 0.97])
-    assert recommended(FAR, tried) == (0.65, "simulation")
-    assert recommended(FAR, np.array([0.3] * 7 + [0.62, 0.62, 0.97])) == (0.65, "simulation")
-    assert recommended(FAR, np.array([0.3] * 8 + [0.97, 0.97])) == (0.95, "simulation"), "the end"
+    assert recommend_threshold(FAR, tried) == (0.65, "simulation")
+    assert recommend_threshold(FAR, np.array([0.3] * 7 + [0.62, 0.62, 0.97])) == (
+        0.65,
+        "simulation",
+    )
+    assert recommend_threshold(FAR, np.array([0.3] * 8 + [0.97, 0.97])) == (0.95, "simulation"), (
+        "the end"
+    )
 
 
 def test_a_pair_may_be_near_from_the_start_once_in_twenty() -> None:
     pairs = np.array([0.1] * 94 + [0.81] * 6)
-    assert recommended(pairs, np.full(10, 0.2)) == (0.85, "chance")
-    assert recommended(pairs, np.empty(0)) == (0.85, "chance")
-    assert recommended(np.array([0.1] * 95 + [0.81] * 5), np.full(10, 0.2)) == (0.25, "simulation")
+    assert recommend_threshold(pairs, np.full(10, 0.2)) == (0.85, "chance")
+    assert recommend_threshold(pairs, np.empty(0)) == (0.85, "chance")
+    assert recommend_threshold(np.array([0.1] * 95 + [0.81] * 5), np.full(10, 0.2)) == (
+        0.25,
+        "simulation",
+    )
 
 
 def test_nearly_the_target_counts_as_the_target() -> None:
     """As in the task, where 0.001 less is enough."""
-    assert recommended(FAR, np.array([0.6995] * 2 + [0.2] * 8))[0] == 0.75
-    assert recommended(FAR, np.array([0.6985] * 2 + [0.2] * 8))[0] == 0.70
+    assert recommend_threshold(FAR, np.array([0.6995] * 2 + [0.2] * 8))[0] == 0.75
+    assert recommend_threshold(FAR, np.array([0.6985] * 2 + [0.2] * 8))[0] == 0.70
 
 
 @pytest.mark.parametrize(
@@ -59,7 +67,7 @@ def test_nearly_the_target_counts_as_the_target() -> None:
 def test_people_have_the_last_word(gap: tuple[float, float], target: float) -> None:
     """A round number inside the gap, if there is one."""
     separation = Separation(sum(gap) / 2, *gap, 1.0)
-    assert recommended(FAR, np.full(9, 0.99), separation) == (target, "calibration")
+    assert recommend_threshold(FAR, np.full(9, 0.99), separation) == (target, "calibration")
 
 
 def some_pairs(model: str) -> Pairs:

@@ -38,12 +38,12 @@ from labapp.session.replay.lanes import (
     Lane,
     LaneFold,
     LaneItem,
-    coded_stretches,
+    blind_lanes,
+    find_coded_stretches,
     fold_lanes,
     lanes_of,
     next_after,
     previous_before,
-    veiled,
 )
 from labapp.ui.replay.picture import item_label
 from tests.helpers.golden import golden_builder
@@ -243,10 +243,10 @@ def test_the_next_is_the_first_after_and_the_previous_the_last_before(
 
 def test_lanes_can_be_veiled_later(lanes: tuple[Lane, ...], tmp_path: Path) -> None:
     record = open_record(golden_session(tmp_path / "again"))
-    later = veiled(lanes, ("outcomes",))
+    later = blind_lanes(lanes, ("outcomes",))
     at_once = lanes_of(record, blind=("outcomes",))
     assert [(lane.id, lane.items) for lane in later] == [(lane.id, lane.items) for lane in at_once]
-    assert veiled(lanes, ()) == lanes
+    assert blind_lanes(lanes, ()) == lanes
 
 
 def test_events_that_were_read_already_give_the_same_lanes(tmp_path: Path) -> None:
@@ -280,6 +280,6 @@ def test_a_span_that_ends_where_a_unit_begins_has_none_of_its_words(tmp_path: Pa
     annotations = SessionAnnotations(
         path.name, Segmentation(units, True), texts, {"anna": RaterMarks("anna", marks)}
     )
-    stretches = coded_stretches(open_record(path), path, annotations)
+    stretches = find_coded_stretches(open_record(path), path, annotations)
     said = [(s.text, s.unread) for s in stretches if s.code]
     assert said == [("words u0", True), ("words u2", False)]

@@ -21,12 +21,12 @@ from labapp.record.journal.read import check_journal, read_rows
 from labapp.session import condition_assignment
 from labapp.session.private import consents
 from labapp.session.simulation import at_scale, simulation_job
-from labapp.session.simulation.at_scale import in_order, simulate_at_scale, wanted_models
+from labapp.session.simulation.at_scale import hash_needed_models, in_order, simulate_at_scale
 from labapp.session.simulation.simulation_job import (
     SimulatedSession,
     SimulationJob,
     Workers,
-    included,
+    is_included,
     run_job,
     simulate_study,
     workers,
@@ -67,7 +67,7 @@ def test_processes_allot_and_simulate_as_one_does(tmp_path: Path) -> None:
     )
     assert [path.name for path in made] == [path.name for path in serial]
     assert [path.name.split("_")[0] for path in made] == [f"sub-{name}" for name in names]
-    assert {included(path) for path in made} == {True, False}, "somebody was replaced"
+    assert {is_included(path) for path in made} == {True, False}, "somebody was replaced"
     for before, now in zip(serial, made, strict=True):
         assert told(now) == told(before)
     assert cells(several, study) == cells(one, study)
@@ -88,7 +88,7 @@ def test_a_cluster_simulates_the_same(tmp_path: Path, cluster: Any) -> None:
 
 def test_a_worker_with_another_model_is_refused(tmp_path: Path, cluster: Any) -> None:
     loaded = drawn_study(tmp_path, draw=1)
-    wanted = wanted_models(loaded)
+    wanted = hash_needed_models(loaded)
     assert set(wanted) == {"sinelines/gt", "sinelines/vae", "sinelines/ae"}
     job = SimulationJob(
         loaded, "P01", ("a",), "understanding", 1, models=dict.fromkeys(wanted, "0" * 64)

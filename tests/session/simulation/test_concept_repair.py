@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from labapp.models.stimuli.interventions import believed, set_to
+from labapp.models.stimuli.interventions import is_predicted_on, set_to
 from labapp.record.events import Event
 from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.names import REPAIRS_CONCEPTS
@@ -182,7 +182,7 @@ def _by_card(picture: Picture) -> dict[tuple[int, int], str]:
         shown = dict(zip(ids, concepts, strict=True))
         return next(f"c{n}" for n, rule in enumerate(FOUR, 1) if rule.items() <= shown.items())
 
-    now = [believed(p) for p in picture.item.beliefs]
+    now = [is_predicted_on(p) for p in picture.item.beliefs]
     alone = picture.of("concepts.drawn")[0]["answer"]
     answers = {}
     for concept in range(4):

@@ -26,7 +26,7 @@ from labapp.session.condition_assignment import Coverage, coverage
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.planning.thresholds import fold
 from labapp.session.private import consents
-from labapp.session.resuming import finished, read_verified_events
+from labapp.session.resuming import is_finished, read_verified_events
 from labapp.session.runner import Runner
 from labapp.session.simulation import simulation_job
 from labapp.session.simulation.driver import STILL_S, Driver, Stuck
@@ -42,7 +42,7 @@ from labapp.session.simulation.names import (
 from labapp.session.simulation.person import FAST, HUMAN
 from labapp.session.simulation.simulation_job import (
     SimulationJob,
-    included,
+    is_included,
     run_job,
     simulate,
     simulate_study,
@@ -101,7 +101,7 @@ def story(events: list[Event]) -> list[tuple[object, ...]]:
 def test_a_session_is_completed_by_someone_marked_as_simulated(tmp_path: Path) -> None:
     events = run(tmp_path, QUICK)
     assert events[0].kind == "session.planned"
-    assert finished(events)
+    assert is_finished(events)
     kinds = [event.kind for event in events]
     assert "session.completed" in kinds
     assert kinds[-1] == "segment.ended"
@@ -119,7 +119,7 @@ def test_a_session_is_completed_by_someone_marked_as_simulated(tmp_path: Path) -
 
 def test_a_session_is_the_same_again_from_the_same_seed(tmp_path: Path, small: LoadedStudy) -> None:
     events = run(tmp_path, small)
-    assert finished(events)
+    assert is_finished(events)
     assert story(events) == story(run(tmp_path, small, "b"))
     if EVERYTHING:
         assert story(events) != story(run(tmp_path, small, "c", seed=4))
@@ -142,7 +142,7 @@ def test_a_session_that_stands_still_is_told(tmp_path: Path, small: LoadedStudy)
     with pytest.raises(SessionError, match="stood still"):
         run(tmp_path, small, until=lambda session: False)
     (path,) = (tmp_path / "a" / "small").iterdir()
-    assert finished(read_verified_events(path)), "what happened until then is kept"
+    assert is_finished(read_verified_events(path)), "what happened until then is kept"
 
 
 def test_an_interrupted_simulation_leaves_a_whole_journal(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_an_interrupted_simulation_leaves_a_whole_journal(tmp_path: Path) -> Non
     (path,) = (tmp_path / "a" / "quickstart").iterdir()
     events = read_verified_events(path)
     assert events[-1].kind == "segment.ended"
-    assert not finished(events)
+    assert not is_finished(events)
 
 
 def test_an_existing_folder_is_not_written_into(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_whoever_gets_nowhere_and_may_not_skip_is_helped_on(
         pace=FAST,
     )
     events = read_verified_events(folder)
-    assert finished(events)
+    assert is_finished(events)
     assert not check_journal(folder)
     (ended,) = [e.payload["outcome"] for e in events if e.kind == "trial.ended"]
     assert ended == "stage_skipped"
@@ -363,7 +363,7 @@ def test_a_part_of_an_unknown_kind_is_named_at_once(
     monkeypatch.setattr(type(TASK), "simulate", TaskType.simulate)
     with pytest.raises(Stuck, match="parts of the kind 'text'"):
         play(tmp_path, written_study(tmp_path / "study"))
-    assert not finished(read_verified_events(written_session(tmp_path / "data")))
+    assert not is_finished(read_verified_events(written_session(tmp_path / "data")))
 
 
 def test_a_driver_that_lost_its_thread_is_told_too(
@@ -402,7 +402,7 @@ def test_only_where_there_is_a_moderator_a_pause_may_last(
 
 def test_a_long_break_is_no_standing_still(tmp_path: Path) -> None:
     study = written_study(tmp_path / "study", break_s=3 * STILL_S)
-    assert finished(read_verified_events(play(tmp_path, study)))
+    assert is_finished(read_verified_events(play(tmp_path, study)))
 
 
 RULES = "inclusion: {min_solved: 1, practice_correct: true}"
@@ -439,7 +439,7 @@ def test_the_careless_are_excluded_and_replaced_until_each_cell_has_its_own(
         str(loaded.path), None, "understanding", out, 5, told.append, careless=0.4
     )
     assert len(made) == len(told) == len(set(told))
-    counts = Counter(included(path) for path in made)
+    counts = Counter(is_included(path) for path in made)
     assert counts[True] == 6
     assert 1 <= counts[False] <= 12, "the careless, and nobody else"
     found = covered(out, loaded.path)
@@ -452,7 +452,9 @@ def test_the_careless_are_excluded_and_replaced_until_each_cell_has_its_own(
         [e.payload["outcome"] for e in read_verified_events(path) if e.kind == "trial.ended"]
         for path in made
     ]
-    assert all(set(s) == {"skipped"} for s, p in zip(skipped, made, strict=True) if not included(p))
+    assert all(
+        set(s) == {"skipped"} for s, p in zip(skipped, made, strict=True) if not is_included(p)
+    )
     again = simulate_study(
         str(loaded.path), None, "understanding", tmp_path / "again", 5, careless=0.4
     )
@@ -471,7 +473,7 @@ def test_who_guesses_in_practice_is_excluded(tmp_path: Path) -> None:
     study = tmp_path / "drawn.yaml"
     study.write_text(SINGLE)
     made = simulate_study(str(study), 6, "understanding", tmp_path / "out", 1, careless=1.0)
-    assert [included(path) for path in made].count(True) <= 2, "three guesses in a row are rare"
+    assert [is_included(path) for path in made].count(True) <= 2, "three guesses in a row are rare"
 
 
 def test_where_skipping_takes_a_while_the_careless_bide_their_time(tmp_path: Path) -> None:

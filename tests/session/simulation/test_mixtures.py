@@ -10,11 +10,11 @@ import pytest
 from labapp import analysis
 from labapp.base.errors import UsageError
 from labapp.record.journal.read import check_journal
-from labapp.session.resuming import finished, read_verified_events
+from labapp.session.resuming import is_finished, read_verified_events
 from labapp.session.simulation.names import MIXTURE
-from labapp.session.simulation.person import FAST, PATIENCE_S, Person
+from labapp.session.simulation.person import FAST, PATIENCE_S, ParticipantTraits
 from labapp.session.simulation.simulation_job import simulate
-from labapp.session.simulation.strategies import SHARES, STRATEGIES, drawn, members, parse
+from labapp.session.simulation.strategies import SHARES, STRATEGIES, draw_strategy, members, parse
 from labapp.study.loading import load
 from tests.helpers.nightly import EVERYTHING
 from tests.session.sessions import surroundings
@@ -70,21 +70,21 @@ def test_only_strategies_that_are_able_can_have_a_share() -> None:
 def test_people_have_strategies_in_these_shares_and_keep_them() -> None:
     many = 2000 if EVERYTHING else 800
     labels = [f"P{number}" for number in range(many)]
-    who = [drawn(MIXTURE, 5, label) for label in labels]
+    who = [draw_strategy(MIXTURE, 5, label) for label in labels]
     counted = Counter(name for name, _ in who)
     for name, share in SHARES.items():
         assert counted[name] / many == pytest.approx(share, abs=0.04)
     assert all(share == SHARES[name] for name, share in who)
-    assert [drawn(MIXTURE, 5, label) for label in labels] == who
-    assert [drawn(MIXTURE, 6, label) for label in labels] != who
-    assert drawn("ascent", 5, "P1") == ("ascent", None)
-    halves = Counter(drawn("ascent=0.5,random=0.5", 5, label)[0] for label in labels)
+    assert [draw_strategy(MIXTURE, 5, label) for label in labels] == who
+    assert [draw_strategy(MIXTURE, 6, label) for label in labels] != who
+    assert draw_strategy("ascent", 5, "P1") == ("ascent", None)
+    halves = Counter(draw_strategy("ascent=0.5,random=0.5", 5, label)[0] for label in labels)
     assert abs(halves["ascent"] / many - 0.5) < 0.04
 
 
 def test_people_differ_and_stay_who_they_are() -> None:
-    people = [Person.drawn(3, f"P{number}") for number in range(400)]
-    assert Person.drawn(3, "P7") == people[7]
+    people = [ParticipantTraits.drawn(3, f"P{number}") for number in range(400)]
+    assert ParticipantTraits.drawn(3, "P7") == people[7]
     patience = sorted(one.patience_s for one in people)
     assert patience[200] == pytest.approx(PATIENCE_S, rel=0.1)
     assert patience[20] < 0.6 * PATIENCE_S < 1.6 * PATIENCE_S < patience[380]
@@ -122,7 +122,7 @@ def test_they_act_by_commands_and_give_up_only_where_skip_is_offered(paths: list
     outcomes: Counter[str] = Counter()
     for path in paths:
         events = read_verified_events(path)
-        assert finished(events)
+        assert is_finished(events)
         assert not check_journal(path)
         offered: set[tuple[object, ...]] = set()
         for event in events:

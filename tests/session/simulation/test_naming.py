@@ -17,9 +17,14 @@ from labapp.models.representations.decoding import Decoder, decode_one
 from labapp.models.representations.space import LatentSpace
 from labapp.record.events import Event
 from labapp.record.journal.read import check_journal
-from labapp.session.resuming import finished, read_verified_events
+from labapp.session.resuming import is_finished, read_verified_events
 from labapp.session.simulation import driver
-from labapp.session.simulation.learning import Effects, LearnerModel, LearningStrategy, meanings
+from labapp.session.simulation.learning import (
+    EffectMemory,
+    LearnerModel,
+    LearningStrategy,
+    meanings,
+)
 from labapp.session.simulation.motor import MotorModel
 from labapp.session.simulation.percept import (
     ACROSS,
@@ -48,14 +53,14 @@ from labapp.session.simulation.person import (
     NOTHING,
     STRIDE_S,
     Pace,
-    Person,
+    ParticipantTraits,
     typing_s,
     vocabulary,
     words_of,
 )
 from labapp.session.simulation.simulation_job import simulate
 from labapp.session.simulation.strategies import STRATEGIES
-from labapp.session.simulation.view import Dial, View, dials_of
+from labapp.session.simulation.view import ScreenDial, View, dials_of
 from labapp.study.conditions import generator
 from labapp.study.loading import load
 from labapp.tasks.reconstruction import simulated
@@ -71,9 +76,9 @@ IMAGE = np.zeros((8, 8), np.float32)
 
 CURVE = np.zeros(64, np.float32)
 
-SLIDER = Dial(-1.0, 1.0, 0.01)
+SLIDER = ScreenDial(-1.0, 1.0, 0.01)
 
-BUTTONS = Dial(0.0, 4.0, 1.0, 5)
+BUTTONS = ScreenDial(0.0, 4.0, 1.0, 5)
 
 CELLS = tuple(range(SLANT + 1, len(IMAGE_KINDS)))
 
@@ -108,7 +113,7 @@ def known(
     changes: Changes,
     *,
     picture: np.ndarray = IMAGE,
-    dials: Sequence[Dial] = (),
+    dials: Sequence[ScreenDial] = (),
     foretold: Sequence[bool] = (),
     seed: int = 0,
     looks: int = 150,
@@ -121,7 +126,7 @@ def known(
     rng = np.random.default_rng(seed)
     learner = LearnerModel(Eye(rng), view)
     n = len(learner.kinds)
-    learner.effects = Effects(dials, n)  # which is told percepts in place of pictures
+    learner.effects = EffectMemory(dials, n)  # which is told percepts in place of pictures
     ends = np.zeros((len(changes), n))
     for dial, change in enumerate(changes):
         ends[dial, list(change)] = list(change.values())
@@ -220,7 +225,7 @@ def test_whatever_a_dial_does_its_name_is_one_that_can_be_typed(
 def learnt(name: str, decoder: Decoder, seed: int, questions: int = 4) -> dict[int, str]:
     """What somebody calls the dials of a decoder after a few questions."""
     rng = np.random.default_rng(seed)
-    strategy = STRATEGIES[name](MotorModel(Person(), rng), rng)
+    strategy = STRATEGIES[name](MotorModel(ParticipantTraits(), rng), rng)
     assert isinstance(strategy, LearningStrategy)
     dials = dials_of(decoder.space)
     draws = np.random.default_rng([seed, 1])
@@ -245,7 +250,7 @@ def test_dials_of_circles_are_called_size_and_brightness(name: str) -> None:
 def test_before_anything_was_turned_no_dial_has_a_meaning() -> None:
     decoder = formula_decoder("circles/gt")
     rng = np.random.default_rng(0)
-    strategy = STRATEGIES["understanding"](MotorModel(Person(), rng), rng)
+    strategy = STRATEGIES["understanding"](MotorModel(ParticipantTraits(), rng), rng)
     assert isinstance(strategy, LearningStrategy)
     picture = decode_one(decoder, (0.5, 0.1))
     view = View(picture, picture, 0.5, 0.9, (0.5, 0.1), dials_of(decoder.space))
@@ -256,7 +261,9 @@ def test_before_anything_was_turned_no_dial_has_a_meaning() -> None:
 
 def test_only_who_learns_what_dials_do_can_name_them() -> None:
     rng = np.random.default_rng(0)
-    made = {name: make(MotorModel(Person(), rng), rng) for name, make in STRATEGIES.items()}
+    made = {
+        name: make(MotorModel(ParticipantTraits(), rng), rng) for name, make in STRATEGIES.items()
+    }
     assert {name for name, one in made.items() if isinstance(one, LearningStrategy)} == {
         *("understanding", "partial")
     }
@@ -331,7 +338,7 @@ def play(
     )
     assert not check_journal(path)
     events = read_verified_events(path)
-    assert finished(events)
+    assert is_finished(events)
     return events
 
 
@@ -385,7 +392,7 @@ def test_naming_takes_its_time_and_changes_nothing_else(
     )
     assert edits(opened)
     assert told(opened) == told(closed)
-    thinking = Person.drawn(11, "P01").thinking
+    thinking = ParticipantTraits.drawn(11, "P01").thinking
     typed, shifts = 0.0, []
     for event in opened:
         if event.kind == "label.edited":

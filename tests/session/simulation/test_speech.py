@@ -17,8 +17,8 @@ from labapp.coding.annotations.simulated import (
     codebook_path,
     codebook_sha256,
     leave_codebooks,
-    shipped_codebooks,
-    simulated_speech,
+    read_shipped_codebooks,
+    read_simulated_speech,
 )
 from labapp.record.events import Event, payload_of
 from labapp.record.journal.read import check_journal, payloads, read_rows
@@ -132,7 +132,7 @@ def test_a_dial_is_named_after_it_was_learnt(aloud: Path) -> None:
 
 def test_units_texts_and_marks(aloud: Path) -> None:
     events = list(read_verified_events(aloud))
-    speech = simulated_speech([(event, payload_of(event)) for event in events])
+    speech = read_simulated_speech([(event, payload_of(event)) for event in events])
     spoken = [event for event in events if event.kind == SPEECH]
     assert [unit.t0_ns for unit in speech.units] == [e.payload["t0_ns"] for e in spoken]
     assert {unit.origin for unit in speech.units} == {SIMULATED}
@@ -148,7 +148,7 @@ def test_units_texts_and_marks(aloud: Path) -> None:
 def test_a_deidentified_copy_has_units_and_marks_without_words(aloud: Path) -> None:
     assert WITHHELD == IN_COPIES
     rows = redact(list(read_rows(aloud)), {})
-    speech = simulated_speech(payloads(rows))
+    speech = read_simulated_speech(payloads(rows))
     assert speech.units
     assert speech.marks
     assert speech.texts == ()
@@ -171,10 +171,10 @@ def test_a_task_with_codes_of_its_own_brings_its_codebook(tmp_path: Path) -> Non
 
 
 def sha_of(name: str) -> str:
-    return next(book.sha256 for book in shipped_codebooks() if book.id == name)
+    return next(book.sha256 for book in read_shipped_codebooks() if book.id == name)
 
 
 def test_every_thought_has_codes_of_a_shipped_codebook() -> None:
-    known = {(code.tier, code.id) for book in shipped_codebooks() for code in book.codes}
+    known = {(code.tier, code.id) for book in read_shipped_codebooks() for code in book.codes}
     for thought in THOUGHTS.values():
         assert set(thought.codes.items()) <= known

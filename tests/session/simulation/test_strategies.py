@@ -10,7 +10,7 @@ import pytest
 from labapp.models.datasets import circles, sinelines
 from labapp.models.representations.decoding import Decoder, compare, decode_one
 from labapp.models.representations.space import Continuous, Discrete, LatentSpace
-from labapp.session.simulation.learning import Effects
+from labapp.session.simulation.learning import EffectMemory
 from labapp.session.simulation.motor import OVERSHOOT, MotorModel
 from labapp.session.simulation.percept import (
     COLOUR_KINDS,
@@ -25,12 +25,20 @@ from labapp.session.simulation.percept import (
     kinds_of,
     properties,
 )
-from labapp.session.simulation.person import Experience, Person
+from labapp.session.simulation.person import Experience, ParticipantTraits
 from labapp.session.simulation.strategies import STRATEGIES, in_practice
-from labapp.session.simulation.view import Array, Dial, Move, Strategy, View, dials_of, on_screen
+from labapp.session.simulation.view import (
+    Array,
+    DialMove,
+    ScreenDial,
+    Strategy,
+    View,
+    dials_of,
+    on_screen,
+)
 from labapp.tasks.questionnaire.simulated import LEANINGS, leaning
 from labapp.tasks.single_dimension.machine import Examples
-from labapp.tasks.single_dimension.simulated import Match, match
+from labapp.tasks.single_dimension.simulated import ChoiceMatch, match
 from tests.helpers.formulas import formula_decoder
 from tests.helpers.studies import ring_decoder
 
@@ -84,7 +92,7 @@ class Screen:
 
 def strategy_of(name: str, seed: int = 0) -> Strategy:
     rng = np.random.default_rng(seed)
-    return STRATEGIES[name](MotorModel(Person(), rng), rng)
+    return STRATEGIES[name](MotorModel(ParticipantTraits(), rng), rng)
 
 
 def questions(seed: int, n: int = 8) -> list[tuple[Z, Z]]:
@@ -106,9 +114,9 @@ def test_a_view_holds_what_is_on_the_screen_and_no_more() -> None:
     assert set(View._fields) == {
         *("picture", "target", "alignment", "goal", "z", "dials", "seconds", "may_skip"),
     }
-    assert {one.name for one in fields(Dial)} == {"low", "high", "step", "options"}
+    assert {one.name for one in fields(ScreenDial)} == {"low", "high", "step", "options"}
     space = LatentSpace((Discrete("digit", 10), Continuous("slant", -2.0, 3.0, 0.05)))
-    assert dials_of(space) == (Dial(0.0, 9.0, 1.0, 10), Dial(-2.0, 3.0, 0.05))
+    assert dials_of(space) == (ScreenDial(0.0, 9.0, 1.0, 10), ScreenDial(-2.0, 3.0, 0.05))
 
 
 def test_pictures_are_seen_as_they_are_painted() -> None:
@@ -156,10 +164,10 @@ def test_the_same_seed_does_the_same_and_another_does_not(name: str) -> None:
 
 def test_climbing_goes_past_the_top_and_comes_back() -> None:
     screen = Screen(CIRCLES, (0.2, 0.1), (0.6, 0.1), 2.0)
-    motor = MotorModel(Person(), np.random.default_rng(0))
+    motor = MotorModel(ParticipantTraits(), np.random.default_rng(0))
     acts = motor.climb(screen.view, 0, 0.05)
     seen: list[float] = []
-    move: Move | None = next(acts)
+    move: DialMove | None = next(acts)
     while move is not None:
         screen.z = (CIRCLES.space.dimensions[0].snap(move.value), screen.z[1])
         seen.append(screen.z[0])
@@ -176,7 +184,7 @@ def test_climbing_goes_past_the_top_and_comes_back() -> None:
 @pytest.mark.parametrize("way", ["drag", "climb"])
 def test_what_is_foreseen_of_a_movement_is_seen_then(way: str) -> None:
     screen = Screen(CIRCLES, (0.203, 0.1), (0.9, 0.1), 2.0)
-    motor = MotorModel(Person(), np.random.default_rng(3))
+    motor = MotorModel(ParticipantTraits(), np.random.default_rng(3))
     view = screen.view
     acts = motor.drag(view, 0, 0.77) if way == "drag" else motor.climb(view, 0, 0.033)
     move = next(acts)
@@ -300,12 +308,12 @@ def test_looking_longer_sees_better() -> None:
     assert np.std(often, axis=0).mean() == pytest.approx(0.5, abs=0.05)
 
 
-DIALS = (Dial(0.0, 1.0, 0.01), Dial(-2.0, 2.0, 0.01), Dial(0.0, 2.0, 1.0, 3))
+DIALS = (ScreenDial(0.0, 1.0, 0.01), ScreenDial(-2.0, 2.0, 0.01), ScreenDial(0.0, 2.0, 1.0, 3))
 
 
 def test_what_each_dial_does_is_learnt_from_what_was_seen() -> None:
     rng = np.random.default_rng(1)
-    effects = Effects(DIALS, 2)
+    effects = EffectMemory(DIALS, 2)
     of_button = np.array([[0.0, 5.0], [3.0, 0.0], [-4.0, 2.0]])
 
     def picture(z: tuple[float, ...]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -326,7 +334,7 @@ def test_what_each_dial_does_is_learnt_from_what_was_seen() -> None:
 
 
 def test_a_dial_is_reliable_that_does_what_is_expected() -> None:
-    effects = Effects(DIALS, 3)
+    effects = EffectMemory(DIALS, 3)
     change = np.array([4.0, 0.0, -6.0])
     assert effects.reliable(0) == 0, "nothing was expected of it yet"
     effects.judge(0, change, change, 0.1)
@@ -354,7 +362,7 @@ def test_a_picture_is_matched_with_those_like_it(visualisation: str, weighs: boo
     else:
         steps = np.linspace(0.06, 0.24, 7)
         rows = np.array([[any_disc(radius) for radius in steps] for _ in range(5)])
-    found: list[Match] = []
+    found: list[ChoiceMatch] = []
     for choice in radii:
         shown = Examples(rows, any_disc(radii[choice]))
         eye = Eye(rng, 1.0)

@@ -13,13 +13,19 @@ from scipy.stats import binomtest
 
 from labapp.models.stimuli.masked_pictures import sizes
 from labapp.tasks.unmasking.plan import (
-    Button,
     PlannedMask,
     PlannedSequence,
+    ResponseButton,
     Unmasked,
     UnmaskingPart,
 )
-from labapp.tasks.unmasking.simulated import THRESHOLDS, Annotator, Observer, difficulties, modelled
+from labapp.tasks.unmasking.simulated import (
+    THRESHOLDS,
+    Annotator,
+    Observer,
+    difficulties,
+    find_predicted_class,
+)
 from tests.helpers.nightly import EVERYTHING
 
 CLASSES = ("anger", "happiness")
@@ -86,9 +92,9 @@ def stage(*, asked: bool = True) -> UnmaskingPart:
     )
     # In another order than the classes: a response is a button, not a class.
     buttons = (
-        Button(of="happiness", name="", key="F"),
-        Button(of="anger", name="", key="J"),
-        Button(of=None, name="", key="Space"),
+        ResponseButton(of="happiness", name="", key="F"),
+        ResponseButton(of="anger", name="", key="J"),
+        ResponseButton(of=None, name="", key="Space"),
     )
     return UnmaskingPart(
         id="stage1",
@@ -147,7 +153,7 @@ def test_shares_are_those_of_the_psychometric_function(
         if (sequence.method, mask.percent) == (method, percent)
     ]
     labelled = sum(label is not None for _, label in here)
-    expected = float(STEADY.labelled(percent, method))
+    expected = float(STEADY.compute_labelling(percent, method))
     assert binomtest(labelled, len(here), expected).pvalue > 1e-5
     for wrong in (False, True):
         of = [pair for pair in here if (pair[0].image in WRONG) == wrong]
@@ -177,8 +183,10 @@ def test_what_is_recognised_stays_recognised() -> None:
 
 def test_the_threshold_is_where_half_is_recognised() -> None:
     for method, threshold in THRESHOLDS.items():
-        assert STEADY.recognised(threshold, method) == pytest.approx(0.5)
-        assert STEADY.recognised(threshold * np.exp(0.3), method, 0.3) == pytest.approx(0.5)
+        assert STEADY.compute_recognition(threshold, method) == pytest.approx(0.5)
+        assert STEADY.compute_recognition(threshold * np.exp(0.3), method, 0.3) == pytest.approx(
+            0.5
+        )
     assert STEADY.threshold("occlusion") == STEADY.elsewhere
     order = sorted(METHODS, key=STEADY.threshold)
     assert order == ["guided_backprop", "lrp", "gradient"], "the paper's"
@@ -190,7 +198,7 @@ def test_more_pixels_are_never_less(
 ) -> None:
     observer = Observer()
     two = [percent, percent + 1]
-    labelled = observer.labelled(two, method, offset)
+    labelled = observer.compute_labelling(two, method, offset)
     right = observer.correct(two, method, offset, model_wrong=model_wrong)
     for shares in (labelled, right):
         assert 0 <= shares[0] <= shares[1] <= 1
@@ -239,7 +247,11 @@ def test_reaction_times_are_a_persons_and_longest_around_the_threshold(crowd: li
 
 def test_who_follows_the_model_says_what_it_says_of_the_masked_picture() -> None:
     for sequence, mask, label, _ in answers(annotator(1, "explanation")):
-        assert label == CLASSES[int(np.argmax(mask.logits))] == modelled(STAGE, sequence, mask)
+        assert (
+            label
+            == CLASSES[int(np.argmax(mask.logits))]
+            == find_predicted_class(STAGE, sequence, mask)
+        )
     for sequence, _, label, _ in answers(annotator(1, "explanation"), stage(asked=False)):
         assert label == sequence.prediction
 

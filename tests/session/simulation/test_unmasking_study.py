@@ -22,7 +22,7 @@ from labapp.session.bids.verify import verify
 from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.tasks.unmasking.report.contents import findings
-from labapp.tasks.unmasking.report.results import LABEL, Found
+from labapp.tasks.unmasking.report.results import LABEL, UnmaskingResults
 from labapp.tasks.unmasking.report.results import PEOPLE as BY_PEOPLE
 from labapp.tasks.unmasking.simulated import Observer
 from tests.helpers import stimuli
@@ -86,7 +86,7 @@ def run(tmp_path_factory: pytest.TempPathFactory, found: StimulusSet) -> Run:
 
 
 Rows = Callable[[str], pd.DataFrame]
-FoundOf = Callable[[str], Found]
+FoundOf = Callable[[str], UnmaskingResults]
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def counted(tables: Callable[[str], Tables]) -> Rows:
 
 @pytest.fixture(scope="module")
 def found_of(tables: Callable[[str], Tables]) -> FoundOf:
-    def said(strategy: str) -> Found:
+    def said(strategy: str) -> UnmaskingResults:
         (only,) = findings(tables(strategy).included())
         return only
 

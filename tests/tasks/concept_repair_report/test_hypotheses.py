@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from labapp.analysis.tables import typed
+from labapp.analysis.tables import build_frame
 from labapp.tasks.concept_repair.report import hypotheses
 from labapp.tasks.concept_repair.report.hypotheses import (
     AS_PREDICTED,
@@ -19,7 +19,12 @@ from labapp.tasks.concept_repair.report.hypotheses import (
     OPPOSITE,
     Prediction,
 )
-from labapp.tasks.concept_repair.report.measures import CONCEPT_PARTICIPANTS, MATCHED, Models, Rows
+from labapp.tasks.concept_repair.report.measures import (
+    CONCEPT_PARTICIPANTS,
+    MATCHED,
+    RepairRows,
+    StudyModels,
+)
 from tests.helpers.one_test import faults
 
 PEOPLE, MODELS, PICTURES = 24, 6, 10
@@ -27,7 +32,7 @@ OIS = np.linspace(0.05, 0.55, MODELS)
 WRONG = "an answer foretold wrongly"
 
 
-def world(slope: float, seed: int = 2) -> tuple[Rows, Models]:
+def world(slope: float, seed: int = 2) -> tuple[RepairRows, StudyModels]:
     """Settings of people who met two models each; harm rises with OIS by `slope` log odds a
     standard deviation, and does not depend on NIS."""
     rng = np.random.default_rng(seed)
@@ -85,7 +90,7 @@ def world(slope: float, seed: int = 2) -> tuple[Rows, Models]:
                     )
     changes = pd.DataFrame(rows).astype({"surprised": "boolean"})
     grids = changes.iloc[:0].assign(ticked=None, deviation=None, other=None)
-    people = typed(
+    people = build_frame(
         [
             {
                 "study": "s",
@@ -105,7 +110,7 @@ def world(slope: float, seed: int = 2) -> tuple[Rows, Models]:
         CONCEPT_PARTICIPANTS,
     )
     empty = changes.iloc[:0]
-    return Rows(empty, changes, grids, empty, frozenset()), Models("s", known, people)
+    return RepairRows(empty, changes, grids, empty, frozenset()), StudyModels("s", known, people)
 
 
 def named(tests: Iterable[Prediction], hypothesis: str, outcome: str, term: str = "") -> Prediction:
@@ -124,7 +129,7 @@ def estimate(test: Prediction) -> float | None:
 
 @pytest.fixture(scope="module")
 def tests() -> list[Prediction]:
-    return hypotheses.tested(*world(1.2))
+    return hypotheses.run_tests(*world(1.2))
 
 
 def test_harm_and_wrong_foretelling_rise_with_ois(tests: list[Prediction]) -> None:
@@ -207,14 +212,14 @@ def test_two_models_have_no_intercepts_of_their_own() -> None:
 
 def test_correlations_over_models_and_people() -> None:
     _, models = world(1.2)
-    found = models.correlated("foresee", "ois")
+    found = models.correlate("foresee", "ois")
     assert found.n == MODELS
     assert found.statistic == pytest.approx(-1.0)
     assert found.low is not None
     assert found.high is not None
     assert -1 <= found.low <= found.high < 0
     few = replace(models, known=models.known.iloc[:2])
-    assert few.correlated("foresee", "ois").why
+    assert few.correlate("foresee", "ois").why
     assert not models.general  # six of a method say nothing of others
 
 

@@ -17,7 +17,7 @@ from labapp.tasks.concept_repair.report.measures import (
     MEASURES,
     NATURAL,
     PROMPTED_S,
-    Rows,
+    RepairRows,
     by_person,
     correlation,
 )
@@ -43,12 +43,12 @@ def tables(folder: Path) -> Tables:
 
 
 @pytest.fixture(scope="module")
-def rows(tables: Tables) -> Rows:
-    return Rows.of(tables.included())
+def rows(tables: Tables) -> RepairRows:
+    return RepairRows.of(tables.included())
 
 
 @pytest.fixture(scope="module")
-def people(rows: Rows) -> pd.DataFrame:
+def people(rows: RepairRows) -> pd.DataFrame:
     made = by_person(rows)
     return made.assign(strategy=made["participant"].map(WHO))
 
@@ -143,7 +143,7 @@ def test_always_the_same_is_told_beside_what_was_foretold(
     assert len(shares) > 2  # it differs, so that accuracy alone compares nothing
 
 
-def test_planted_surprises_are_found_again(folder: Path, rows: Rows) -> None:
+def test_planted_surprises_are_found_again(folder: Path, rows: RepairRows) -> None:
     """Every utterance that was made from a surprise within five seconds of an update, also where it
     begins when the picture has been left."""
     planted: Counter[str] = Counter()
@@ -166,7 +166,7 @@ def test_planted_surprises_are_found_again(folder: Path, rows: Rows) -> None:
 
 
 def test_a_surprise_is_of_the_picture_of_its_update(
-    tables: Tables, rows: Rows, people: pd.DataFrame
+    tables: Tables, rows: RepairRows, people: pd.DataFrame
 ) -> None:
     """Whoever presses Done and says "oh" then says it of the picture that was left."""
     frames = tables.by_name()
@@ -177,13 +177,13 @@ def test_a_surprise_is_of_the_picture_of_its_update(
     coded = frames["coded"].copy()
     coded.loc[mine, "trial"] = first["trial"] + 1
     own = frames | {"coded": coded}
-    after = Rows.of(Tables.of(own, own["snapshots"]).included())
+    after = RepairRows.of(Tables.of(own, own["snapshots"]).included())
     columns = [*who, "stage", "trial", "attempt", "change"]
     pd.testing.assert_frame_equal(rows.surprises[columns], after.surprises[columns])
     assert by_person(after)["surprises"].tolist() == people["surprises"].tolist()
 
 
-def test_what_is_said_after_a_prompt_is_left_out(tables: Tables, rows: Rows) -> None:
+def test_what_is_said_after_a_prompt_is_left_out(tables: Tables, rows: RepairRows) -> None:
     first = rows.surprises.iloc[0]
     prompt = {
         **{name: first[name] for name in ("study", "participant", "session")},
@@ -195,12 +195,12 @@ def test_what_is_said_after_a_prompt_is_left_out(tables: Tables, rows: Rows) -> 
     frames["notes"] = pd.concat(
         [frames["notes"], pd.DataFrame([prompt])], ignore_index=True
     ).astype(frames["notes"].dtypes.to_dict())
-    prompted = Rows.of(Tables.of(frames, frames["snapshots"]).included())
+    prompted = RepairRows.of(Tables.of(frames, frames["snapshots"]).included())
     assert len(prompted.surprises) < len(rows.surprises)
     assert first["mark"] not in set(prompted.surprises["mark"])
 
 
-def test_nothing_coded_is_no_surprise_and_not_none(tables: Tables, rows: Rows) -> None:
+def test_nothing_coded_is_no_surprise_and_not_none(tables: Tables, rows: RepairRows) -> None:
     """What counts is that somebody finished coding by a codebook with the code: a session in which
     nobody was surprised has 0 of them, and one of which only other tiers are coded has none."""
     who = rows.surprises["participant"].iloc[0]
@@ -214,7 +214,7 @@ def test_nothing_coded_is_no_surprise_and_not_none(tables: Tables, rows: Rows) -
             "coded": frames["coded"].iloc[:0],
             "participants": frames["participants"].assign(**changed),
         }
-        people = by_person(Rows.of(Tables.of(own, own["snapshots"]).included()))
+        people = by_person(RepairRows.of(Tables.of(own, own["snapshots"]).included()))
         assert people["success"].notna().all()
         return people["surprises"]
 
@@ -222,14 +222,14 @@ def test_nothing_coded_is_no_surprise_and_not_none(tables: Tables, rows: Rows) -
     assert surprises(codes_completed=None).isna().all()
     assert surprises(codes_completed="expectation;leak").isna().all()
     marked = frames | {"participants": frames["participants"].assign(codes_completed=None)}
-    assert Rows.of(Tables.of(marked, marked["snapshots"]).included()).surprises.empty
+    assert RepairRows.of(Tables.of(marked, marked["snapshots"]).included()).surprises.empty
 
 
 def test_traps_are_a_sample_of_their_own(tmp_path: Path) -> None:
     tables = repairers.cohort(
         tmp_path, ["careful"], items={"repair": 2, "control": 2, "trap": 2, "unrepairable": 1}
     )
-    people = by_person(Rows.of(tables.included()))
+    people = by_person(RepairRows.of(tables.included()))
     assert people.groupby("sample")["n_pictures"].unique().map(list).to_dict() == {
         "matched": [4],
         "traps": [3],

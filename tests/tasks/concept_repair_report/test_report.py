@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from labapp.analysis import Tables, analyze
 from labapp.analysis.task_report import ReportedStudy
-from labapp.base.report.page import joined, speaking, text
+from labapp.base.report.page import join_parts, speaking, text
 from labapp.tasks.concept_repair.report import figures
 from labapp.tasks.concept_repair.report.contents import REPORT, TABLE
 from labapp.tasks.concept_repair.report.hypotheses import RepairResults
@@ -30,7 +30,7 @@ def findings(tables: Tables) -> tuple[RepairResults, ...]:
 
 def page(tables: Tables, findings: tuple[RepairResults, ...]) -> str:
     study = ReportedStudy("repaired", "s1", tables, tables.included())
-    return joined(REPORT.sections(study, findings))
+    return join_parts(REPORT.sections(study, findings))
 
 
 def test_the_section_has_a_row_a_model_and_says_what_it_rests_on(
@@ -67,7 +67,7 @@ def test_the_figures_are_people_against_purity_the_matrix_and_the_curves(
 def test_nothing_of_the_section_is_english_in_german(
     tables: Tables, findings: tuple[RepairResults, ...]
 ) -> None:
-    translation, _ = analyze.chosen(tables, "de")
+    translation, _ = analyze.choose_language(tables, "de")
     assert translation is not None
     with speaking(translation):
         html = page(tables, findings)

@@ -18,13 +18,13 @@ from labapp.analysis.inference import SMALLEST
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import tables_of
 from labapp.base import resources
-from labapp.base.report.page import joined
+from labapp.base.report.page import join_parts
 from labapp.models.stimuli import library
 from labapp.models.stimuli.manifest import Manifest, Method
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study.loading import load
 from labapp.tasks.judging.machine import PhotoTrial
-from labapp.tasks.judging.plan import JudgingTask, Question
+from labapp.tasks.judging.plan import JudgingTask, PhotoQuestion
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.contents import NO_VALUE, findings, of_study, overview
 from labapp.tasks.judging.report.opinions import durations
@@ -33,7 +33,7 @@ from labapp.tasks.judging.report.published import (
     KNOWN_OBJECTS,
     NOT_OURS,
     design_of,
-    published,
+    find_published,
 )
 from labapp.tasks.judging.report.statistics import (
     MEAN,
@@ -78,7 +78,7 @@ def section(tables: Tables) -> str:
     """The words of the task alone, without those of the rest of the page."""
     results = findings(tables.included())
     of_studies = (part for study in results.by_study for part in of_study(study, results))
-    return words(joined([*of_studies, overview(results)]))
+    return words(join_parts([*of_studies, overview(results)]))
 
 
 def assert_whole(page: str) -> None:
@@ -152,7 +152,7 @@ def test_what_is_not_judged_says_nothing_of_it(tmp_path: Path) -> None:
 def test_of_the_last_two_steps_one_end_of_four_is_chance() -> None:
     """Also where the set lists more classes than stand at the ends."""
 
-    def choose(trial: PhotoTrial, question: Question) -> int:
+    def choose(trial: PhotoTrial, question: PhotoQuestion) -> int:
         return question.right or question.first
 
     made = [
@@ -325,12 +325,15 @@ def test_stars_need_five_and_a_small_p() -> None:
 def test_the_shipped_studies_are_the_published_ones(study: Study) -> None:
     assert design_of(study.method, study.task, labels=study.labels) == study.id
     known = ("distinction", "agreement")
-    assert any(published(study.id, name) is not None for name in known)
+    assert any(find_published(study.id, name) is not None for name in known)
 
 
 def test_another_spelling_and_another_method() -> None:
     assert design_of("Grad-CAM", "heatmap-distinction", labels=True) == "gradcam-distinction-labels"
-    assert published(design_of("LIME", "heatmap-distinction", labels=False), "distinction") is None
+    assert (
+        find_published(design_of("LIME", "heatmap-distinction", labels=False), "distinction")
+        is None
+    )
 
 
 NONE = pd.DataFrame({"set": [], "photo": [], "of": [], "prototype": []})

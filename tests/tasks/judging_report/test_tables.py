@@ -16,7 +16,7 @@ from labapp.base.errors import RecordError
 from labapp.record.events.commands import HandIn, Next, Pause, Resume
 from labapp.tasks.judging.events import CloseDescription, Judge, OpenDescription, OpenSpecies
 from labapp.tasks.judging.machine import PhotoTrial
-from labapp.tasks.judging.plan import JudgingTask, Question
+from labapp.tasks.judging.plan import JudgingTask, PhotoQuestion
 from tests.analysis.sessions import paired
 from tests.helpers.journals import SessionBuilder
 from tests.helpers.judged import JudgedSession, of_play
@@ -278,7 +278,7 @@ def test_the_warm_up_has_rows_of_its_own() -> None:
 def test_what_is_right_is_what_the_session_said(task: JudgingTask) -> None:
     """The journal has the session's own verdicts; the analysis comes to them by itself."""
 
-    def choose(trial: PhotoTrial, question: Question) -> int:
+    def choose(trial: PhotoTrial, question: PhotoQuestion) -> int:
         spread = question.last - question.first + 1
         return question.first + (7 * trial.number + len(question.id)) % spread
 

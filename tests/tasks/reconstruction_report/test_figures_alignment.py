@@ -112,6 +112,6 @@ def test_a_long_line_keeps_its_shape_with_few_points() -> None:
     t = np.linspace(0, 100, 20_000)
     values = np.full(t.shape, 50.0)
     values[7_777], values[12_345] = 99.0, 1.0
-    kept = figures._thinned(t, values)
+    kept = figures._thin_line(t, values)
     assert len(kept) <= figures.POINTS + 2
     assert {0, 7_777, 12_345, 19_999} <= set(kept.tolist())

@@ -13,7 +13,11 @@ from PySide6.QtWidgets import QApplication
 from labapp.base.resources import assets
 from labapp.models.stimuli import library
 from labapp.models.stimuli.check import reference_pairs
-from labapp.tasks.concept_repair.screen.repair import LEAST_SIDE, ExampleSheet, ExamplesScreen
+from labapp.tasks.concept_repair.screen.repair import (
+    LEAST_SIDE,
+    ConceptExampleSheet,
+    ExamplesScreen,
+)
 from labapp.ui.participant.window import ParticipantWindow
 from tests.helpers import concepts
 from tests.helpers.reach import out_of_reach
@@ -133,7 +137,7 @@ def test_what_else_differs_is_named_below_a_pair(
         each.model_copy(update={"others": 1, "differing": ("Side",)})
         for each in room.runner.part.examples
     )
-    sheet = ExampleSheet(window.screen_shown.session, named)
+    sheet = ConceptExampleSheet(window.screen_shown.session, named)
     assert [each.others.text() for each in sheet.examples] == ["Also different: Side"] * 4
     for size in SIZES:
         sheet.resize(*size)

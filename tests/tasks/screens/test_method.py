@@ -14,14 +14,14 @@ from labapp.record.events.commands import Pause, Resume
 from labapp.tasks.judging.events import OpenDescription
 from labapp.tasks.judging.plan import FIRST, SIMILARITY
 from labapp.tasks.judging.screen.description import (
+    DescriptionPages,
     Heatmaps,
     MethodScreen,
-    Pages,
     PreviewPage,
     TextPage,
     WholeTree,
     WorkedExample,
-    shown_of,
+    split_page,
 )
 from labapp.ui import theme
 from labapp.ui.widgets.photo_view import ZoomView
@@ -91,9 +91,9 @@ def turn(window, pages: int) -> QWidget:
 
 
 def test_what_a_page_shows_is_taken_out_of_its_text():
-    assert shown_of("# A\n\nText.\n\n![](correct)") == ("# A\n\nText.", "correct")
-    assert shown_of("![the tree](tree)\n\nText.") == ("Text.", "tree")
-    assert shown_of("Text ![](other).") == ("Text ![](other).", "")
+    assert split_page("# A\n\nText.\n\n![](correct)") == ("# A\n\nText.", "correct")
+    assert split_page("![the tree](tree)\n\nText.") == ("Text.", "tree")
+    assert split_page("Text ![](other).") == ("Text ![](other).", "")
 
 
 def test_an_introduction_is_read_page_by_page(opened):
@@ -244,7 +244,7 @@ def test_the_description_lies_over_the_task_and_answers_stay(opened):
     QTest.mouseClick(window.top.help, LEFT)
     assert room.last("description.opened") == {"what": "method"}
     pages = window.opened.inside
-    assert isinstance(pages, Pages)
+    assert isinstance(pages, DescriptionPages)
     assert "compares parts" in pages.pages[0].text.toPlainText()
     assert not screen.isVisible()
     assert window.bottom.right.text() == window.top.help.text() == "Close the description"
@@ -321,7 +321,7 @@ def test_a_resumed_session_shows_what_was_open(opened, open_window):
     window.close_for_good()
     again = open_window(room)
     assert again.stack.currentWidget() is again.opened
-    assert isinstance(again.opened.inside, Pages)
+    assert isinstance(again.opened.inside, DescriptionPages)
     QTest.mouseClick(again.bottom.right, LEFT)
     assert again.stack.currentWidget() is again.screen_shown
 
@@ -391,6 +391,6 @@ def test_files_of_a_study_name_what_pages_can_show():
     """What the shipped introductions show is known here."""
     texts = Path(__file__).parents[3] / "assets" / "texts"
     for path in texts.glob("*/method-*.md"):
-        shown = [shown_of(page)[1] for page in path.read_text("utf-8").split("\n---\n")]
+        shown = [split_page(page)[1] for page in path.read_text("utf-8").split("\n---\n")]
         assert shown.count("correct") == shown.count("incorrect") == 1, path.name
-        assert "![" not in "".join(shown_of(p)[0] for p in path.read_text().split("\n---\n"))
+        assert "![" not in "".join(split_page(p)[0] for p in path.read_text().split("\n---\n"))

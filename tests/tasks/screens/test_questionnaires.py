@@ -60,7 +60,7 @@ def test_every_shipped_instrument_fits_one_screen(name, language, qapp):
     """At 1280 x 720, which is 1920 x 1080 at 150 %: less than 1366 x 768."""
     path = resources.assets() / "instruments" / f"{name}.yaml"
     file = Instrument.parse(path, path.read_bytes(), language)
-    instrument = file.realised(file.item_ids(5))
+    instrument = file.realise(file.item_ids(5))
     holder = QWidget()
     holder.setStyleSheet(theme.stylesheet(theme.LIGHT))
     height = 720 - TOP_HEIGHT - BOTTOM_HEIGHT - 2 * theme.SPACE_XL

@@ -19,7 +19,7 @@ from labapp.tasks.survey.screen import QrCode, SurveyScreen
 from labapp.ui import language
 from labapp.ui.participant import window
 from labapp.ui.participant.window import ParticipantWindow
-from labapp.ui.preview import opened_preview
+from labapp.ui.preview import open_preview
 from tests.helpers.rooms import Room
 from tests.session.test_survey import FILLED, study
 from tests.ui.desk import Desk
@@ -130,7 +130,7 @@ def test_the_moderator_sees_it_and_continues(
 
 
 def test_a_preview_opens_no_browser(tmp_path: Path, qapp: QApplication) -> None:
-    with opened_preview(load(study(tmp_path)), None, None) as preview:
+    with open_preview(load(study(tmp_path)), None, None) as preview:
         (place,) = (place for place in preview.places if place.part.id == "survey-1")
         preview.show(place)
         screen = preview.window.screen_shown

@@ -20,10 +20,10 @@ from labapp.tasks.unmasking.report.contents import (
     UNITS,
     bias,
     correlation,
-    ranked,
+    rank_scores,
 )
 from labapp.tasks.unmasking.report.contents import ranks as ranks_of
-from labapp.tasks.unmasking.report.curves import Cells
+from labapp.tasks.unmasking.report.curves import AnnotationCells
 from labapp.tasks.unmasking.report.results import (
     AGREED,
     DONT_KNOW,
@@ -49,11 +49,11 @@ from tests.helpers.observers import (
 
 
 @pytest.fixture(scope="module")
-def cells() -> Cells:
+def cells() -> AnnotationCells:
     return cells_of(sample(8, 4))
 
 
-def test_labels_by_mask_are_those_of_all_methods(cells: Cells) -> None:
+def test_labels_by_mask_are_those_of_all_methods(cells: AnnotationCells) -> None:
     found = curves.labels(cells)
     rows = sample(8, 4).annotations
     assert list(found.columns) == ["percent", "labels", "dont_know", "n", "share", "low", "high"]
@@ -66,7 +66,7 @@ def test_labels_by_mask_are_those_of_all_methods(cells: Cells) -> None:
         assert row["low"] <= row["share"] <= row["high"]
 
 
-def test_labels_by_method_add_up_to_all(cells: Cells) -> None:
+def test_labels_by_method_add_up_to_all(cells: AnnotationCells) -> None:
     found = curves.labels_by_method(cells)
     both = found.groupby("percent")[["labels", "dont_know", "n"]].sum()
     assert both.to_numpy().tolist() == (
@@ -74,7 +74,7 @@ def test_labels_by_method_add_up_to_all(cells: Cells) -> None:
     )
 
 
-def test_accuracy_with_dont_know_counted_and_left_out(cells: Cells) -> None:
+def test_accuracy_with_dont_know_counted_and_left_out(cells: AnnotationCells) -> None:
     found = curves.accuracy(cells).set_index(["method", "percent"])
     for key, some in sample(8, 4).annotations.groupby(["method", "percent"]):
         row = found.loc[key]
@@ -86,7 +86,7 @@ def test_accuracy_with_dont_know_counted_and_left_out(cells: Cells) -> None:
         assert row["share_of_labels"] == pytest.approx(right, nan_ok=True)
 
 
-def test_times_are_means_and_medians_of_all(cells: Cells) -> None:
+def test_times_are_means_and_medians_of_all(cells: AnnotationCells) -> None:
     found = curves.times(cells).set_index(["method", "percent"])
     for key, some in sample(8, 4).annotations.groupby(["method", "percent"]):
         row, ms = found.loc[key], some["reaction_time_ms"]
@@ -97,7 +97,7 @@ def test_times_are_means_and_medians_of_all(cells: Cells) -> None:
         assert row["median_low"] <= row["median"] <= row["median_high"]
 
 
-def test_an_interval_is_over_participants_and_not_over_annotations(cells: Cells) -> None:
+def test_an_interval_is_over_participants_and_not_over_annotations(cells: AnnotationCells) -> None:
     own = sample(8, 4).annotations.groupby(["participant", "method", "percent"])["correct"].mean()
     shares = own.unstack("participant").loc[("lrp", 15.0)].to_numpy(float)
     drawing = np.random.default_rng(5).integers(0, 8, (20_000, 8))
@@ -166,10 +166,10 @@ def test_what_does_not_count_is_not_in_any_number() -> None:
     group = group_of(tables)
     assert group.images == ("image-00", "image-01")
     assert len(group.every_annotation) == 3 * len(group.annotations)
-    found = curves.accuracy(Cells.of(group))
+    found = curves.accuracy(AnnotationCells.of(group))
     assert (found["share"] == 1).all()
     assert (found["n"] == 2).all()
-    assert isinstance(curves.labels(Cells.of(group)), pd.DataFrame)
+    assert isinstance(curves.labels(AnnotationCells.of(group)), pd.DataFrame)
 
 
 def test_each_method_is_the_mean_of_its_annotations() -> None:
@@ -297,28 +297,28 @@ SCORES = arrays(np.float64, (4, 5), elements=st.integers(0, 3).map(float))
 
 def ranks(tables: object) -> Ranks:
     group = group_of(tables)  # type: ignore[arg-type]
-    return ranks_of(group, Cells.of(group))
+    return ranks_of(group, AnnotationCells.of(group))
 
 
 @given(SCORES)
 def test_ranks_are_scipys_with_the_greatest_first(scores: np.ndarray) -> None:
-    assert (ranked(scores) == stats.rankdata(-scores, axis=-1)).all()
+    assert (rank_scores(scores) == stats.rankdata(-scores, axis=-1)).all()
 
 
 def test_where_a_method_lacks_there_is_no_rank() -> None:
-    found = ranked(np.array([[1.0, np.nan, 0.0], [1.0, 2.0, 0.0]]))
+    found = rank_scores(np.array([[1.0, np.nan, 0.0], [1.0, 2.0, 0.0]]))
     assert np.isnan(found[0]).all()
     assert found[1].tolist() == [2.0, 1.0, 3.0]
 
 
 def test_one_method_alone_has_no_rank() -> None:
-    assert np.isnan(ranked(np.array([[1.0], [0.5]]))).all()
+    assert np.isnan(rank_scores(np.array([[1.0], [0.5]]))).all()
 
 
 @settings(max_examples=100 if EVERYTHING else 12)
 @given(SCORES, SCORES)
 def test_correlations_are_scipys(one: np.ndarray, other: np.ndarray) -> None:
-    first, second = ranked(one), ranked(other)
+    first, second = rank_scores(one), rank_scores(other)
     for name, theirs in ((KENDALL, stats.kendalltau), (SPEARMAN, stats.spearmanr)):
         found = correlation(first, second, name)
         for row in range(len(one)):

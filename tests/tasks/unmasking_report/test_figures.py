@@ -22,7 +22,7 @@ from labapp.base.figure_style import STYLE
 from labapp.base.report.drawing import ReportFigure
 from labapp.tasks.unmasking.report import figures
 from labapp.tasks.unmasking.report.figures import plates
-from labapp.tasks.unmasking.report.results import MODEL, PEOPLE, WHOLE, Found
+from labapp.tasks.unmasking.report.results import MODEL, PEOPLE, WHOLE, UnmaskingResults
 from labapp.tasks.unmasking.report.sections import of_people
 from tests.helpers.nightly import EVERYTHING
 from tests.helpers.unmasked import METHODS, found, nobody
@@ -49,7 +49,7 @@ def drawn() -> dict[str, ReportFigure]:
     return by_name(FULL)
 
 
-def by_name(of: Found) -> dict[str, ReportFigure]:
+def by_name(of: UnmaskingResults) -> dict[str, ReportFigure]:
     return {plate.name.removeprefix("unmasking-"): plate for plate in plates(of)}
 
 
@@ -288,7 +288,7 @@ def test_numbers_of_ticks_stand_apart(percents: list[float]) -> None:
 
 @given(st.integers(1, 12))
 def test_marks_beside_each_other_are_centred(count: int) -> None:
-    places = figures.centred(count)
+    places = figures.centre_marks(count)
     assert places.sum() == pytest.approx(0)
     assert np.diff(places) == pytest.approx(1)
 

@@ -18,7 +18,7 @@ from labapp.models.stimuli.masked_pictures import sizes
 from labapp.tasks.unmasking.report import contents
 from labapp.tasks.unmasking.report import contents as of_mixed
 from labapp.tasks.unmasking.report import fits as of_fits
-from labapp.tasks.unmasking.report.contents import INTERCEPT, LOG_PERCENT, mixed
+from labapp.tasks.unmasking.report.contents import INTERCEPT, LOG_PERCENT, fit_mixed_model
 from labapp.tasks.unmasking.report.fits import MOST_RATES, SLOPES, fit, fits, share
 from labapp.tasks.unmasking.report.results import CORRECT, LABEL
 from tests.helpers.nightly import EVERYTHING, examples
@@ -227,7 +227,7 @@ def test_a_lapse_rate_beyond_its_bound_takes_another_bound() -> None:
 def test_effects_are_those_of_statsmodels_formula() -> None:
     """Its estimates are modes under priors that draw effects to 0: ours are a little larger."""
     tables = observed(12, World(images=6))
-    effects, why = mixed(cells_of(tables))
+    effects, why = fit_mixed_model(cells_of(tables))
     assert why == ""
     rows = pd.DataFrame(
         {
@@ -254,7 +254,7 @@ def test_effects_are_those_of_statsmodels_formula() -> None:
 
 
 def test_the_better_method_has_the_greater_odds() -> None:
-    effects = mixed(cells_of(observed(12)))[0].set_index("effect")
+    effects = fit_mixed_model(cells_of(observed(12)))[0].set_index("effect")
     assert effects.loc["guided_backprop", "low"] > 0
     assert effects.loc["guided_backprop", "estimate"] > effects.loc["lrp", "estimate"]
     assert effects.loc[LOG_PERCENT, "low"] > 0
@@ -262,17 +262,19 @@ def test_the_better_method_has_the_greater_odds() -> None:
 
 def test_the_same_annotations_have_the_same_numbers_to_the_last_digit() -> None:
     cells = cells_of(observed(4, World(images=4)))
-    pd.testing.assert_frame_equal(mixed(cells)[0], mixed(cells)[0], check_exact=True)
+    pd.testing.assert_frame_equal(
+        fit_mixed_model(cells)[0], fit_mixed_model(cells)[0], check_exact=True
+    )
 
 
 def test_why_it_is_not_fitted() -> None:
     for tables in (observed(0), observed(1), observed(3, World(images=1))):
-        found, why = mixed(cells_of(tables))
+        found, why = fit_mixed_model(cells_of(tables))
         assert found.empty
         assert why == of_mixed.FEW
     world = World(images=2)
     right = [annotated(one, who, one["truth"]) for who in ("P1", "P2") for one in world.rows()]
-    assert mixed(cells_of(tables_with(world, right)))[1] == of_mixed.FLAT
+    assert fit_mixed_model(cells_of(tables_with(world, right)))[1] == of_mixed.FLAT
 
 
 PUBLISHED = {

@@ -19,18 +19,18 @@ from labapp.tasks.unmasking.report import published as paper
 from labapp.tasks.unmasking.report import sections
 from labapp.tasks.unmasking.report.contents import findings
 from labapp.tasks.unmasking.report.figures import plates
-from labapp.tasks.unmasking.report.results import Found
+from labapp.tasks.unmasking.report.results import UnmaskingResults
 from labapp.tasks.unmasking.report.sections import (
     ALONE,
     NO_MODEL,
     NO_RANKS,
     ONE_METHOD,
     Overall,
+    describe_group,
     main_results,
     of_study,
     overall,
     timing,
-    told,
 )
 from tests.analysis.sessions import paired
 from tests.analysis.test_report import MADE, Page
@@ -51,7 +51,7 @@ def words(html: str) -> str:
     return Page(re.sub(r"<svg.*?</svg>", "", html, flags=re.DOTALL)).text
 
 
-def section(*groups: Found) -> str:
+def section(*groups: UnmaskingResults) -> str:
     """Without the figures, which have tests of their own."""
     for made in groups:
         vars(made)["drawn"] = ()
@@ -116,7 +116,7 @@ def test_studies_without_masked_pictures_say_nothing_of_them(tables: Tables) -> 
 
 
 def test_what_was_shown_is_told() -> None:
-    assert told(group()) == (
+    assert describe_group(group()) == (
         "62 participants, 18,600 annotations. Stimulus set faces-unmasking (manifest "
         "abababababab…): 10 images of 2 classes (anger, happiness), with 3 methods (Gradient, "
         "Guided backpropagation, LRP) and 10 masks that show 5, 6, 8, 11, 15, 19, 26, 34, 45, 60 "

@@ -18,7 +18,7 @@ from labapp.analysis import Tables
 from labapp.analysis.analyze import STATISTICS
 from labapp.analysis.inference import FRIEDMAN
 from labapp.analysis.statistic import Statistic, select
-from labapp.analysis.tables import typed
+from labapp.analysis.tables import build_frame
 from labapp.tasks.unmasking.report import contents as of_comparisons
 from labapp.tasks.unmasking.report import curves
 from labapp.tasks.unmasking.report.contents import (
@@ -29,8 +29,8 @@ from labapp.tasks.unmasking.report.contents import (
     groups_of,
     rows,
 )
-from labapp.tasks.unmasking.report.curves import Cells
-from labapp.tasks.unmasking.report.results import LABEL, Comparisons, Found
+from labapp.tasks.unmasking.report.curves import AnnotationCells
+from labapp.tasks.unmasking.report.results import LABEL, MethodComparisons, UnmaskingResults
 from labapp.tasks.unmasking.report.sections import QUICK_MS, timing
 from tests.helpers.observers import (
     METHODS,
@@ -51,17 +51,17 @@ POOL = {("anger", "anger"): 21, ("anger", "happiness"): 24, ("happiness", "happi
 
 
 @pytest.fixture(scope="module")
-def found() -> Found:
+def found() -> UnmaskingResults:
     (one,) = findings(observed(7, World(images=5, pool=POOL)))
     return one
 
 
 @pytest.fixture(scope="module")
-def table(found: Found) -> pd.DataFrame:
-    return typed(rows(found), STATISTICS)
+def table(found: UnmaskingResults) -> pd.DataFrame:
+    return build_frame(rows(found), STATISTICS)
 
 
-def test_every_row_fits_the_columns(found: Found, table: pd.DataFrame) -> None:
+def test_every_row_fits_the_columns(found: UnmaskingResults, table: pd.DataFrame) -> None:
     names = {column.name for column in STATISTICS}
     assert all(set(row) <= names for row in rows(found))
     assert set(table["item"]) == {str(item) for item in range(1, 13)}
@@ -69,7 +69,9 @@ def test_every_row_fits_the_columns(found: Found, table: pd.DataFrame) -> None:
     assert set(table["design"]) == {"unmasking"}
 
 
-def test_shares_and_times_are_those_of_the_figures(found: Found, table: pd.DataFrame) -> None:
+def test_shares_and_times_are_those_of_the_figures(
+    found: UnmaskingResults, table: pd.DataFrame
+) -> None:
     six = table[(table["item"] == "6") & table["quantity"].str.contains("is not")]
     assert six["mean"].tolist() == found.accuracy["share"].tolist()
     assert six["low"].tolist() == found.accuracy["low"].tolist()
@@ -107,7 +109,7 @@ def test_each_row_is_one_test(table: pd.DataFrame) -> None:
     assert faults_of(table) == []
 
 
-def test_fits_and_tests(found: Found, table: pd.DataFrame) -> None:
+def test_fits_and_tests(found: UnmaskingResults, table: pd.DataFrame) -> None:
     fitted = table[table["quantity"] == "threshold, a class is named"]
     pooled = found.fits.pooled[found.fits.pooled["of"] == LABEL]
     assert fitted["mean"].tolist() == pooled["threshold"].tolist()
@@ -132,7 +134,7 @@ def test_a_threshold_that_means_nothing_is_not_written() -> None:
     world = World(methods=("late",), images=4)
     (alone,) = findings(observed(6, world, {"late": 3000.0}))
     assert (alone.fits.pooled["why"] != "").all()
-    found = typed(rows(alone), STATISTICS)
+    found = build_frame(rows(alone), STATISTICS)
     fitted = found[found["item"] == "10"]
     assert len(fitted) == 8
     assert fitted[["mean", "low", "high"]].isna().all(axis=None)
@@ -140,7 +142,7 @@ def test_a_threshold_that_means_nothing_is_not_written() -> None:
 
 def test_nobody_and_no_model_have_rows_without_values() -> None:
     (alone,) = findings(observed(0, World(images=3, model=False)))
-    found = typed(rows(alone), STATISTICS)
+    found = build_frame(rows(alone), STATISTICS)
     assert (found[found["item"] == "6"]["n"] == 0).all()
     assert np.isnan(found[found["item"] == "6"]["mean"]).all()
     assert found["p"].isna().all()
@@ -231,7 +233,7 @@ def test_a_participant_of_two_sessions_is_one() -> None:
     twice = one.by_name() | {"annotations": pd.concat([one.annotations, again])}
     group = group_of(Tables.of(twice, twice["snapshots"]))
     assert group.participants == 3
-    found, alone = (curves.accuracy(Cells.of(each)) for each in (group, group_of(one)))
+    found, alone = (curves.accuracy(AnnotationCells.of(each)) for each in (group, group_of(one)))
     assert (found["n"] == 2 * alone["n"]).all()
     # Nothing new was learnt of any participant: the intervals are the same.
     ends = ["share", "low", "high"]
@@ -268,7 +270,7 @@ def test_times_that_are_left_out_are_not_told_as_kept() -> None:
 
 
 @cache
-def sample_comparisons() -> Comparisons:
+def sample_comparisons() -> MethodComparisons:
     return comparisons(cells_of(sample(15, 6)))
 
 

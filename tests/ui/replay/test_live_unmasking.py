@@ -38,7 +38,7 @@ from labapp.tasks.unmasking.plan import UnmaskingPart
 from labapp.ui.language import speak, tr
 from labapp.ui.moderator.wording import every_mark
 from labapp.ui.participant.window import ParticipantWindow, WindowPicture
-from labapp.ui.preview import opened_preview
+from labapp.ui.preview import open_preview
 from labapp.ui.replay.controller import open_session
 from labapp.ui.replay.picture import PastWindow, still
 from labapp.ui.replay.window import ReplayWindow
@@ -243,7 +243,7 @@ def study(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_preview_shows_every_screen_and_lets_a_hand_try_it(study: Path) -> None:
-    with opened_preview(load(study), None, None) as preview:
+    with open_preview(load(study), None, None) as preview:
         preview.window.show()
         kinds = []
         for place in preview.places:

@@ -22,7 +22,7 @@ from labapp.coding.annotations.model import (
     SessionAnnotations,
     Unit,
 )
-from labapp.coding.annotations.texts import joined
+from labapp.coding.annotations.texts import join_ranges
 
 Phase = Literal["independent", "training"]
 """Of a round that is compared: what is reported, and what the raters learnt on."""
@@ -56,21 +56,21 @@ class CodedSession:
 
 def participant_numbers(sessions: Iterable[CodedSession]) -> list[int]:
     """By session the number of its participant, from 0 in the order in which they appear."""
-    return _numbered((session.study, session.participant) for session in sessions)
+    return _number_names((session.study, session.participant) for session in sessions)
 
 
 def session_numbers(sessions: Iterable[CodedSession]) -> list[int]:
     """By session its own number, likewise."""
-    return _numbered((session.study, session.name) for session in sessions)
+    return _number_names((session.study, session.name) for session in sessions)
 
 
-def _numbered(names: Iterable[tuple[str, str]]) -> list[int]:
+def _number_names(names: Iterable[tuple[str, str]]) -> list[int]:
     numbers: dict[tuple[str, str], int] = {}
     return [numbers.setdefault(name, len(numbers)) for name in names]
 
 
 @dataclass(frozen=True, slots=True)
-class Coding:
+class SessionCoding:
     """The coding of a tier in a session.
 
     Attributes
@@ -98,7 +98,7 @@ class TierCoding:
     codebook: Codebook
     tier: Tier
     phase: Phase
-    codings: tuple[Coding, ...]
+    codings: tuple[SessionCoding, ...]
 
     @property
     def raters(self) -> tuple[str, ...]:
@@ -176,7 +176,7 @@ def _sort(
         if rater.marks:
             work.left_out[f"{rater.rater}: no person gave these marks"] += 1
         return
-    if (looked := _looked_into(rater, codebooks)) is not None:
+    if (looked := _find_unused_codebook(rater, codebooks)) is not None:
         work.left_out[
             f"{rater.rater}: opened {looked.id}, version {looked.version}, and gave no code of it, "
             "having coded by another codebook; not taken as coded by it"
@@ -238,7 +238,7 @@ def _kinds(rater: RaterMarks) -> list[tuple[str, Round]]:
     return sorted(kinds)
 
 
-def _looked_into(rater: RaterMarks, codebooks: Mapping[str, Codebook]) -> Codebook | None:
+def _find_unused_codebook(rater: RaterMarks, codebooks: Mapping[str, Codebook]) -> Codebook | None:
     """The codebook that a rater opened last and gave nothing by, having coded by another one: it
     cannot be told whether there was nothing to code."""
     opened = codebooks.get(rater.codebook)
@@ -266,7 +266,7 @@ def _tier_coding(
 ) -> TierCoding:
     tier = next(tier for tier in codebook.tiers if tier.name == name)
     codings = tuple(
-        Coding(
+        SessionCoding(
             sessions[number],
             {rater: tuple(marks) for rater, marks in sorted(raters.items())},
             {rater: _stretches(sessions[number], rater, phase) for rater in raters},
@@ -288,7 +288,7 @@ def _meets(mark: Mark, stretch: Stretch) -> bool:
 def _stretches(session: CodedSession, rater: str, phase: Phase) -> tuple[Stretch, ...]:
     """What a rater was to code, joined where it touches: the whole session where nothing was
     assigned."""
-    assigned = joined(
+    assigned = join_ranges(
         (entry.t0_ns, entry.t1_ns)
         for entry in session.assignments
         if (entry.session, entry.rater, entry.round) == (session.name, rater, phase)
@@ -420,15 +420,15 @@ def unit_table(tier: TierCoding, *, everybody: bool = False) -> UnitTable:
                 by_unit.setdefault((rater, mark.unit), []).append(mark)
         for unit in segmentation.units:
             if everybody or unit.speaker == "participant":
-                row = _coded(tier, coding, unit, raters, by_unit)
+                row = _collect_unit_codes(tier, coding, unit, raters, by_unit)
                 if any(codes is not None for codes in row.codes):
                     rows.append(row)
     return UnitTable(raters, tuple(rows), tuple(remarks))
 
 
-def _coded(
+def _collect_unit_codes(
     tier: TierCoding,
-    coding: Coding,
+    coding: SessionCoding,
     unit: Unit,
     raters: Sequence[str],
     by_unit: Mapping[tuple[str, str | None], list[Mark]],

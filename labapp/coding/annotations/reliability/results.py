@@ -45,7 +45,7 @@ from labapp.coding.annotations.model import Blinding, Mark, SessionAnnotations
 from labapp.coding.annotations.reliability.gathering import (
     PRESENCE,
     CodedSession,
-    Coding,
+    SessionCoding,
     TierCoding,
     UnitTable,
     participant_numbers,
@@ -77,7 +77,7 @@ class SharedStretch:
     def of_code(self, code: str) -> SharedStretch:
         """One code alone; stretches of a rater that overlap are one."""
         spans = tuple(
-            tuple(_joined([span for span in own if span.code == code])) for own in self.spans
+            tuple(_join_spans([span for span in own if span.code == code])) for own in self.spans
         )
         points = tuple(tuple(point for point in own if point[1] == code) for own in self.points)
         return SharedStretch(self.session, self.raters, self.t0, self.t1, spans, points)
@@ -88,15 +88,17 @@ class SharedStretch:
         return any(b.start < a.end for own in self.spans for a, b in pairwise(sorted(own)))
 
 
-def shared_stretches(tier: TierCoding, raters: Sequence[str]) -> tuple[SharedStretch, ...]:
-    """What two or more of these raters were to code.
+def find_shared_stretches(tier: TierCoding, raters: Sequence[str]) -> tuple[SharedStretch, ...]:
+    """The stretches that two or more of these raters were to code.
 
     Parameters
     ----------
     tier : a tier whose codes are given to spans.
     raters : who is compared.
     """
-    return tuple(stretch for coding in tier.codings for stretch in _shared(coding, tuple(raters)))
+    return tuple(
+        stretch for coding in tier.codings for stretch in _find_shared(coding, tuple(raters))
+    )
 
 
 def continua(stretches: Sequence[SharedStretch]) -> tuple[list[Continuum], list[int]]:
@@ -157,7 +159,7 @@ def differences(stretch: SharedStretch) -> Iterator[tuple[int, int, tuple[frozen
         yield pending
 
 
-def _shared(coding: Coding, raters: tuple[str, ...]) -> Iterator[SharedStretch]:
+def _find_shared(coding: SessionCoding, raters: tuple[str, ...]) -> Iterator[SharedStretch]:
     present = [r for r in raters if r in coding.marks and r not in coding.partial]
     edges = sorted({edge for rater in present for pair in coding.stretches[rater] for edge in pair})
     for t0, t1 in pairwise(edges):
@@ -188,7 +190,7 @@ def _points(marks: Sequence[Mark], begin: int, end: int) -> Iterator[tuple[int, 
             yield mark.t0_ns // ATOM_NS, mark.code
 
 
-def _joined(spans: Sequence[Span]) -> Iterator[Span]:
+def _join_spans(spans: Sequence[Span]) -> Iterator[Span]:
     last: Span | None = None
     for span in sorted(spans):
         if last is not None and span.start < last.end:
@@ -284,12 +286,12 @@ def results_of(
     table = unit_table(tier, everybody=everybody) if tier.tier.on == "units" else None
     figures: list[Figure] = []
     stretches: tuple[SharedStretch, ...] = ()
-    remarks = [*_sighted(tier), *(table.remarks if table else ())]
+    remarks = [*_describe_unblinded(tier), *(table.remarks if table else ())]
     for raters, same in groups:
         if table is not None:
             own = list(_of_units(tier, table.of(raters)))
         else:
-            shared = shared_stretches(tier, raters)
+            shared = find_shared_stretches(tier, raters)
             own = list(_of_spans(tier, shared, raters, step))
             if not same:
                 stretches = shared
@@ -311,8 +313,8 @@ def codes_of(tier: TierCoding) -> tuple[Code, ...]:
     )
 
 
-def _sighted(tier: TierCoding) -> Iterator[str]:
-    """Who was not blind to what, a sentence each."""
+def _describe_unblinded(tier: TierCoding) -> Iterator[str]:
+    """Which raters were shown what others were blind to, a sentence each."""
     for rater in tier.raters:
         marks = [mark for coding in tier.codings for mark in coding.marks.get(rater, ())]
         for what, text in SIGHT.items():
@@ -525,7 +527,7 @@ def agreement_so_far(
             rater: ((0, max(max(mark.t1_ns, mark.t0_ns + 1) for mark in of_tier)),)
             for rater, of_tier in given.items()
         }
-        coding = TierCoding(codebook, tier, "training", (Coding(session, given, reached),))
+        coding = TierCoding(codebook, tier, "training", (SessionCoding(session, given, reached),))
         result = _result(coding)
         if result is not None:
             results.append(SoFar(tier, coding.raters, result))
@@ -542,7 +544,7 @@ def _result(of_tier: TierCoding) -> Coefficient | None:
         ratings = table.codes([code.id for code in codes_of(of_tier)], tier.optional)
         two = len(raters) == 2
         return coefficient(CohenKappa() if two else alpha_for(ratings, "nominal"), ratings)
-    stretches = shared_stretches(of_tier, raters)
+    stretches = find_shared_stretches(of_tier, raters)
     if not tier.exclusive or any(stretch.overlapping for stretch in stretches):
         return None
     parts, clusters = continua(stretches)

@@ -294,7 +294,7 @@ def disagreement_rows(results: Iterable[TierResults]) -> Iterator[Row]:
                         row.session,
                         row.unit.id,
                         (row.unit.t0_ns, row.unit.t1_ns),
-                        {rater: _shown(*each) for rater, each in given.items()},
+                        {rater: _format_codes(*each) for rater, each in given.items()},
                     )
         for stretch in tier.stretches:
             for begin, end, codes in differences(stretch):
@@ -303,7 +303,7 @@ def disagreement_rows(results: Iterable[TierResults]) -> Iterator[Row]:
                     stretch.session,
                     "",
                     (begin * ATOM_NS, end * ATOM_NS),
-                    {r: _shown(c, {}) for r, c in zip(stretch.raters, codes, strict=True)},
+                    {r: _format_codes(c, {}) for r, c in zip(stretch.raters, codes, strict=True)},
                 )
 
 
@@ -327,7 +327,7 @@ def _disagreement(
     }
 
 
-def _shown(codes: frozenset[str], values: dict[str, int]) -> str:
+def _format_codes(codes: frozenset[str], values: dict[str, int]) -> str:
     each = (f"{code} {values[code]}" if code in values else code for code in sorted(codes))
     return ", ".join(each) or NO_CODE
 

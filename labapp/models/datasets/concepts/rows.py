@@ -231,7 +231,7 @@ def part(rows: ConceptRows, numbers: Int64) -> ConceptRows:
     )
 
 
-def drawn(rows: ConceptRows, count: int, seed: int) -> ConceptRows:
+def draw_rows(rows: ConceptRows, count: int, seed: int) -> ConceptRows:
     """So many of the rows, drawn by `seed`, in their order; all of them where there are fewer."""
     return part(rows, np.sort(order(generator(seed, 3), len(rows))[:count]))
 
@@ -276,7 +276,7 @@ class CorrelationRule:
         return mask
 
 
-def correlated(
+def make_correlation_rule(
     sizes: Sequence[int],
     correlations: int,
     seed: int,
@@ -336,7 +336,9 @@ def generator(*entropy: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy)))
 
 
-def equicorrelated(random: np.random.Generator, rows: int, columns: int, rho: float) -> Float64:
+def draw_equicorrelated(
+    random: np.random.Generator, rows: int, columns: int, rho: float
+) -> Float64:
     """Standard normal numbers, every two columns of which correlate with `rho`, 0 to 1.
 
     float64, shape (rows, columns): each is sqrt(rho) of a number that its row shares plus sqrt(1 -
@@ -378,7 +380,7 @@ def tabular_toy(
     of rows; the paper's by default."""
     if train < 1 or test < 1:
         raise ValueError(f"both parts need a row, found {train} and {test}")
-    z = equicorrelated(generator(seed), train + test, len(LATENTS), delta)
+    z = draw_equicorrelated(generator(seed), train + test, len(LATENTS), delta)
     return ConceptSplit(
         name=f"TabularToy({delta:g})",
         train=_rows(z[:train]),
@@ -428,7 +430,7 @@ def hand_made(
     if rows < 1 or not 1 <= count <= 20:
         raise ValueError(f"rows must be at least 1 and count 1 to 20, found {rows} and {count}")
     random = generator(seed)
-    concepts = (equicorrelated(random, rows, count, covariance) >= 0).astype(np.float64)
+    concepts = (draw_equicorrelated(random, rows, count, covariance) >= 0).astype(np.float64)
     place = random.random((rows, count))
     powers = 2.0 ** np.arange(count - 1)[::-1]
     others = np.stack([np.delete(concepts, j, axis=1) @ powers for j in range(count)], axis=1)

@@ -49,8 +49,8 @@ from labapp.models.datasets.concepts.rows import (
     Words,
     binary,
     check_reading,
-    correlated,
     divide,
+    make_correlation_rule,
     rules_of,
 )
 from labapp.models.datasets.split import Float32, Float64, Int64, Rows
@@ -82,7 +82,7 @@ Hit = tuple[Float64, Float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
+class ShadedView:
     """One view, float32. `light`, shape (3, size, size): how much light of the floor, the wall and
     the object a pixel gets, to be coloured; `shine`, shape (size, size): white light on top."""
 
@@ -97,7 +97,7 @@ class View:
 
 def view(
     scale: float, shape: int, orientation: float, *, size: int = SIZE, fine: int = FINE
-) -> View:
+) -> ShadedView:
     """The view of a shape (a number in `SHAPES`), `scale` times its size, from `orientation`
     degrees round the room, as a viewer who walks to the right; `size` pixels wide, of `fine` rays
     along each axis."""
@@ -106,13 +106,13 @@ def view(
     rays = _rays(eye, size * fine)
     # Some at a time: what is worked out of them then stays near the processor.
     blocks = np.array_split(rays, -(-len(rays) // RAYS))
-    seen = [_seen(eye, block, scale, shape) for block in blocks]
+    seen = [_trace_rays(eye, block, scale, shape) for block in blocks]
     part, bright, shine = (np.concatenate(values) for values in zip(*seen, strict=True))
     light = np.stack([_pixels(bright * (part == number), size) for number in range(3)])
-    return View(light.astype(np.float32), _pixels(shine, size).astype(np.float32))
+    return ShadedView(light.astype(np.float32), _pixels(shine, size).astype(np.float32))
 
 
-def _seen(
+def _trace_rays(
     eye: Float64, rays: Float64, scale: float, shape: int
 ) -> tuple[NDArray[np.int64], Float64, Float64]:
     """What rays from the eye, shape (m, 3), meet: floor, wall or object (0 to 2), how bright it is
@@ -260,7 +260,7 @@ _BLOCK = 2_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Official:
+class ShapesFile:
     """Rows of the file: `pictures` uint8, shape (n, 64, 64, 3); `f` float64, shape (n, 6)."""
 
     pictures: UInt8
@@ -288,11 +288,11 @@ def read(path: Path, rows: Int64, indices: Int64) -> tuple[UInt8, str]:
     indices : numbers of the factors' values of all rows of the file, shape (all rows, 6).
     """
     if not files.is_file(path):
-        raise _refused(f"There is no {path}.", f"Put the authors' file {NAME} there.")
+        raise _make_error(f"There is no {path}.", f"Put the authors' file {NAME} there.")
     try:
         import h5py
     except ImportError as error:
-        raise _refused(
+        raise _make_error(
             f"{path} cannot be read without the package h5py.",
             "Install it: pip install h5py.",
         ) from error
@@ -302,7 +302,7 @@ def read(path: Path, rows: Int64, indices: Int64) -> tuple[UInt8, str]:
             pictures = _pictures(file["images"], rows)
     # RuntimeError: a compression that this HDF5 does not know.
     except (OSError, RuntimeError) as error:
-        raise _refused(f"{path} cannot be read: {error}.") from error
+        raise _make_error(f"{path} cannot be read: {error}.") from error
     with files.open_file(path) as stream:
         return pictures, hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -315,14 +315,14 @@ def _check(file: Any, path: Path, indices: Int64) -> None:
     ):
         own_shape = getattr(file.get(name), "shape", None)
         if own_shape != shape:
-            raise _refused(f"{name} of {path} must have shape {shape}, found {own_shape}.")
+            raise _make_error(f"{name} of {path} must have shape {shape}, found {own_shape}.")
     if file["images"].dtype != np.uint8:
-        raise _refused(f"images of {path} must be uint8, found {file['images'].dtype}.")
+        raise _make_error(f"images of {path} must be uint8, found {file['images'].dtype}.")
     labels = file["labels"][:]
     for column, expected in zip(labels.T, indices.T, strict=True):
         # By rank: what a value is called does not matter, which row has which does.
         if not np.array_equal(np.unique(column, return_inverse=True)[1], expected):
-            raise _refused(f"labels of {path} are not those of the published grid.")
+            raise _make_error(f"labels of {path} are not those of the published grid.")
 
 
 def _pictures(images: Any, rows: Int64) -> UInt8:
@@ -335,7 +335,7 @@ def _pictures(images: Any, rows: Int64) -> UInt8:
     return pictures
 
 
-def _refused(
+def _make_error(
     what: str, todo: str = f"Take a fresh copy of the authors' file {NAME}."
 ) -> DatasetError:
     return DatasetError(what, safe="Nothing was trained or written.", todo=todo)
@@ -407,7 +407,7 @@ def grid_factors(rows: Int64) -> Float64:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RenderedRows:
+class RenderedShapes:
     """Rows of the full grid, drawn when they are asked for; `grid_rows` int64, shape (n,).
 
     A view (scale, shape, orientation) is cast when it is first seen, which takes about 50 ms, and
@@ -415,7 +415,7 @@ class RenderedRows:
     """
 
     grid_rows: Int64
-    _views: dict[tuple[int, int, int], View] = field(default_factory=dict)
+    _views: dict[tuple[int, int, int], ShadedView] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.grid_rows)
@@ -435,7 +435,7 @@ class RenderedRows:
     def factors(self, rows: Int64) -> Float64:
         return grid_factors(self.grid_rows[rows])
 
-    def _view(self, scale: int, shape: int, orientation: int) -> View:
+    def _view(self, scale: int, shape: int, orientation: int) -> ShadedView:
         key = (scale, shape, orientation)
         if key not in self._views:
             self._views[key] = view(float(VALUES[3][scale]), shape, float(VALUES[5][orientation]))
@@ -453,8 +453,8 @@ def labels(c: Int64) -> Int64:
     return np.where(c5 == 1, binary(c1, c2, c3), 8 + binary(c4, c6))
 
 
-def released_labels(c: Int64) -> Int64:
-    """As the released code has them: [c1 c2] where c5 is 0, else 4 + [c3 c4 c6]; int64, (n,)."""
+def label_as_released(c: Int64) -> Int64:
+    """The labels of the released code: [c1 c2] where c5 is 0, else 4 + [c3 c4 c6]; int64, (n,)."""
     c1, c2, c3, c4, c5, c6 = c.T
     return np.where(c5 == 0, binary(c1, c2), 4 + binary(c3, c4, c6))
 
@@ -480,27 +480,27 @@ def shapes(
     check_reading(reading)
     annotated = concepts(indices)
     if reading == "text":
-        rule = correlated(SIZES, correlations, seed)
+        rule = make_correlation_rule(SIZES, correlations, seed)
         decides, classes = annotated[:, DECIDES], labels(annotated)
     else:
-        rule = correlated(
+        rule = make_correlation_rule(
             SIZES,
             correlations,
             seed,
             steps=RELEASED_STEPS[max(0, min(correlations, MOST))],
             halves=RELEASED_HALVES,
         )
-        decides, classes = annotated, released_labels(annotated)
+        decides, classes = annotated, label_as_released(annotated)
     train, test = divide(every[rule.keeps(indices, decides)], seed)
     origin: Origin = "rendered"
-    parts: tuple[Rows, Rows] = RenderedRows(train), RenderedRows(test)
+    parts: tuple[Rows, Rows] = RenderedShapes(train), RenderedShapes(test)
     files: Mapping[str, str] = {}
     if official is not None:
         wanted = np.concatenate([train, test])
         pictures, sha256 = read(official, wanted, indices)
         parts = (
-            Official(pictures[: len(train)], grid_factors(train)),
-            Official(pictures[len(train) :], grid_factors(test)),
+            ShapesFile(pictures[: len(train)], grid_factors(train)),
+            ShapesFile(pictures[len(train) :], grid_factors(test)),
         )
         files, origin = {OFFICIAL: sha256}, "official"
     return ConceptSplit(
@@ -513,13 +513,13 @@ def shapes(
         origin=origin,
         files=files,
         words=WORDS,
-        rules=rules_of(labels if reading == "text" else released_labels, len(CONCEPTS)),
-        draw=_drawn,
+        rules=rules_of(labels if reading == "text" else label_as_released, len(CONCEPTS)),
+        draw=_draw_picture,
         unclear=UNCLEAR,
     )
 
 
-def _drawn(factors: Float64, pixels: int) -> UInt8:
+def _draw_picture(factors: Float64, pixels: int) -> UInt8:
     *hues, scale, shape, orientation = factors.tolist()
     seen = view(scale, round(shape), orientation, size=pixels, fine=LARGE_FINE)
     colours = np.stack([_HUES[round(10 * hue)] for hue in hues])

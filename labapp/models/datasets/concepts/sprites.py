@@ -31,9 +31,9 @@ from labapp.models.datasets.concepts.rows import (
     Words,
     binary,
     check_reading,
-    correlated,
     divide,
     generator,
+    make_correlation_rule,
     order,
     rules_of,
 )
@@ -88,13 +88,13 @@ def labels(c: Int64) -> Int64:
     return np.where(c1 == 1, binary(c2, c4), 4 + binary(c3, c5))
 
 
-def released_labels(indices: Int64) -> Int64:
+def label_as_released(indices: Int64) -> Int64:
     """Of numbers of factor values, shape (n, 5), as the released code has them: [c2 c3] where c1 is
     1, else 4 + [c4 c5]; int64, (n,)."""
-    return _released_by_concepts((indices < np.array(RELEASED_BELOW)).astype(np.int64))
+    return _label_by_concepts((indices < np.array(RELEASED_BELOW)).astype(np.int64))
 
 
-def _released_by_concepts(c: Int64) -> Int64:
+def _label_by_concepts(c: Int64) -> Int64:
     c1, c2, c3, c4, c5 = c.T
     return np.where(c1 == 1, binary(c2, c3), 4 + binary(c4, c5))
 
@@ -119,24 +119,24 @@ def sprites(
     check_reading(reading)
     annotated = concepts(indices)
     if reading == "text":
-        rule = correlated(dsprites.SIZES, correlations, seed)
+        rule = make_correlation_rule(dsprites.SIZES, correlations, seed)
         decides, classes = annotated[:, 0], labels(annotated)
     else:
-        rule = correlated(
+        rule = make_correlation_rule(
             dsprites.SIZES,
             correlations,
             seed,
             steps=RELEASED_STEPS[max(0, min(correlations, MOST))],
             halves=RELEASED_HALVES,
         )
-        decides, classes = annotated, released_labels(indices)
-    return _divided(
+        decides, classes = annotated, label_as_released(indices)
+    return _make_split(
         f"dSprites({correlations})" + (", released reading" if reading == "released" else ""),
         every[rule.keeps(indices, decides)],
         annotated,
         range(len(CONCEPTS)),
         classes,
-        rules_of(labels if reading == "text" else _released_by_concepts, len(CONCEPTS)),
+        rules_of(labels if reading == "text" else _label_by_concepts, len(CONCEPTS)),
         seed,
         official,
     )
@@ -160,9 +160,9 @@ def four_sprites(*, seed: int = 0, official: Path | None = None) -> ConceptSplit
     """
     every = np.arange(dsprites.COUNT)
     indices = dsprites.grid_indices(every)
-    rule = correlated(dsprites.SIZES, 0, seed, steps=RELEASED_STEPS[0])
+    rule = make_correlation_rule(dsprites.SIZES, 0, seed, steps=RELEASED_STEPS[0])
     annotated = concepts(indices)[:, FOUR]
-    return _divided(
+    return _make_split(
         "dSprites, four concepts",
         every[rule.keeps(indices, np.zeros_like(every))],
         annotated,
@@ -175,7 +175,7 @@ def four_sprites(*, seed: int = 0, official: Path | None = None) -> ConceptSplit
     )
 
 
-def _divided(
+def _make_split(
     name: str,
     kept: Int64,
     annotated: Int64,
@@ -190,7 +190,7 @@ def _divided(
     and classes are of all its rows."""
     train, test = divide(kept, seed)
     origin: Origin = "rendered"
-    parts: tuple[Rows, Rows] = dsprites.RenderedRows(train), dsprites.RenderedRows(test)
+    parts: tuple[Rows, Rows] = dsprites.RenderedSprites(train), dsprites.RenderedSprites(test)
     files: Mapping[str, str] = {}
     if official is not None:
         whole = dsprites.read(official)
@@ -208,17 +208,17 @@ def _divided(
         files=files,
         words=tuple(WORDS[factor] for factor in factors),
         rules=rules,
-        draw=_drawn,
+        draw=_draw_picture,
         unclear=unclear or {},
     )
 
 
-def _drawn(factors: Float64, pixels: int) -> UInt8:
+def _draw_picture(factors: Float64, pixels: int) -> UInt8:
     white = np.rint(255 * draw_large(factors, pixels)).astype(np.uint8)
     return np.repeat(white[:, :, None], 3, axis=2)
 
 
-def corrupted(rows: ConceptRows, *, seed: int = 0) -> ConceptRows:
+def corrupt_backgrounds(rows: ConceptRows, *, seed: int = 0) -> ConceptRows:
     """The same rows with a background that gives the label away on three quarters of the pictures,
     drawn by `seed` (paper 001, A.8)."""
     count = len(rows)
@@ -233,9 +233,10 @@ def corrupted(rows: ConceptRows, *, seed: int = 0) -> ConceptRows:
 
 
 def spurious(split: ConceptSplit, *, seed: int = 0) -> ConceptSplit:
-    """The same task, its training pictures `corrupted`; the test pictures stay as they are."""
+    """The same task, its training pictures `corrupt_backgrounds`; the test pictures stay as they
+    are."""
     return replace(
         split,
         name=f"{split.name}, spurious background",
-        train=corrupted(split.train, seed=seed),
+        train=corrupt_backgrounds(split.train, seed=seed),
     )

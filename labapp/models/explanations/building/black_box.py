@@ -187,12 +187,14 @@ def build(
                 truth=ids[labels[row]],
                 prediction=ids[predicted[row]],
                 options=ids,
-                logits=_rounded(logits[row]),
+                logits=_round_logits(logits[row]),
                 scores={method: f"{name}-{method}.npy" for method in spec.methods},
                 masked=tuple(
                     output
                     for method in spec.methods
-                    for output in _masked(box, predict, picture, method, scores[method], mean)
+                    for output in _predict_masked(
+                        box, predict, picture, method, scores[method], mean
+                    )
                 ),
             )
         )
@@ -257,7 +259,7 @@ def explain_classes(
     }
 
 
-def _masked(
+def _predict_masked(
     box: BlackBox,
     predict: Predict,
     picture: UInt8,
@@ -274,7 +276,7 @@ def _masked(
     shown = [(sign, percent) for sign in rankings for percent in percents]
     pictures = np.stack(
         [
-            masked_pictures.masked(
+            masked_pictures.apply_mask(
                 picture, masked_pictures.first(rankings[sign], percent, scores.shape), level
             )
             for sign, percent in shown
@@ -283,7 +285,9 @@ def _masked(
     planes = pictures[:, None] if pictures.ndim == 3 else pictures.transpose(0, 3, 1, 2)
     logits = predict(average_blocks(planes, box.size))
     return [
-        MaskedOutput(method=method, percent=percent, fill="mean", sign=sign, logits=_rounded(of))
+        MaskedOutput(
+            method=method, percent=percent, fill="mean", sign=sign, logits=_round_logits(of)
+        )
         for (sign, percent), of in zip(shown, logits, strict=True)
     ]
 
@@ -327,7 +331,7 @@ def cells_of(size: int) -> int:
     return cells
 
 
-def _rounded(logits: Float32) -> tuple[float, ...]:
+def _round_logits(logits: Float32) -> tuple[float, ...]:
     return tuple(round(float(logit), DIGITS) for logit in logits)
 
 
@@ -359,7 +363,7 @@ def build_heatmaps(
         Candidate(row, truth, guess, group=truth, mistake=0 if truth == guess else guess + 1)
         for row, (truth, guess) in enumerate(zip(labels.tolist(), predicted.tolist(), strict=True))
     ]
-    chosen = _chosen(candidates, wanted, seed, box)
+    chosen = _choose_photos(candidates, wanted, seed, box)
     ids = ids_of(box.names)
     mean = tuple(float(level) for level in shown.mean((0, 2, 3)) / 255)
     numbers = [number for number, photos in enumerate(chosen.sets, start=1) for _ in photos]
@@ -379,7 +383,7 @@ def build_heatmaps(
         files[f"{name}.png"] = png(shown[row].transpose(1, 2, 0).squeeze())
         heatmaps = tuple(f"{name}-{number}.png" for number in range(1, len(places) + 1))
         for heatmap, class_ in zip(heatmaps, places, strict=True):
-            files[heatmap] = png(_shown(maps, class_))
+            files[heatmap] = png(_draw_heatmap(maps, class_))
         photos.append(
             Photo(
                 id=name,
@@ -418,7 +422,9 @@ def build_heatmaps(
     return BuiltSet(manifest, files, len(labels))
 
 
-def _chosen(candidates: list[Candidate], wanted: SetSize, seed: int, box: BlackBox) -> Selection:
+def _choose_photos(
+    candidates: list[Candidate], wanted: SetSize, seed: int, box: BlackBox
+) -> Selection:
     most = max(2, ceil(2 * (wanted.right + wanted.wrong) / len(box.names)))
     try:
         return select_photos(candidates, wanted, seed, most)
@@ -438,7 +444,7 @@ def _chosen(candidates: list[Candidate], wanted: SetSize, seed: int, box: BlackB
         ) from few
 
 
-def _shown(maps: NDArray[np.float64], class_: int) -> UInt8:
+def _draw_heatmap(maps: NDArray[np.float64], class_: int) -> UInt8:
     """The heatmap of a class in grey: 0.5 says nothing, 1 is the most that any class has."""
     most = float(np.abs(maps).max()) or 1.0
     grey: UInt8 = np.rint((maps[class_] / most / 2 + 0.5) * 255).astype(np.uint8)

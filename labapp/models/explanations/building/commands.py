@@ -50,12 +50,12 @@ class BuildSummary:
         ]
 
 
-def scored_sets() -> tuple[str, ...]:
+def list_scored_sets() -> tuple[str, ...]:
     """Ids of the shipped sets of pixel scores."""
     return tuple(SCORED_SPECS)
 
 
-def scored_spec(
+def find_scored_spec(
     name: str | None,
     set_id: str | None,
     model: str | None,
@@ -123,7 +123,7 @@ def build_scored_with_progress(
     It raises what `pixel_score_sets.build_scored` raises, and StimuliError as
     `build_with_progress`.
     """
-    return _done(
+    return _build_and_write(
         spec.id,
         out,
         lambda progress: build_scored(spec, seed=seed, data_folder=data_folder, progress=progress),
@@ -167,7 +167,7 @@ def explain_with_progress(
             f"{', '.join(black_box.METHODS)}.",
         )
     if kind == "heatmaps":
-        return _done(
+        return _build_and_write(
             set_id,
             out,
             lambda progress: black_box.build_heatmaps(
@@ -184,7 +184,7 @@ def explain_with_progress(
     spec = ScoredSpec(
         set_id, title or set_id, str(box.file), each, wrong, methods=tuple(black_box.METHODS)
     )
-    return _done(
+    return _build_and_write(
         set_id,
         out,
         lambda progress: black_box.build(box, images, spec, seed=seed, progress=progress),
@@ -207,7 +207,7 @@ def build_with_progress(
     ModelError : the model cannot be used.
     """
     spec = sets.spec(name)
-    return _done(
+    return _build_and_write(
         spec.id,
         out,
         lambda progress: sets.build(
@@ -216,7 +216,7 @@ def build_with_progress(
     )
 
 
-def _done(
+def _build_and_write(
     name: str, out: Path | None, make: Callable[[sets.Progress], sets.BuiltSet]
 ) -> BuildSummary:
     """Build a set with a progress bar and write it into a new folder."""

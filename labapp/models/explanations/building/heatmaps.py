@@ -104,7 +104,7 @@ class GradcamExplainer(HeatmapExplainer):
 
     def maps(self, model: Classifier, pictures: UInt8, scores: Float32) -> ClassMaps:
         maps = resnet.gradcam(model, pictures)
-        return ClassMaps(maps, upsampled(maps, GRADCAM_PX), maps.max((2, 3)))
+        return ClassMaps(maps, upsample(maps, GRADCAM_PX), maps.max((2, 3)))
 
 
 class EvidenceExplainer(HeatmapExplainer):
@@ -116,7 +116,7 @@ class EvidenceExplainer(HeatmapExplainer):
         # does not predict. So the positions of the map are shown, whose mean is the score.
         maps = bagnet.evidence(model, pictures)
         greatest = bagnet.symmetric_range(maps)[:, None, None, None]
-        shares = (upsampled(maps, BAGNET_PX) / greatest).clip(-1, 1)
+        shares = (upsample(maps, BAGNET_PX) / greatest).clip(-1, 1)
         return ClassMaps(maps, np.asarray(shares / 2 + 0.5, np.float32), scores)
 
 
@@ -128,7 +128,7 @@ def by_bagnet(spec: Spec) -> EvidenceExplainer:
     return EvidenceExplainer()
 
 
-def upsampled(maps: Float32, size: int, pixels: int = SIZE) -> Float32:
+def upsample(maps: Float32, size: int, pixels: int = SIZE) -> Float32:
     """Maps at every pixel of a picture that is shown in `size` pixels, linearly in between.
 
     A network's map has one position for each `stride` pixels of what it sees, and position i looks

@@ -60,10 +60,10 @@ def build_scored(
     """
     classifier = package.load(spec.model)
     parts = classifier.card.recipe.data.load(data_folder)
-    return scored_of(classifier, parts, spec, seed=seed, progress=progress)
+    return build_scored_from(classifier, parts, spec, seed=seed, progress=progress)
 
 
-def scored_of(
+def build_scored_from(
     classifier: Classifier,
     parts: DataParts,
     spec: ScoredSpec,

@@ -31,7 +31,7 @@ from labapp.models.explanations.building.sets import (
     pictures_of,
     random_of,
     ref_of,
-    rounded,
+    round_box,
 )
 from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.photos import PictureRows, UInt8
@@ -63,7 +63,7 @@ class PrototypeExplainer:
                 id=_id(prototype.number),
                 of=class_id(prototype.species),
                 photo=ref_of(train, prototype.row),
-                box=rounded(prototype.box),
+                box=round_box(prototype.box),
             )
             for prototype in protopnet.prototypes(model)
         )
@@ -85,7 +85,9 @@ class PrototypeExplainer:
             fields["rows"] = tuple(
                 row
                 for k in species
-                for row in _ranked(explanation, n, [p.number for p in prototypes if p.species == k])
+                for row in _rank_rows(
+                    explanation, n, [p.number for p in prototypes if p.species == k]
+                )
             )
             explained.append(PhotoExplanation(fields))
         return explained
@@ -95,7 +97,7 @@ def _id(number: int) -> str:
     return f"p{number + 1:03}"
 
 
-def _ranked(
+def _rank_rows(
     explanation: protopnet.ClassExplanation, n: int, numbers: list[int]
 ) -> list[dict[str, Any]]:
     """The rows of one species, the most similar first."""
@@ -105,7 +107,7 @@ def _ranked(
     return [
         {
             "prototype": _id(number),
-            "region": rounded(box.tolist()),
+            "region": round_box(box.tolist()),
             "similarity": round(float(similarities[number]), 3),
             "rank": rank,
         }
@@ -138,7 +140,7 @@ class PathExplainer:
     def prototypes(self, model: Classifier) -> tuple[Prototype, ...]:
         train = model.card.recipe.birds.load().train
         return tuple(
-            Prototype(id=_node_id(p.number), photo=ref_of(train, p.row), box=rounded(p.box))
+            Prototype(id=_node_id(p.number), photo=ref_of(train, p.row), box=round_box(p.box))
             for p in prototree.prototypes(model)
         )
 
@@ -208,7 +210,7 @@ def _node_id(number: int) -> str:
 def _row(step: PathStep) -> dict[str, Any]:
     return {
         "prototype": _node_id(step.prototype),
-        "region": rounded(step.box),
+        "region": round_box(step.box),
         "similarity": round(step.probability, 4),
         "present": step.present,
     }

@@ -296,7 +296,7 @@ PROTOTREE = (
 
 
 @cache
-def _known() -> dict[str, tuple[Spec, str]]:
+def _list_specs() -> dict[str, tuple[Spec, str]]:
     """By id the sets that explain birds, and where who explains them is."""
     return {
         spec.id: (spec, method.explainer)
@@ -308,13 +308,13 @@ def _known() -> dict[str, tuple[Spec, str]]:
 
 def specs() -> dict[str, Spec]:
     """The sets that explain birds, of every method, by their ids."""
-    return {name: spec for name, (spec, _) in _known().items()}
+    return {name: spec for name, (spec, _) in _list_specs().items()}
 
 
 def explainer_of(spec: Spec) -> Any:
     """Who explains the photos of a set, see
     `labapp.models.explanations.building.sets.Explainer`."""
-    return load(_known()[spec.id][1])(spec)
+    return load(_list_specs()[spec.id][1])(spec)
 
 
 SCORED_SPECS = {
@@ -551,12 +551,14 @@ def build(
 ) -> BuiltSet:
     """Build a set, in memory. model: id or folder of another classifier of the same method;
     data_folder: of the pictures of a model trained on a folder. Raises ModelError where that is
-    missing or damaged, and what `built_of` raises."""
+    missing or damaged, and what `build_from_classifier` raises."""
     classifier = package.load(spec.model if model is None else model)
-    return built_of(classifier, spec, seed=seed, data_folder=data_folder, progress=progress)
+    return build_from_classifier(
+        classifier, spec, seed=seed, data_folder=data_folder, progress=progress
+    )
 
 
-def built_of(
+def build_from_classifier(
     classifier: Classifier,
     spec: Spec,
     *,
@@ -579,7 +581,7 @@ def built_of(
         )
     report = progress or (lambda *_: None)
     explainer: Explainer = explainer_of(spec)
-    rows = held_rows(classifier, data_folder)
+    rows = load_test_rows(classifier, data_folder)
     most = photos_of(classifier, rows).most_of_a_class(spec.wanted.right + spec.wanted.wrong)
     looked_at: list[Candidate] = []
     while True:
@@ -589,7 +591,7 @@ def built_of(
         except TooFewPhotos as few:
             wider = photos_of(classifier, rows).wider(MOST)
             if wider is None:
-                raise _given_up(spec, looked_at, few) from few
+                raise _make_too_few_error(spec, looked_at, few) from few
             rows = wider
         else:
             break
@@ -606,7 +608,9 @@ def built_of(
         report("explaining", start, len(jobs))
         explained += explainer.explain(classifier, rows, jobs[start : start + CHUNK], seed)
     report("explaining", len(jobs), len(jobs))
-    manifest, files = _assembled(spec, seed, classifier, explainer, photos, chosen, jobs, explained)
+    manifest, files = _assemble_set(
+        spec, seed, classifier, explainer, photos, chosen, jobs, explained
+    )
     return BuiltSet(manifest, files, len(looked_at))
 
 
@@ -615,7 +619,7 @@ def write(built: BuiltSet, folder: Path) -> Path:
     return importing.write(folder, built.manifest, built.files)
 
 
-def held_rows(model: Classifier, data_folder: Path | None = None) -> PictureRows:
+def load_test_rows(model: Classifier, data_folder: Path | None = None) -> PictureRows:
     """The pictures that a model was tested on. Raises ModelError where manifests cannot name them,
     or no folder is given for a model that was trained on one; UsageError where one is given for
     another."""
@@ -659,7 +663,9 @@ def candidates(
     return result
 
 
-def _given_up(spec: Spec, looked_at: Sequence[Candidate], few: TooFewPhotos) -> StimuliError:
+def _make_too_few_error(
+    spec: Spec, looked_at: Sequence[Candidate], few: TooFewPhotos
+) -> StimuliError:
     seen = [c for c in looked_at if c.visible >= VISIBLE]
     right = sum(c.right and c.eligible for c in seen)
     wrong = sum(not c.right for c in seen)
@@ -670,7 +676,7 @@ def _given_up(spec: Spec, looked_at: Sequence[Candidate], few: TooFewPhotos) -> 
     )
 
 
-def _assembled(
+def _assemble_set(
     spec: Spec,
     seed: int,
     model: Classifier,
@@ -782,7 +788,7 @@ def pictures_of(rows: PictureRows, jobs: Sequence[ExplanationJob]) -> UInt8:
     return as_bytes(rows.instances(np.array([job.candidate.row for job in jobs], np.int64)))
 
 
-def rounded(box: Sequence[float]) -> Box:
+def round_box(box: Sequence[float]) -> Box:
     """A box rounded to a thousandth of the picture's width, half a pixel."""
     left, top, right, bottom = (round(min(max(float(side), 0.0), 1.0), 3) for side in box)
     return left, top, right, bottom

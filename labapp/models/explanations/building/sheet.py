@@ -72,7 +72,9 @@ def explanations(stimulus_set: StimulusSet) -> Figure:
     for row, photo in enumerate(photos):
         _whole(grid[row][0], stimulus_set, photo)
         _beside(
-            grid[row][0], f"{photo.id}\n{photo.truth},\n{_said(photo)}", wrong=not photo.correct
+            grid[row][0],
+            f"{photo.id}\n{photo.truth},\n{_describe_prediction(photo)}",
+            wrong=not photo.correct,
         )
         for axes, method in zip(grid[row][1:], methods, strict=True):
             scores = score_files.read(stimulus_set.folder, photo.scores[method.id])
@@ -93,7 +95,7 @@ def masks(stimulus_set: StimulusSet, masking: Masking) -> Figure:
     for place, photo in enumerate(photos):
         for step, method in enumerate(methods):
             row = grid[place * len(methods) + step]
-            caption = f"{photo.truth},\n{_said(photo)}\n" if step == 0 else ""
+            caption = f"{photo.truth},\n{_describe_prediction(photo)}\n" if step == 0 else ""
             _beside(row[0], f"{caption}{method.name}", wrong=not photo.correct and step == 0)
             for axes, percent in zip(row, masking.percents, strict=False):
                 ref = MaskedRef(
@@ -110,7 +112,7 @@ def _first(photos: Sequence[Photo], truth: str) -> Photo | None:
     return next((photo for photo in of_class if photo.correct), next(iter(of_class), None))
 
 
-def _said(photo: Photo) -> str:
+def _describe_prediction(photo: Photo) -> str:
     return "predicted right" if photo.correct else f"predicted as {photo.prediction}"
 
 

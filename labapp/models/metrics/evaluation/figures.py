@@ -138,10 +138,10 @@ def _panel(
     # Counts have no decimals.
     decimals = 0 if high > 1 and (known == np.rint(known)).all() else 2
 
-    def written(value: float) -> str:
+    def format_value(value: float) -> str:
         return f"{round(value, 2) + 0.0:.{decimals}f}"
 
-    number = written if numbers else None
+    number = format_value if numbers else None
     _name(ax, codes, factors)
     # The metric is bold; what the matrix holds stands under it.
     ax.set_title(f"{panel.title(int(wide / LETTER_IN))}\n", fontsize=9, linespacing=1.3)

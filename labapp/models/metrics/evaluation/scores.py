@@ -30,15 +30,15 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRe
 from rich.table import Table
 
 from labapp.base import access
-from labapp.base.console import marked, shown
+from labapp.base.console import escape_markup, make_printable
 from labapp.base.errors import MetricError, UsageError
 from labapp.base.mistakes import missing_extra
 from labapp.base.progress import lines
 from labapp.base.reading import arrays, files, tables
 from labapp.base.reading.tables import TableError, TextTable, write_csv
 from labapp.models.datasets.split import Float64, Int64
+from labapp.models.metrics.information import binned_mutual_information
 from labapp.models.metrics.information import labels as classes
-from labapp.models.metrics.information import shared_in_bins
 from labapp.models.metrics.inputs import (
     JSON,
     Score,
@@ -134,11 +134,15 @@ def compute(
                 of_learnt, taken = whole[: len(tables[0])], whole[len(tables[0]) :]
         more["train"] = (learnt, of_learnt)
         if metric.labels:
-            more["train"] = (learnt, of_learnt, _given(metric, train_labels, "to learn from"))
+            more["train"] = (
+                learnt,
+                of_learnt,
+                _require_labels(metric, train_labels, "to learn from"),
+            )
     else:
         taken = above_medians(check_vectors(codes, factors)[1]) if cut else factors
     if metric.labels:
-        more["labels"] = _given(metric, labels, "to score")
+        more["labels"] = _require_labels(metric, labels, "to score")
     if say is not None:
         say(metric.name, None)
         if metric.progress:
@@ -206,7 +210,7 @@ def compute_all(
     return outcomes
 
 
-def _given(metric: Metric, labels: ArrayLike | None, rows: str) -> ArrayLike:
+def _require_labels(metric: Metric, labels: ArrayLike | None, rows: str) -> ArrayLike:
     if labels is None:
         option = "--labels" if rows == "to score" else "--train-labels"
         raise MetricError(
@@ -460,12 +464,12 @@ def show_all(outcomes: Sequence[MetricOutcome]) -> None:
     for outcome in outcomes:
         metric = outcome.metric
         score = "–" if outcome.score is None else number(outcome.score.score)
-        table.add_row(metric.name, score, metric.better, marked(describe(outcome)))
+        table.add_row(metric.name, score, metric.better, escape_markup(describe(outcome)))
     console = _console()
     console.print(table)
     for metric in (outcome.metric for outcome in outcomes if outcome.score is not None):
         if metric.caution:
-            console.print(f"{metric.name}: {shown(metric.caution)}", markup=False)
+            console.print(f"{metric.name}: {make_printable(metric.caution)}", markup=False)
 
 
 def describe(outcome: MetricOutcome) -> str:
@@ -487,9 +491,9 @@ def show_one(outcome: MetricOutcome, codes: Sequence[str], factors: Sequence[str
         rows = factors if name in OF_CONCEPTS else codes
         console.print(*_part(name.replace("_", " "), np.asarray(part), rows, factors), sep="\n")
     for note in (*score.notes, *filter(None, [outcome.metric.caution])):
-        console.print(f"note: {shown(note)}", markup=False)
+        console.print(f"note: {make_printable(note)}", markup=False)
     settings = ", ".join(f"{name}={value}" for name, value in score.settings.items())
-    console.print(f"settings: {shown(settings)}", markup=False)
+    console.print(f"settings: {make_printable(settings)}", markup=False)
 
 
 def show_correlations(result: Correlations, names: Sequence[str]) -> None:
@@ -499,7 +503,7 @@ def show_correlations(result: Correlations, names: Sequence[str]) -> None:
         console.print(f"mean correlation of two factors, in size: {number(result.mean)}")
     told = zip(names, result.mutual_information, strict=True)
     cells = ", ".join(f"{name} {number(float(nats))}" for name, nats in told)
-    console.print(f"mutual information with the label, nats: {shown(cells)}", markup=False)
+    console.print(f"mutual information with the label, nats: {make_printable(cells)}", markup=False)
     console.print(*_part("correlations", result.matrix, names, names))
 
 
@@ -520,14 +524,14 @@ def _part(name: str, part: Any, codes: Sequence[str], factors: Sequence[str]) ->
     if part.shape == (len(codes), len(factors)) and len(factors) <= MOST_CELLS:
         table = Table("", box=box.SIMPLE_HEAD, title=name, title_justify="left", pad_edge=False)
         for factor in factors:
-            table.add_column(marked(factor), justify="right")
+            table.add_column(escape_markup(factor), justify="right")
         for code, row in zip(codes, part, strict=True):
-            table.add_row(marked(code), *(number(float(value)) for value in row))
+            table.add_row(escape_markup(code), *(number(float(value)) for value in row))
         return [table]
     if part.ndim == 1 and len(part) <= MOST_CELLS:
         names = _names(name, len(part), codes, factors)
         cells = [name + value for name, value in zip(names, _numbers(part), strict=True)]
-        return [marked(f"{name}: {', '.join(cells)}")]
+        return [escape_markup(f"{name}: {', '.join(cells)}")]
     return [f"{name}: {' x '.join(str(side) for side in part.shape)} numbers, see --json"]
 
 
@@ -599,7 +603,7 @@ def write(
     ------
     MetricError : the disk refuses.
     """
-    with _told(out):
+    with _report_disk_errors(out):
         from labapp.models.metrics.evaluation import figures
 
         paths = [out / SCORES, out / TABLE]
@@ -631,7 +635,7 @@ def write(
 
 
 @contextmanager
-def _told(out: Path) -> Iterator[None]:
+def _report_disk_errors(out: Path) -> Iterator[None]:
     """Says of a disk that refuses what is there."""
     try:
         yield
@@ -656,7 +660,7 @@ def write_correlations(result: Correlations, names: Sequence[str], out: Path) ->
     from labapp.models.metrics.evaluation import figures
 
     paths = [out / f"{CORRELATIONS}.json", out / f"{CORRELATIONS}.csv"]
-    with _told(out):
+    with _report_disk_errors(out):
         with paths[0].open("x", encoding="utf-8") as file:
             json.dump(result.to_json(names), file, indent=1, ensure_ascii=False, allow_nan=False)
             file.write("\n")
@@ -722,7 +726,7 @@ def correlations(factors: ArrayLike, labels: ArrayLike, *, top: int = TOP) -> Co
     check_count("top", top, 1)
     f = check_inputs(factors, factors)[1]
     y = np.unique(check_labels(labels, len(f)), return_inverse=True)[1].reshape(-1)
-    mutual = np.array([shared_in_bins(classes(column), y) for column in f.T])
+    mutual = np.array([binned_mutual_information(classes(column), y) for column in f.T])
     # Rounded, for sums of equal numbers in another order differ in the last digits.
     chosen = np.argsort(-mutual.round(12), kind="stable")[:top]
     matrix = np.abs(np.corrcoef(f[:, chosen], rowvar=False)).reshape(len(chosen), -1).clip(0, 1)

@@ -90,7 +90,7 @@ def convert(
             about = (trusted, latents.shape[1:], todo)
             _answer(path, kind, child, *about)
             child.send(content)
-            child.send(_packed(latents))
+            child.send(_encode_array(latents))
             facts = _answer(path, kind, child, *about)
             graph = child.receive()
             batches: list[Float32] = []
@@ -194,7 +194,7 @@ def try_graph(name: Path | str, content: bytes, inputs: Float32) -> None:
             child.receive(_SHORT)
             child.patience_s = SECONDS  # all that it needs is loaded by now
             child.send(content)
-            child.send(_packed(inputs))
+            child.send(_encode_array(inputs))
             answer = {"more": True}
             while answer.get("more"):
                 answer = json.loads(child.receive(_SHORT))
@@ -207,7 +207,7 @@ def try_graph(name: Path | str, content: bytes, inputs: Float32) -> None:
                 f"The graph of {name} cannot be used: {why}.", safe=safe, todo=_FASTER
             ) from error
     if "refused" in answer:
-        what = f"The graph of {name} cannot be used: {memory.told(at_most)}."
+        what = f"The graph of {name} cannot be used: {memory.describe_shortage(at_most)}."
         raise ModelError(what, safe=safe, todo=memory.TODO)
     _TRIED.add(key)
 
@@ -216,7 +216,7 @@ _SHORT = 1 << 20
 """Bytes of an answer that is no array."""
 
 
-def _packed(array: Float32) -> bytes:
+def _encode_array(array: Float32) -> bytes:
     file = io.BytesIO()
     np.save(file, array, allow_pickle=False)
     return file.getvalue()
@@ -338,7 +338,7 @@ def _answer(
         )
     if refused == "memory":
         raise ModelError(
-            f"{path} is not imported: {memory.told(MEMORY)}.",
+            f"{path} is not imported: {memory.describe_shortage(MEMORY)}.",
             safe=f"{_OPENED[trusted]} No model was made.",
             todo=memory.TODO,
         )

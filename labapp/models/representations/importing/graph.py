@@ -31,13 +31,13 @@ LAYOUT = 13
 """From this version of ONNX's operators on the layout of pictures can be put behind a graph."""
 
 
-def refused(path: Path | str, problems: Sequence[str], todo: str) -> ModelError:
+def make_import_error(path: Path | str, problems: Sequence[str], todo: str) -> ModelError:
     """An error with all that is wrong with a file."""
     lines = problems[0] if len(problems) == 1 else "\n" + "\n".join(f"  {p}" for p in problems)
     return ModelError(f"{path} is not imported: {lines}", safe="Nothing of it was kept.", todo=todo)
 
 
-def needed(*, torch: bool = False) -> Any:
+def import_onnx(*, torch: bool = False) -> Any:
     """The package onnx. torch: whether a file of torch is converted. Raises ModelError with the
     command that installs what is missing."""
     try:
@@ -57,16 +57,16 @@ def needed(*, torch: bool = False) -> Any:
 
 def read(path: Path | str, content: bytes) -> ModelProto:
     """The graph of a decoder in a file. Raises ModelError with all faults."""
-    return _checked(path, content, latents=True)
+    return _check_graph(path, content, latents=True)
 
 
 def check(path: Path | str, content: bytes) -> None:
     """Raises ModelError with all faults of a graph of any one input and output."""
-    _checked(path, content, latents=False)
+    _check_graph(path, content, latents=False)
 
 
-def _checked(path: Path | str, content: bytes, *, latents: bool) -> ModelProto:
-    onnx = needed()
+def _check_graph(path: Path | str, content: bytes, *, latents: bool) -> ModelProto:
+    onnx = import_onnx()
     todo = (
         "Export it as one file (of torch: external_data=False), with ONNX's own operators, for any "
         "number of rows."
@@ -74,7 +74,7 @@ def _checked(path: Path | str, content: bytes, *, latents: bool) -> ModelProto:
     try:
         model: ModelProto = onnx.load_model_from_string(content)
     except Exception as error:  # protobuf raises kinds of its own
-        raise refused(path, ["it is no ONNX file, or is damaged."], todo) from error
+        raise make_import_error(path, ["it is no ONNX file, or is damaged."], todo) from error
     problems = list(_problems(model, latents=latents))
     if not problems:
         try:
@@ -82,7 +82,7 @@ def _checked(path: Path | str, content: bytes, *, latents: bool) -> ModelProto:
         except Exception as error:  # noqa: BLE001 - of protobuf, of onnx, of its C++
             problems.append(f"ONNX's own check refuses it: {_line(error)}")
     if problems:
-        raise refused(path, problems, todo)
+        raise make_import_error(path, problems, todo)
     return model
 
 
@@ -117,12 +117,13 @@ def _problems(model: ModelProto, *, latents: bool) -> list[str]:
             "needed."
         )
         return problems
-    kind, shape = _typed(inputs[0])
+    kind, shape = _read_type(inputs[0])
     if kind != TensorProto.FLOAT:
         problems.append("its input is not of 32-bit floating point numbers.")
     if latents and len(shape) != 2:
         problems.append(
-            f"its input {inputs[0].name} has the shape {_shown(shape)}; a decoder takes latents of "
+            f"its input {inputs[0].name} has the shape {_format_shape(shape)}; a decoder takes "
+            "latents of "
             "the shape (n, dimensions)."
         )
     elif shape and shape[0] is not None and shape[0] != 1:
@@ -132,7 +133,7 @@ def _problems(model: ModelProto, *, latents: bool) -> list[str]:
 
 def width(model: ModelProto) -> int | None:
     """How many numbers it takes a picture; None where the graph leaves it open."""
-    _, shape = _typed(_input(model))
+    _, shape = _read_type(_input(model))
     return shape[1]
 
 
@@ -141,7 +142,7 @@ def _input(model: ModelProto) -> Any:
     return next(value for value in model.graph.input if value.name not in weights)
 
 
-def _typed(value: Any) -> tuple[int, list[int | None]]:
+def _read_type(value: Any) -> tuple[int, list[int | None]]:
     tensor = value.type.tensor_type
     return tensor.elem_type, [
         axis.dim_value if axis.HasField("dim_value") else None for axis in tensor.shape.dim
@@ -152,7 +153,7 @@ def _names(values: Sequence[Any]) -> str:
     return ", ".join(value.name for value in values) or "none"
 
 
-def _shown(shape: Sequence[int | None]) -> str:
+def _format_shape(shape: Sequence[int | None]) -> str:
     return f"({', '.join('n' if size is None else str(size) for size in shape)})"
 
 
@@ -204,10 +205,12 @@ class Runner:
             )
         except Exception as error:  # onnxruntime raises kinds of its own
             if memory.is_too_much(error):
-                raise refused(path, [f"{memory.told()}."], memory.TODO) from error
+                raise make_import_error(
+                    path, [f"{memory.describe_shortage()}."], memory.TODO
+                ) from error
             todo = "Export the decoder for the version of onnxruntime that is installed here."
             problem = f"onnxruntime {onnxruntime.__version__} cannot open it: {_line(error)}"
-            raise refused(path, [problem], todo) from error
+            raise make_import_error(path, [problem], todo) from error
         self._path = path
         self._name = self._session.get_inputs()[0].name
 
@@ -215,19 +218,23 @@ class Runner:
         """What it makes of latents. Raises ModelError."""
         try:
             feeds = {self._name: latents}
-            return np.asarray(onnx_backend.computed(self._session, None, feeds, str(self._path)))
+            return np.asarray(
+                onnx_backend.compute_output(self._session, None, feeds, str(self._path))
+            )
         except ModelError:
             raise
         except Exception as error:
             if memory.is_too_much(error):
-                raise refused(self._path, [f"{memory.told()}."], memory.TODO) from error
+                raise make_import_error(
+                    self._path, [f"{memory.describe_shortage()}."], memory.TODO
+                ) from error
             todo = "Check that the latents are those of this decoder, with a column a dimension."
             problem = f"it fails on latents of the shape {latents.shape}: {_line(error)}"
-            raise refused(self._path, [problem], todo) from error
+            raise make_import_error(self._path, [problem], todo) from error
 
 
 @dataclass(frozen=True)
-class Layout:
+class OutputLayout:
     """How the numbers that a graph makes become a picture or a series.
 
     Attributes
@@ -242,7 +249,7 @@ class Layout:
     channels_first: bool
 
 
-def layout(made: tuple[int, ...], asked: tuple[int, ...] | None) -> Layout:
+def layout(made: tuple[int, ...], asked: tuple[int, ...] | None) -> OutputLayout:
     """The layout of instances of the shape `made`. Raises ValueError: it fits no picture, or not
     what was asked for. `asked`: what the user says it is: (points,), (rows, columns) or (rows,
     columns, 3)."""
@@ -253,14 +260,14 @@ def layout(made: tuple[int, ...], asked: tuple[int, ...] | None) -> Layout:
         plain = plain[:2]
     recognised = None
     if len(plain) in (1, 2) or (len(plain) == 3 and plain[2] == 3):
-        recognised = Layout(plain, plain, channels_first=False)
+        recognised = OutputLayout(plain, plain, channels_first=False)
     elif len(plain) == 3 and plain[0] == 3:
-        recognised = Layout((*plain[1:], 3), plain, channels_first=True)
+        recognised = OutputLayout((*plain[1:], 3), plain, channels_first=True)
     if asked is not None:
         if recognised is not None and recognised.shape == asked:
             return recognised
         if math.prod(plain) == math.prod(asked) and len(plain) == 1:
-            return Layout(asked, asked, channels_first=False)
+            return OutputLayout(asked, asked, channels_first=False)
         raise ValueError(
             f"it makes instances of the shape {made}, which is not {'x'.join(map(str, asked))}"
         )
@@ -272,7 +279,7 @@ def layout(made: tuple[int, ...], asked: tuple[int, ...] | None) -> Layout:
     return recognised
 
 
-def laid_out(model: ModelProto, how: Layout) -> bytes:
+def append_layout(model: ModelProto, how: OutputLayout) -> bytes:
     """The graph with a picture's layout behind it, n left open, and one name for input and output.
     Raises ValueError for a graph of a version in which that cannot be said."""
     from onnx import TensorProto, helper, numpy_helper, version_converter

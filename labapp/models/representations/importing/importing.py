@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from labapp.base import resources
 from labapp.base.errors import ModelError
-from labapp.base.naming import reserved
+from labapp.base.naming import find_name_problem
 from labapp.models.datasets.split import Float32
 from labapp.models.representations import package, python_backend
 from labapp.models.representations.card import (
@@ -34,12 +34,12 @@ from labapp.models.representations.card import (
     read,
 )
 from labapp.models.representations.decoders import AT_ONCE
-from labapp.models.representations.distance import USUAL, named
+from labapp.models.representations.distance import USUAL, get_distance
 from labapp.models.representations.effects import FRAME_BUDGET_MS
 from labapp.models.representations.importing import graph as graphs
 from labapp.models.representations.importing import latents as rows_of
 from labapp.models.representations.importing import memory
-from labapp.models.representations.importing.graph import Layout, layout, refused
+from labapp.models.representations.importing.graph import OutputLayout, layout, make_import_error
 from labapp.models.representations.recipe import ID_PATTERN, Task
 from labapp.models.representations.space import Chart, Continuous, LatentSpace
 from labapp.models.training import files
@@ -81,11 +81,13 @@ class Tried:
     apart: float = 0.0
 
 
-def layout_of(name: Path | str, run: Run, trial: Float32, shape: tuple[int, ...] | None) -> Layout:
+def layout_of(
+    name: Path | str, run: Run, trial: Float32, shape: tuple[int, ...] | None
+) -> OutputLayout:
     """How what it makes of one row becomes a picture. Raises ModelError."""
     made = run(trial[:1])
     if made.dtype != np.float32:
-        raise refused(
+        raise make_import_error(
             name, [f"it makes {made.dtype}, not 32-bit floating point numbers."], "Cast them."
         )
     if made.ndim < 2 or made.shape[0] != 1:
@@ -93,11 +95,11 @@ def layout_of(name: Path | str, run: Run, trial: Float32, shape: tuple[int, ...]
             f"of one row of latents it makes an array of the shape {made.shape}; "
             "the first axis must be that of the latents."
         )
-        raise refused(name, [problem], "Export it so that n latents give n pictures.")
+        raise make_import_error(name, [problem], "Export it so that n latents give n pictures.")
     try:
         how = layout(made.shape[1:], shape)
     except ValueError as error:
-        raise refused(
+        raise make_import_error(
             name, [f"{error}."], "Say the shape with --shape, such as 28x28 or 64x64x3."
         ) from error
     if len(how.shape) > 1 and max(how.shape[:2]) > LARGEST_SIDE:
@@ -105,7 +107,7 @@ def layout_of(name: Path | str, run: Run, trial: Float32, shape: tuple[int, ...]
             f"its pictures are {how.shape[1]} pixels wide and {how.shape[0]} high; at most "
             f"{LARGEST_SIDE} are shown."
         )
-        raise refused(name, [problem], "Export a decoder of smaller pictures.")
+        raise make_import_error(name, [problem], "Export a decoder of smaller pictures.")
     return how
 
 
@@ -114,7 +116,7 @@ def decode(
     run: Run,
     rows: Float32,
     space: LatentSpace,
-    how: Layout,
+    how: OutputLayout,
     expected: Float32 | None,
 ) -> Tried:
     """Decode all dial states that it is tried on, alone and together.
@@ -140,7 +142,7 @@ def decode(
                 f"of {len(part)} latents at once it makes an array of "
                 f"the shape {made.shape}; each must give a picture of its own."
             )
-            raise refused(name, [problem], "Export it with n left open (dynamic axes).")
+            raise make_import_error(name, [problem], "Export it with n left open (dynamic axes).")
         if start == 0:
             _same_again(name, run, trial, made)
         bad = ~np.isfinite(made).reshape(len(made), -1).all(axis=1)
@@ -181,7 +183,7 @@ def decode(
             if beyond and not broken.any() and not far
             else "Correct the decoder, or give latents or --limits that it was made for."
         )
-        raise refused(name, problems, todo)
+        raise make_import_error(name, problems, todo)
     return tried
 
 
@@ -190,11 +192,13 @@ def _same_again(name: Path | str, run: Run, trial: Float32, made: NDArray[Any]) 
     alone, again = run(trial[:1]), run(trial[:1])
     if not np.allclose(alone, again, rtol=0, atol=CLOSE, equal_nan=True):
         problem = "the same latents give another picture each time: it draws at random."
-        raise refused(name, [problem], "Leave out what draws, such as dropout or sampling.")
+        raise make_import_error(
+            name, [problem], "Leave out what draws, such as dropout or sampling."
+        )
     if not np.allclose(made[:1], alone, rtol=0, atol=CLOSE, equal_nan=True):
         problem = "a picture depends on the others that are decoded with it."
         todo = "Export it for evaluation (model.eval()), so that no batch is normalised."
-        raise refused(name, [problem], todo)
+        raise make_import_error(name, [problem], todo)
 
 
 def differing(name: Path | str, distance: str, instances: Sequence[Float32]) -> list[str]:
@@ -214,8 +218,8 @@ def differing(name: Path | str, distance: str, instances: Sequence[Float32]) -> 
             "Check that the latents are those of this decoder, and that it was trained: a VAE "
             "whose latents carry nothing draws the same picture for all of them."
         )
-        raise refused(name, [problem], todo)
-    measure = named(distance)
+        raise make_import_error(name, [problem], todo)
+    measure = get_distance(distance)
     apart = [measure(instances[a], instances[b]) for a, b in pairs]
     middle = float(np.median(steps))
     remark = (
@@ -231,7 +235,7 @@ def differing(name: Path | str, distance: str, instances: Sequence[Float32]) -> 
     return notes
 
 
-def scaled_distance(name: str, instances: Sequence[Float32]) -> tuple[str, list[str]]:
+def scale_distance(name: str, instances: Sequence[Float32]) -> tuple[str, list[str]]:
     """A usual distance without a scale gets the model's: the median of pairs of its pictures."""
     if name not in USUAL:
         return name, []
@@ -268,7 +272,7 @@ def idle_dials(run: Run, space: LatentSpace, rows: Float32) -> list[str]:
     return [f"Turning {', '.join(names)} changes nothing in the picture."] if names else []
 
 
-def measured_pace(run: Run, trial: Float32) -> tuple[float, float]:
+def measure_pace(run: Run, trial: Float32) -> tuple[float, float]:
     """How long single decodes take: median and 95th percentile, in milliseconds."""
     times = []
     for row in trial[: TIMED + 5]:
@@ -333,7 +337,7 @@ class _Opened:
 
     name: Path | str
     run: Run
-    how: graphs.Layout
+    how: graphs.OutputLayout
     graph: bytes | None
     expected: Float32 | None
     files: dict[str, str]
@@ -382,7 +386,7 @@ def import_decoder(
     package.refuse_existing(folder)
     if distance is not None:
         try:
-            named(distance)
+            get_distance(distance)
         except ValueError as error:
             raise ModelError(
                 f"{distance!r} is no distance; it is {error}.",
@@ -395,7 +399,7 @@ def import_decoder(
     rows, dropped = rows_of.inside(rows, space, latents)
     states = rows_of.sample(rows)
     trial = space.encode_rows(states).astype(np.float32)
-    with memory.limited():
+    with memory.limit_memory():
         if kind == "python":
             opened = _python(str(source), latents, space, trial, shape)
         else:
@@ -403,11 +407,11 @@ def import_decoder(
         how, run = opened.how, opened.run
         tried = decode(opened.name, run, states, space, how, opened.expected)
         idle = idle_dials(run, space, rows)
-        pace = measured_pace(run, trial)
+        pace = measure_pace(run, trial)
         n_pictures = max(1, min(KEPT, len(rows), AT_ONCE // int(np.prod(how.shape))))
         pictures = run(space.encode_rows(rows[:n_pictures]).astype(np.float32))
     display: Display = {1: "series", 2: "image", 3: "colour"}[len(how.shape)]  # type: ignore[assignment]
-    scaled, notes = scaled_distance(distance or "mse", tried.instances)
+    scaled, notes = scale_distance(distance or "mse", tried.instances)
     notes = [
         *([] if opened.graph is not None else [f"It stays a function in Python: {_stays(opened)}"]),
         rows_of.limits_of(dials, latents, limits),
@@ -488,16 +492,18 @@ def _file(
 ) -> _Opened:
     from labapp.models.representations.importing.convert import refuse_other_kind
 
-    graphs.needed(torch=kind != "onnx")
+    graphs.import_onnx(torch=kind != "onnx")
     content = rows_of.content_of(path)
     hashes = {path.name: files.digest(content)}
     if kind == "onnx":
         refuse_other_kind(path, content, kind)
         return _graph(path, content, latents, space, trial, shape, hashes)
-    return _converted(path, content, kind, latents, space, trial, shape, hashes, trusted=trusted)
+    return _convert_model(
+        path, content, kind, latents, space, trial, shape, hashes, trusted=trusted
+    )
 
 
-def _converted(
+def _convert_model(
     name: Path | str,
     content: bytes,
     kind: Any,
@@ -532,13 +538,13 @@ def _graph(
             f"{len(space)} columns{rows_of.codes(space)}."
         )
         todo = "Give the latents of this decoder, or say with --limits which columns are choices."
-        raise graphs.refused(name, [problem], todo)
+        raise graphs.make_import_error(name, [problem], todo)
     how = layout_of(name, graphs.Runner(name, content, trial[:TRIED]), trial, shape)
     try:
-        packed = graphs.laid_out(model, how)
+        packed = graphs.append_layout(model, how)
     except Exception as error:
         problem = f"its layout cannot be said in its version of ONNX ({error})"
-        raise graphs.refused(name, [problem], "Export it for opset 17.") from error
+        raise graphs.make_import_error(name, [problem], "Export it for opset 17.") from error
     return _Opened(name, graphs.Runner(name, packed), how, packed, None, hashes, None)
 
 
@@ -556,9 +562,9 @@ def _python(
     hashes = {code.file: code.sha256}
     if python_backend.is_network(value):
         versions = python_backend.versions_used(code, before)
-        graphs.needed()
-        content = _exported(function, value, space.width)
-        opened = _converted(
+        graphs.import_onnx()
+        content = _export_module(function, value, space.width)
+        opened = _convert_model(
             function, content, "torch-export", latents, space, trial, shape, hashes, trusted=False
         )
         stated = {**code.described, **(opened.package or {})}
@@ -567,11 +573,11 @@ def _python(
     run(trial[:1])  # what it loads when it is run counts
     versions = python_backend.versions_used(code, before)
     how = layout_of(function, run, trial, shape)
-    decode = python_backend.laid_out(run, how)
+    decode = python_backend.apply_layout(run, how)
     return _Opened(function, decode, how, None, None, hashes, code.described, versions)
 
 
-def _exported(function: str, network: Any, width: int) -> bytes:
+def _export_module(function: str, network: Any, width: int) -> bytes:
     """A torch module as a file of torch.export. Raises ModelError."""
     import warnings
 
@@ -591,7 +597,7 @@ def _exported(function: str, network: Any, width: int) -> bytes:
         text = " ".join(str(error).split())[:300]
         problem = f"torch cannot export it for rows of {width} latents: {text}"
         todo = "Check the latents; or let the function take latents and give arrays of numpy."
-        raise graphs.refused(function, [problem], todo) from error
+        raise graphs.make_import_error(function, [problem], todo) from error
     return file.getvalue()
 
 
@@ -599,7 +605,7 @@ def _check_id(model_id: str) -> None:
     problem = None
     if not re.fullmatch(ID_PATTERN, model_id):
         problem = f"{model_id!r} is not the id of a model"
-    elif why := reserved(model_id):
+    elif why := find_name_problem(model_id):
         problem = f"A model cannot be called {model_id!r}: {why}"
     if problem:
         raise ModelError(

@@ -21,7 +21,7 @@ from labapp.models.datasets.split import Float32
 from labapp.models.representations import onnx_backend
 from labapp.models.representations.card import Dial, slider
 from labapp.models.representations.importing import graph as graphs
-from labapp.models.representations.importing.graph import refused
+from labapp.models.representations.importing.graph import make_import_error
 from labapp.models.representations.space import Continuous, LatentSpace
 from labapp.models.training import files
 
@@ -56,7 +56,7 @@ def read(path: Path) -> Float32:
     try:
         values = arrays.npy(content_of(path))
     except ValueError as error:
-        raise refused(path, [f"it is no .npy file: {error}."], todo) from error
+        raise make_import_error(path, [f"it is no .npy file: {error}."], todo) from error
     problems = []
     if values.dtype.kind not in "fiu":
         problems.append(f"it holds {values.dtype}, not numbers.")
@@ -81,7 +81,7 @@ def read(path: Path) -> Float32:
                 for at in still
             ]
     if problems:
-        raise refused(path, problems, todo)
+        raise make_import_error(path, problems, todo)
     return np.ascontiguousarray(values, np.float32)
 
 

@@ -70,7 +70,7 @@ def limit_seconds(seconds: int) -> None:
 
 
 @contextmanager
-def limited() -> Iterator[None]:
+def limit_memory() -> Iterator[None]:
     """Let this process take no more than is free; where that is not known, all it asks for."""
     size = most()
     if sys.platform != "linux" or size is None:
@@ -98,8 +98,8 @@ def fault(error: BaseException, step: str) -> str:
     return "memory" if is_too_much(error) else step
 
 
-def told(at_most: int | None = None) -> str:
-    """That a decoder wants more than it may take."""
+def describe_shortage(at_most: int | None = None) -> str:
+    """A sentence that a decoder needs more memory than it may take."""
     size = most(at_most)
     room = "there is" if size is None else f"the {size / (1 << 30):.1f} GiB that it may take"
     return f"it needs more memory than {room} on this machine"

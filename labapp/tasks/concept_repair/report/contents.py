@@ -52,7 +52,7 @@ from labapp.tasks.concept_repair.report.measures import (
     SURPRISE,
     WITHIN_S,
     Measure,
-    Rows,
+    RepairRows,
     by_person,
     models_of,
 )
@@ -75,7 +75,7 @@ def slopes(counted: Tables) -> Iterator[ComparedSlope]:
     """A slope on OIS an outcome of H1, in the primary and the secondary sample of pictures."""
     for study in sorted({str(name) for name in counted.small()["repairs"]["study"].dropna()}):
         own = counted.of_study(study)
-        rows = Rows.of(own)
+        rows = RepairRows.of(own)
         models = models_of(own, study, by_person(rows)).known
         every = outcomes(rows)
         for sample in SAMPLES[:2]:
@@ -144,10 +144,10 @@ class ConceptRepairReport(TaskReport[tuple[RepairResults, ...]]):
         return findings(counted)
 
     def frames(self, findings: tuple[RepairResults, ...]) -> Mapping[str, pd.DataFrame]:
-        from labapp.analysis.tables import typed
+        from labapp.analysis.tables import build_frame
 
         people = [results.models.people for results in findings]
-        nobody = typed([], CONCEPT_PARTICIPANTS)
+        nobody = build_frame([], CONCEPT_PARTICIPANTS)
         return {TABLE: pd.concat(people, ignore_index=True) if people else nobody}
 
     def statistics(self, findings: tuple[RepairResults, ...]) -> Iterator[Mapping[str, Any]]:

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from labapp.analysis.bootstrap import Interval, interval, weights
 from labapp.base.figure_style import ACCENT, INK, SECONDARY, SERIES, points_of, style
 from labapp.base.report import kit
-from labapp.base.report.drawing import ReportFigure, shortened
+from labapp.base.report.drawing import ReportFigure, shorten_names
 from labapp.base.report.page import count
 from labapp.tasks.concept_repair.report.hypotheses import RepairResults
 from labapp.tasks.concept_repair.report.measures import (
@@ -118,7 +118,7 @@ def by_deviation(results: RepairResults) -> ReportFigure | None:
         return None
     figure, axes = kit.panels(len(panels), 2, HEIGHT_IN)
     for ax, (title, x, y, rows) in zip(axes, panels, strict=True):
-        _binned(ax, rows)
+        _draw_binned(ax, rows)
         ax.set_title(title)
         ax.set_xlabel(x)
         ax.set_ylabel(y)
@@ -131,7 +131,7 @@ def by_deviation(results: RepairResults) -> ReportFigure | None:
     )
 
 
-def _binned(ax: Axes, rows: pd.DataFrame) -> None:
+def _draw_binned(ax: Axes, rows: pd.DataFrame) -> None:
     """Shares of `hit` in groups along `x`, each with its interval and number."""
     few = rows["x"].nunique() <= BINS
     groups = rows["x"] if few else pd.qcut(rows["x"], BINS, labels=False, duplicates="drop")
@@ -165,7 +165,7 @@ def curves(results: RepairResults) -> ReportFigure | None:
         return None
     known = results.models.known
     figure, panels = kit.panels(len(known), ACROSS, HEIGHT_IN, sharey=True)
-    names, models = shortened(known["name"].tolist()), known[[*MODEL]].itertuples(index=False)
+    names, models = shorten_names(known["name"].tolist()), known[[*MODEL]].itertuples(index=False)
     for ax, name, model in zip(panels, names, models, strict=True):
         _curve(ax, _of(alone, model), _of(repairs, model))
         ax.set_title(name, fontsize=points_of(9))

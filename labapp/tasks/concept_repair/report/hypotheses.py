@@ -27,7 +27,7 @@ import pandas as pd
 
 from labapp.analysis import mixed_logistic
 from labapp.analysis.bootstrap import Float64, Int64
-from labapp.analysis.design.anova import corrected
+from labapp.analysis.design.anova import correct_family
 from labapp.analysis.inference import EQUIVALENT as EQUIVALENCE
 from labapp.analysis.inference import TOST, of_estimate, varies
 from labapp.analysis.statistic import Statistic
@@ -43,8 +43,8 @@ from labapp.tasks.concept_repair.report.measures import (
     PREDICTORS,
     SAMPLES,
     TRAPS,
-    Models,
-    Rows,
+    RepairRows,
+    StudyModels,
     by_person,
     models_of,
 )
@@ -138,7 +138,9 @@ class Prediction:
                 mean=row.difference, why="; ".join(filter(None, (verdict, row.why, self.why))),
             )  # fmt: skip
 
-    def estimated(self, value: float, error: float, df: float | None, why: str = "") -> Prediction:
+    def with_estimate(
+        self, value: float, error: float, df: float | None, why: str = ""
+    ) -> Prediction:
         """Add the tests; if the error is 0, only the estimate."""
         name = LOGISTIC if df is None else PAIRED
         known = Statistic(test=name, difference=value, low=value, high=value)
@@ -158,7 +160,7 @@ def _ends(row: Statistic | None) -> tuple[float | None, float | None]:
     return (None, None) if row is None else (row.low, row.high)
 
 
-def tested(rows: Rows, models: Models) -> list[Prediction]:
+def run_tests(rows: RepairRows, models: StudyModels) -> list[Prediction]:
     """Every test of a study, by hypothesis and sample."""
     made = [
         *(test for sample in SAMPLES for test in _first(rows, models, sample)),
@@ -172,12 +174,12 @@ def tested(rows: Rows, models: Models) -> list[Prediction]:
         for test in made
         if (test.hypothesis, test.sample) == ("H1", MATCHED) and test.difference is not None
     ]
-    own = corrected([test.difference for test in first if test.difference], "holm", FAMILY)
+    own = correct_family([test.difference for test in first if test.difference], "holm", FAMILY)
     known = {id(test): row for test, row in zip(first, own, strict=True)}
     return [replace(test, difference=known.get(id(test), test.difference)) for test in made]
 
 
-def _first(rows: Rows, models: Models, sample: str) -> Iterator[Prediction]:
+def _first(rows: RepairRows, models: StudyModels, sample: str) -> Iterator[Prediction]:
     for name, frame, column in outcomes(rows):
         own = frame[frame["sample"] == sample]
         if sample == TRAPS and own.empty:
@@ -186,7 +188,7 @@ def _first(rows: Rows, models: Models, sample: str) -> Iterator[Prediction]:
         yield _slopes(test, own, column, [OIS], models, items=True)
 
 
-def outcomes(rows: Rows) -> tuple[tuple[str, pd.DataFrame, str], ...]:
+def outcomes(rows: RepairRows) -> tuple[tuple[str, pd.DataFrame, str], ...]:
     """What H1 and H4 are about: the name, the rows that can show it, and their column of yes and
     no."""
     foretold = rows.foretold()
@@ -199,7 +201,7 @@ def outcomes(rows: Rows) -> tuple[tuple[str, pd.DataFrame, str], ...]:
     )
 
 
-def _second(rows: Rows, models: Models) -> Iterator[Prediction]:
+def _second(rows: RepairRows, models: StudyModels) -> Iterator[Prediction]:
     foretold = rows.foretold()
     foretold = foretold.assign(
         wrong=~foretold["foretold_correct"].astype(bool), size=foretold["deviation_mean"]
@@ -213,7 +215,7 @@ def _second(rows: Rows, models: Models) -> Iterator[Prediction]:
     yield _slopes(test, grids, "ticked", ["size"], models, within=("concept", "other"))
 
 
-def _third(rows: Rows, models: Models) -> Iterator[Prediction]:
+def _third(rows: RepairRows, models: StudyModels) -> Iterator[Prediction]:
     harms = rows.while_right()
     harms = harms[harms["sample"] == MATCHED]
     ois = PREDICTORS[OIS]
@@ -227,19 +229,19 @@ def _third(rows: Rows, models: Models) -> Iterator[Prediction]:
     yield _slopes(test, own, "harm", [OIS], models)
 
 
-def _fourth(rows: Rows, models: Models) -> Iterator[Prediction]:
+def _fourth(rows: RepairRows, models: StudyModels) -> Iterator[Prediction]:
     for name, frame, column in outcomes(rows):
         own = frame[frame["sample"] == MATCHED]
         test = Prediction("H4", MATCHED, name, "NIS beside OIS", "nothing", bound=SLOPE_BOUND)
         yield _slopes(test, own, column, [NIS, OIS], models)
 
 
-def _fifth(models: Models) -> Iterator[Prediction]:
+def _fifth(models: StudyModels) -> Iterator[Prediction]:
     term = "less pure – purer model"
     test = Prediction("H5", MATCHED, "success", term, "nothing", "0-1", bound=SHARE_BOUND)
-    yield _paired(test, models, "success")
+    yield _compare_pairs(test, models, "success")
     test = Prediction("H5", MATCHED, "foretold rightly", term, "falls", "0-1")
-    yield _paired(test, models, "foresee")
+    yield _compare_pairs(test, models, "foresee")
 
 
 def _slopes(
@@ -247,7 +249,7 @@ def _slopes(
     frame: pd.DataFrame,
     column: str,
     on: Sequence[str],
-    models: Models,
+    models: StudyModels,
     *,
     items: bool = False,
     within: Sequence[str] = (),
@@ -287,7 +289,7 @@ def _slopes(
         return replace(test, why="the mixed logistic model could not be fitted")
     if not fitted.finite(1):
         return replace(test, why=FAILED)
-    return test.estimated(float(fitted.mean[1]), float(fitted.sd[1]), None, remark)
+    return test.with_estimate(float(fitted.mean[1]), float(fitted.sd[1]), None, remark)
 
 
 def _standard(rows: pd.DataFrame, name: str, of_rows: bool) -> Float64 | None:
@@ -317,7 +319,7 @@ def _factors(rows: pd.DataFrame, within: Sequence[str]) -> tuple[list[Int64], st
     return factors, f"fewer than {LEAST_LEVELS} models: none has an intercept of its own"
 
 
-def _paired(test: Prediction, models: Models, measure: str) -> Prediction:
+def _compare_pairs(test: Prediction, models: StudyModels, measure: str) -> Prediction:
     """The difference within participants between the model of the higher and of the lower OIS."""
     if OIS not in models.known:
         return replace(test, why="the sets do not tell OIS")
@@ -336,8 +338,8 @@ def _paired(test: Prediction, models: Models, measure: str) -> Prediction:
         return replace(test, why=FEW)
     mean, df = float(values.mean()), values.size - 1
     if not varies(values):
-        return test.estimated(mean, 0.0, df, "all participants have the same difference")
-    return test.estimated(mean, float(values.std(ddof=1)) / np.sqrt(values.size), df)
+        return test.with_estimate(mean, 0.0, df, "all participants have the same difference")
+    return test.with_estimate(mean, float(values.std(ddof=1)) / np.sqrt(values.size), df)
 
 
 @dataclass(frozen=True)
@@ -346,8 +348,8 @@ class RepairResults:
     simulated: participants who are programs."""
 
     study: str
-    rows: Rows
-    models: Models
+    rows: RepairRows
+    models: StudyModels
     curves: pd.DataFrame
     tests: tuple[Prediction, ...]
     simulated: int
@@ -374,7 +376,7 @@ class RepairResults:
         """Of every measure that is said to rise or fall with impurity, with every measure of the
         models."""
         return [
-            self.models.correlated(measure, predictor)
+            self.models.correlate(measure, predictor)
             for measure in self.measures
             if MEASURES[measure].rises
             for predictor in self.models.predictors
@@ -400,7 +402,7 @@ def findings(counted: Tables) -> tuple[RepairResults, ...]:
 
 def results_of(counted: Tables, study: str) -> RepairResults:
     """What one study says; counted: its tables alone."""
-    rows = Rows.of(counted)
+    rows = RepairRows.of(counted)
     people = by_person(rows)
     models = models_of(counted, study, people)
     sessions = counted.participants
@@ -411,6 +413,6 @@ def results_of(counted: Tables, study: str) -> RepairResults:
         rows=rows,
         models=models,
         curves=counted.small()["concept_curves"],
-        tests=tuple(tested(rows, models)),
+        tests=tuple(run_tests(rows, models)),
         simulated=int(programs["participant"].isin(set(people["participant"])).sum()),
     )

@@ -20,11 +20,11 @@ import pandas as pd
 from scipy import stats
 
 from labapp.analysis import inference
-from labapp.analysis.bootstrap import LEVELS, SEED, Float64, divided, interval, weights
+from labapp.analysis.bootstrap import LEVELS, SEED, Float64, divide_or_nan, interval, weights
 from labapp.analysis.column import Column, number, text, whole
-from labapp.analysis.inference import levelled
+from labapp.analysis.inference import round_for_ranks
 from labapp.analysis.statistic import Statistic
-from labapp.analysis.tables import Tables, typed
+from labapp.analysis.tables import Tables, build_frame
 from labapp.analysis.task_records import Row
 
 MODEL = ("study", "stimuli", "manifest_sha256", "model")
@@ -162,7 +162,7 @@ CONCEPT_PARTICIPANTS: tuple[Column, ...] = (
 
 
 @dataclass(frozen=True)
-class Rows:
+class RepairRows:
     """The rows of the tables that count, of stages alone.
 
     Attributes
@@ -182,17 +182,17 @@ class Rows:
     coded: frozenset[tuple[str, str, str]]
 
     @classmethod
-    def of(cls, counted: Tables) -> Rows:
+    def of(cls, counted: Tables) -> RepairRows:
         tables = counted.small()
         repairs = _counting(tables["repairs"])
         changes = _counting(tables["concept_changes"])
         grids = tables["concept_grids"]
         grids = grids[~grids["excluded"].fillna(value=True) & grids["ticked"].notna()]
         spoken = counted.coded[counted.coded["speaker"].fillna("participant") == "participant"]
-        coded = frozenset(_finished(counted.participants))
+        coded = frozenset(_find_finished(counted.participants))
         whose = zip(*(spoken[name] for name in SESSION), strict=True)
         spoken = spoken[np.array([who in coded for who in whose], dtype=bool)]
-        surprises = _unprompted(spoken[spoken["code"] == SURPRISE], counted.notes)
+        surprises = _select_unprompted(spoken[spoken["code"] == SURPRISE], counted.notes)
         surprises = _soon_after(surprises, tables["concept_changes"], changes)
         hit = set(zip(*(surprises[name] for name in (*TRIAL, "change")), strict=True))
         keys = list(zip(*(changes[name] for name in (*TRIAL, "change")), strict=True))
@@ -224,7 +224,7 @@ def _counting(frame: pd.DataFrame) -> pd.DataFrame:
     return own.assign(sample=own["sample"].mask(traps, TRAPS)).reset_index(drop=True)
 
 
-def _finished(sessions: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
+def _find_finished(sessions: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
     """The sessions that somebody finished coding by a codebook with the code."""
     codes = sessions["codes_completed"].fillna("").str.split(";")
     finished = sessions[codes.map(lambda own: SURPRISE in own)]
@@ -232,7 +232,7 @@ def _finished(sessions: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
         yield str(study), str(participant), str(session)
 
 
-def _unprompted(marks: pd.DataFrame, notes: pd.DataFrame) -> pd.DataFrame:
+def _select_unprompted(marks: pd.DataFrame, notes: pd.DataFrame) -> pd.DataFrame:
     """Marks that do not begin within some seconds after a prompt."""
     prompts = notes[(notes["kind"] == "prompt") & ~notes["taken_back"].fillna(value=False)]
     times = {
@@ -263,7 +263,7 @@ def _soon_after(marks: pd.DataFrame, every: pd.DataFrame, counting: pd.DataFrame
     return after[soon].merge(counting[key], on=key)
 
 
-def by_person(rows: Rows) -> pd.DataFrame:
+def by_person(rows: RepairRows) -> pd.DataFrame:
     """The table `concept_participants`."""
     keys = [*SESSION, *MODEL[1:], "sample", "instruction"]
     settings, right, foretold = rows.settings(), rows.while_right(), rows.foretold()
@@ -292,7 +292,7 @@ def by_person(rows: Rows) -> pd.DataFrame:
                 "grid": None if grid is None else correlation(grid),
             }
         )
-    return typed(made, CONCEPT_PARTICIPANTS)
+    return build_frame(made, CONCEPT_PARTICIPANTS)
 
 
 def _of_pictures(repairs: pd.DataFrame) -> Row:
@@ -384,7 +384,7 @@ DRAWS = 2000
 
 
 @dataclass(frozen=True)
-class Models:
+class StudyModels:
     """The models of one study.
 
     Attributes
@@ -446,7 +446,7 @@ class Models:
             made.append((name, values.size, mean, float(ends.low), float(ends.high)))
         return pd.DataFrame(made, columns=["name", "n", "mean", "low", "high"])
 
-    def correlated(self, measure: str, predictor: str, sample: str = MATCHED) -> Statistic:
+    def correlate(self, measure: str, predictor: str, sample: str = MATCHED) -> Statistic:
         """Spearman's correlation over models of a human measure with a measure of the model, with
         its 95 % bootstrap interval over models and people."""
         rows = self.of(sample).dropna(subset=[measure])
@@ -465,14 +465,14 @@ class Models:
         rho = inference.spearman(np.nanmean(values, axis=0), x)
         if rho.statistic is None:
             return replace(known, why=rho.why)
-        low, high = _drawn(values, x)
+        low, high = _bootstrap_rho(values, x)
         return replace(known, statistic=rho.statistic, low=low, high=high)
 
 
 TOO_FEW = "there are fewer than three models"
 
 
-def _drawn(values: Float64, x: Float64) -> tuple[float | None, float | None]:
+def _bootstrap_rho(values: Float64, x: Float64) -> tuple[float | None, float | None]:
     """The interval of rho. values: shape (people, models), NaN where somebody did not meet a model;
     x: shape (models,)."""
     people, models = values.shape
@@ -480,11 +480,11 @@ def _drawn(values: Float64, x: Float64) -> tuple[float | None, float | None]:
     drawing = weights(people, DRAWS)
     if not len(drawing):
         return None, None
-    mean = divided(drawing @ np.nan_to_num(values), drawing @ there)
+    mean = divide_or_nan(drawing @ np.nan_to_num(values), drawing @ there)
     chosen = np.random.default_rng(SEED).integers(models, size=(DRAWS, models))
     picked, scores = np.take_along_axis(mean, chosen, axis=1), x[chosen]
     with np.errstate(invalid="ignore", divide="ignore"):
-        ranks = [stats.rankdata(levelled(each), axis=1) for each in (picked, scores)]
+        ranks = [stats.rankdata(round_for_ranks(each), axis=1) for each in (picked, scores)]
         first, other = (each - each.mean(axis=1, keepdims=True) for each in ranks)
         squares = (first**2).sum(axis=1) * (other**2).sum(axis=1)
         rhos = (first * other).sum(axis=1) / np.sqrt(squares)
@@ -496,7 +496,7 @@ def _drawn(values: Float64, x: Float64) -> tuple[float | None, float | None]:
     return float(low), float(high)
 
 
-def models_of(counted: Tables, study: str, people: pd.DataFrame) -> Models:
+def models_of(counted: Tables, study: str, people: pd.DataFrame) -> StudyModels:
     """The models of a study. people: the table `concept_participants`."""
     rows = counted.small()["concept_models"]
     rows = rows[rows["study"] == study]
@@ -515,4 +515,4 @@ def models_of(counted: Tables, study: str, people: pd.DataFrame) -> Models:
         names = names.where(~names.duplicated(keep=False), names + ", " + apart)
     known = known.assign(name=names)
     known.columns.name = None
-    return Models(study, known, people[people["study"] == study])
+    return StudyModels(study, known, people[people["study"] == study])

@@ -27,7 +27,7 @@ from labapp.ui.widgets.choice import Choice
 from labapp.ui.widgets.controls import Button, PlainLabel
 from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen, restyle
 from labapp.ui.widgets.photo_view import PhotoView
-from labapp.ui.widgets.segments import broken_width
+from labapp.ui.widgets.segments import find_wrapped_width
 
 MOST_HEIGHT = 52
 """Logical pixels of a row: what a finger needs, and a little more."""
@@ -189,7 +189,7 @@ class AnswerCard(Choice):
             wide = max(wide, name + self._percent_width(form) + theme.SPACE_XS)
         if self._foretells:
             longest = max((self._same_text(known.name) for known in self._classes), key=len)
-            same = broken_width(longest, form.lines, form.px, bold=form.bold)
+            same = find_wrapped_width(longest, form.lines, form.px, bold=form.bold)
             wide = max(wide, self._left_of(form) + same + theme.SPACE_XS)
         return form.columns * wide + (form.columns - 1) * BETWEEN + 2
 
@@ -498,19 +498,19 @@ class Board(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._place(self._arranged(self.width(), self.height()))
+        self._place(self._find_arrangement(self.width(), self.height()))
 
-    def _arranged(self, wide: int, high: int) -> Arrangement:
+    def _find_arrangement(self, wide: int, high: int) -> Arrangement:
         """The best arrangement that fits; for less room than any needs, the least."""
         for least in (round(GOOD_SHARE * wide), self._least_picture):
             for form in self.card.forms:
                 for tight in (False, True):
-                    arrangement = self._fitted(form, tight, wide, high)
+                    arrangement = self._fit_arrangement(form, tight, wide, high)
                     if arrangement.fits and arrangement.side >= least:
                         return arrangement
         return arrangement
 
-    def _fitted(self, form: Form, tight: bool, wide: int, high: int) -> Arrangement:
+    def _fit_arrangement(self, form: Form, tight: bool, wide: int, high: int) -> Arrangement:
         """One arrangement, with a picture as large as there is room for beside the others."""
         gap = _GAP[tight]
         switches = self.switches.needed_width(tight)

@@ -35,7 +35,7 @@ from labapp.tasks.concept_repair.events import (
 from labapp.tasks.concept_repair.machine import ConceptGridTask, ConceptRepairTask
 from labapp.tasks.concept_repair.plan import (
     SAME,
-    Change,
+    ConceptChange,
     ConceptGridPart,
     ConceptRepairPart,
     Grid,
@@ -55,7 +55,7 @@ from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
 from labapp.ui.widgets.photo_view import PhotoView
-from labapp.ui.widgets.segments import broken_width
+from labapp.ui.widgets.segments import find_wrapped_width
 
 TITLES = {
     "repair": "concept_title_repair",
@@ -122,10 +122,10 @@ class RepairScreen(Screen):
         titles = [self._title_of(None)]
         if any(item.foresee for item in self.part.items):
             changes = product(range(len(self.part.repaired.concepts)), (AS_IT_IS, OFF, ON))
-            titles += (self._title_of(Change(*change)) for change in changes)
+            titles += (self._title_of(ConceptChange(*change)) for change in changes)
         return tuple(titles)
 
-    def _title_of(self, change: Change | None) -> str:
+    def _title_of(self, change: ConceptChange | None) -> str:
         words = self.session.words
         if change is None:
             return words(TITLES[self.part.instruction])
@@ -190,12 +190,12 @@ class RepairScreen(Screen):
             self.says.setText(text)
         self.card.show_answer(trial.probabilities, before, hidden=hidden, same=name)
         self.card.set_locked(not (able and hidden))
-        self.card.show_index(self._picked_row(trial) if hidden else None)
+        self.card.show_index(self._find_picked_row(trial) if hidden else None)
         self.board.show_buttons(hidden)
         for button in self.sure:
             button.setEnabled(able and trial.picked is not None)
 
-    def _picked_row(self, trial: Repair) -> int | None:
+    def _find_picked_row(self, trial: Repair) -> int | None:
         if trial.picked is None:
             return None
         classes = [known.id for known in self.part.repaired.classes]
@@ -604,7 +604,7 @@ class Sheet(NamedTuple):
     lines: int
 
 
-class ExampleSheet(QWidget):
+class ConceptExampleSheet(QWidget):
     """All concepts, in as many columns as make their pictures largest."""
 
     def __init__(self, session: SessionView, examples: tuple[PlannedExample, ...]) -> None:
@@ -617,7 +617,7 @@ class ExampleSheet(QWidget):
     def _needed_side(self, lines: int) -> int:
         """Logical pixels that all words need below their pictures, in so many lines."""
         texts = [label.text() for example in self.examples for label in example.words]
-        widths = (broken_width(text, lines, theme.BODY_PX, bold=False) for text in texts)
+        widths = (find_wrapped_width(text, lines, theme.BODY_PX, bold=False) for text in texts)
         return max(LEAST_SIDE, *widths)
 
     def _side(self, columns: int, lines: int, wide: int, high: int) -> int:
@@ -678,7 +678,7 @@ class ExamplesScreen(Screen):
         self.text = PlainLabel(words("concept_examples_alike" if alike else "concept_examples"))
         for label in (self.title, self.text):
             label.setWordWrap(True)
-        self.sheet = ExampleSheet(session, part.examples)
+        self.sheet = ConceptExampleSheet(session, part.examples)
         self._stage = stage_words(session, part)
         column = self.column(EXAMPLE_WIDTH)
         column.addWidget(self.title)

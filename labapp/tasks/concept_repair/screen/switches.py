@@ -14,7 +14,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON, believed
+from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON, is_predicted_on
 from labapp.models.stimuli.manifest import Concept
 from labapp.ui import theme
 from labapp.ui.participant.screen import DialControl
@@ -30,14 +30,14 @@ from labapp.ui.widgets.painting import (
     pen,
     restyle,
 )
-from labapp.ui.widgets.segments import broken_width, paint_frame
+from labapp.ui.widgets.segments import find_wrapped_width, paint_frame
 
 HEIGHT = theme.TOUCH_HEIGHT
 LEAST_WIDTH, LONG_WORD = 72, 90
 """Logical pixels of an option; a longer word of the model's is written small."""
 
 
-class Measures(NamedTuple):
+class SwitchMeasures(NamedTuple):
     """Logical pixels of a switch: of its words, and of the bar below it."""
 
     words: int
@@ -52,8 +52,8 @@ class Measures(NamedTuple):
 
 
 MEASURES = {
-    False: Measures(theme.BODY_PX, 6, 5, 5.0),
-    True: Measures(theme.SECONDARY_PX, 4, 1, 3.0),
+    False: SwitchMeasures(theme.BODY_PX, 6, 5, 5.0),
+    True: SwitchMeasures(theme.SECONDARY_PX, 4, 1, 3.0),
 }
 """By whether room is tight. Then words are small and never bold, and what the middle option means
 stands once above all switches."""
@@ -95,10 +95,12 @@ class ConceptSwitch(Choice):
     def needed_widths(self, tight: bool) -> tuple[int, ...]:
         """Logical pixels that each of its options needs, a long word in two lines."""
         words, px = [self._words_of[state] for state in self.states[::2]], MEASURES[tight].words
-        left, right = (broken_width(f"{SET_MARK} {word}", 2, px, bold=not tight) for word in words)
+        left, right = (
+            find_wrapped_width(f"{SET_MARK} {word}", 2, px, bold=not tight) for word in words
+        )
         caption = metrics(theme.SECONDARY_PX).horizontalAdvance(self._caption)
         if tight:
-            model = max(caption, *(broken_width(word, 2, px, bold=False) for word in words))
+            model = max(caption, *(find_wrapped_width(word, 2, px, bold=False) for word in words))
         else:
             sizes = [(word, self._model_px(word)) for word in words]
             model = max(caption, *(metrics(px, bold=True).horizontalAdvance(w) for w, px in sizes))
@@ -120,7 +122,7 @@ class ConceptSwitch(Choice):
 
     @property
     def model_word(self) -> str:
-        return self._concept.on if believed(self._belief) else self._concept.off
+        return self._concept.on if is_predicted_on(self._belief) else self._concept.off
 
     def show_belief(self, belief: float) -> None:
         """Show how sure the model is, from 0 (off) to 1 (on)."""
@@ -196,7 +198,7 @@ class ConceptSwitch(Choice):
         inside = box.adjusted(theme.SPACE_XS, 0, -theme.SPACE_XS, 0)
         painter.drawText(inside, centre | Qt.TextFlag.TextWordWrap, text)
 
-    def _paint_belief(self, painter: QPainter, measures: Measures, below: float) -> None:
+    def _paint_belief(self, painter: QPainter, measures: SwitchMeasures, below: float) -> None:
         """A bar from the middle, where the model is unsure, to the side of what it sees."""
         p, high, knob = self._colors, measures.bar, measures.knob
         y = below + measures.gap + knob
@@ -259,7 +261,9 @@ class SwitchPanel(QWidget):
     def _name_width(self, tight: bool) -> int:
         texts = [name.text() for name in self.names]
         if tight:
-            return max(broken_width(text, 2, theme.SECONDARY_PX, bold=False) for text in texts)
+            return max(
+                find_wrapped_width(text, 2, theme.SECONDARY_PX, bold=False) for text in texts
+            )
         return ceil(max(map(metrics().horizontalAdvance, texts))) + 2
 
     def needed_width(self, tight: bool) -> int:

@@ -22,7 +22,7 @@ from labapp.base.report.page import (
     decimal,
     heading,
     paragraph,
-    stacked,
+    stack_lines,
     strong,
     table,
     two_lines,
@@ -35,11 +35,11 @@ from labapp.tasks.judging.report.statistics import (
     MEAN,
     PERCENT,
     RIGHT,
-    Group,
+    PhotoGroup,
     accuracy,
+    add_remarks,
     first_wrong_steps,
     groups_of,
-    noted,
     of_group,
     of_item,
     of_quantity,
@@ -58,12 +58,12 @@ TREE = frozenset({"path-agreement", "path-first-step"})
 
 
 @dataclass(frozen=True)
-class Findings:
+class JudgingFindings:
     """Every statistic of the sessions that count: of each study by its id, between studies, and
     over all of them; and the groups they are of. counted: the tables they are made of."""
 
     counted: Tables
-    groups: tuple[Group, ...]
+    groups: tuple[PhotoGroup, ...]
     by_study: dict[str, list[Statistic]]
     between: list[Statistic]
     pooled: list[Statistic]
@@ -81,7 +81,7 @@ class Findings:
         return plates(self.counted, self.groups) if self.groups else ()
 
 
-def findings(counted: Tables) -> Findings:
+def findings(counted: Tables) -> JudgingFindings:
     """What the studies of judged explanations among these sessions, which all count, say."""
     groups = groups_of(counted)
     by_study = {}
@@ -89,37 +89,39 @@ def findings(counted: Tables) -> Findings:
         own = [group for group in groups if group.study == study]
         of_photos = [result for group in own for result in of_group(group)]
         by_study[study] = [*of_photos, *of_opinions(counted, own)]
-    over_all = list(pooled(counted, groups)) if groups else []
-    return Findings(counted, tuple(groups), by_study, list(between(groups)), over_all)
+    over_all = list(pool_studies(counted, groups)) if groups else []
+    return JudgingFindings(counted, tuple(groups), by_study, list(between(groups)), over_all)
 
 
-def between(groups: Sequence[Group]) -> Iterator[Statistic]:
+def between(groups: Sequence[PhotoGroup]) -> Iterator[Statistic]:
     """Item 3, labels against no labels and method against method with heatmaps, by two-sample t as
     in the paper; of item 4 (ours) the two ways to judge a tree. Ours besides: by ranks."""
     for pair, other in combinations(groups, 2):
         if {pair.task, other.task} == {HEATMAPS}:
             if (pair.method == other.method) != (pair.labels == other.labels):
-                yield from _compared(pair, other, 3, ours=False)
+                yield from _compare_groups(pair, other, 3, ours=False)
         elif {pair.task, other.task} == TREE and pair.method == other.method:
-            yield from _compared(pair, other, 4, ours=True)
+            yield from _compare_groups(pair, other, 4, ours=True)
 
 
-def _compared(own: Group, other: Group, item: int, *, ours: bool) -> Iterator[Statistic]:
+def _compare_groups(
+    own: PhotoGroup, other: PhotoGroup, item: int, *, ours: bool
+) -> Iterator[Statistic]:
     for name in RIGHT:
         first, second = plain(accuracy(own, name)), plain(accuracy(other, name))
         if not (first.size and second.size):
             continue
-        both = [paper.published(group.design, name) for group in (own, other)]
+        both = [paper.find_published(group.design, name) for group in (own, other)]
         # That the methods differ is said for both conditions; of the labels nothing was tested.
-        compared = paper.compared(*both, significant=own.method != other.method)
-        compared = noted(compared, own, other)
+        compared = paper.compare_published(*both, significant=own.method != other.method)
+        compared = add_remarks(compared, own, other)
         of = of_quantity(f"{own.name} + {other.name}", own.design, item, name, PERCENT, compared)
         than = (other.name, second)
         yield result_of(of, first, inference.two_sample(first, second), other=than, ours=ours)
         yield result_of(of, first, inference.rank_sum(first, second), other=than, ours=True)
 
 
-def pooled(counted: Tables, groups: Sequence[Group]) -> Iterator[Statistic]:
+def pool_studies(counted: Tables, groups: Sequence[PhotoGroup]) -> Iterator[Statistic]:
     """Of items 9 and 10 what the paper says of all studies together."""
     studies = list(dict.fromkeys(group.study for group in groups))
     counted = counted.of_study(*studies)
@@ -143,7 +145,7 @@ DEFINITIONS = {
 }
 
 
-class JudgingReport(TaskReport[Findings]):
+class JudgingReport(TaskReport[JudgingFindings]):
     activities: ClassVar = {
         "heatmap-distinction": "found the class of photos explained by heatmaps",
         "prototype-distinction": "found the class of photos explained by prototypes",
@@ -157,28 +159,28 @@ class JudgingReport(TaskReport[Findings]):
     instruments = frozenset({"hive-understanding"})
     items = frozenset(RISK_ITEMS)
 
-    def findings(self, counted: Tables, ratings: Sequence[Path]) -> Findings:
+    def findings(self, counted: Tables, ratings: Sequence[Path]) -> JudgingFindings:
         return findings(counted)
 
-    def statistics(self, findings: Findings) -> Iterator[Mapping[str, Any]]:
+    def statistics(self, findings: JudgingFindings) -> Iterator[Mapping[str, Any]]:
         """By the list of analyses."""
         for result in sorted(findings.all, key=lambda result: int(result.item)):
             yield result.row()
 
-    def sections(self, study: ReportedStudy, findings: Findings) -> Iterator[Html]:
+    def sections(self, study: ReportedStudy, findings: JudgingFindings) -> Iterator[Html]:
         yield from of_study(study.name, findings)
 
     def chapter(
-        self, counted: Tables, findings: Findings, anchor: str
+        self, counted: Tables, findings: JudgingFindings, anchor: str
     ) -> tuple[str, Iterator[Html]]:
         if not findings.groups:
             return "", iter(())
         return "Judged explanations, all studies", together(findings, anchor)
 
-    def plates(self, counted: Tables, findings: Findings) -> Sequence[ReportFigure]:
+    def plates(self, counted: Tables, findings: JudgingFindings) -> Sequence[ReportFigure]:
         return findings.drawn
 
-    def methods(self, study: ReportedStudy, findings: Findings) -> Iterator[str]:
+    def methods(self, study: ReportedStudy, findings: JudgingFindings) -> Iterator[str]:
         """How long the explanations are beside those of the paper."""
         for group in findings.groups:
             if group.study == study.name and group.length_sentence:
@@ -247,14 +249,14 @@ STAR = (
 )
 
 
-def of_study(study: str, result: Findings) -> Iterator[Html]:
+def of_study(study: str, result: JudgingFindings) -> Iterator[Html]:
     """The tables of one study; nothing where it judges no explanations."""
     results = result.by_study.get(study, [])
     groups = [group for group in result.groups if group.study == study]
     if not groups:
         return
     yield heading(3, "Judged explanations")
-    yield paragraph(_told(groups))
+    yield paragraph(_describe_judging(groups))
     yield from _about_lengths(groups)
     for items, title, words in HEADINGS:
         own = [
@@ -270,7 +272,7 @@ def of_study(study: str, result: Findings) -> Iterator[Html]:
     yield from _about_labels(groups)
 
 
-def _told(groups: Sequence[Group]) -> str:
+def _describe_judging(groups: Sequence[PhotoGroup]) -> str:
     """What was judged, in a sentence a group."""
     result = []
     for group in groups:
@@ -299,7 +301,7 @@ def _place(back: int | None) -> str:
     return f"last but {({1: 'one', 2: 'two', 3: 'three'}).get(back, back)}" if back else "last"
 
 
-def _about_lengths(groups: Sequence[Group]) -> Iterator[Html]:
+def _about_lengths(groups: Sequence[PhotoGroup]) -> Iterator[Html]:
     told = [
         f"In {group.name}: {group.length_sentence}" for group in groups if group.length_sentence
     ]
@@ -307,12 +309,12 @@ def _about_lengths(groups: Sequence[Group]) -> Iterator[Html]:
         yield paragraph(f"{' '.join(told)} {LENGTHS_MATTER}", "note")
 
 
-def _about_labels(groups: Sequence[Group]) -> Iterator[Html]:
+def _about_labels(groups: Sequence[PhotoGroup]) -> Iterator[Html]:
     if any(group.labels and group.invented for group in groups):
         yield paragraph(paper.INVENTED, "note")
 
 
-def together(result: Findings, anchor: str) -> Iterator[Html]:
+def together(result: JudgingFindings, anchor: str) -> Iterator[Html]:
     """All studies of judged explanations side by side, with the figures."""
     yield paragraph(paper.NOT_OURS)
     yield from _about_labels(result.groups)
@@ -331,7 +333,7 @@ def together(result: Findings, anchor: str) -> Iterator[Html]:
     yield paragraph(STAR, "quiet")
 
 
-def overview(result: Findings) -> Html:
+def overview(result: JudgingFindings) -> Html:
     """Table 1: a row a group; a star for what differs from chance, the highest value in bold."""
     results = [outcome for some in result.by_study.values() for outcome in of_item(some, 1)]
     best = {
@@ -368,7 +370,7 @@ def _chances(results: Sequence[Statistic]) -> str:
     return ", ".join(result)
 
 
-def _cell(group: Group, name: str, results: Sequence[Statistic], best: float) -> object:
+def _cell(group: PhotoGroup, name: str, results: Sequence[Statistic], best: float) -> object:
     own = [result for result in results if result.study == group.name and result.quantity == name]
     if not own:
         return NONE
@@ -439,7 +441,7 @@ def _tests(own: Sequence[Statistic]) -> Html:
     for outcome in sorted(
         (outcome for outcome in own if outcome.test != MEAN), key=lambda outcome: bool(outcome.ours)
     ):
-        text = _said(outcome)
+        text = _format_test(outcome)
         if text is None:
             without.append(_name(outcome))
         elif outcome.ours:
@@ -449,7 +451,7 @@ def _tests(own: Sequence[Statistic]) -> Html:
     if without:
         named = f": {', '.join(dict.fromkeys(without))}" if papers or quieter else ""
         quieter.append(f"{NO_VALUE}{named}")
-    return stacked(papers, quieter)
+    return stack_lines(papers, quieter)
 
 
 _SIGNS = {
@@ -468,7 +470,7 @@ def _name(result: Statistic) -> str:
     return _SIGNS.get(result.test, result.test)
 
 
-def _said(result: Statistic) -> str | None:
+def _format_test(result: Statistic) -> str | None:
     """A test or an interval; None where it has no value."""
     if result.statistic is None and result.low is not None and result.high is not None:
         return f"{result.test}: {decimal(result.low, 1)} to {decimal(result.high, 1)}"

@@ -21,7 +21,7 @@ from labapp.tasks.judging.report.statistics import (
     NEUTRAL,
     RIGHT,
     WHO,
-    Group,
+    PhotoGroup,
     accuracy,
     chance,
     other_chance,
@@ -43,7 +43,7 @@ TITLES = {
 }
 
 
-def plates(counted: Tables, groups: Sequence[Group]) -> list[ReportFigure]:
+def plates(counted: Tables, groups: Sequence[PhotoGroup]) -> list[ReportFigure]:
     """Every figure for which there are values; counted: the tables of the sessions that count."""
     with mpl.rc_context(style()):
         plates = (
@@ -63,14 +63,14 @@ _READ = (
 )
 
 
-def _lengths(groups: Sequence[Group]) -> str:
+def _lengths(groups: Sequence[PhotoGroup]) -> str:
     """How long the explanations are beside the paper's, where they differ."""
     return "".join(
         f" In {group.name}: {group.length_sentence}" for group in groups if group.length_sentence
     )
 
 
-def accuracies(groups: Sequence[Group]) -> ReportFigure | None:
+def accuracies(groups: Sequence[PhotoGroup]) -> ReportFigure | None:
     """Item 1 by study, with what guessing gets."""
     shown = {
         name: [group for group in groups if plain(accuracy(group, name)).size] for name in RIGHT
@@ -83,7 +83,7 @@ def accuracies(groups: Sequence[Group]) -> ReportFigure | None:
     for ax, (name, some) in zip(axes, shown.items(), strict=True):
         for place, group in enumerate(some):
             values = plain(accuracy(group, name))
-            _strip(ax, place, values, _printed(group, name))
+            _strip(ax, place, values, _find_published(group, name))
             guessed = chance(group, name)
             ax.plot([guessed] * 2, [place - 0.5, place + 0.5], color=INK, linewidth=1.2, ls="--")
         _names(ax, [(group.name, plain(accuracy(group, name)).size) for group in some])
@@ -94,15 +94,15 @@ def accuracies(groups: Sequence[Group]) -> ReportFigure | None:
     return ReportFigure("judging-accuracy", figure, "Accuracy by study", caption)
 
 
-def _printed(group: Group, name: str) -> paper.Published | None:
+def _find_published(group: PhotoGroup, name: str) -> paper.PublishedValue | None:
     """The paper's value, where it may be drawn beside ours: made-up labels were not studied, and
     where guessing gets another share right an accuracy means something else."""
     if (group.labels and group.invented) or other_chance(group, name):
         return None
-    return paper.published(group.design, name)
+    return paper.find_published(group.design, name)
 
 
-def _strip(ax: Axes, place: float, values: Values, printed: paper.Published | None) -> None:
+def _strip(ax: Axes, place: float, values: Values, printed: paper.PublishedValue | None) -> None:
     """Values along a row: points, mean and sd; the paper's below them."""
     kit.cloud(ax, place, values, 0.12, lying=True, alpha=0.75)
     middle, width = mean(values), sd(values)
@@ -123,7 +123,7 @@ def _names(ax: Axes, rows: Sequence[tuple[str, int]]) -> None:
     kit.rows(ax, [f"{name}, n = {n}" for name, n in rows], beyond=0.55, above=0.55)
 
 
-def by_rank(groups: Sequence[Group]) -> ReportFigure | None:
+def by_rank(groups: Sequence[PhotoGroup]) -> ReportFigure | None:
     """Mean rating of rows by the model's rank (Figure 4)."""
     shown = [(group, means) for group in groups if len(means := rank_means(group)) > 1]
     if not shown:
@@ -156,7 +156,7 @@ def by_rank(groups: Sequence[Group]) -> ReportFigure | None:
     return ReportFigure("judging-ratings-by-rank", figure, label, caption)
 
 
-def beliefs(groups: Sequence[Group]) -> ReportFigure | None:
+def beliefs(groups: Sequence[PhotoGroup]) -> ReportFigure | None:
     """Mean agreement of sessions over all photos, those the model has right, and wrong."""
     shown = [group for group in groups if group.photos["agreement"].notna().any()]
     if not shown:
@@ -168,7 +168,7 @@ def beliefs(groups: Sequence[Group]) -> ReportFigure | None:
             right = group.photos["model_correct"].astype(bool)
             chosen = {"all": right | True, "model right": right, "model wrong": ~right}[kind]
             values = plain(per_session(group.photos[chosen], "agreement"))
-            _strip(ax, place, values, _printed(group, f"belief, {kind}"))
+            _strip(ax, place, values, _find_published(group, f"belief, {kind}"))
         ax.axvline(NEUTRAL, color=INK, linewidth=1.2, ls="--")
         _names(ax, [(group.name, group.photos.groupby(WHO).ngroups) for group in shown])
         ax.set_title(f"{kind[0].upper()}{kind[1:]}" + (" photos" if kind == "all" else ""))
@@ -180,7 +180,7 @@ def beliefs(groups: Sequence[Group]) -> ReportFigure | None:
     return ReportFigure("judging-belief", figure, "Belief in predictions by study", caption)
 
 
-def trade_offs(counted: Tables, groups: Sequence[Group]) -> ReportFigure | None:
+def trade_offs(counted: Tables, groups: Sequence[PhotoGroup]) -> ReportFigure | None:
     """Least accuracy of a black box at low, medium and high risk (Figure 5)."""
     shown = []
     for group in _one_a_study(groups):
@@ -206,19 +206,19 @@ def trade_offs(counted: Tables, groups: Sequence[Group]) -> ReportFigure | None:
     return ReportFigure("judging-trade-off", figure, label, caption)
 
 
-def _risks(ax: Axes, group: Group, values: Sequence[Values]) -> None:
+def _risks(ax: Axes, group: PhotoGroup, values: Sequence[Values]) -> None:
     for place, (risk, some) in enumerate(zip(paper.RISKS, values, strict=True)):
         if some.size:
             kit.cloud(ax, place, some, 0.14, clip_on=False, alpha=0.75)
             ax.errorbar(place, some.mean(), yerr=sd(some), fmt="D", color=INK, zorder=4)
-        printed = _printed(group, f"least accuracy, {risk} risk")
+        printed = _find_published(group, f"least accuracy, {risk} risk")
         if printed is not None:
             ends = [printed.mean - (printed.sd or 0), printed.mean + (printed.sd or 0)]
             ax.plot([place + 0.32] * 2, ends, color=SECONDARY, ls=":", linewidth=1.2)
             ax.plot(place + 0.32, printed.mean, "s", **_PRINTED)
     if group.model_accuracy is not None:
         ax.axhline(group.model_accuracy, color=INK, linewidth=1.2, ls="--")
-    if (told := _printed(group, "model accuracy")) is not None:
+    if (told := _find_published(group, "model accuracy")) is not None:
         ax.axhline(told.mean, color=SECONDARY, linewidth=1.0, ls=":")
     kit.columns(ax, ["low", "medium", "high"])
     ax.set_ylim(48, 102)
@@ -229,7 +229,7 @@ def _risks(ax: Axes, group: Group, values: Sequence[Values]) -> None:
     ax.set_xlabel(f"risk, n = {', '.join(counts if len(set(counts)) > 1 else counts[:1])}")
 
 
-def understanding(counted: Tables, groups: Sequence[Group]) -> ReportFigure | None:
+def understanding(counted: Tables, groups: Sequence[PhotoGroup]) -> ReportFigure | None:
     """How well the model is thought to be understood, at three times (Table A1)."""
     shown = []
     for group in _one_a_study(groups):
@@ -241,7 +241,7 @@ def understanding(counted: Tables, groups: Sequence[Group]) -> ReportFigure | No
     figure, axes = kit.panels(3, 3, 0.9 + 0.42 * len(shown), sharey=True)
     for at, (ax, name) in enumerate(zip(axes, paper.UNDERSTANDING, strict=True)):
         for place, (group, times) in enumerate(shown):
-            _strip(ax, place, times[at], _printed(group, name))
+            _strip(ax, place, times[at], _find_published(group, name))
         _names(ax, [(group.name, times[at].size) for group, times in shown])
         ax.set_title(name.removeprefix("understanding ").capitalize())
         ax.set_xlim(0.8, 5.2)
@@ -251,6 +251,6 @@ def understanding(counted: Tables, groups: Sequence[Group]) -> ReportFigure | No
     return ReportFigure("judging-understanding", figure, label, _READ)
 
 
-def _one_a_study(groups: Sequence[Group]) -> list[Group]:
+def _one_a_study(groups: Sequence[PhotoGroup]) -> list[PhotoGroup]:
     """The first group of each study: what is asked about the study as a whole is drawn once."""
     return list({group.study: group for group in reversed(groups)}.values())[::-1]

@@ -19,10 +19,10 @@ from labapp.analysis.tables import Tables
 from labapp.tasks.judging.report import published as paper
 from labapp.tasks.judging.report.statistics import (
     WHO,
-    Group,
-    joined,
-    noted,
+    PhotoGroup,
+    add_remarks,
     of_quantity,
+    pair_sessions,
     plain,
     result_of,
     summary,
@@ -37,7 +37,7 @@ PERCENT, RATING, MINUTES = "%", "1-5", "min"
 WHOLE = ["study", *WHO]
 
 
-def of_opinions(counted: Tables, groups: Sequence[Group]) -> list[Statistic]:
+def of_opinions(counted: Tables, groups: Sequence[PhotoGroup]) -> list[Statistic]:
     """Every statistic of one study's questionnaires; groups: its own, which say what it is."""
     study = groups[0].study
     design = groups[0].design if len(groups) == 1 else ""
@@ -50,11 +50,11 @@ def of_opinions(counted: Tables, groups: Sequence[Group]) -> list[Statistic]:
 
 
 def _of(study: str, design: str, item: int, name: str, unit: str, key: str = "") -> Statistic:
-    published = paper.published(design, key or name)
+    published = paper.find_published(design, key or name)
     return of_quantity(study, design, item, name, unit, "" if published is None else str(published))
 
 
-def submitted(tables: Tables, item: str) -> pd.DataFrame:
+def select_submitted(tables: Tables, item: str) -> pd.DataFrame:
     """The handed-in answers to an item, as they were asked."""
     answers = tables.answers
     return answers[(answers["item"] == item) & answers["submitted"]]
@@ -62,12 +62,14 @@ def submitted(tables: Tables, item: str) -> pd.DataFrame:
 
 def least_accuracy(own: Tables, risk: str) -> pd.Series[float]:
     """By session, in percent; a slider that nobody touched is no answer."""
-    answers = submitted(own, f"{risk}_risk")
+    answers = select_submitted(own, f"{risk}_risk")
     answers = answers[(answers["kind"] == "slider") & ~not_touched(answers)]
     return answers.groupby(WHOLE, sort=True)["value"].last()
 
 
-def trade_off(own: Tables, study: str, design: str, groups: Sequence[Group]) -> Iterator[Statistic]:
+def trade_off(
+    own: Tables, study: str, design: str, groups: Sequence[PhotoGroup]
+) -> Iterator[Statistic]:
     """Item 8, Figure 5 and Table A2: means as in the paper; ours: against the model's own
     accuracy, low against high risk, and of how many sliders nobody touched."""
     accuracies = {group.model_accuracy for group in groups}
@@ -82,22 +84,22 @@ def trade_off(own: Tables, study: str, design: str, groups: Sequence[Group]) -> 
         if accuracy is not None:
             for test in (inference.one_sample, inference.signed_rank):
                 yield result_of(of, values, test(values, accuracy), against=accuracy, ours=True)
-        asked = submitted(own, f"{risk}_risk")
+        asked = select_submitted(own, f"{risk}_risk")
         share = 100.0 * not_touched(asked[asked["kind"] == "slider"]).astype(np.float64)
         name = f"least accuracy, {risk} risk, not answered"
         yield replace(summary(_of(study, design, 8, name, PERCENT), share, ours=True), sd=None)
-    low, high = joined(least_accuracy(own, "low"), least_accuracy(own, "high"))
+    low, high = pair_sessions(least_accuracy(own, "low"), least_accuracy(own, "high"))
     if low.size:
         of = _least(study, design, "low")
         than = ("high risk", high)
-        yield result_of(of, low, inference.paired(low, high), other=than, ours=True)
+        yield result_of(of, low, inference.paired_t(low, high), other=than, ours=True)
         yield result_of(of, low, inference.signed_rank(low - high), other=than, ours=True)
 
 
 def _least(study: str, design: str, risk: str) -> Statistic:
     """With the accuracy of the model that the paper's value is to be seen against."""
     of = _of(study, design, 8, f"least accuracy, {risk} risk", PERCENT)
-    model = paper.published(design, "model accuracy")
+    model = paper.find_published(design, "model accuracy")
     return of if model is None else replace(of, published=f"{of.published} (model {model})")
 
 
@@ -105,7 +107,7 @@ def understandings(own: Tables) -> list[pd.Series[float]]:
     """The ratings by session after the introduction, the task and the results: the first, second
     and third time that the item was handed in. Sessions that were asked otherwise than three times
     say nothing of when, and are left out."""
-    answers = submitted(own, UNDERSTANDING)
+    answers = select_submitted(own, UNDERSTANDING)
     answers = answers[answers["kind"] == "rating"]
     groups = answers.groupby(WHOLE, sort=True)
     asked = answers.assign(times=groups["value"].transform("size"), at=groups.cumcount())
@@ -122,20 +124,22 @@ def understanding(own: Tables, study: str, design: str) -> Iterator[Statistic]:
     for name, series in zip(paper.UNDERSTANDING, times, strict=True):
         if values := list(plain(series)):
             yield summary(_of(study, design, 9, name, RATING), np.array(values))
-    task, results = joined(times[1], times[2])
+    task, results = pair_sessions(times[1], times[2])
     if not task.size:
         return
-    both = [paper.published(design, name) for name in paper.UNDERSTANDING[1:]]
-    compared = paper.compared(*both, significant=False)
+    both = [paper.find_published(design, name) for name in paper.UNDERSTANDING[1:]]
+    compared = paper.compare_published(*both, significant=False)
     compared = f"{compared}, {paper.DECREASE}" if design == paper.POOLED else compared
     of = of_quantity(study, design, 9, paper.UNDERSTANDING[1], RATING, compared)
     than = (paper.UNDERSTANDING[2].removeprefix("understanding "), results)
     yield result_of(of, task, inference.two_sample(task, results), other=than)
-    yield result_of(of, task, inference.paired(task, results), other=than, ours=True)
+    yield result_of(of, task, inference.paired_t(task, results), other=than, ours=True)
     yield result_of(of, task, inference.signed_rank(task - results), other=than, ours=True)
 
 
-def durations(own: Tables, study: str, design: str, groups: Sequence[Group]) -> Iterator[Statistic]:
+def durations(
+    own: Tables, study: str, design: str, groups: Sequence[PhotoGroup]
+) -> Iterator[Statistic]:
     """Of item 10: working time of the sessions in minutes."""
     minutes = own.participants.loc[own.participants["included"], "duration_s"] / 60
     values = plain(minutes)
@@ -144,7 +148,7 @@ def durations(own: Tables, study: str, design: str, groups: Sequence[Group]) -> 
         if own.participants["tasks"].dropna().str.contains(", ").any():
             of = replace(of, published="")  # the paper's sessions had one task
         why = " ".join(dict.fromkeys(filter(None, (group.length_sentence for group in groups))))
-        yield summary(replace(of, published=noted(of.published, *groups), why=why), values)
+        yield summary(replace(of, published=add_remarks(of.published, *groups), why=why), values)
 
 
 def people(counted: Tables, studies: str) -> Iterator[Statistic]:
@@ -171,6 +175,6 @@ def people(counted: Tables, studies: str) -> Iterator[Statistic]:
     levels = asked[(asked["item"] == EXPERIENCE) & asked["submitted"]]["value_text"].dropna()
     experience = plain(levels.str.removeprefix(LEVEL).astype(float))
     if experience.size:
-        found_ = paper.published(paper.POOLED, "ml experience")
+        found_ = paper.find_published(paper.POOLED, "ml experience")
         of = of_quantity(studies, paper.POOLED, 10, "experience with ML", RATING, str(found_))
         yield summary(of, experience)

@@ -23,7 +23,7 @@ SIGNIFICANT = "p < .001"
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedValue:
     """A value of the paper; sd and p where it prints them. significant: whether it says that the
     value differs from chance, from the neutral rating or from the other group (p < .001). note:
     what it prints elsewhere, or why ours is no match for it."""
@@ -53,7 +53,7 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
-class Length:
+class ExplanationLength:
     """How many rows or steps an explanation of the paper has. rough: only about so many."""
 
     number: int
@@ -79,55 +79,55 @@ DECREASE = "p = 0.006"
 
 _VALUES = {
     "gradcam-distinction": {
-        DISTINCTION: Published(27.8, 16.3, significant=False),
-        OUTPUT: Published(34.6, 19.0),
-        "duration": Published(7),
+        DISTINCTION: PublishedValue(27.8, 16.3, significant=False),
+        OUTPUT: PublishedValue(34.6, 19.0),
+        "duration": PublishedValue(7),
     },
-    "gradcam-distinction-labels": {DISTINCTION: Published(45.4), OUTPUT: Published(53.2)},
+    "gradcam-distinction-labels": {DISTINCTION: PublishedValue(45.4), OUTPUT: PublishedValue(53.2)},
     "bagnet-distinction": {
-        DISTINCTION: Published(42.0, 15.7, significant=True),
-        OUTPUT: Published(56.0, 16.4),
-        "duration": Published(7.4),
+        DISTINCTION: PublishedValue(42.0, 15.7, significant=True),
+        OUTPUT: PublishedValue(56.0, 16.4),
+        "duration": PublishedValue(7.4),
     },
-    "bagnet-distinction-labels": {DISTINCTION: Published(32.0), OUTPUT: Published(36.8)},
+    "bagnet-distinction-labels": {DISTINCTION: PublishedValue(32.0), OUTPUT: PublishedValue(36.8)},
     "protopnet-distinction": {
-        DISTINCTION: Published(54.5, 30.3, significant=True),
-        "similarity, chosen": Published(2.9, significant=True),
-        "similarity, others": Published(2.1),
-        "similarity by rank": Published(-0.25, p=0.49),
-        "duration": Published(10.9),
+        DISTINCTION: PublishedValue(54.5, 30.3, significant=True),
+        "similarity, chosen": PublishedValue(2.9, significant=True),
+        "similarity, others": PublishedValue(2.1),
+        "similarity by rank": PublishedValue(-0.25, p=0.49),
+        "duration": PublishedValue(10.9),
     },
     "protopnet-agreement": {
-        AGREEMENT: Published(60.0, 18.3, significant=True),
-        "similarity, chosen": Published(2.9, significant=True),
-        "similarity, others": Published(2.0),
-        "similarity by rank": Published(-0.52, p=0.12),
-        "belief, all": Published(2.7, significant=True),
-        "belief, model right": Published(3.0, significant=True),
-        "belief, model wrong": Published(2.4, significant=False),
-        "duration": Published(16.4),
+        AGREEMENT: PublishedValue(60.0, 18.3, significant=True),
+        "similarity, chosen": PublishedValue(2.9, significant=True),
+        "similarity, others": PublishedValue(2.0),
+        "similarity by rank": PublishedValue(-0.52, p=0.12),
+        "belief, all": PublishedValue(2.7, significant=True),
+        "belief, model right": PublishedValue(3.0, significant=True),
+        "belief, model wrong": PublishedValue(2.4, significant=False),
+        "duration": PublishedValue(16.4),
     },
     "prototree-distinction": {
-        DISTINCTION: Published(33.8, 15.9, significant=True),
-        "duration": Published(10.8),
+        DISTINCTION: PublishedValue(33.8, 15.9, significant=True),
+        "duration": PublishedValue(10.8),
     },
     "prototree-agreement": {
-        AGREEMENT: Published(53.6, 15.2, 0.10, note="section 5.3 prints 54.5"),
-        "similarity, chosen": Published(2.4, significant=True),
-        "similarity, others": Published(2.0),
-        "similarity by similarity": Published(0.06),
-        "belief, all": Published(2.7, significant=True),
-        "belief, model right": Published(2.8, significant=True),
-        "belief, model wrong": Published(2.7, significant=True),
-        "duration": Published(10.1),
+        AGREEMENT: PublishedValue(53.6, 15.2, 0.10, note="section 5.3 prints 54.5"),
+        "similarity, chosen": PublishedValue(2.4, significant=True),
+        "similarity, others": PublishedValue(2.0),
+        "similarity by similarity": PublishedValue(0.06),
+        "belief, all": PublishedValue(2.7, significant=True),
+        "belief, model right": PublishedValue(2.8, significant=True),
+        "belief, model wrong": PublishedValue(2.7, significant=True),
+        "duration": PublishedValue(10.1),
     },
-    "prototree-agreement-tree": {AGREEMENT: Published(52.8, 19.9, 0.33)},
+    "prototree-agreement-tree": {AGREEMENT: PublishedValue(52.8, 19.9, 0.33)},
     POOLED: {
-        UNDERSTANDING[0]: Published(3.8, 0.9),
-        UNDERSTANDING[1]: Published(3.8, 0.9),
-        UNDERSTANDING[2]: Published(3.6, 1.0),
-        "ml experience": Published(2.6, 1.1),
-        "warm-up": Published(86.5),
+        UNDERSTANDING[0]: PublishedValue(3.8, 0.9),
+        UNDERSTANDING[1]: PublishedValue(3.8, 0.9),
+        UNDERSTANDING[2]: PublishedValue(3.6, 1.0),
+        "ml experience": PublishedValue(2.6, 1.1),
+        "warm-up": PublishedValue(86.5),
     },
 }
 _Pairs = tuple[tuple[float, float], ...]
@@ -171,31 +171,31 @@ PEOPLE = {
 VALUES = {
     **{(design, name): row for design, some in _VALUES.items() for name, row in some.items()},
     **{
-        (design, f"least accuracy, {risk} risk"): Published(*value)
+        (design, f"least accuracy, {risk} risk"): PublishedValue(*value)
         for design, (_, row) in _TRADE_OFF.items()
         for risk, value in zip(RISKS, row, strict=True)
     },
     **{
-        (design, "model accuracy"): Published(
+        (design, "model accuracy"): PublishedValue(
             own, note=OTHER_TREE if design.startswith("prototree") else ""
         )
         for design, (own, _) in _TRADE_OFF.items()
     },
     **{
-        (design, name): Published(*value)
+        (design, name): PublishedValue(*value)
         for design, row in _UNDERSTANDING.items()
         for name, value in zip(UNDERSTANDING, row, strict=True)
     },
 }
 """By design (see `design_of`) and quantity."""
 
-_PROTOTYPES = Length(10, "rows", "figure A14; 8.3 in the mean by appendix A", rough=True)
+_PROTOTYPES = ExplanationLength(10, "rows", "figure A14; 8.3 in the mean by appendix A", rough=True)
 LENGTHS = {
     "protopnet-distinction": _PROTOTYPES,
     "protopnet-agreement": _PROTOTYPES,
-    "prototree-distinction": Length(7, "steps", "figure A15"),
-    "prototree-agreement": Length(9, "steps", "figure A16"),
-    "prototree-agreement-tree": Length(9, "steps", "figure A16"),
+    "prototree-distinction": ExplanationLength(7, "steps", "figure A15"),
+    "prototree-agreement": ExplanationLength(9, "steps", "figure A16"),
+    "prototree-agreement-tree": ExplanationLength(9, "steps", "figure A16"),
 }
 """By design: rows of prototypes of a class, and steps of a path that are shown as decided."""
 
@@ -218,12 +218,14 @@ def design_of(method: str, task: str, *, labels: bool) -> str:
     return f"{name}-{_KINDS[task]}{'-labels' if labels else ''}"
 
 
-def published(design: str, quantity: str) -> Published | None:
-    """What the paper found, where it says."""
+def find_published(design: str, quantity: str) -> PublishedValue | None:
+    """The paper's result for a quantity; None where the paper does not report it."""
     return VALUES.get((design, quantity))
 
 
-def compared(published: Published | None, other: Published | None, *, significant: bool) -> str:
+def compare_published(
+    published: PublishedValue | None, other: PublishedValue | None, *, significant: bool
+) -> str:
     """Two values beside each other, where the paper has both."""
     if published is None or other is None:
         return ""

@@ -55,14 +55,16 @@ FIRST_WRONG = ("path-agreement", "path-first-step")
 PATH = (*FIRST_WRONG, "path-distinction")
 
 
-def quantity(group: Group, item: int, name: str, unit: str, key: str = "") -> Statistic:
+def quantity(group: PhotoGroup, item: int, name: str, unit: str, key: str = "") -> Statistic:
     """key: what `published` calls it, where that is not its name."""
-    published = paper.published(group.design, key or name)
-    text = noted("" if published is None else str(published), group, also=other_chance(group, name))
+    published = paper.find_published(group.design, key or name)
+    text = add_remarks(
+        "" if published is None else str(published), group, also=other_chance(group, name)
+    )
     return of_quantity(group.name, group.design, item, name, unit, text, group.length_sentence)
 
 
-def noted(text: str, *groups: Group, also: str = "") -> str:
+def add_remarks(text: str, *groups: PhotoGroup, also: str = "") -> str:
     """What the paper found, with a word where its labels were of another sort than a group's, its
     explanations of another length, or what else differs."""
     if not text:
@@ -73,7 +75,7 @@ def noted(text: str, *groups: Group, also: str = "") -> str:
     return f"{text} ({'; '.join(told)})" if told else text
 
 
-def of_group(group: Group) -> list[Statistic]:
+def of_group(group: PhotoGroup) -> list[Statistic]:
     """Every statistic of the photos of a group."""
     return [
         *accuracies(group),
@@ -82,17 +84,17 @@ def of_group(group: Group) -> list[Statistic]:
         *by_decision(group),
         *against_model(group),
         *belief(group),
-        *forced_score(group),
+        *summarise_forced_score(group),
         *confidence(group),
     ]
 
 
-def accuracy(group: Group, name: str) -> pd.Series[float]:
+def accuracy(group: PhotoGroup, name: str) -> pd.Series[float]:
     """Right answers of a session in percent; empty where the question was not asked."""
     return per_session(group.photos, RIGHT[name], 100.0)
 
 
-def chance(group: Group, name: str) -> float:
+def chance(group: PhotoGroup, name: str) -> float:
     """What guessing gets right, in percent: half with agreement, one of the four ends of the last
     two steps of a tree, else one of the classes to choose from, mean over the photos."""
     if name == paper.AGREEMENT:
@@ -103,7 +105,7 @@ def chance(group: Group, name: str) -> float:
     return float(100 * (1 / options.astype(float)).mean())
 
 
-def other_chance(group: Group, name: str) -> str:
+def other_chance(group: PhotoGroup, name: str) -> str:
     """What stands beside an accuracy of the paper where guessing gets another share right here, as
     with classes of one's own; empty elsewhere."""
     if name not in (paper.DISTINCTION, paper.OUTPUT):
@@ -114,7 +116,7 @@ def other_chance(group: Group, name: str) -> str:
     return f"guessing gets {paper.CHANCE:g} % right there, {here:.3g} % here"
 
 
-def accuracies(group: Group) -> Iterator[Statistic]:
+def accuracies(group: PhotoGroup) -> Iterator[Statistic]:
     """Item 1, Table 1: mean and sd, the t test against chance; ours: Wilcoxon, Shapiro and the
     interval that takes sessions with the same set of photos as alike."""
     for name in RIGHT:
@@ -134,31 +136,31 @@ def accuracies(group: Group) -> Iterator[Statistic]:
         yield result_of(of, values, inference.clustered_interval(values, sets), ours=True)
 
 
-def distinction_against_output(group: Group) -> Iterator[Statistic]:
+def distinction_against_output(group: PhotoGroup) -> Iterator[Statistic]:
     """Item 2: a two-sample t as in the paper; ours: within sessions, and by ranks."""
-    first, other = joined(accuracy(group, paper.DISTINCTION), accuracy(group, paper.OUTPUT))
+    first, other = pair_sessions(accuracy(group, paper.DISTINCTION), accuracy(group, paper.OUTPUT))
     if not first.size:
         return
-    both = [paper.published(group.design, name) for name in (paper.DISTINCTION, paper.OUTPUT)]
-    compared = paper.compared(*both, significant=group.design in paper.OUTPUT_DIFFERS)
+    both = [paper.find_published(group.design, name) for name in (paper.DISTINCTION, paper.OUTPUT)]
+    compared = paper.compare_published(*both, significant=group.design in paper.OUTPUT_DIFFERS)
     of = replace(
         quantity(group, 2, paper.DISTINCTION, PERCENT),
-        published=noted(compared, group, also=other_chance(group, paper.DISTINCTION)),
+        published=add_remarks(compared, group, also=other_chance(group, paper.DISTINCTION)),
     )
     than = (paper.OUTPUT, other)
     yield result_of(of, first, inference.two_sample(first, other), other=than)
-    yield result_of(of, first, inference.paired(first, other), other=than, ours=True)
+    yield result_of(of, first, inference.paired_t(first, other), other=than, ours=True)
     yield result_of(of, first, inference.signed_rank(first - other), other=than, ours=True)
 
 
-def steps(group: Group) -> Iterator[Statistic]:
+def steps(group: PhotoGroup) -> Iterator[Statistic]:
     """Item 4: the fruit warm-up, and (ours) the first step disagreed with against the first wrong
     one. Only photos that the model has wrong have a step at which it goes wrong."""
     if group.task not in PATH:
         return
     verdicts = plain(per_session(group.warm_up, "right_verdict", 100.0))
     if verdicts.size:
-        published = str(paper.published(paper.POOLED, "warm-up"))
+        published = str(paper.find_published(paper.POOLED, "warm-up"))
         name = "warm-up, prediction rightly judged"
         yield summary(of_quantity(group.name, group.design, 4, name, PERCENT, published), verdicts)
         mistakes = plain(per_session(group.warm_up, "right_mistake", 100.0))
@@ -179,7 +181,7 @@ def steps(group: Group) -> Iterator[Statistic]:
                 yield summary(quantity(group, 4, name, PERCENT), values, ours=True)
 
 
-def first_wrong_steps(group: Group) -> dict[int | None, int]:
+def first_wrong_steps(group: PhotoGroup) -> dict[int | None, int]:
     """Where on a tree's path the first wrong step lies, counted back from the last (0), of the
     photos judged that the model has wrong: photos by place, the earliest first, None (no step is
     wrong) last. A photo that several judged counts once."""
@@ -195,7 +197,7 @@ def first_wrong_steps(group: Group) -> dict[int | None, int]:
     return places
 
 
-def by_decision(group: Group) -> Iterator[Statistic]:
+def by_decision(group: PhotoGroup) -> Iterator[Statistic]:
     """Item 5: ratings of rows of what was chosen or believed correct, and of the others; the test
     over single ratings as in the paper, ours over sessions."""
     rated = group.ratings[group.ratings["of_chosen"].notna()]
@@ -210,9 +212,9 @@ def by_decision(group: Group) -> Iterator[Statistic]:
     yield summary(of_others, other)
     yield result_of(of, ours, inference.two_sample(ours, other), other=("others, ratings", other))
     of = quantity(group, 5, "similarity, chosen, by session", RATING)
-    first, second = joined(per_session(own, "rating"), per_session(others, "rating"))
+    first, second = pair_sessions(per_session(own, "rating"), per_session(others, "rating"))
     than = ("others, by session", second)
-    yield result_of(of, first, inference.paired(first, second), other=than, ours=True)
+    yield result_of(of, first, inference.paired_t(first, second), other=than, ours=True)
     yield result_of(of, first, inference.signed_rank(first - second), other=than, ours=True)
 
 
@@ -220,14 +222,14 @@ def _ratings(rows: pd.DataFrame) -> Values:
     return rows["rating"].to_numpy(dtype=np.float64)
 
 
-def rank_means(group: Group) -> pd.Series[float]:
+def rank_means(group: PhotoGroup) -> pd.Series[float]:
     """Mean rating of the rows of each rank of the model's, 1 the most similar (Figure 4)."""
     ranked = group.ratings[group.ratings["rank"].notna()]
     means = ranked.groupby(ranked["rank"].astype(int))["rating"]
     return means.apply(lambda some: float(some.astype(float).mean())).sort_index()
 
 
-def against_model(group: Group) -> Iterator[Statistic]:
+def against_model(group: PhotoGroup) -> Iterator[Statistic]:
     """Item 6: a tree's similarities against the ratings, pair by pair; for prototypes of classes,
     whose similarities are on no common scale, the mean rating of each rank against the rank
     (negative where people find similar what the model finds similar). Ours: the correlation within
@@ -271,7 +273,7 @@ def _own_correlations(rated: pd.DataFrame, with_what: str) -> Values:
     return np.array([rho for rho in rhos if rho is not None], dtype=np.float64)
 
 
-def belief(group: Group) -> Iterator[Statistic]:
+def belief(group: PhotoGroup) -> Iterator[Statistic]:
     """Item 7, confirmation bias: mean agreement against the neutral 2.5 over single ratings as in
     the paper; ours over sessions."""
     told = group.photos[group.photos["agreement"].notna()]
@@ -290,7 +292,7 @@ def belief(group: Group) -> Iterator[Statistic]:
             yield result_of(of, own, test(own, NEUTRAL), against=NEUTRAL, ours=True)
 
 
-def forced_score(group: Group) -> Iterator[Statistic]:
+def summarise_forced_score(group: PhotoGroup) -> Iterator[Statistic]:
     """Item 12: photos assigned as they are when half are taken as believed correct, as told to the
     participant, and without the lot among ties."""
     for column, name in (
@@ -303,7 +305,7 @@ def forced_score(group: Group) -> Iterator[Statistic]:
             yield summary(quantity(group, 12, name, "photos"), values, ours=True)
 
 
-def confidence(group: Group) -> Iterator[Statistic]:
+def confidence(group: PhotoGroup) -> Iterator[Statistic]:
     """Item 13, ours: the paper asks how confident people are in each answer (figures A11 to A13 and
     A15) and prints nothing of it. Means over sessions, of all answers, of the right and of the
     wrong ones, and whether people are surer where they are right."""
@@ -321,11 +323,11 @@ def confidence(group: Group) -> Iterator[Statistic]:
             if some.size:
                 of = quantity(group, 13, f"confidence, {name}{which}", SURENESS)
                 yield summary(of, plain(some), ours=True)
-        first, other = joined(when_right, when_wrong)
+        first, other = pair_sessions(when_right, when_wrong)
         if first.size:
             of = quantity(group, 13, f"confidence, {name}, answered rightly", SURENESS)
             than = ("answered wrongly, same sessions", other)
-            yield result_of(of, first, inference.paired(first, other), other=than, ours=True)
+            yield result_of(of, first, inference.paired_t(first, other), other=than, ours=True)
             yield result_of(of, first, inference.signed_rank(first - other), other=than, ours=True)
 
 
@@ -335,7 +337,7 @@ counts once a session."""
 
 
 @dataclass(frozen=True)
-class Group:
+class PhotoGroup:
     """The photos that were judged in one kind of stage of one study, of sessions that count.
 
     design: see `published.design_of`; name: the study, and what else tells this group from others
@@ -371,7 +373,7 @@ class Group:
         return float(told[0]) if len(told) == 1 else None
 
 
-def groups_of(counted: Tables) -> list[Group]:
+def groups_of(counted: Tables) -> list[PhotoGroup]:
     """The groups by study; counted: the tables of the sessions that count."""
     judged = counted.judgements[counted.judgements["judged"] & ~counted.judgements["excluded"]]
     rated = counted.similarities[~counted.similarities["excluded"]]
@@ -382,7 +384,7 @@ def groups_of(counted: Tables) -> list[Group]:
     for key, photos in judged[judged["task"].isin(TASKS)].groupby(keys, sort=True):
         study, method, task, labels = str(key[0]), str(key[1]), str(key[2]), bool(key[3])
         result.append(
-            Group(
+            PhotoGroup(
                 study=study,
                 name=study,
                 design=design_of(method, task, labels=labels),
@@ -422,7 +424,7 @@ def plain(values: pd.Series[float]) -> Values:
     return values_of(values.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
-def joined(first: pd.Series[float], other: pd.Series[float]) -> tuple[Values, Values]:
+def pair_sessions(first: pd.Series[float], other: pd.Series[float]) -> tuple[Values, Values]:
     """The values of the sessions that have both, in the same order."""
     both = pd.concat([first, other], axis=1, join="inner").dropna().to_numpy(dtype=np.float64)
     return both[:, 0], both[:, 1]
@@ -439,7 +441,7 @@ PATH_DISTINCTION = "path-distinction"
 def lengths(task: str, photos: pd.DataFrame, ratings: pd.DataFrame) -> Mapping[int, int]:
     """How many explanations have so many steps (of a path, as shown decided) or rows (of a class of
     prototypes), the shortest first; empty for other explanations. What several people judged counts
-    once. photos, ratings: as in `Group`."""
+    once. photos, ratings: as in `PhotoGroup`."""
     if task.startswith("path"):
         counts = photos.drop_duplicates(["set", "photo"])["n_steps"].dropna()
     elif task.startswith("prototype"):

@@ -35,7 +35,7 @@ from labapp.models.stimuli import masked_pictures
 from labapp.record.events.commands import Command
 from labapp.record.events.registry import Pauses
 from labapp.tasks.judging.events import TREE, Judge, OpenSpecies
-from labapp.tasks.judging.machine import JudgingState, PhotoTrial, answered, with_answer
+from labapp.tasks.judging.machine import JudgingState, PhotoTrial, decide_answer, with_answer
 from labapp.tasks.judging.plan import (
     DISTINCTION,
     DISTINCTION_CONFIDENCE,
@@ -45,8 +45,8 @@ from labapp.tasks.judging.plan import (
     JudgingPart,
     JudgingTask,
     MethodPart,
+    PhotoQuestion,
     PlannedPhoto,
-    Question,
     questions,
 )
 from labapp.tasks.judging.screen.photos import (
@@ -55,7 +55,7 @@ from labapp.tasks.judging.screen.photos import (
     DescribedScreen,
     JudgingScreen,
     columns,
-    filled,
+    fill_box,
     heatmap,
     label,
     path_columns,
@@ -118,9 +118,9 @@ class WorkedExample(QWidget):
             self.explanation = rows_of(session, session.images, task, photo, self.enlarger)
         self._left = QWidget()
         left = QVBoxLayout(self._left)
-        filled(left, theme.SPACE_S, (self.text, 50), self.enlarger, 1)
+        fill_box(left, theme.SPACE_S, (self.text, 50), self.enlarger, 1)
         left.setAlignment(self.enlarger, Qt.AlignmentFlag.AlignLeft)
-        filled(QHBoxLayout(self), theme.SPACE_XL, self._left, (self.explanation, 1))
+        fill_box(QHBoxLayout(self), theme.SPACE_XL, self._left, (self.explanation, 1))
 
     def minimumSizeHint(self) -> QSize:
         """With the smallest photo, however large it is now: a page that has become smaller would
@@ -243,7 +243,7 @@ class Captioned(QWidget):
         self.caption = PlainLabel(caption)
         self.caption.setProperty("role", role)
         self.caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        column = filled(QVBoxLayout(self), theme.SPACE_XS, self.view, self.caption)
+        column = fill_box(QVBoxLayout(self), theme.SPACE_XS, self.view, self.caption)
         column.setAlignment(self.view, Qt.AlignmentFlag.AlignHCenter)
 
 
@@ -302,7 +302,7 @@ class HeatmapScreen(JudgingScreen):
             grid.addWidget(place, index // ACROSS, 1 + index % ACROSS)
         if self._bar is not None:
             grid.addWidget(self._bar, grid.rowCount(), 1, 1, ACROSS)
-        left = filled(QVBoxLayout(), theme.SPACE_XS, 1, self.label, self.marks)
+        left = fill_box(QVBoxLayout(), theme.SPACE_XS, 1, self.label, self.marks)
         left.addSpacing(theme.SPACE_S if self.part.labels else 0)
         left.addLayout(grid)
         left.addStretch(1)
@@ -310,7 +310,7 @@ class HeatmapScreen(JudgingScreen):
         self._wide = max(ANSWERS_LEAST, self.asked_width)
         answers.setFixedWidth(self._wide)
         output = (self.asked[OUTPUT], self.asked[OUTPUT_CONFIDENCE])
-        right = filled(QVBoxLayout(answers), theme.SPACE_M, 1, *output)
+        right = fill_box(QVBoxLayout(answers), theme.SPACE_M, 1, *output)
         if self.part.explained.scale == "signed":
             # Its heatmaps are what the model decides by (paper 003: BagNet).
             recall = self.session.words(
@@ -326,7 +326,7 @@ class HeatmapScreen(JudgingScreen):
         keys = self.session.words("judging_keys_choose", last=len(self.heatmaps))
         right.addWidget(_secondary(keys))
         right.addStretch(1)
-        self.column(WIDEST).addLayout(filled(QHBoxLayout(), theme.SPACE_XXL, 1, left, answers, 1))
+        self.column(WIDEST).addLayout(fill_box(QHBoxLayout(), theme.SPACE_XXL, 1, left, answers, 1))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -364,7 +364,7 @@ class HeatmapScreen(JudgingScreen):
             self.marks.setText(f"{name}: {marks}" if marks else "")
         self._fit()
 
-    def missing_words(self, missing: Sequence[Question]) -> list[str]:
+    def missing_words(self, missing: Sequence[PhotoQuestion]) -> list[str]:
         texts = (self.session.words(MISSING[question.id]) for question in missing)
         return list(dict.fromkeys(texts))
 
@@ -425,7 +425,7 @@ class HeatmapBar(Picture):
             line.setProperty("role", "secondary")
             line.setAlignment(side)
             words.addWidget(line, 1)
-        column = filled(QVBoxLayout(self), theme.SPACE_XS, ColourStrip(table, palette), words)
+        column = fill_box(QVBoxLayout(self), theme.SPACE_XS, ColourStrip(table, palette), words)
         if middle:
             below = PlainLabel(remark)
             below.setProperty("role", "secondary")
@@ -446,15 +446,15 @@ class Description(Opened):
         self._open_tree = open_tree
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.inside: Pages | WholeTree | None = None
+        self.inside: DescriptionPages | WholeTree | None = None
         self._column = QVBoxLayout(self)
 
     @property
     def page_shown(self) -> int:
-        return (self.inside.tabs.index or 0) if isinstance(self.inside, Pages) else 0
+        return (self.inside.tabs.index or 0) if isinstance(self.inside, DescriptionPages) else 0
 
     def turn_to(self, page: int) -> None:
-        if isinstance(self.inside, Pages) and page < len(self.inside.pages):
+        if isinstance(self.inside, DescriptionPages) and page < len(self.inside.pages):
             self.inside.turn_to(page)
 
     def show_what(self, what: str) -> None:
@@ -473,7 +473,7 @@ class Description(Opened):
             self.inside = WholeTree(self.session, tree)
         else:
             assert isinstance(part, JudgingPart), "the introduction offers its tree alone"
-            self.inside = Pages(self.session, part)
+            self.inside = DescriptionPages(self.session, part)
             self.inside.tree.clicked.connect(self._open_tree)
         self._column.addWidget(self.inside)
 
@@ -490,13 +490,13 @@ class Description(Opened):
         self._column.setContentsMargins(side, theme.SPACE_L, side, theme.SPACE_L)
 
 
-class Pages(QWidget):
+class DescriptionPages(QWidget):
     """The description and the worked examples, one at a time."""
 
     def __init__(self, session: SessionView, part: JudgingPart) -> None:
         super().__init__()
         words = session.words
-        told = [shown_of(page) for page in session.pages(part.description, part.values)]
+        told = [split_page(page) for page in session.pages(part.description, part.values)]
         text = "\n\n".join(text for text, shown in told if shown in ("", TREE))
         self.pages: list[Enterable] = [TextPage(text)]
         names = [words("judging_description")]
@@ -517,8 +517,8 @@ class Pages(QWidget):
         self.stack = PageStack()
         for page in self.pages:
             self.stack.addWidget(page)
-        head = filled(QHBoxLayout(), theme.SPACE_L, self.tabs, self.tree, 1)
-        filled(QVBoxLayout(self), theme.SPACE_L, head, (self.stack, 1))
+        head = fill_box(QHBoxLayout(), theme.SPACE_L, self.tabs, self.tree, 1)
+        fill_box(QVBoxLayout(self), theme.SPACE_L, head, (self.stack, 1))
 
     def turn_to(self, page: int) -> None:
         """Show a page, from 0."""
@@ -536,7 +536,7 @@ def example_page(session: SessionView, part: JudgingPart, name: str) -> WorkedEx
             continue
         photo = other.correct if name == "correct" else other.incorrect
         for page in session.pages(other.document, other.values):
-            text, shown = shown_of(page)
+            text, shown = split_page(page)
             if shown == name and photo is not None:
                 return WorkedExample(session, part.task, part.explained, photo, text)
     return None
@@ -564,10 +564,10 @@ class WholeTree(QWidget):
         self.whole.clicked.connect(self.view.fit)
         hint = PlainLabel(words("judging_tree_hint"))
         hint.setProperty("role", "secondary")
-        row = filled(QHBoxLayout(), theme.SPACE_S, self.larger, self.smaller, self.whole)
+        row = fill_box(QHBoxLayout(), theme.SPACE_S, self.larger, self.smaller, self.whole)
         row.addSpacing(theme.SPACE_M)
         row.addWidget(hint, 1)
-        filled(QVBoxLayout(self), theme.SPACE_M, row, (self.view, 1))
+        fill_box(QVBoxLayout(self), theme.SPACE_M, row, (self.view, 1))
 
     def entrance(self) -> QWidget:
         return self.view
@@ -576,7 +576,7 @@ class WholeTree(QWidget):
 SHOWN = re.compile(r"!\[[^\]]*\]\((correct|incorrect|preview|tree)\)")
 
 
-def shown_of(page: str) -> tuple[str, str]:
+def split_page(page: str) -> tuple[str, str]:
     """The text of a page, and what it shows besides: empty for nothing."""
     match = SHOWN.search(page)
     return SHOWN.sub("", page).strip(), match[1] if match else ""
@@ -590,7 +590,7 @@ class TextPage(QWidget):
         self.text = MarkdownView()
         self.text.show_text(text)
         self.button = button
-        column = filled(QVBoxLayout(), theme.SPACE_L, 1, (self.text, 100))
+        column = fill_box(QVBoxLayout(), theme.SPACE_L, 1, (self.text, 100))
         if button is not None:
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(2)
@@ -613,7 +613,7 @@ class PreviewPage(QWidget):
         self.tried = screen
         self.text = MarkdownView()
         self.text.show_text(text)
-        filled(QVBoxLayout(self), theme.SPACE_M, self.text, (screen, 100))
+        fill_box(QVBoxLayout(self), theme.SPACE_M, self.text, (screen, 100))
 
     def entrance(self) -> QWidget | None:
         return self.tried.entrance()
@@ -639,7 +639,7 @@ class MethodScreen(DescribedScreen, PagedScreen):
         self.stack.setCurrentWidget(self._made[self._page])
 
     def _page_of(self, page: str) -> QWidget:
-        text, shown = shown_of(page)
+        text, shown = split_page(page)
         session, part = self.session, self._part
         examples = {"correct": part.correct, "incorrect": part.incorrect}
         if (photo := examples.get(shown)) is not None:
@@ -660,7 +660,7 @@ class MethodScreen(DescribedScreen, PagedScreen):
 Enterable = TextPage | PreviewPage | WorkedExample
 
 
-class Rehearsal(JudgingScreen):
+class SelfAnsweringScreen(JudgingScreen):
     """What a task's screen is mixed with, so that it answers to itself instead of the session."""
 
     rehearsed: JudgingState
@@ -682,7 +682,7 @@ class Rehearsal(JudgingScreen):
             return
         match command:
             case Judge():
-                for payload in answered(questions(self.part.task, self.photo), trial, command):
+                for payload in decide_answer(questions(self.part.task, self.photo), trial, command):
                     trial = with_answer(trial, payload)
             case OpenSpecies(option):
                 trial = replace(trial, option=option)
@@ -715,7 +715,7 @@ def rehearsal(session: SessionView, part: MethodPart) -> JudgingScreen | None:
         think_aloud=False,
     )
     rehearsed = JudgingState(Pauses(), trial=PhotoTrial(1, started_ns=0))
-    bases = (Rehearsal, discovery.load(SCREENS[part.task]))
+    bases = (SelfAnsweringScreen, discovery.load(SCREENS[part.task]))
     made: JudgingScreen = type("Rehearsed", bases, {"rehearsed": rehearsed})(session, stage)
     made.planned = part  # the part that runs while it is tried out
     made.render_state()

@@ -38,9 +38,9 @@ from labapp.tasks.judging.plan import (
     ExplainedModel,
     JudgingPart,
     MethodPart,
+    PhotoQuestion,
     PlannedPhoto,
     PlannedRow,
-    Question,
     questions,
 )
 from labapp.ui import theme
@@ -52,7 +52,7 @@ from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.painting import metrics, restyle
 from labapp.ui.widgets.photo_view import Enlarger, Images, PhotoView
-from labapp.ui.widgets.row_view import ClassTabs, Columns, PathList, Row, RowList
+from labapp.ui.widgets.row_view import ClassTabs, Columns, PathList, RowContent, RowList
 from labapp.ui.widgets.segments import MISSING_WIDTH, QuestionRow
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ Box = TypeVar("Box", bound=QBoxLayout)
 Laid = QWidget | QLayout
 
 
-def filled(box: Box, spacing: int, *items: Laid | tuple[Laid, int] | int) -> Box:
+def fill_box(box: Box, spacing: int, *items: Laid | tuple[Laid, int] | int) -> Box:
     """A box without margins with these items, in their order; a number with an item is its stretch,
     one alone an empty stretch."""
     box.setContentsMargins(0, 0, 0, 0)
@@ -180,14 +180,14 @@ class JudgingScreen(DescribedScreen):
         """What the button says that leads on."""
         return self.session.words("continue" if self.last else "judging_next_photo")
 
-    def missing(self) -> tuple[Question, ...]:
+    def missing(self) -> tuple[PhotoQuestion, ...]:
         trial = self.trial
         return () if trial is None else missing(questions(self.part.task, self.photo), trial)
 
     def show_photo(self, photo: PlannedPhoto) -> None:
         raise NotImplementedError
 
-    def show_answers(self, trial: PhotoTrial, missing: Sequence[Question]) -> None:
+    def show_answers(self, trial: PhotoTrial, missing: Sequence[PhotoQuestion]) -> None:
         """Show the answers; missing: what is to be marked as missing."""
         for name, row in self.asked.items():
             answer = trial.answers.get(name)
@@ -198,10 +198,10 @@ class JudgingScreen(DescribedScreen):
         """The place of an answer among the options, from 1, and so the answer at a place."""
         return answer
 
-    def missing_words(self, missing: Sequence[Question]) -> list[str]:
+    def missing_words(self, missing: Sequence[PhotoQuestion]) -> list[str]:
         raise NotImplementedError
 
-    def go_to(self, question: Question) -> None:
+    def go_to(self, question: PhotoQuestion) -> None:
         """Lead to a question that is missing."""
         self.asked[question.id].entrance().setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -337,9 +337,9 @@ def heatmap(images: Images, photo: str, heat: str, explained: ExplainedModel) ->
 
 def row_of(
     images: Images, photo: PlannedPhoto, row: PlannedRow, *, step: str = "", decision: str = ""
-) -> Row:
+) -> RowContent:
     """The pictures of a row of a photo."""
-    return Row(
+    return RowContent(
         photo=images.image(photo.photo),
         photo_box=row.region,
         region=_part(images, photo.photo, row.region_crop, row.region),
@@ -416,10 +416,10 @@ class RatedScreen(JudgingScreen):
         place.addSpacing(MISSING_WIDTH)
         place.addWidget(self.enlarger)
         place.addStretch(1)
-        filled(QVBoxLayout(self._left), theme.SPACE_S, self.above, place, *self._below, 1)
+        fill_box(QVBoxLayout(self._left), theme.SPACE_S, self.above, place, *self._below, 1)
         above = (*over_rows, self.task, self.key)
-        right = filled(QVBoxLayout(), theme.SPACE_S, *above, (self.rows, 1), self.keys)
-        row = filled(QHBoxLayout(), theme.SPACE_XL, self._left, (right, 1))
+        right = fill_box(QVBoxLayout(), theme.SPACE_S, *above, (self.rows, 1), self.keys)
+        row = fill_box(QHBoxLayout(), theme.SPACE_XL, self._left, (right, 1))
         self.column(WIDEST).addLayout(row)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -469,7 +469,7 @@ class RatedScreen(JudgingScreen):
         asked = [row.choice for row in self.asked.values()]
         return [*self._over_rows, *ratings, *asked] if ratings else ()
 
-    def show_answers(self, trial: PhotoTrial, missing: Sequence[plan.Question]) -> None:
+    def show_answers(self, trial: PhotoTrial, missing: Sequence[plan.PhotoQuestion]) -> None:
         super().show_answers(trial, missing)
         lacking = {question.row for question in missing}
         for number, view in zip(self.numbers(), self.rows.shown, strict=True):
@@ -491,7 +491,7 @@ class RatedScreen(JudgingScreen):
     def go_to_first_asked(self) -> None:
         next(iter(self.asked.values())).entrance().setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def go_to(self, question: plan.Question) -> None:
+    def go_to(self, question: plan.PhotoQuestion) -> None:
         if question.row is None:
             super().go_to(question)
         elif question.row in self.numbers():
@@ -505,7 +505,7 @@ class RatedScreen(JudgingScreen):
     def entrance(self) -> QWidget | None:
         return self.rows.shown[0].rating if self.rows.shown else super().entrance()
 
-    def missing_words(self, missing: Sequence[plan.Question]) -> list[str]:
+    def missing_words(self, missing: Sequence[plan.PhotoQuestion]) -> list[str]:
         words = self.session.words
         count = sum(question.row is not None for question in missing)
         texts = [words("judging_missing_rows", count=count)] if count else []
@@ -611,7 +611,7 @@ class PrototypeDistinctionScreen(RatedScreen):
         asked.label.setText(self.session.words(self._question, next=self.onward))
         super().show_photo(photo)
 
-    def show_answers(self, trial: PhotoTrial, missing: Sequence[plan.Question]) -> None:
+    def show_answers(self, trial: PhotoTrial, missing: Sequence[plan.PhotoQuestion]) -> None:
         photo = self.photo
         if trial.option != self._option:
             self._option = trial.option
@@ -637,7 +637,7 @@ class PrototypeDistinctionScreen(RatedScreen):
         else:
             self.go_to_first_asked()
 
-    def go_to(self, question: plan.Question) -> None:
+    def go_to(self, question: plan.PhotoQuestion) -> None:
         if question.row is not None and question.row not in self.numbers():
             of = self.photo.rows[question.row - 1].of
             self.send(OpenSpecies(self.photo.options.index(of or "") + 1))
@@ -665,7 +665,7 @@ def path_columns(
 
 def path_rows(
     words: Strings, images: Images, photo: plan.PlannedPhoto, *, similarity: bool = False
-) -> list[Row]:
+) -> list[RowContent]:
     """The steps of a photo's path, with the similarity that decided them where it is told."""
     rows = []
     for number, row in enumerate(photo.rows, start=1):
@@ -746,7 +746,7 @@ class FirstStepScreen(BelievedScreen, PathScreen):
         self.tell_keys(len(steps))
         super().show_photo(photo)
 
-    def show_answers(self, trial: PhotoTrial, missing: Sequence[plan.Question]) -> None:
+    def show_answers(self, trial: PhotoTrial, missing: Sequence[plan.PhotoQuestion]) -> None:
         super().show_answers(trial, missing)
         self.rows.mark_step(trial.answers.get(plan.FIRST_STEP))
 
@@ -827,7 +827,7 @@ class PathDistinctionScreen(PathScreen):
         )
         super().show_photo(photo)
 
-    def show_answers(self, trial: PhotoTrial, missing: Sequence[plan.Question]) -> None:
+    def show_answers(self, trial: PhotoTrial, missing: Sequence[plan.PhotoQuestion]) -> None:
         super().show_answers(trial, missing)
         lacking = {question.id for question in missing}
         first = trial.answers.get(plan.FIRST)
@@ -850,7 +850,7 @@ class PathDistinctionScreen(PathScreen):
         place = None if first is None or second is None else 2 * (first - 1) + second - 1
         self.key_of_species.show_place(place)
 
-    def go_to(self, question: plan.Question) -> None:
+    def go_to(self, question: plan.PhotoQuestion) -> None:
         step = self.steps.get(question.id)
         if step is None:
             super().go_to(question)
@@ -871,7 +871,7 @@ class SpeciesKey(QWidget):
         head = PlainLabel(title)
         head.setProperty("role", "heading")
         self.lines = [PlainLabel() for _ in range(4)]
-        column = filled(QVBoxLayout(card), theme.SPACE_XS, head, *self.lines)
+        column = fill_box(QVBoxLayout(card), theme.SPACE_XS, head, *self.lines)
         column.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
         self._place: int | None = None
 

@@ -35,12 +35,12 @@ from labapp.tasks.judging.plan import (
     MISTAKE,
     VERDICT,
     Exercise,
-    Question,
+    PhotoQuestion,
     WarmUpPart,
     attribute_of,
     exercise_questions,
 )
-from labapp.tasks.judging.screen.photos import AGREEMENTS, filled, label
+from labapp.tasks.judging.screen.photos import AGREEMENTS, fill_box, label
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
@@ -110,10 +110,10 @@ class ExercisePanel(QWidget):
         on_left.setFixedWidth(LEFT_WIDTH)
         predicts = label(words("judging_predicts", name=fruit), "strong")
         marked = label(words("judging_path_marked"), "secondary")
-        beside = filled(QVBoxLayout(), theme.SPACE_S, self.title, predicts, marked, 1)
-        above = filled(QHBoxLayout(), theme.SPACE_XL, self.photo, (beside, 1))
+        beside = fill_box(QVBoxLayout(), theme.SPACE_S, self.title, predicts, marked, 1)
+        above = fill_box(QHBoxLayout(), theme.SPACE_XL, self.photo, (beside, 1))
         above.setAlignment(self.photo, Qt.AlignmentFlag.AlignTop)
-        filled(QVBoxLayout(on_left), theme.SPACE_M, above, self.tree, 1)
+        fill_box(QVBoxLayout(on_left), theme.SPACE_M, above, self.tree, 1)
         attributes = [texts[attribute] for attribute in exercise.asked]
         self.rows = {
             VERDICT: QuestionRow(
@@ -140,8 +140,8 @@ class ExercisePanel(QWidget):
         told = QHBoxLayout()
         told.addSpacing(MISSING_WIDTH)
         told.addWidget(self.feedback)
-        right = filled(QVBoxLayout(), theme.SPACE_L, *self.rows.values(), told, 1)
-        filled(QHBoxLayout(self), theme.SPACE_XXL, on_left, (right, 1))
+        right = fill_box(QVBoxLayout(), theme.SPACE_L, *self.rows.values(), told, 1)
+        fill_box(QHBoxLayout(self), theme.SPACE_XXL, on_left, (right, 1))
 
     def options(self, question: str) -> Sequence[int]:
         """The answers to a question, in the order of its options."""
@@ -179,7 +179,7 @@ class Feedback(QFrame):
         self.setProperty("role", "card")
         self.head, self.text = label("", "strong"), label()
         self.head.hide()
-        column = filled(QVBoxLayout(self), theme.SPACE_XS, self.head, self.text, 1)
+        column = fill_box(QVBoxLayout(self), theme.SPACE_XS, self.head, self.text, 1)
         column.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
         lines = (FEEDBACK_LINES + 1) * ceil(metrics(bold=True).lineSpacing())
         self.setFixedHeight(lines + theme.SPACE_XS + 2 * theme.SPACE_M + 2)
@@ -208,7 +208,7 @@ class Explanation(QWidget):
         self.text.show_text(page)
         self.tree = FruitTree(session.palette, tree_texts(words), words("judging_fruits_step"))
         row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._row = filled(row, theme.SPACE_XXL, (self.text, 1), (self.tree, 1))
+        self._row = fill_box(row, theme.SPACE_XXL, (self.text, 1), (self.tree, 1))
         for widget in (self.text, self.tree):
             row.setAlignment(widget, Qt.AlignmentFlag.AlignTop)
         self.text.setFixedWidth(min(text_width(), (theme.CONTENT_WIDTH - theme.SPACE_XXL) // 2))
@@ -282,7 +282,7 @@ class WarmUpScreen(Screen):
             return self._before[min(self._page, len(self._before) - 1)]
         return self.panels[trial.number - 1]
 
-    def _missing(self, trial: PhotoTrial) -> list[Question]:
+    def _missing(self, trial: PhotoTrial) -> list[PhotoQuestion]:
         asked = self.panels[trial.number - 1].asked.values()
         return [question for question in asked if question.id not in trial.answers]
 

@@ -630,7 +630,7 @@ class SliderView(ItemView):
         self.slider.setAccessibleName(item.title)
         self.selected.setFixedHeight(ceil(metrics(bold=True).height()))
         self.slider.moved.connect(lambda value: self._say(value, touched=True))
-        self.slider.given.connect(lambda value: self.answered.emit(_touched(value)))
+        self.slider.given.connect(lambda value: self.answered.emit(_make_touched(value)))
         right = QVBoxLayout()
         right.setSpacing(theme.SPACE_XS)
         right.addWidget(self.selected)
@@ -660,13 +660,13 @@ class SliderView(ItemView):
         restyle(self.selected, "role", "strong" if touched else "secondary")
 
     def uncommitted(self) -> Any:
-        return _touched(self.slider.value()) if self.slider.held else None
+        return _make_touched(self.slider.value()) if self.slider.held else None
 
     def entrance(self) -> QWidget:
         return self.slider
 
 
-def _touched(value: int) -> dict[str, Any]:
+def _make_touched(value: int) -> dict[str, Any]:
     return {"value": value, "touched": True}
 
 
@@ -759,9 +759,9 @@ class NumberSlider(QAbstractSlider):
         self.setPageStep(PAGE)
         self._shown = start
         self.setValue(start)
-        self.valueChanged.connect(self._changed)
+        self.valueChanged.connect(self._on_value_change)
 
-    def _changed(self, value: int) -> None:
+    def _on_value_change(self, value: int) -> None:
         """Qt's value is another one: by what is shown, or by a screen reader."""
         if value != self._shown:
             self._ask(value)

@@ -30,7 +30,7 @@ from labapp.base.report.page import (
     count,
     decimal,
     heading,
-    joined,
+    join_parts,
     page,
     paragraph,
     render,
@@ -46,16 +46,16 @@ from labapp.tasks.reconstruction.report.labels.sheet import (
     LABEL_TABLES,
     SHEET,
     TEXT,
-    Effects,
-    Found,
-    Model,
+    DialEffects,
+    LabelledModel,
+    LabelResults,
     Name,
     check_files,
+    count_covered,
     coverage,
-    covered,
     find,
     frames,
-    quoted,
+    quote,
 )
 
 if TYPE_CHECKING:
@@ -67,10 +67,10 @@ if TYPE_CHECKING:
 AGREED = " ✓"
 LITTLE = "little effect"
 
-_Both = tuple[Model, Effects]
+_Both = tuple[LabelledModel, DialEffects]
 
 
-def of_study(study: str, result: Found) -> Iterator[Html]:
+def of_study(study: str, result: LabelResults) -> Iterator[Html]:
     """Nothing where no dial was named."""
     if study not in result.studies:
         return
@@ -102,7 +102,7 @@ def of_study(study: str, result: Found) -> Iterator[Html]:
             )
 
 
-def _provenance(models: Sequence[Model]) -> str:
+def _provenance(models: Sequence[LabelledModel]) -> str:
     """Whose names these are, where programs are among those who could give them."""
     programs = frozenset[str]().union(*(model.programs for model in models))
     if not programs:
@@ -116,7 +116,7 @@ def _provenance(models: Sequence[Model]) -> str:
     )
 
 
-def legend(study: str, result: Found) -> Iterator[str]:
+def legend(study: str, result: LabelResults) -> Iterator[str]:
     """How to read the marks of the tables, and how far raters agree."""
     yield from _raters(result)
     models = result.of_study(study)
@@ -147,7 +147,7 @@ def legend(study: str, result: Found) -> Iterator[str]:
         )
 
 
-def _raters(result: Found) -> Iterator[str]:
+def _raters(result: LabelResults) -> Iterator[str]:
     if not result.ratings:
         yield (
             f"Nobody has said yet which names are consistent: {SHEET} beside this page is for that."
@@ -188,7 +188,7 @@ def _raters(result: Found) -> Iterator[str]:
     )
 
 
-def names_table(models: Sequence[_Both], result: Found, caption: str) -> Html:
+def names_table(models: Sequence[_Both], result: LabelResults, caption: str) -> Html:
     """A row a dial, with its effect, its coverage and its names; models one below the other."""
     return render(
         "labapp.tasks.reconstruction.report.labels:names.html",
@@ -200,7 +200,7 @@ def names_table(models: Sequence[_Both], result: Found, caption: str) -> Html:
     )
 
 
-def _model(model: Model, effects: Effects, result: Found) -> dict[str, object]:
+def _model(model: LabelledModel, effects: DialEffects, result: LabelResults) -> dict[str, object]:
     known = effects.of or [None] * len(model.dials)
     dials = [
         {
@@ -220,21 +220,21 @@ def _effect_percent(share: float) -> str:
     return "< 1" if 0 < share < 0.005 else decimal(100 * share, 0)
 
 
-def _name(name: Name, result: Found) -> dict[str, object]:
+def _name(name: Name, result: LabelResults) -> dict[str, object]:
     """votes: how many raters call it consistent, where they differ."""
     said = [rating.says[name.id] for rating in result.ratings]
     votes = f"{sum(said)} of {len(said)} raters" if len(set(said)) > 1 else ""
-    return {"text": quoted(name.text), "agreed": result.consistent(name), "votes": votes}
+    return {"text": quote(name.text), "agreed": result.consistent(name), "votes": votes}
 
 
-def models_table(models: Sequence[_Both], result: Found) -> Html:
+def models_table(models: Sequence[_Both], result: LabelResults) -> Html:
     """Who named anything at all, and how many dials most participants named."""
     theirs = any(model.published for model, _ in models)
     rows = []
     for model, _ in models:
         met = len(model.met)
         named = f"{len(model.people)} of {met}, {decimal(100 * len(model.people) / met, 0)} %"
-        cells: list[object] = [model.model, named, f"{covered(model)} of {len(model.dials)}"]
+        cells: list[object] = [model.model, named, f"{count_covered(model)} of {len(model.dials)}"]
         if theirs:
             paper = model.published
             cells.insert(2, f"{paper.named_any} %" if paper else NONE)
@@ -272,7 +272,7 @@ NAMES = (SHEET, HELP, PAGE)
 """Every file that `write` makes."""
 
 
-def write(result: Found, out: Path, made: datetime | None = None) -> list[Path]:
+def write(result: LabelResults, out: Path, made: datetime | None = None) -> list[Path]:
     """The files, where any dial was named. Nothing is overwritten; raises OSError."""
     if result.sheet is None:
         return []
@@ -287,13 +287,13 @@ def write(result: Found, out: Path, made: datetime | None = None) -> list[Path]:
     return [out / name for name in contents]
 
 
-def tables_page(result: Found, made: datetime) -> str:
+def tables_page(result: LabelResults, made: datetime) -> str:
     """The tables of names alone, to be copied or printed."""
     studies = result.studies
     title = f"Names given to dials: {', '.join(studies)}"
     when = paragraph(f"Written {made:%Y-%m-%d %H:%M} UTC.", "quiet")
-    header = joined([heading(1, title), when])
-    body = joined(
+    header = join_parts([heading(1, title), when])
+    body = join_parts(
         part
         for study in studies
         for part in (heading(2, f"Study {study}"), *of_study(study, result))
@@ -351,7 +351,7 @@ DEFINITIONS = {
 }
 
 
-class ReconstructionReport(TaskReport[Found]):
+class ReconstructionReport(TaskReport[LabelResults]):
     """Its findings are the names of dials."""
 
     def suggested(self, counted: Tables) -> Sequence[Suggestion]:
@@ -370,19 +370,19 @@ class ReconstructionReport(TaskReport[Found]):
     def check_ratings(self, ratings: Sequence[Path]) -> None:
         check_files(ratings)
 
-    def findings(self, counted: Tables, ratings: Sequence[Path]) -> Found:
+    def findings(self, counted: Tables, ratings: Sequence[Path]) -> LabelResults:
         return find(counted, ratings)
 
-    def frames(self, findings: Found) -> Mapping[str, pd.DataFrame]:
+    def frames(self, findings: LabelResults) -> Mapping[str, pd.DataFrame]:
         return frames(findings)
 
-    def sections(self, study: ReportedStudy, findings: Found) -> Iterator[Html]:
+    def sections(self, study: ReportedStudy, findings: LabelResults) -> Iterator[Html]:
         yield from metrics_by_model(study, CALIBRATION, CALIBRATION_METRICS)
         yield from calibration(study.counted, study.anchor)
         yield from courses(study.tables, study.anchor)
         yield from of_study(study.name, findings)
 
-    def methods(self, study: ReportedStudy, findings: Found) -> Iterator[str]:
+    def methods(self, study: ReportedStudy, findings: LabelResults) -> Iterator[str]:
         """By which distances the models' pictures were compared, where these differ."""
         dials = study.tables.small()["dials"]
         own = dials[dials["study"] == study.name].drop_duplicates(["model", "distance"])
@@ -396,13 +396,13 @@ class ReconstructionReport(TaskReport[Found]):
             "time may be one between the distances."
         )
 
-    def plates(self, counted: Tables, findings: Found) -> Sequence[ReportFigure]:
+    def plates(self, counted: Tables, findings: LabelResults) -> Sequence[ReportFigure]:
         return [plate for drawn in findings.drawn.values() for plate in drawn]
 
-    def write(self, findings: Found, folder: Path) -> None:
+    def write(self, findings: LabelResults, folder: Path) -> None:
         write(findings, folder)
 
-    def defined(self, counted: Tables, findings: Found) -> Mapping[str, str]:
+    def defined(self, counted: Tables, findings: LabelResults) -> Mapping[str, str]:
         there = {"Calibration": not counted.marks.empty, "Names of dials": bool(findings.models)}
         return {name: text for name, text in DEFINITIONS.items() if there.get(name, True)}
 

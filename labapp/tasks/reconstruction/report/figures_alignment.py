@@ -114,7 +114,7 @@ class _Sheet:
         title = f"Q{trial['trial']} {trial['outcome']}".replace("_", " ")
         if series is not None and np.isfinite(duration):
             line = series[["t_s", "alignment"]].to_numpy(dtype=float)
-            line = corner + scale * np.clip(line[_thinned(*line.T)], 0, (longest, 1.0))
+            line = corner + scale * np.clip(line[_thin_line(*line.T)], 0, (longest, 1.0))
             self._series.append(np.transpose(pts_to_poststep(*line.T)))
             self._ends[_MARKS.get(str(trial["outcome"]), "s")].append(line[-1])
             title += f", {duration:.0f} s"
@@ -142,7 +142,7 @@ class _Sheet:
         self._ax.text(x, y, text, ha=ha, va=va, fontsize=points_of(8), color=INK)
 
 
-def _thinned(t: _Line, values: _Line) -> NDArray[np.intp]:
+def _thin_line(t: _Line, values: _Line) -> NDArray[np.intp]:
     """Indices that keep the line's shape at a panel's size: the lowest and highest of each of
     POINTS / 2 stretches of time, besides both ends."""
     if len(t) <= POINTS:

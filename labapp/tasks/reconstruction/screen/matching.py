@@ -31,8 +31,8 @@ from labapp.tasks.reconstruction.events import (
 )
 from labapp.tasks.reconstruction.machine import (
     LABEL_LIMIT,
-    Pictures,
     ReconstructionTask,
+    ShownPictures,
     StageState,
     Trial,
 )
@@ -301,7 +301,7 @@ class PicturePanel(QWidget):
     def __init__(
         self,
         part: ReconstructionPart,
-        pictures: Pictures,
+        pictures: ShownPictures,
         words: Strings,
         palette: theme.Palette,
         *,
@@ -310,7 +310,7 @@ class PicturePanel(QWidget):
     ) -> None:
         super().__init__()
         self.overlay = False
-        self._shown: Pictures | None = None
+        self._shown: ShownPictures | None = None
         self._target: Array | None = None
 
         def view(key: str) -> ImageView | SeriesView:
@@ -336,11 +336,11 @@ class PicturePanel(QWidget):
         for picture, key in ((self.own, "your_picture"), (self.target, "target")):
             caption = PlainLabel(words(key))
             caption.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            row.addLayout(_captioned(picture, caption))
+            row.addLayout(_add_caption(picture, caption))
         middle = QHBoxLayout(single)
         middle.setContentsMargins(0, 0, 0, 0)
         middle.addStretch(1)
-        middle.addLayout(_captioned(self.both, _legend(part, words, improved=improved)))
+        middle.addLayout(_add_caption(self.both, _legend(part, words, improved=improved)))
         middle.addStretch(1)
         self._stack = QStackedWidget()
         self._stack.addWidget(pair)
@@ -372,7 +372,7 @@ class PicturePanel(QWidget):
         """Height of everything but the picture."""
         return CAPTION_HEIGHT + theme.SPACE_S + self.toggle.sizeHint().height() + 2
 
-    def show_pictures(self, pictures: Pictures) -> None:
+    def show_pictures(self, pictures: ShownPictures) -> None:
         if pictures is not self._shown:
             self._shown = pictures
             self._draw()
@@ -400,7 +400,7 @@ class PicturePanel(QWidget):
                 self.target.show_picture(self._target)
 
 
-def _captioned(view: QWidget, caption: QWidget) -> QVBoxLayout:
+def _add_caption(view: QWidget, caption: QWidget) -> QVBoxLayout:
     column = QVBoxLayout()
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(0)
@@ -747,9 +747,9 @@ class CalibrationScreen(ReconstructionScreen):
     def render_state(self) -> None:
         super().render_state()
         if (trial := self.trial) is not None:
-            self.marks.say(self._said(trial))
+            self.marks.say(self._describe_marks(trial))
 
-    def _said(self, trial: Trial) -> str:
+    def _describe_marks(self, trial: Trial) -> str:
         words = self.session.words
         if not trial.marks:
             return words("mark_first")

@@ -35,13 +35,13 @@ from labapp.analysis.bootstrap import (
     NORMAL,
     Float64,
     Interval,
-    divided,
-    drawn,
+    divide_or_nan,
     interval,
     ratio,
+    sum_draws,
     weights,
 )
-from labapp.analysis.design.anova import corrected
+from labapp.analysis.design.anova import correct_family
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_records import Row
@@ -54,8 +54,8 @@ from labapp.tasks.unmasking.report import curves, sections
 from labapp.tasks.unmasking.report import published as paper
 from labapp.tasks.unmasking.report.curves import (
     IMAGE,
+    AnnotationCells,
     Bool,
-    Cells,
     by_mask,
     columns,
     of_times,
@@ -72,11 +72,11 @@ from labapp.tasks.unmasking.report.results import (
     OTHER,
     PEOPLE,
     WHOLE,
+    AnnotationGroup,
     Bias,
-    Comparisons,
-    Found,
-    Group,
+    MethodComparisons,
     Ranks,
+    UnmaskingResults,
 )
 from labapp.tasks.unmasking.report.sections import rows_of
 
@@ -102,12 +102,12 @@ DEFINITIONS = {
 }
 
 
-def findings(counted: Tables) -> tuple[Found, ...]:
+def findings(counted: Tables) -> tuple[UnmaskingResults, ...]:
     """What each study with unmasked pictures among these sessions, which all count, says. counted:
     `Tables.included()`. Random draws are seeded, so that the same tables give the same
     intervals."""
     return tuple(
-        Found(
+        UnmaskingResults(
             group=group,
             labels=curves.labels(cells),
             labels_by_method=curves.labels_by_method(cells),
@@ -123,26 +123,30 @@ def findings(counted: Tables) -> tuple[Found, ...]:
             comparisons=comparisons(cells),
         )
         for group in groups_of(counted)
-        for cells in [Cells.of(group)]
+        for cells in [AnnotationCells.of(group)]
     )
 
 
-class UnmaskingReport(TaskReport[tuple[Found, ...]]):
+class UnmaskingReport(TaskReport[tuple[UnmaskingResults, ...]]):
     activities: ClassVar = {TASK: "named what masked pictures showed"}
     tasks = (TASK,)
     definitions = DEFINITIONS
 
-    def findings(self, counted: Tables, ratings: Sequence[Path]) -> tuple[Found, ...]:
+    def findings(self, counted: Tables, ratings: Sequence[Path]) -> tuple[UnmaskingResults, ...]:
         return findings(counted)
 
-    def statistics(self, findings: tuple[Found, ...]) -> Iterator[Mapping[str, Any]]:
+    def statistics(self, findings: tuple[UnmaskingResults, ...]) -> Iterator[Mapping[str, Any]]:
         for results in findings:
             yield from rows(results)
 
-    def sections(self, study: ReportedStudy, findings: tuple[Found, ...]) -> Iterator[Html]:
+    def sections(
+        self, study: ReportedStudy, findings: tuple[UnmaskingResults, ...]
+    ) -> Iterator[Html]:
         yield from sections.of_study(study.name, findings, study.anchor)
 
-    def plates(self, counted: Tables, findings: tuple[Found, ...]) -> Iterator[ReportFigure]:
+    def plates(
+        self, counted: Tables, findings: tuple[UnmaskingResults, ...]
+    ) -> Iterator[ReportFigure]:
         """Those of each group; their names tell groups apart where there are several."""
         for number, results in enumerate(findings, start=1):
             apart = f"-{number}-{results.group.study}" if len(findings) > 1 else ""
@@ -157,7 +161,7 @@ _SET = ("study", "stimuli", "manifest_sha256", "classifier")
 _KEY = (*_SET, "fill", "sign")
 
 
-def groups_of(counted: Tables) -> list[Group]:
+def groups_of(counted: Tables) -> list[AnnotationGroup]:
     """The groups by study; counted: the tables of the sessions that count. A group of which nobody
     counts has what the model makes of its pictures all the same."""
     annotations = _by_key(counted.annotations, _KEY)
@@ -171,7 +175,7 @@ def groups_of(counted: Tables) -> list[Group]:
         )
         for key in sorted({*annotations, *predictions})
     ]
-    return [_named(group, groups) for group in groups]
+    return [_name_group(group, groups) for group in groups]
 
 
 def _by_key(frame: pd.DataFrame, names: Sequence[str]) -> dict[tuple[str, ...], pd.DataFrame]:
@@ -183,12 +187,12 @@ def _by_key(frame: pd.DataFrame, names: Sequence[str]) -> dict[tuple[str, ...], 
     }
 
 
-def _group(every: pd.DataFrame, predictions: pd.DataFrame, pool: pd.DataFrame) -> Group:
+def _group(every: pd.DataFrame, predictions: pd.DataFrame, pool: pd.DataFrame) -> AnnotationGroup:
     shown = predictions if len(predictions) else every
     about = shown.iloc[0]
     named = shown.sort_values("method_number").drop_duplicates("method")
     classifier = about["classifier"]
-    return Group(
+    return AnnotationGroup(
         study=str(about["study"]),
         name=str(about["study"]),
         stimuli=str(about["stimuli"]),
@@ -213,7 +217,7 @@ def _group(every: pd.DataFrame, predictions: pd.DataFrame, pool: pd.DataFrame) -
     )
 
 
-def _named(group: Group, others: Sequence[Group]) -> Group:
+def _name_group(group: AnnotationGroup, others: Sequence[AnnotationGroup]) -> AnnotationGroup:
     """Told apart from other groups of its study."""
     same = [other for other in others if other.study == group.study]
     if len(same) == 1:
@@ -225,7 +229,7 @@ def _named(group: Group, others: Sequence[Group]) -> Group:
     return replace(group, name=", ".join([group.study, *parts]))
 
 
-def bias(cells: Cells) -> Bias:
+def bias(cells: AnnotationCells) -> Bias:
     """Figure 9; see `Bias`."""
     shares, times = [], []
     for wrong, correct, follows in (
@@ -243,11 +247,11 @@ def bias(cells: Cells) -> Bias:
     return Bias(pd.concat(shares, ignore_index=True), pd.concat(times, ignore_index=True))
 
 
-def _shares(cells: Cells, wrong: str, of_wrong: Bool, agreed: Bool) -> pd.DataFrame:
+def _shares(cells: AnnotationCells, wrong: str, of_wrong: Bool, agreed: Bool) -> pd.DataFrame:
     """The share of each image, then their mean, so that all images weigh alike."""
     over, under = cells.sums(agreed, of=of_wrong), cells.sums(np.ones(len(agreed)), of=of_wrong)
     value = _mean_of_images(over.sum(axis=0)[None], under.sum(axis=0)[None])[0]
-    draws = _mean_of_images(drawn(cells.drawing, over), drawn(cells.drawing, under))
+    draws = _mean_of_images(sum_draws(cells.drawing, over), sum_draws(cells.drawing, under))
     frame = by_mask(cells.percents, cells.methods)
     frame.insert(0, "wrong", wrong)
     frame["n_images"] = (under.sum(axis=0) > 0).sum(axis=0).ravel()
@@ -257,9 +261,9 @@ def _shares(cells: Cells, wrong: str, of_wrong: Bool, agreed: Bool) -> pd.DataFr
 
 def _mean_of_images(over: Float64, under: Float64) -> Float64:
     """over, under : shape (draws, images, methods, masks)."""
-    shares = divided(over, under)
+    shares = divide_or_nan(over, under)
     known = np.isfinite(shares).sum(axis=1).astype(np.float64)
-    return divided(np.nan_to_num(shares).sum(axis=1), known)
+    return divide_or_nan(np.nan_to_num(shares).sum(axis=1), known)
 
 
 KENDALL, SPEARMAN = "Kendall's tau-b", "Spearman's rho"
@@ -268,7 +272,7 @@ BATCH = 100
 """Draws that are ranked at once, for memory."""
 
 
-def ranked(scores: Float64) -> Float64:
+def rank_scores(scores: Float64) -> Float64:
     """Ranks along the last axis: float64, 1 for the greatest, ties with the average of their ranks,
     all NaN where one of the scores is, and of one score alone: there is nothing to rank."""
     first, other = scores[..., :, None], scores[..., None, :]
@@ -279,9 +283,9 @@ def ranked(scores: Float64) -> Float64:
     return ranks if scores.shape[-1] > 1 else np.full_like(ranks, np.nan)
 
 
-def ranks(group: Group, cells: Cells) -> Ranks:
+def ranks(group: AnnotationGroup, cells: AnnotationCells) -> Ranks:
     """Figure 8; see `Ranks`."""
-    model = ranked(-np.moveaxis(on_grid(group, "cross_entropy_masked"), 1, -1))
+    model = rank_scores(-np.moveaxis(on_grid(group, "cross_entropy_masked"), 1, -1))
     people = _People(cells, model)
     methods = tuple(group.methods)
     overall, by_mask = [], []
@@ -321,7 +325,9 @@ def _at(interval: Interval, *place: int) -> dict[str, float]:
 def _mean(units: Float64, axis: tuple[int, ...]) -> Float64:
     """Means of what is known; NaN where nothing is."""
     known = np.isfinite(units)
-    return divided(np.nan_to_num(units).sum(axis=axis), known.sum(axis=axis).astype(np.float64))
+    return divide_or_nan(
+        np.nan_to_num(units).sum(axis=axis), known.sum(axis=axis).astype(np.float64)
+    )
 
 
 class _People:
@@ -329,7 +335,7 @@ class _People:
     their intervals; draws : average ranks of each draw, shape (draws, methods); agreement : mean
     correlation with the model's ranks of each draw, by coefficient, shape (draws,)."""
 
-    def __init__(self, cells: Cells, model: Float64) -> None:
+    def __init__(self, cells: AnnotationCells, model: Float64) -> None:
         """model : its ranks of each unit."""
         right, count = cells.sums(cells.correct), cells.counts
         self.ranks = _by_accuracy(right, count, np.ones((1, len(cells.participants))))[0]
@@ -365,8 +371,8 @@ def _around(value: Float64, draws: Float64, limits: tuple[float, float]) -> Inte
 def _by_accuracy(right: Float64, count: Float64, drawing: Float64) -> Float64:
     """Ranks by mean accuracy: shape (draws, images, masks, methods). right, count : see
     `Cells.sums`."""
-    shares = divided(drawn(drawing, right), drawn(drawing, count))
-    return ranked(np.moveaxis(shares, 2, -1))
+    shares = divide_or_nan(sum_draws(drawing, right), sum_draws(drawing, count))
+    return rank_scores(np.moveaxis(shares, 2, -1))
 
 
 def _of_images(units: Float64) -> tuple[Interval, Interval]:
@@ -374,8 +380,10 @@ def _of_images(units: Float64) -> tuple[Interval, Interval]:
     drawing = weights(len(units))
     known = np.isfinite(units).astype(np.float64)
     given = np.nan_to_num(units)
-    by_mask = divided(drawn(drawing, given), drawn(drawing, known))
-    overall = divided(drawn(drawing, given.sum(axis=1)), drawn(drawing, known.sum(axis=1)))
+    by_mask = divide_or_nan(sum_draws(drawing, given), sum_draws(drawing, known))
+    overall = divide_or_nan(
+        sum_draws(drawing, given.sum(axis=1)), sum_draws(drawing, known.sum(axis=1))
+    )
     return interval(_mean(units, (0, 1)), overall), interval(_mean(units, (0,)), by_mask)
 
 
@@ -389,7 +397,7 @@ def correlation(values: Float64, other: Float64, coefficient: str) -> Float64:
         first, second = (x - x.mean(axis=-1, keepdims=True) for x in (values, other))
         axes = (-1,)
     under = np.sqrt((first**2).sum(axis=axes) * (second**2).sum(axis=axes))
-    result = divided((first * second).sum(axis=axes), np.nan_to_num(under))
+    result = divide_or_nan((first * second).sum(axis=axes), np.nan_to_num(under))
     result[np.isnan(under)] = np.nan
     return result
 
@@ -420,7 +428,7 @@ def _agreements(people: _People, model: Float64) -> Iterator[dict[str, object]]:
 def _order(averages: Float64) -> Float64:
     """Average ranks as ranks. Averages of the same ranks in another order may differ by rounding:
     that is a tie."""
-    return ranked(-np.round(averages, 9))
+    return rank_scores(-np.round(averages, 9))
 
 
 SHARE, MS, PHOTOS = "0-1", "ms", "photos"
@@ -428,13 +436,13 @@ FIT, MIXED = "maximum likelihood", "mixed logistic model"
 _ENDS = ("low", "high")
 
 
-def rows(result: Found) -> list[Row]:
+def rows(result: UnmaskingResults) -> list[Row]:
     about = {"study": result.group.name, "design": TASK}
     makers = (_model_tables, _people, _model, _ranks, _bias, _fits, _tests)
     return [row | about for make in makers for row in make(result)]
 
 
-def _model_tables(result: Found) -> Iterator[Row]:
+def _model_tables(result: UnmaskingResults) -> Iterator[Row]:
     for row in records(result.classes):
         if row["n"] is not None:
             printed = paper.IMAGES.get(row["class"])
@@ -450,7 +458,7 @@ def _model_tables(result: Found) -> Iterator[Row]:
             }
 
 
-def _people(result: Found) -> Iterator[Row]:
+def _people(result: UnmaskingResults) -> Iterator[Row]:
     """Figures 3 to 6."""
     for row in rows_of(result.labels):
         printed = None
@@ -474,7 +482,7 @@ def _people(result: Found) -> Iterator[Row]:
         yield _of_people(result, labelled, 6, name, SHARE, "share", "share_of_labels", ends)
 
 
-def _model(result: Found) -> Iterator[Row]:
+def _model(result: UnmaskingResults) -> Iterator[Row]:
     """Figure 7."""
     for row in rows_of(result.whole):
         printed = paper.MODEL[""].recall
@@ -486,7 +494,7 @@ def _model(result: Found) -> Iterator[Row]:
         yield _stat(7, name, "nats", "mean", row["cross_entropy"], row) | dict.fromkeys(_ENDS)
 
 
-def _ranks(result: Found) -> Iterator[Row]:
+def _ranks(result: UnmaskingResults) -> Iterator[Row]:
     """Figure 8."""
     for frame in (result.ranks.overall, result.ranks.by_mask):
         for row in rows_of(frame):
@@ -500,7 +508,7 @@ def _ranks(result: Found) -> Iterator[Row]:
         }
 
 
-def _bias(result: Found) -> Iterator[Row]:
+def _bias(result: UnmaskingResults) -> Iterator[Row]:
     """Figure 9."""
     for row in rows_of(result.bias.shares):
         name = f"wrong prediction named, {row['wrong']} image"
@@ -512,7 +520,7 @@ def _bias(result: Found) -> Iterator[Row]:
             yield _of_people(result, row, 9, name, MS, kind, kind, ends)
 
 
-def _fits(result: Found) -> Iterator[Row]:
+def _fits(result: UnmaskingResults) -> Iterator[Row]:
     """Empty where there is no fit, or its threshold means nothing."""
     for row in rows_of(result.fits.pooled):
         of = "a class is named" if row["of"] == LABEL else "correct"
@@ -529,7 +537,7 @@ def _fits(result: Found) -> Iterator[Row]:
             yield fitted | {"n_participants": row["n_participants"], "ours": True} | nothing
 
 
-def _tests(result: Found) -> Iterator[Row]:
+def _tests(result: UnmaskingResults) -> Iterator[Row]:
     for test in (*result.comparisons.friedman, *result.comparisons.pairs):
         yield test.row()
     for row in rows_of(result.comparisons.mixed):
@@ -538,7 +546,7 @@ def _tests(result: Found) -> Iterator[Row]:
 
 
 def _of_people(
-    result: Found,
+    result: UnmaskingResults,
     row: Mapping[str, Any],
     item: int,
     name: str,
@@ -586,18 +594,20 @@ FEW_PAIRS = "fewer than two participants have both methods"
 NO_DIFFERENCE = "the methods do not differ for any participant"
 
 
-def comparisons(cells: Cells) -> Comparisons:
+def comparisons(cells: AnnotationCells) -> MethodComparisons:
     right, count = cells.sums(cells.correct).sum(IMAGE), cells.counts.sum(IMAGE)
-    overall: dict[float | None, Float64] = {None: divided(right.sum(axis=2), count.sum(axis=2))}
-    shares = divided(right, count)
+    overall: dict[float | None, Float64] = {
+        None: divide_or_nan(right.sum(axis=2), count.sum(axis=2))
+    }
+    shares = divide_or_nan(right, count)
     by_mask: dict[float | None, Float64] = {
         percent: shares[..., place] for place, percent in enumerate(cells.percents)
     }
     together = _family(cells.methods, overall, "all masks together")
     apart = _family(cells.methods, by_mask, "by mask")
-    effects, why = mixed(cells)
+    effects, why = fit_mixed_model(cells)
     friedman, pairs = (first + other for first, other in zip(together, apart, strict=True))
-    return Comparisons(friedman, pairs, effects, why)
+    return MethodComparisons(friedman, pairs, effects, why)
 
 
 def _family(
@@ -611,8 +621,8 @@ def _family(
             test = _pair(own[:, first] - own[:, other], methods[other])
             pairs.append(replace(test, percent=percent, method=methods[first]))
     return (
-        corrected(over_all, "holm", f"Friedman, {masks}, holm"),
-        corrected(pairs, "holm", f"pairs, {masks}, holm"),
+        correct_family(over_all, "holm", f"Friedman, {masks}, holm"),
+        correct_family(pairs, "holm", f"pairs, {masks}, holm"),
     )
 
 
@@ -621,18 +631,18 @@ def _friedman(shares: Float64) -> Statistic:
     complete = shares[np.isfinite(shares).all(axis=1)]
     few = FEW_PEOPLE if len(complete) < 2 else NO_DIFFERENCE
     why = FEW_METHODS if shares.shape[1] < 3 else few
-    return _compared(inference.friedman(complete), len(complete), why)
+    return _make_comparison_row(inference.friedman(complete), len(complete), why)
 
 
 def _pair(differences: Float64, other: str) -> Statistic:
     known = inference.values_of(differences)
     why = FEW_PAIRS if known.size < 2 else NO_DIFFERENCE
-    test = _compared(inference.signed_rank(known), known.size, why)
+    test = _make_comparison_row(inference.signed_rank(known), known.size, why)
     quantity = f"{test.quantity}: less that with {other}"
     return replace(test, mean=inference.mean(known), compared_with=other, quantity=quantity)
 
 
-def _compared(test: Statistic, n: int, why: str) -> Statistic:
+def _make_comparison_row(test: Statistic, n: int, why: str) -> Statistic:
     """A row for a comparison of methods. why: the reason, if there is no test."""
     return replace(
         test, item="11", quantity="correct, “I don't know” is not", unit=SHARE, ours=True, n=n,
@@ -646,7 +656,7 @@ FLAT = "all annotations are correct, or none is"
 FAILED = "the effects have no finite value: in a part of the annotations all or none are correct"
 
 
-def mixed(cells: Cells) -> tuple[pd.DataFrame, str]:
+def fit_mixed_model(cells: AnnotationCells) -> tuple[pd.DataFrame, str]:
     """Fixed effects in log odds, and why there are none. The first method, and the middle of the
     masks' logarithms, are what the intercept is of."""
     none = pd.DataFrame(columns=["effect", "n", "estimate", "sd", "low", "high"])
@@ -680,7 +690,7 @@ def mixed(cells: Cells) -> tuple[pd.DataFrame, str]:
     ), ""
 
 
-def on_grid(group: Group, column: str) -> Float64:
+def on_grid(group: AnnotationGroup, column: str) -> Float64:
     """A column of the masked predictions: float64, shape (images, methods, masks); NaN where there
     is no output of the model."""
     rows = group.predictions
@@ -689,7 +699,7 @@ def on_grid(group: Group, column: str) -> Float64:
     return values
 
 
-def accuracy(group: Group) -> pd.DataFrame:
+def accuracy(group: AnnotationGroup) -> pd.DataFrame:
     """Figure 7: see `Found.model`. Intervals are over images."""
     right = on_grid(group, "correct_prediction_masked")
     loss = on_grid(group, "cross_entropy_masked")
@@ -698,11 +708,11 @@ def accuracy(group: Group) -> pd.DataFrame:
     frame["n"] = known.sum(axis=0).ravel()
     shares = ratio(weights(len(right)), np.nan_to_num(right), known.astype(np.float64))
     frame = frame.assign(**columns(shares, "share", "low", "high"))
-    losses = divided(np.nan_to_num(loss).sum(axis=0), known.sum(axis=0).astype(np.float64))
+    losses = divide_or_nan(np.nan_to_num(loss).sum(axis=0), known.sum(axis=0).astype(np.float64))
     return frame.assign(cross_entropy=losses.ravel())
 
 
-def whole(group: Group) -> pd.DataFrame:
+def whole(group: AnnotationGroup) -> pd.DataFrame:
     """The model on the whole pictures of the study: see `Found.whole`."""
     images = group.predictions.drop_duplicates("image")
     right = truths(images["correct_prediction"])
@@ -710,7 +720,7 @@ def whole(group: Group) -> pd.DataFrame:
     return pd.DataFrame({"n": [len(images)], "share": [share]})
 
 
-def classes(group: Group) -> pd.DataFrame:
+def classes(group: AnnotationGroup) -> pd.DataFrame:
     """Table 1: see `Found.classes`."""
     images = group.predictions.drop_duplicates("image")
     shown = images["truth"].value_counts()
@@ -724,7 +734,7 @@ def classes(group: Group) -> pd.DataFrame:
     )
 
 
-def confusion(group: Group) -> Float64:
+def confusion(group: AnnotationGroup) -> Float64:
     """Photos of the pool by true and predicted class: float64, shape (classes, classes)."""
     table = np.zeros((len(group.classes), len(group.classes)))
     for pair in group.pool:
@@ -732,7 +742,7 @@ def confusion(group: Group) -> Float64:
     return table
 
 
-def report(group: Group) -> pd.DataFrame:
+def report(group: AnnotationGroup) -> pd.DataFrame:
     """Table 2: see `Found.report`. A quotient of nothing has no value and is left out of the
     average."""
     names = ["class", "precision", "recall", "f1", "support"]
@@ -741,16 +751,16 @@ def report(group: Group) -> pd.DataFrame:
     table = confusion(group)
     right, support, predicted = np.diag(table), table.sum(axis=1), table.sum(axis=0)
     scores: Mapping[str, Float64] = {
-        "precision": divided(right, predicted),
-        "recall": divided(right, support),
-        "f1": divided(2 * right, support + predicted),
+        "precision": divide_or_nan(right, predicted),
+        "recall": divide_or_nan(right, support),
+        "f1": divide_or_nan(2 * right, support + predicted),
     }
     frame = pd.DataFrame({"class": list(group.classes), **scores, "support": support.astype(int)})
-    average = {name: _weighted(values, support) for name, values in scores.items()}
+    average = {name: _average_weighted(values, support) for name, values in scores.items()}
     last = pd.DataFrame([{"class": "", **average, "support": int(support.sum())}])
     return pd.concat([frame, last], ignore_index=True)
 
 
-def _weighted(values: Float64, by: Float64) -> float:
+def _average_weighted(values: Float64, by: Float64) -> float:
     known = np.isfinite(values) & (by > 0)
     return float(np.average(values[known], weights=by[known])) if known.any() else np.nan

@@ -15,25 +15,27 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from labapp.analysis.bootstrap import Float64, Int64, Interval, interval, median, ratio, weights
-from labapp.tasks.unmasking.report.results import Group
+from labapp.tasks.unmasking.report.results import AnnotationGroup
 
 PERSON, IMAGE, METHOD = 0, 1, 2
 """Axes of sums."""
 
 
-def labels(cells: Cells) -> pd.DataFrame:
+def labels(cells: AnnotationCells) -> pd.DataFrame:
     """Figure 3: labels against "I don't know" by mask; see `Found.labels`."""
     label, count = cells.sums(cells.label), cells.counts
     return _labels(cells, label.sum((IMAGE, METHOD)), count.sum((IMAGE, METHOD)), ())
 
 
-def labels_by_method(cells: Cells) -> pd.DataFrame:
+def labels_by_method(cells: AnnotationCells) -> pd.DataFrame:
     """Figure 4: the same by method; see `Found.labels_by_method`."""
     label, count = cells.sums(cells.label), cells.counts
     return _labels(cells, label.sum(IMAGE), count.sum(IMAGE), cells.methods)
 
 
-def _labels(cells: Cells, label: Float64, count: Float64, methods: tuple[str, ...]) -> pd.DataFrame:
+def _labels(
+    cells: AnnotationCells, label: Float64, count: Float64, methods: tuple[str, ...]
+) -> pd.DataFrame:
     shares = ratio(cells.drawing, label, count)
     given, asked = label.sum(PERSON).ravel(), count.sum(PERSON).ravel()
     frame = by_mask(cells.percents, methods)
@@ -43,7 +45,7 @@ def _labels(cells: Cells, label: Float64, count: Float64, methods: tuple[str, ..
     return frame.assign(**columns(shares, "share", "low", "high"))
 
 
-def accuracy(cells: Cells) -> pd.DataFrame:
+def accuracy(cells: AnnotationCells) -> pd.DataFrame:
     """Figure 6: correct labels of all annotations, and of the labels; see `Found.accuracy`."""
     count = cells.counts.sum(IMAGE)
     label = cells.sums(cells.label).sum(IMAGE)
@@ -56,7 +58,7 @@ def accuracy(cells: Cells) -> pd.DataFrame:
     return frame.assign(**columns(of_labels, "share_of_labels", "labels_low", "labels_high"))
 
 
-def times(cells: Cells) -> pd.DataFrame:
+def times(cells: AnnotationCells) -> pd.DataFrame:
     """Figure 5: mean and median of the reaction times (ms) that count; see `Found.times`."""
     frame = by_mask(cells.percents, cells.methods)
     _, _, methods, masks = cells.where
@@ -65,7 +67,7 @@ def times(cells: Cells) -> pd.DataFrame:
     return pd.concat([frame, of_times(cells, chosen)], axis=1)
 
 
-def of_times(cells: Cells, chosen: list[Bool]) -> pd.DataFrame:
+def of_times(cells: AnnotationCells, chosen: list[Bool]) -> pd.DataFrame:
     """n, mean and median of the reaction times (ms) of some annotations, a row each choice of
     them."""
     rows = []
@@ -115,7 +117,7 @@ Bool = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Cells:
+class AnnotationCells:
     """Annotations that count. participants, images, methods, percents: what the axes stand for;
     where: int64, shape (4, annotations), an index for each; label, correct, ms: of each annotation
     (a class was named, the true one, reaction time; NaN where that does not count, see
@@ -133,7 +135,7 @@ class Cells:
     rows: pd.DataFrame
 
     @classmethod
-    def of(cls, group: Group) -> Cells:
+    def of(cls, group: AnnotationGroup) -> AnnotationCells:
         rows = group.annotations
         participants = tuple(sorted(set(rows["participant"])))
         where = np.vstack(
@@ -177,7 +179,7 @@ class Cells:
         return self.sums(np.ones(len(self.ms)))
 
 
-def places_of(group: Group, rows: pd.DataFrame) -> tuple[Int64, Int64, Int64]:
+def places_of(group: AnnotationGroup, rows: pd.DataFrame) -> tuple[Int64, Int64, Int64]:
     """Of each row of annotations or predictions its image, method and mask, as places on the axes
     of the group, from 0."""
     return (

@@ -37,15 +37,15 @@ from labapp.tasks.unmasking.report.results import (
     OTHER,
     PEOPLE,
     WHOLE,
-    Found,
+    UnmaskingResults,
 )
 from labapp.tasks.unmasking.report.sections import (
     AT_EACH_MASK,
     INTERVAL,
     OVER_IMAGES,
     annotations_of,
+    describe_untimed,
     of_people,
-    timed_of,
 )
 
 BAR = 0.68
@@ -54,9 +54,9 @@ ROW, UPRIGHT_ROW = 7.5, 15.0
 """Between the numbers above the bars, in percent of the axis; and where they stand upright."""
 
 
-def plates(result: Found) -> list[ReportFigure]:
+def plates(result: UnmaskingResults) -> list[ReportFigure]:
     """Every figure for which there are values."""
-    makers: tuple[Callable[[Found], ReportFigure | None], ...] = (
+    makers: tuple[Callable[[UnmaskingResults], ReportFigure | None], ...] = (
         confidence,
         confidence_by_method,
         reaction_times,
@@ -72,13 +72,13 @@ def plates(result: Found) -> list[ReportFigure]:
         return [plate for make in makers if (plate := make(result)) is not None]
 
 
-def confidence(result: Found) -> ReportFigure | None:
+def confidence(result: UnmaskingResults) -> ReportFigure | None:
     """Figure 3: labels and "I don't know" by mask, over all methods."""
     counts = result.labels[result.labels["n"] > 0]
     if counts.empty:
         return None
     figure, (ax,) = kit.panels(1, 1, HEIGHT_IN)
-    _stacked(ax, counts)
+    _draw_stacked(ax, counts)
     percents(ax, result.group.percents)
     ax.set_ylabel("% of annotations")
     ax.set_title("A class named (dark) or “I don't know” (light), all methods")
@@ -91,7 +91,7 @@ def confidence(result: Found) -> ReportFigure | None:
     )
 
 
-def _stacked(ax: Axes, counts: pd.DataFrame) -> None:
+def _draw_stacked(ax: Axes, counts: pd.DataFrame) -> None:
     """A bar a mask, of labels below and "I don't know" above, with the interval between them."""
     shown = counts["percent"].to_numpy(float)
     steps = np.diff(np.log(np.sort(shown)))
@@ -123,7 +123,7 @@ def _stacked(ax: Axes, counts: pd.DataFrame) -> None:
             )
 
 
-def confidence_by_method(result: Found) -> ReportFigure | None:
+def confidence_by_method(result: UnmaskingResults) -> ReportFigure | None:
     """Figure 4: the share of labels by mask and method."""
     frame = result.labels_by_method
     if frame.empty or not (frame["n"] > 0).any():
@@ -144,7 +144,7 @@ def confidence_by_method(result: Found) -> ReportFigure | None:
     )
 
 
-def reaction_times(result: Found) -> ReportFigure | None:
+def reaction_times(result: UnmaskingResults) -> ReportFigure | None:
     """Figure 5: mean reaction times by mask and method; beside it (ours) medians."""
     times = result.times
     if times.empty or not times["mean"].notna().any():
@@ -166,11 +166,11 @@ def reaction_times(result: Found) -> ReportFigure | None:
         figure,
         f"Reaction time by mask and method ({PAPER}, Figure 5)",
         "From the first painted frame of the stimulus to the time stamp of the press, of all "
-        f"annotations{timed_of(result.group)}. {AT_EACH_MASK} {INTERVAL}",
+        f"annotations{describe_untimed(result.group)}. {AT_EACH_MASK} {INTERVAL}",
     )
 
 
-def accuracy(result: Found) -> ReportFigure | None:
+def accuracy(result: UnmaskingResults) -> ReportFigure | None:
     """Figure 6: accuracy by mask and method, "I don't know" as not correct; beside it (ours)
     without it."""
     frame = result.accuracy
@@ -203,7 +203,7 @@ POINTS = 200
 """Of a drawn function."""
 
 
-def psychometric(result: Found) -> ReportFigure | None:
+def psychometric(result: UnmaskingResults) -> ReportFigure | None:
     """The fitted functions of each method over the shares that they are fitted to."""
     pooled = result.fits.pooled
     if pooled.empty or not pooled["threshold"].notna().any():
@@ -230,7 +230,7 @@ def psychometric(result: Found) -> ReportFigure | None:
     )
 
 
-def _functions(ax: Axes, result: Found, own: pd.DataFrame) -> None:
+def _functions(ax: Axes, result: UnmaskingResults, own: pd.DataFrame) -> None:
     """A line a method, and its threshold below the axis of shares."""
     low, high = result.group.percents[0], result.group.percents[-1]
     x = np.geomspace(low, high, POINTS)
@@ -251,7 +251,7 @@ def _functions(ax: Axes, result: Found, own: pd.DataFrame) -> None:
         ax.plot(threshold, below, "|", color=look.colour, markersize=8, markeredgewidth=2)
 
 
-def thresholds(result: Found) -> ReportFigure | None:
+def thresholds(result: UnmaskingResults) -> ReportFigure | None:
     """The thresholds of each participant, joined over methods."""
     own = result.fits.own
     if not (own["why"] == "").any():
@@ -272,7 +272,7 @@ def thresholds(result: Found) -> ReportFigure | None:
     )
 
 
-def _own(ax: Axes, result: Found, own: pd.DataFrame) -> None:
+def _own(ax: Axes, result: UnmaskingResults, own: pd.DataFrame) -> None:
     methods = result.group.methods
     low, high = result.group.percents[0], result.group.percents[-1]
     wide = own[own["why"] == ""].pivot_table(
@@ -286,7 +286,7 @@ def _own(ax: Axes, result: Found, own: pd.DataFrame) -> None:
         known = np.isfinite(values[:, place])
         look = axes_look(place)
         marks(ax, look, place + shifts[known], values[known, place], "", size=4)
-        names.append(f"{folded(name)}\nn = {int(known.sum())}")
+        names.append(f"{fold_name(name)}\nn = {int(known.sum())}")
         if known.any():
             kit.median(ax, place, values[known, place], 0.3, zorder=4)
     ax.set_yscale("log")
@@ -303,7 +303,7 @@ WRONG = {WHOLE: "Model wrong on the whole image", MASKED: "Model wrong on the ma
 ANSWERS = {AGREED: "the wrong prediction", OTHER: "another class", DONT_KNOW: "“I don't know”"}
 
 
-def model(result: Found) -> ReportFigure | None:
+def model(result: UnmaskingResults) -> ReportFigure | None:
     """Figure 7: the model's accuracy on masked images; beside it (ours) its cross-entropy, by which
     the ranks are."""
     frame = result.model
@@ -331,7 +331,7 @@ def model(result: Found) -> ReportFigure | None:
     )
 
 
-def ranks(result: Found) -> ReportFigure | None:
+def ranks(result: UnmaskingResults) -> ReportFigure | None:
     """Figure 8: average ranks of the methods by people and by the model."""
     overall, by_mask = result.ranks.overall, result.ranks.by_mask
     if overall.empty or not overall["rank"].notna().any():
@@ -363,11 +363,11 @@ def ranks(result: Found) -> ReportFigure | None:
     )
 
 
-def _overall(ax: Axes, result: Found) -> None:
+def _overall(ax: Axes, result: UnmaskingResults) -> None:
     """Average ranks over all masks: a place a method, people and model beside each other."""
     methods = result.group.methods
     overall = result.ranks.overall
-    drawn = ((PEOPLE, -0.12, Look(INK, "", "o")), (MODEL, 0.12, HOLLOW))
+    drawn = ((PEOPLE, -0.12, LineStyle(INK, "", "o")), (MODEL, 0.12, HOLLOW))
     for who, shift, look in drawn:
         own = overall[overall["who"] == who].set_index("method").reindex(list(methods))
         if not own["rank"].notna().any():
@@ -375,21 +375,23 @@ def _overall(ax: Axes, result: Found) -> None:
         at = np.arange(len(methods)) + shift
         kit.vertical_interval(ax, at, own["low"], own["high"], look.colour)
         marks(ax, look, at, own["rank"], f"{RANKERS[who]}, {annotations_of(own['n'])}")
-    kit.columns(ax, [folded(name) for name in methods.values()], beyond=0.5, fontsize=points_of(8))
+    kit.columns(
+        ax, [fold_name(name) for name in methods.values()], beyond=0.5, fontsize=points_of(8)
+    )
     ax.set_title("All masks")
     ax.set_ylabel("average rank, 1 = best")
     _best_on_top(ax, result)
     ax.legend(frameon=False, fontsize=points_of(7.5), loc="lower center", bbox_to_anchor=(0.5, 0.0))
 
 
-def _best_on_top(ax: Axes, result: Found) -> None:
+def _best_on_top(ax: Axes, result: UnmaskingResults) -> None:
     last = len(result.group.methods)
     ax.set_ylim(last + 0.45, 0.85)
     ax.set_yticks(range(1, last + 1))
     kit.grid(ax)
 
 
-def bias(result: Found) -> ReportFigure | None:
+def bias(result: UnmaskingResults) -> ReportFigure | None:
     """Figure 9: annotations equal to the model's prediction where that is wrong."""
     shares = result.bias.shares
     if shares.empty or not (shares["n"] > 0).any():
@@ -430,7 +432,7 @@ def _wrong_images(shares: pd.DataFrame) -> str:
     return ", ".join(result)
 
 
-def bias_times(result: Found) -> ReportFigure | None:
+def bias_times(result: UnmaskingResults) -> ReportFigure | None:
     """How fast a wrong prediction is repeated, against other answers to the same images."""
     times = result.bias.times
     if times.empty or not times["mean"].notna().any():
@@ -468,7 +470,7 @@ HEIGHT_IN = 4.1
 
 
 def plate_of(
-    result: Found, name: str, figure: Figure, label: str, caption: str, *, of: str = ""
+    result: UnmaskingResults, name: str, figure: Figure, label: str, caption: str, *, of: str = ""
 ) -> ReportFigure:
     """The figure as a file of its own, and beside it what it is of: the people, or else `of`. name:
     behind the task's, of the file."""
@@ -476,7 +478,7 @@ def plate_of(
     return ReportFigure(f"{TASK}-{name}", figure, label, caption)
 
 
-def two(result: Found) -> tuple[Figure, Sequence[Axes]]:
+def two(result: UnmaskingResults) -> tuple[Figure, Sequence[Axes]]:
     """Two panels beside each other, both by the percentage shown."""
     figure, panels = kit.panels(2, 2, HEIGHT_IN)
     for ax in panels:
@@ -486,7 +488,7 @@ def two(result: Found) -> tuple[Figure, Sequence[Axes]]:
 
 def lines(
     ax: Axes,
-    result: Found,
+    result: UnmaskingResults,
     frame: pd.DataFrame,
     value: str,
     low: str | None,
@@ -500,7 +502,7 @@ def lines(
     columns of its interval, where there are any; counted: the column of what a value is of, which
     the legend says; join: with a line."""
     methods = result.group.methods
-    for place, (shift, method) in enumerate(zip(centred(len(methods)), methods, strict=True)):
+    for place, (shift, method) in enumerate(zip(centre_marks(len(methods)), methods, strict=True)):
         own = frame[frame["method"] == method].sort_values("percent")
         # So many marks to the right: the intervals of methods do not lie over each other.
         at = own["percent"].to_numpy(float) * np.exp(float(shift) * APART)
@@ -533,7 +535,7 @@ number."""
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LineStyle:
     """How a line is drawn. hollow: marks in white, with the colour as their edge."""
 
     colour: str
@@ -543,21 +545,21 @@ class Look:
 
 
 LOOKS = (
-    Look(INK, "-", "o"),
-    Look(ACCENT, "--", "s"),
-    Look(SERIES[0], ":", "^"),
-    Look(SECONDARY, "-.", "D", hollow=True),
-    Look(SERIES[1], "-", "v", hollow=True),
-    Look(SERIES[2], "--", "P"),
-    Look(SERIES[3], ":", "X"),
+    LineStyle(INK, "-", "o"),
+    LineStyle(ACCENT, "--", "s"),
+    LineStyle(SERIES[0], ":", "^"),
+    LineStyle(SECONDARY, "-.", "D", hollow=True),
+    LineStyle(SERIES[1], "-", "v", hollow=True),
+    LineStyle(SERIES[2], "--", "P"),
+    LineStyle(SERIES[3], ":", "X"),
 )
 """By place of the method in the stimulus set; with more than seven they begin again."""
 
-HOLLOW = Look(ACCENT, "", "s", hollow=True)
+HOLLOW = LineStyle(ACCENT, "", "s", hollow=True)
 """The model's marks beside those of people."""
 
 
-def axes_look(place: int) -> Look:
+def axes_look(place: int) -> LineStyle:
     """Of the method at a place, from 0."""
     return LOOKS[place % len(LOOKS)]
 
@@ -571,12 +573,12 @@ def percents(ax: Axes, shown: Sequence[float]) -> None:
     low, high = ordered[0] / 1.12, ordered[-1] * 1.12
     ax.set_xlim(low, high)
     ax.xaxis.set_major_locator(FixedLocator(ordered))
-    ax.xaxis.set_major_formatter(FixedFormatter(_spaced(ordered, float(np.log(high / low)))))
+    ax.xaxis.set_major_formatter(FixedFormatter(_space_labels(ordered, float(np.log(high / low)))))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlabel("pixels shown, % (logarithmic)")
 
 
-def _spaced(ordered: Sequence[float], width: float) -> list[str]:
+def _space_labels(ordered: Sequence[float], width: float) -> list[str]:
     """Numbers of the ticks, left out where they would touch the one before."""
     result: list[str] = []
     last = -np.inf
@@ -588,7 +590,9 @@ def _spaced(ordered: Sequence[float], width: float) -> list[str]:
     return result
 
 
-def marks(ax: Axes, look: Look, x: ArrayLike, y: ArrayLike, label: str, *, size: float = 6) -> None:
+def marks(
+    ax: Axes, look: LineStyle, x: ArrayLike, y: ArrayLike, label: str, *, size: float = 6
+) -> None:
     """Marks that no line joins."""
     at, values = np.asarray(x, float), np.asarray(y, float)
     ax.plot(
@@ -605,7 +609,7 @@ def marks(ax: Axes, look: Look, x: ArrayLike, y: ArrayLike, label: str, *, size:
     )
 
 
-def centred(count: int) -> NDArray[np.float64]:
+def centre_marks(count: int) -> NDArray[np.float64]:
     """Places of so many marks around the middle: -1, 0, 1 of three."""
     return np.arange(count, dtype=np.float64) - (count - 1) / 2
 
@@ -635,7 +639,7 @@ def legend(figure: Figure, ax: Axes) -> None:
         )
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """A name with a line a word, for narrow places."""
     return "\n".join(textwrap.wrap(name, 12, break_long_words=False))
 

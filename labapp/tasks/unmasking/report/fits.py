@@ -24,8 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.special import expit, logit, xlogy
 
-from labapp.analysis.bootstrap import LEVELS, Float64, divided, drawn, interval
-from labapp.tasks.unmasking.report.curves import IMAGE, PERSON, Cells, scalars
+from labapp.analysis.bootstrap import LEVELS, Float64, divide_or_nan, interval, sum_draws
+from labapp.tasks.unmasking.report.curves import IMAGE, PERSON, AnnotationCells, scalars
 from labapp.tasks.unmasking.report.results import CORRECT, LABEL, Fits
 
 POOLED = (
@@ -49,7 +49,7 @@ MOST = {LABEL: (0.5, 0.1), CORRECT: (0.5, 0.5)}
 know", but any share may name the wrong class."""
 
 
-def fits(cells: Cells) -> Fits:
+def fits(cells: AnnotationCells) -> Fits:
     pooled: list[dict[str, object]] = []
     own: list[dict[str, object]] = []
     counts = cells.counts.sum(IMAGE)
@@ -57,15 +57,15 @@ def fits(cells: Cells) -> Fits:
         hits = cells.sums(values).sum(IMAGE)
         for place, method in enumerate(cells.methods):
             row = {"of": of, "method": method}
-            together, about = _pooled(cells, hits[:, place], counts[:, place], MOST[of])
+            together, about = _fit_pooled(cells, hits[:, place], counts[:, place], MOST[of])
             pooled.append(row | about)
             each = _own(cells, hits[:, place], counts[:, place], together, MOST[of])
             own += [row | extra for extra in each]
     return Fits(pd.DataFrame(pooled, columns=list(POOLED)), pd.DataFrame(own, columns=list(OWN)))
 
 
-def _pooled(
-    cells: Cells, hits: Float64, counts: Float64, most: tuple[float, float]
+def _fit_pooled(
+    cells: AnnotationCells, hits: Float64, counts: Float64, most: tuple[float, float]
 ) -> tuple[CurveFits | None, dict[str, object]]:
     """hits, counts : of one method, shape (participants, masks)."""
     x = np.log(np.array(cells.percents, np.float64))
@@ -79,7 +79,7 @@ def _pooled(
         return None, about | {"why": why}
     pooled = fit(x, all_hits[None], all_counts[None], most=most)
     # Draws of participants in which nothing can be fitted are left out.
-    of_hits, of_counts = drawn(cells.drawing, hits), drawn(cells.drawing, counts)
+    of_hits, of_counts = sum_draws(cells.drawing, hits), sum_draws(cells.drawing, counts)
     some = np.array([not reason for reason in _unfit(x, of_hits, of_counts)], np.bool_)
     draws = fit(x, of_hits[some], of_counts[some], most=most)
     threshold = interval(pooled.threshold[0], draws.threshold)
@@ -92,13 +92,13 @@ def _pooled(
         "why": (
             _unclear(pooled, all_hits[None], all_counts[None], PARAMETERS - 1)[0]
             or _outside(cells, float(threshold.value))
-            or _unsettled(x, draws.location)
+            or _explain_unsettled(x, draws.location)
         ),
     }
 
 
 def _own(
-    cells: Cells,
+    cells: AnnotationCells,
     hits: Float64,
     counts: Float64,
     over_all: CurveFits | None,
@@ -130,7 +130,7 @@ def _own(
 def _unfit(x: Float64, hits: Float64, counts: Float64) -> list[str]:
     """Why nothing can be fitted, of each row; hits, counts : shape (rows, masks)."""
     known = counts > 0
-    shares = divided(hits, counts)
+    shares = divide_or_nan(hits, counts)
     low = np.where(known, shares, np.inf).min(axis=1, initial=np.inf)
     high = np.where(known, shares, -np.inf).max(axis=1, initial=-np.inf)
     # The weighted slope of a straight line: a function that falls has no threshold.
@@ -154,7 +154,7 @@ def _unclear(fitted: CurveFits, hits: Float64, counts: Float64, more: int) -> li
     return [UNCLEAR if p_value >= ALPHA else "" for p_value in p]
 
 
-def _unsettled(x: Float64, locations: Float64) -> str:
+def _explain_unsettled(x: Float64, locations: Float64) -> str:
     """Whether the interval of a location reaches an end of where it is looked for."""
     if not locations.size:
         return ""
@@ -163,7 +163,7 @@ def _unsettled(x: Float64, locations: Float64) -> str:
     return "" if within else UNSETTLED
 
 
-def _outside(cells: Cells, threshold: float) -> str:
+def _outside(cells: AnnotationCells, threshold: float) -> str:
     return "" if cells.percents[0] <= threshold <= cells.percents[-1] else OUTSIDE
 
 

@@ -35,7 +35,7 @@ LABEL, CORRECT = "label", "correct"
 
 
 @dataclass(frozen=True)
-class Group:
+class AnnotationGroup:
     """The annotations of one study with one stimulus set, masked in one way, that count.
 
     name: the study, and what else tells this group from others of it. stimuli, manifest_sha256:
@@ -136,7 +136,7 @@ class Fits:
 
 
 @dataclass(frozen=True)
-class Comparisons:
+class MethodComparisons:
     """Tests between methods (ours), of each participant's accuracy with "I don't know" counted.
 
     friedman, pairs: rows of the table of statistics, by mask (`percent`; those of all masks
@@ -155,8 +155,8 @@ class Comparisons:
 
 
 @dataclass(frozen=True)
-class Found:
-    """Everything that a group says.
+class UnmaskingResults:
+    """All results of a group.
 
     labels (Figure 3): percent, labels, dont_know, n, share (of labels), low, high.
     labels_by_method (Figure 4): method and the same.
@@ -171,7 +171,7 @@ class Found:
     whose class is empty. Empty without a pool.
     """
 
-    group: Group
+    group: AnnotationGroup
     labels: pd.DataFrame
     labels_by_method: pd.DataFrame
     times: pd.DataFrame
@@ -183,7 +183,7 @@ class Found:
     classes: pd.DataFrame
     report: pd.DataFrame
     fits: Fits
-    comparisons: Comparisons
+    comparisons: MethodComparisons
 
     @cached_property
     def drawn(self) -> Sequence[ReportFigure]:

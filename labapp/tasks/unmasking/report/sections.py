@@ -16,7 +16,7 @@ from labapp.analysis.task_records import Row
 from labapp.base.report.listing import NONE, records
 from labapp.base.report.page import Html, count, decimal, heading, paragraph, table, two_lines
 from labapp.tasks.unmasking.report import published as paper
-from labapp.tasks.unmasking.report.curves import Bool, Cells, columns, truths
+from labapp.tasks.unmasking.report.curves import AnnotationCells, Bool, columns, truths
 from labapp.tasks.unmasking.report.results import (
     AGREED,
     CORRECT,
@@ -25,8 +25,8 @@ from labapp.tasks.unmasking.report.results import (
     OTHER,
     PEOPLE,
     WHOLE,
-    Found,
-    Group,
+    AnnotationGroup,
+    UnmaskingResults,
 )
 
 INTERVAL = "Vertical lines: 95 % intervals, bootstrap over participants (ours)."
@@ -34,20 +34,20 @@ AT_EACH_MASK = "The n are annotations at each mask."
 OVER_IMAGES = "Vertical lines: 95 % intervals, bootstrap over images (ours)."
 
 
-def of_people(group: Group) -> str:
+def of_people(group: AnnotationGroup) -> str:
     """62 participants, 18,600 annotations. A figure goes around without its report: where a program
     took part, and no person, it says so."""
     simulated = group.annotations["timed_by"].fillna("") == "simulated"
     who = "simulated participant" if len(simulated) and simulated.all() else "participant"
-    return f"{count(group.participants, who)}, {labelled(len(group.annotations))}"
+    return f"{count(group.participants, who)}, {format_annotations(len(group.annotations))}"
 
 
-def labelled(n: int) -> str:
+def format_annotations(n: int) -> str:
     """1,860 annotations."""
     return f"{n:,} annotation{'' if n == 1 else 's'}"
 
 
-def timed_of(group: Group) -> str:
+def describe_untimed(group: AnnotationGroup) -> str:
     """Which reaction times are left out, to be put behind what is counted; empty for none."""
     n = int(truths(group.annotations["keyboard_away"]).sum())
     return f" but {n:,} in which the keyboard was away" if n else ""
@@ -124,7 +124,7 @@ METHODS = (
 )
 
 
-def of_study(study: str, results: Sequence[Found], anchor: str) -> Iterator[Html]:
+def of_study(study: str, results: Sequence[UnmaskingResults], anchor: str) -> Iterator[Html]:
     """Everything about the unmasked images of one study; nothing where it has none. anchor: prefix
     of the page's ids."""
     own = [result for result in results if result.group.study == study]
@@ -134,9 +134,9 @@ def of_study(study: str, results: Sequence[Found], anchor: str) -> Iterator[Html
         yield from _of(item, f"{anchor}-u{number}")
 
 
-def _of(result: Found, anchor: str) -> Iterator[Html]:
+def _of(result: UnmaskingResults, anchor: str) -> Iterator[Html]:
     group = result.group
-    yield paragraph(unbroken(told(group)))
+    yield paragraph(unbroken(describe_group(group)))
     if group.participants == 0:
         yield paragraph("No annotation counts, so there is nothing of people here.", "note")
     if group.participants == 1:
@@ -152,7 +152,7 @@ def _of(result: Found, anchor: str) -> Iterator[Html]:
     for plate in result.drawn:
         yield heading(3, plate.label)
         yield plate.html(anchor)
-    yield from _compared(result)
+    yield from _show_comparisons(result)
     yield heading(3, "The model and its images")
     yield classes(result)
     yield (
@@ -168,7 +168,7 @@ def _of(result: Found, anchor: str) -> Iterator[Html]:
     yield paragraph(METHODS, "quiet")
 
 
-def told(group: Group) -> str:
+def describe_group(group: AnnotationGroup) -> str:
     """What was shown to whom."""
     shown_images = group.predictions.drop_duplicates("image")
     if shown_images.empty:
@@ -190,7 +190,7 @@ def told(group: Group) -> str:
     )
 
 
-def _compared(result: Found) -> Iterator[Html]:
+def _show_comparisons(result: UnmaskingResults) -> Iterator[Html]:
     """The tests between methods, which the paper has none of."""
     compared = result.comparisons
     if len(result.fits.pooled):
@@ -208,13 +208,13 @@ def _compared(result: Found) -> Iterator[Html]:
         reasons = list(whys) or ["there are no values"]
         yield paragraph(f"No tests: {' and '.join(reasons)}.", "quiet")
     yield (
-        mixed(result)
+        show_mixed_model(result)
         if len(compared.mixed)
         else paragraph(f"No mixed logistic model: {compared.mixed_why}.", "quiet")
     )
 
 
-def fits(result: Found) -> Html:
+def fits(result: UnmaskingResults) -> Html:
     of = {LABEL: "a class is named", CORRECT: "the true class is named"}
     rows = []
     for row in rows_of(result.fits.pooled):
@@ -248,7 +248,7 @@ def fits(result: Found) -> Html:
     )
 
 
-def tests(result: Found) -> Html:
+def tests(result: UnmaskingResults) -> Html:
     """Friedman's test by mask, and each pair of methods by Wilcoxon's."""
     compared = result.comparisons
     pairs = list(dict.fromkeys((row.method, row.compared_with) for row in compared.pairs))
@@ -280,7 +280,7 @@ def tests(result: Found) -> Html:
     )
 
 
-def mixed(result: Found) -> Html:
+def show_mixed_model(result: UnmaskingResults) -> Html:
     methods = result.group.methods
     first = next(iter(methods.values()))
     effects = {method: f"{name}, against {first}" for method, name in methods.items()}
@@ -334,20 +334,20 @@ TIMED_BY = {
 }
 
 
-def timing(group: Group) -> Iterator[Html]:
+def timing(group: AnnotationGroup) -> Iterator[Html]:
     """A table of what is known of the times, and of what was broken off."""
     rows = list(_rows(group))
     if rows:
         yield table(("What", "Value", "n"), rows, numeric=(2,))
     every = group.every_annotation
-    text = f"{labelled(len(group.annotations))} count."
+    text = f"{format_annotations(len(group.annotations))} count."
     reasons = every.loc[every["excluded"], "excluded_because"].value_counts()
     each = ", ".join(f"{n:,} {reason}" for reason, n in reasons.items())
     left_out = f"Attempts that do not count: {each}." if each else "None was left out."
     yield paragraph(f"{text} {left_out}", "quiet")
 
 
-def _rows(group: Group) -> Iterator[tuple[object, object, object]]:
+def _rows(group: AnnotationGroup) -> Iterator[tuple[object, object, object]]:
     counted = group.annotations
     for column, names, what in (
         ("shown_by", SHOWN_BY, "Appearance timed by"),
@@ -392,10 +392,10 @@ NO_RANKS = "There are none: no image was seen with every method at the same mask
 ONE_METHOD = "There are none: there is one method."
 
 
-def main_results(result: Found, overall: Overall) -> Iterator[tuple[str, str, str]]:
+def main_results(result: UnmaskingResults, overall: Overall) -> Iterator[tuple[str, str, str]]:
     """Of each result its name, what was found here and what the paper says (empty where that is
     ours alone); what has no values is left out."""
-    makers: tuple[tuple[str, Callable[[Found, Overall], str], str], ...] = (
+    makers: tuple[tuple[str, Callable[[UnmaskingResults, Overall], str], str], ...] = (
         ("Confidence", _confidence, "labels"),
         ("Reaction time", _times, "times"),
         ("Accuracy", _accuracy, "accuracy"),
@@ -410,7 +410,7 @@ def main_results(result: Found, overall: Overall) -> Iterator[tuple[str, str, st
             yield name, sentence, paper.SAID.get(key, "")
 
 
-def _confidence(result: Found, overall: Overall) -> str:
+def _confidence(result: UnmaskingResults, overall: Overall) -> str:
     counts = result.labels[result.labels["n"] > 0].sort_values("percent")
     if counts.empty:
         return ""
@@ -421,10 +421,12 @@ def _confidence(result: Found, overall: Overall) -> str:
     text = f"A class was named in {ends[0]}" + (f", and in {ends[1]}." if len(counts) > 1 else ".")
     for row in rows_of(counts[counts["percent"] == paper.LABELS_AT]):
         text += f" At {row['percent']:g} %: {row['labels']:,} of {row['n']:,}."
-    return f"{text} Over all masks, {_ordered(result, overall.methods, 'labels', 'most with')}."
+    return (
+        f"{text} Over all masks, {_format_ranking(result, overall.methods, 'labels', 'most with')}."
+    )
 
 
-def _times(result: Found, overall: Overall) -> str:
+def _times(result: UnmaskingResults, overall: Overall) -> str:
     means = overall.by_mask.dropna()
     if means.empty:
         return ""
@@ -443,11 +445,11 @@ def _times(result: Found, overall: Overall) -> str:
     return f"{text}. Over all masks: {each}."
 
 
-def _accuracy(result: Found, overall: Overall) -> str:
+def _accuracy(result: UnmaskingResults, overall: Overall) -> str:
     if overall.methods.empty:
         return ""
-    counted = _ordered(result, overall.methods, "accuracy", "highest with")
-    left = _ordered(result, overall.methods, "of_labels")
+    counted = _format_ranking(result, overall.methods, "accuracy", "highest with")
+    left = _format_ranking(result, overall.methods, "of_labels")
     guess = f"{100 / len(result.group.classes):.3g} %"
     text = f"Over all masks, {counted}."
     if left:
@@ -455,7 +457,7 @@ def _accuracy(result: Found, overall: Overall) -> str:
     return text
 
 
-def _model(result: Found, _: Overall) -> str:
+def _model(result: UnmaskingResults, _: Overall) -> str:
     if not result.group.has_model:
         return ""
     whole = result.whole[result.whole["n"] > 0]
@@ -472,7 +474,7 @@ def _model(result: Found, _: Overall) -> str:
     return f"{listed}On the masked ones, mean over all masks: {names}."
 
 
-def _ranks(result: Found, _: Overall) -> str:
+def _ranks(result: UnmaskingResults, _: Overall) -> str:
     if len(result.group.methods) == 1:
         return ONE_METHOD
     sentences = []
@@ -496,7 +498,7 @@ def _ranks(result: Found, _: Overall) -> str:
     return f"Average ranks, 1 is best: {'; '.join(sentences)}.{more}"
 
 
-def _bias(result: Found, overall: Overall) -> str:
+def _bias(result: UnmaskingResults, overall: Overall) -> str:
     shares = result.bias.shares
     wrong = shares[(shares["wrong"] == WHOLE) & (shares["n"] > 0)]
     if wrong.empty:
@@ -504,7 +506,8 @@ def _bias(result: Found, overall: Overall) -> str:
     text = (
         f"On {count(int(wrong['n_images'].max()), 'image')} the model is wrong. Its wrong "
         "prediction is "
-        f"repeated {_ordered(result, overall.methods, 'repeated', 'most with')} of all annotations "
+        f"repeated {_format_ranking(result, overall.methods, 'repeated', 'most with')} of all "
+        "annotations "
         "of them, over all masks."
     )
     times = result.bias.times
@@ -519,7 +522,7 @@ def _bias(result: Found, overall: Overall) -> str:
     return f"{text} On average {each}." if each else text
 
 
-def _thresholds(result: Found, _: Overall) -> str:
+def _thresholds(result: UnmaskingResults, _: Overall) -> str:
     own = result.fits.pooled
     own = own[own["of"] == CORRECT].sort_values("threshold", kind="stable")
     each = ", ".join(
@@ -539,7 +542,7 @@ def _thresholds(result: Found, _: Overall) -> str:
     return f"{text} No threshold: {without}.".strip() if without else text
 
 
-def _tests(result: Found, _: Overall) -> str:
+def _tests(result: UnmaskingResults, _: Overall) -> str:
     tested = [row for row in result.comparisons.friedman if row.p is not None]
     row = next(iter(select(tested, percent=None)), None)
     if row is None:
@@ -565,7 +568,9 @@ def p_value(p: float | None) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
-def _ordered(result: Found, methods: pd.DataFrame, measure: str, most: str = "") -> str:
+def _format_ranking(
+    result: UnmaskingResults, methods: pd.DataFrame, measure: str, most: str = ""
+) -> str:
     """Methods by a measure, highest first: Guided backpropagation 63 % [60, 66]. most: said before
     the first of several."""
     known = methods[methods[measure].notna()].sort_values(measure, ascending=False, kind="stable")
@@ -591,7 +596,7 @@ def results_shown(sentences: Iterable[tuple[str, str, str]]) -> Html:
     return table(("Result", two_lines("Here", "in brackets: 95 % intervals"), "Paper"), rows)
 
 
-def by_method(result: Found, means: Overall) -> Html:
+def by_method(result: UnmaskingResults, means: Overall) -> Html:
     """A row a method, over all masks and images."""
     ranks = result.ranks.overall
     rows = []
@@ -628,7 +633,7 @@ def by_method(result: Found, means: Overall) -> Html:
     )
 
 
-def classes(result: Found) -> Html:
+def classes(result: UnmaskingResults) -> Html:
     """Table 1: how many images there are of each class."""
     rows = [
         (
@@ -652,7 +657,7 @@ def classes(result: Found) -> Html:
     )
 
 
-def model(result: Found) -> Html:
+def model(result: UnmaskingResults) -> Html:
     """Table 2: how the model does on the images that these were chosen from."""
     rows = []
     for row in rows_of(result.report):
@@ -704,10 +709,10 @@ class Overall:
     by_mask: pd.DataFrame
 
 
-def overall(group: Group) -> Overall:
+def overall(group: AnnotationGroup) -> Overall:
     """Without annotations both have no rows."""
     rows = group.annotations
-    cells = Cells.of(group)
+    cells = AnnotationCells.of(group)
     wrong = ~truths(rows["correct_prediction"])
     known = np.isfinite(cells.ms)
     measures = {
@@ -729,7 +734,7 @@ def overall(group: Group) -> Overall:
     return Overall(frame[frame["n"] > 0], by_mask.set_axis(["percent", "n", "ms"], axis=1))
 
 
-def _ratio(cells: Cells, over: Float64 | Bool, of: Bool | None = None) -> Interval:
+def _ratio(cells: AnnotationCells, over: Float64 | Bool, of: Bool | None = None) -> Interval:
     """Sum over sum of a method's annotations, each with an interval; of: those that count."""
     under = np.ones(len(cells.ms), np.bool_) if of is None else of
     chosen = cells.sums(over, of=of), cells.sums(under)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from labapp.base.messages import Message, coded
+from labapp.base.messages import Message, encode_message
 from labapp.record.events import Event, Payload
 from labapp.record.events.lifecycle import AlarmCleared, AlarmRaised
 from labapp.session.folder import LOW_DISK_BYTES
@@ -52,7 +52,7 @@ class Watch:
     def _judge(self, code: str, detail: Message, bad: bool, good: bool) -> list[Payload]:
         if bad and code not in self._standing:
             self._standing.add(code)
-            return [AlarmRaised(code, str(detail), coded(detail))]
+            return [AlarmRaised(code, str(detail), encode_message(detail))]
         if good and code in self._standing:
             self._standing.remove(code)
             return [AlarmCleared(code)]
@@ -164,7 +164,7 @@ class Alarm:
         return f"{what}{'' if what.endswith(('.', '!', '?')) else '.'} {tr(todo)}"
 
 
-def raised(code: str) -> tuple[Severity, str]:
+def describe_alarm(code: str) -> tuple[Severity, str]:
     """Severity and words of an alarm."""
     if code not in RAISED:
         return "alarm", code.replace("_", " ").capitalize()
@@ -207,12 +207,12 @@ class Alarms:
                 return self._clear(*DURING)
             case "alarm.raised":
                 code = str(p["code"])
-                severity, text = raised(code)
+                severity, text = describe_alarm(code)
                 return self._raise(event, code, severity, text, detail_of(p), lasting=True)
             case "alarm.cleared":
                 return self._clear(str(p["code"]))
             case "program.stalled":
-                return self._stalled(event)
+                return self._add_stall(event)
             case "clock.changed":
                 detail = wording.clock_changed(p)
                 text = tr("alarm.clock_changed")
@@ -240,11 +240,11 @@ class Alarms:
                 return self._clear("close")
         return False
 
-    def _stalled(self, event: Event) -> bool:
+    def _add_stall(self, event: Event) -> bool:
         p = event.payload
         after = "left_out" if p["left_out"] or not p["duration_ns"] else "kept"
         told = tr(TOLD["recorder" if p["who"] == "recorder" else after])
-        return self._raise(event, "stalled", "warn", wording.stalled(p), told, lasting=False)
+        return self._raise(event, "stalled", "warn", wording.describe_stall(p), told, lasting=False)
 
     def _gap(self, event: Event) -> bool:
         if event.payload["cause"] in ("device_lost", "reopened"):

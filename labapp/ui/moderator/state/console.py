@@ -16,7 +16,7 @@ from typing import Literal, TypeVar, cast
 from labapp.analysis.deviations import Deviation, Deviations
 from labapp.base import discovery
 from labapp.base.clock import NS
-from labapp.base.messages import decoded
+from labapp.base.messages import decode_message
 from labapp.record.events import Event, payload_of
 from labapp.record.events.registry import Pauses
 from labapp.session.machine import SessionMachine, SessionState
@@ -33,7 +33,7 @@ from labapp.ui.language import (
     without_names,
 )
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.state.alarms import Alarms, raised
+from labapp.ui.moderator.state.alarms import Alarms, describe_alarm
 from labapp.ui.moderator.wording import detail_of, every_mark, gap, pause_reason, words_of
 
 
@@ -146,7 +146,7 @@ class ConsoleState:
         wheres = dict.fromkeys(words_of(part).fold for part in parts)
         self._folds = [discovery.load(where)() for where in wheres if where]
         self.latency = Latency()
-        self.timeline = Timeline(parts)
+        self.timeline = TimelineState(parts)
         self.sound = Sound()
         self.notes: list[Note] = []
         self.deviations = DeviationLog({part.id: part.title for part in parts})
@@ -218,9 +218,9 @@ class ConsoleState:
         elif event.kind == "lsl.opened":
             self.lsl = ""
         elif event.kind == "lsl.off":
-            self.lsl = decoded(str(p["reason"]), p.get("message"))
+            self.lsl = decode_message(str(p["reason"]), p.get("message"))
         elif event.kind == "alarm.raised" and p["code"] == "lsl_failed":
-            self.lsl = decoded(str(p["detail"]), p.get("message"))
+            self.lsl = decode_message(str(p["detail"]), p.get("message"))
         if self.lsl != before:
             self.changed.add("sound")
 
@@ -310,7 +310,7 @@ def _detail(event: Event) -> str:
         case "segment.started":
             return tr("deviation.segment", number=payload["segment"])
         case "program.stalled":
-            return wording.stalled(payload)
+            return wording.describe_stall(payload)
         case "clock.changed":
             return wording.clock_changed(payload)
         case "part.restarted":
@@ -337,7 +337,7 @@ def _words(deviation: Deviation, told: str | None) -> str:
         case "paused":
             detail = pause_reason(deviation.detail)
         case "alarm":
-            text, detail = raised(head)[1], rest if told is None else told
+            text, detail = describe_alarm(head)[1], rest if told is None else told
         case "withdrawn":
             reason = "" if rest == WITHDREW else translate_message(rest)
             detail = ": ".join(part for part in (tr_known(head, KEPT_DATA), reason) if part)
@@ -381,7 +381,7 @@ class Sound:
             case "audio.started":
                 return Sound(p["device"], p["host_api"], int(p["nominal_rate"]))
             case "audio.off":
-                return Sound(off=decoded(str(p["reason"]), p.get("message")))
+                return Sound(off=decode_message(str(p["reason"]), p.get("message")))
             case "audio.gap":
                 return replace(self, lost_frames=self.lost_frames + int(p["frames"]))
             case "audio.device_lost":
@@ -401,7 +401,7 @@ MarkKind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TimelineBlock:
     """A part or a question; end_ns and outcome are None while it runs. of: index of its part."""
 
     start_ns: int
@@ -416,7 +416,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class TimelineMark:
     """seq: of the event that noted it, where it can be corrected."""
 
     at_ns: int
@@ -433,7 +433,7 @@ class Hearing:
     state: str
 
 
-class Timeline:
+class TimelineState:
     """parts, trials, marks, hearing: in the order of their events. version counts the changes."""
 
     def __init__(self, parts: Sequence[PlannedPart]) -> None:
@@ -441,10 +441,10 @@ class Timeline:
         lanes = frozenset().union(*(words_of(part).lanes(part) for part in parts))
         self.answers, self.asks = "answer" in lanes, "question" in lanes
         self._shown = registry.shown_kinds()
-        self.parts: list[Block] = []
-        self.trials: list[Block] = []
-        self.marks: list[Mark] = []
-        self._first: dict[int, Mark] = {}
+        self.parts: list[TimelineBlock] = []
+        self.trials: list[TimelineBlock] = []
+        self.marks: list[TimelineMark] = []
+        self._first: dict[int, TimelineMark] = {}
         self.hearing: list[Hearing] = []
         self.version = 0
 
@@ -459,42 +459,46 @@ class Timeline:
         match event.kind:
             case "part.started":
                 index = int(p["index"])
-                self.parts.append(Block(at, wording.part_title(self._plan[index].title), index))
+                self.parts.append(
+                    TimelineBlock(at, wording.part_title(self._plan[index].title), index)
+                )
             case "part.ended":
                 _close(self.parts, at, str(p["outcome"]))
                 _close(self.trials, at, None)
             case kind if kind in self._shown and self.parts:
                 return self._trial(event.trial or 1, at)
             case "trial.ended":
-                return self._ended(event.trial or 1, at, str(p["outcome"]))
+                return self._end_trial(event.trial or 1, at, str(p["outcome"]))
             case "part.restarted":
                 _close(self.trials, at, None)
             case "session.paused":
-                self.marks.append(Mark(at, "pause", wording.paused(str(p["reason"]))))
+                self.marks.append(
+                    TimelineMark(at, "pause", wording.describe_pause(str(p["reason"])))
+                )
             case "pause.explained":
-                return self._explained(str(p["reason"]))
+                return self._explain_pause(str(p["reason"]))
             case "session.resumed":
-                self._resumed(work)
+                self._close_pause(work)
             case "segment.started" if p["gap_from_ns"] is not None:
-                self.marks.append(Mark(at, "gap", tr("timeline.gap")))
+                self.marks.append(TimelineMark(at, "gap", tr("timeline.gap")))
             case "audio.state":
                 since = work.working_ns(int(p["since_ns"]))
                 self.hearing.append(Hearing(since, str(p["state"])))
             case kind if (text := wording.alarm_text(kind, p)) is not None:
-                self.marks.append(Mark(at, "alarm", text))
+                self.marks.append(TimelineMark(at, "alarm", text))
             case "skip.taken_back":
-                self.marks.append(Mark(at, "deviation", tr("timeline.skip_taken_back")))
+                self.marks.append(TimelineMark(at, "deviation", tr("timeline.skip_taken_back")))
             case kind if (words := every_mark().get(kind)) is not None and self.parts:
                 said = words.mark(self._plan[self.parts[-1].of], p)
-                self.marks.append(Mark(at, cast(MarkKind, words.marks[kind]), said))
+                self.marks.append(TimelineMark(at, cast(MarkKind, words.marks[kind]), said))
             case "deviation.noted":
                 since = work.working_ns(int(p["typing_began_ns"]))
-                self._noted(Mark(since, "deviation", p["text"], event.seq))
+                self._add_mark(TimelineMark(since, "deviation", p["text"], event.seq))
             case "note.corrected":
-                return self._corrected(int(p["seq"]), str(p["text"]))
+                return self._correct_mark(int(p["seq"]), str(p["text"]))
             case "audio.gap":
                 lost = counted(int(p["frames"]), "deviation.frames", cause=gap(str(p["cause"])))
-                self.marks.append(Mark(at, "alarm", lost))
+                self.marks.append(TimelineMark(at, "alarm", lost))
             case _:
                 return self._note(event, work)
         return True
@@ -510,10 +514,10 @@ class Timeline:
         if open_ and words.joins and last is not None and (last.of, last.label) == (index, label):
             return False
         _close(self.trials, at, None)  # an attempt that a crash cut off has no end
-        self.trials.append(Block(at, label, index))
+        self.trials.append(TimelineBlock(at, label, index))
         return True
 
-    def _ended(self, trial: int, at: int, outcome: str) -> bool:
+    def _end_trial(self, trial: int, at: int, outcome: str) -> bool:
         part = self._plan[self.parts[-1].of] if self.parts else None
         if part is not None and words_of(part).goes_on(part, trial, outcome):
             return False
@@ -533,15 +537,15 @@ class Timeline:
                 text = tr("interview.asked", question=note.text)
             case _:
                 text = note.text
-        self._noted(Mark(note.working_ns, note.kind, text, event.seq))
+        self._add_mark(TimelineMark(note.working_ns, note.kind, text, event.seq))
         return True
 
-    def _noted(self, mark: Mark) -> None:
+    def _add_mark(self, mark: TimelineMark) -> None:
         """Keep what a mark of the moderator was at first, for it may be corrected."""
         self._first[mark.seq] = mark
-        self.marks.append(_worded(mark))
+        self.marks.append(_translate_mark(mark))
 
-    def _corrected(self, seq: int, text: str) -> bool:
+    def _correct_mark(self, seq: int, text: str) -> bool:
         """What was taken back has no mark; what only the study words gets its own words back."""
         mark = self._first.get(seq)
         if mark is None:
@@ -549,17 +553,17 @@ class Timeline:
         self.marks = [mark for mark in self.marks if mark.seq != seq]
         if text:
             words = text if mark.kind in ("note", "deviation") else mark.text
-            self.marks.append(_worded(replace(mark, text=words)))
+            self.marks.append(_translate_mark(replace(mark, text=words)))
         return True
 
-    def _explained(self, reason: str) -> bool:
+    def _explain_pause(self, reason: str) -> bool:
         """Say at the mark of the pause why it was made."""
         place = self._last("pause")
         if place is not None:
-            self.marks[place] = replace(self.marks[place], text=wording.paused(reason))
+            self.marks[place] = replace(self.marks[place], text=wording.describe_pause(reason))
         return place is not None
 
-    def _resumed(self, work: WorkTime) -> None:
+    def _close_pause(self, work: WorkTime) -> None:
         """Tell at the mark how long the pause or gap was."""
         if work.closed and (place := self._last("pause", "gap")) is not None:
             start, end = work.closed[-1]
@@ -573,13 +577,13 @@ class Timeline:
         return max(places, default=None)
 
 
-def _worded(mark: Mark) -> Mark:
+def _translate_mark(mark: TimelineMark) -> TimelineMark:
     if mark.kind != "deviation":
         return mark
     return replace(mark, text=tr("deviation.noted", said=mark.text))
 
 
-def _close(blocks: list[Block], at: int, outcome: str | None) -> None:
+def _close(blocks: list[TimelineBlock], at: int, outcome: str | None) -> None:
     if blocks and blocks[-1].end_ns is None:
         blocks[-1] = replace(blocks[-1], end_ns=at, outcome=outcome)
 

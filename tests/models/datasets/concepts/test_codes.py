@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from labapp.models.datasets.concepts.rows import (
     binary,
-    correlated,
-    drawn,
+    draw_rows,
     hand_made,
+    make_correlation_rule,
     part,
     tabular_toy,
     validation,
@@ -75,7 +75,9 @@ def grid() -> Int64:
 
 def test_without_correlations_only_every_other_value_is_kept() -> None:
     indices = grid()
-    kept = indices[correlated(SIZES, 0, 0).keeps(indices, np.zeros(len(indices), np.int64))]
+    kept = indices[
+        make_correlation_rule(SIZES, 0, 0).keeps(indices, np.zeros(len(indices), np.int64))
+    ]
     assert [sorted(set(column.tolist())) for column in kept.T] == [
         [0, 1, 2], [0, 2, 4], [0, 2, 4, 6], [0, 2, 4],
     ]  # fmt: skip
@@ -88,7 +90,7 @@ def test_each_value_allows_half_of_the_next_from_its_quarters(
     seed: int, correlations: int, decides: int
 ) -> None:
     indices = grid()
-    rule = correlated(SIZES, correlations, seed)
+    rule = make_correlation_rule(SIZES, correlations, seed)
     kept = indices[rule.keeps(indices, np.full(len(indices), decides))]
     for i in range(correlations):
         later = SIZES[i + 1]
@@ -103,17 +105,17 @@ def test_each_value_allows_half_of_the_next_from_its_quarters(
 
 
 def test_one_more_correlation_keeps_those_before() -> None:
-    fewer, more = correlated(SIZES, 2, 7), correlated(SIZES, 3, 7)
+    fewer, more = make_correlation_rule(SIZES, 2, 7), make_correlation_rule(SIZES, 3, 7)
     for a, b in zip(fewer.allowed, more.allowed, strict=False):
         np.testing.assert_array_equal(a, b)
-    other = correlated(SIZES, 3, 8)
+    other = make_correlation_rule(SIZES, 3, 8)
     assert any((a != b).any() for a, b in zip(more.allowed, other.allowed, strict=True))
 
 
 @pytest.mark.parametrize("correlations", [-1, 4])
 def test_as_many_correlations_as_there_are_neighbours(correlations: int) -> None:
     with pytest.raises(ValueError, match="between 0 and 3"):
-        correlated(SIZES, correlations, 0)
+        make_correlation_rule(SIZES, correlations, 0)
 
 
 def test_binary_numbers() -> None:
@@ -139,5 +141,5 @@ def test_parts_have_the_concepts_of_their_rows() -> None:
     chosen = part(rows, np.array([5, 3]))
     np.testing.assert_array_equal(chosen.instances(np.array([1])), rows.instances(np.array([3])))
     np.testing.assert_array_equal(chosen.concepts(np.array([0, 1])), rows.concepts_of[[5, 3]])
-    assert len(drawn(rows, 10, 0)) == 10
-    np.testing.assert_array_equal(drawn(rows, 5_000, 0).labels_of, rows.labels_of)
+    assert len(draw_rows(rows, 10, 0)) == 10
+    np.testing.assert_array_equal(draw_rows(rows, 5_000, 0).labels_of, rows.labels_of)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from labapp.models.datasets.concepts import shapes
 
 
-def covered(view: shapes.View) -> NDArray[np.bool_]:
+def covered(view: shapes.ShadedView) -> NDArray[np.bool_]:
     """Pixels that the object fills by half or more."""
     return view.light[2] > view.light[:2].sum(axis=0)
 

@@ -10,12 +10,12 @@ from labapp.models.datasets.concepts.shapes import (
     CLASSES,
     COUNT,
     MOST,
-    RenderedRows,
+    RenderedShapes,
     concepts,
     grid_factors,
     grid_indices,
+    label_as_released,
     labels,
-    released_labels,
     shapes,
 )  # fmt: skip
 
@@ -59,7 +59,7 @@ def test_sizes_and_classes(correlations: int) -> None:
 def test_pictures_show_their_hues_and_are_drawn_alike_in_any_batch() -> None:
     # Red floor, green walls, blue sphere, seen from the front at full size.
     row = np.ravel_multi_index((0, 3, 7, 7, 2, 7), module.SIZES)
-    rows = RenderedRows(np.array([row, 0, row], dtype=np.int64))
+    rows = RenderedShapes(np.array([row, 0, row], dtype=np.int64))
     x = rows.instances(np.array([0, 1, 2]))
     assert x.shape == (3, 3, 64, 64)
     assert x.dtype == np.float32
@@ -80,7 +80,7 @@ def test_the_released_reading() -> None:
     factors = split.train.factors(np.arange(len(split.train)))
     assert [len(np.unique(column)) for column in factors.T] == [5, 5, 5, 8, 4, 4]
     c = np.array([[1, 0, 1, 1, 0, 1], [0, 1, 1, 0, 1, 1]])
-    np.testing.assert_array_equal(released_labels(c), [2, 4 + 5])
+    np.testing.assert_array_equal(label_as_released(c), [2, 4 + 5])
     # Every concept decides about the factor after it.
     every = [shapes(MOST, seed=seed, reading="released").train.concepts_of for seed in range(3)]
     found = np.mean([np.abs(np.diag(np.corrcoef(of.T), 1)) for of in every], axis=0)

@@ -40,7 +40,7 @@ def test_pictures_come_in_the_order_that_was_asked_for(
     with h5py.File(path) as file:
         np.testing.assert_array_equal(pictures, file["images"][:][rows])
     assert len(sha256) == 64
-    part = shapes.Official(pictures, INDICES[rows].astype(np.float64))
+    part = shapes.ShapesFile(pictures, INDICES[rows].astype(np.float64))
     x = part.instances(np.array([1, 3]))
     assert x.shape == (2, 3, 64, 64)
     assert x.dtype == np.float32

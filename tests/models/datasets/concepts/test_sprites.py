@@ -15,11 +15,11 @@ from labapp.models.datasets.concepts.sprites import (
     CLASSES,
     MOST,
     concepts,
-    corrupted,
+    corrupt_backgrounds,
     four_labels,
     four_sprites,
+    label_as_released,
     labels,
-    released_labels,
     sprites,
     spurious,
 )
@@ -101,7 +101,7 @@ def test_the_released_reading() -> None:
     assert split.name == "dSprites(0), released reading"
     # Square, large, turned by less than half: [c2 c3] = [0 1]; heart at x 15: 4 + [0 1].
     indices = np.array([[0, 3, 0, 20, 20], [2, 0, 0, 15, 0], [2, 0, 0, 14, 0]])
-    np.testing.assert_array_equal(released_labels(indices), [1, 5, 7])
+    np.testing.assert_array_equal(label_as_released(indices), [1, 5, 7])
     np.testing.assert_array_equal(concepts(indices)[:, 3], [0, 1, 1])
     # Every fourth of 40 rotations.
     turned = split.train.factors(np.arange(len(split.train)))[:, 2]
@@ -130,7 +130,7 @@ def neighbours(split: ConceptSplit) -> list[float]:
 
 
 def test_a_corrupted_test_part_is_as_a_corrupted_training_part(plain: ConceptSplit) -> None:
-    changed = corrupted(plain.test, seed=3)
+    changed = corrupt_backgrounds(plain.test, seed=3)
     rows = np.arange(0, len(changed), 5)
     background = changed.instances(rows).min(axis=(1, 2))
     label = changed.labels(rows)

@@ -47,8 +47,8 @@ def shown(made: PhotoExplanation) -> np.ndarray:
 
 
 def test_gradcam_is_grey_on_one_scale_and_in_its_place(resnet: Classifier) -> None:
-    maps = gradcam(resnet, pictures_of(sets.held_rows(resnet), [job(4)]))[0]
-    (made,) = GradcamExplainer().explain(resnet, sets.held_rows(resnet), [job(4)], 1)
+    maps = gradcam(resnet, pictures_of(sets.load_test_rows(resnet), [job(4)]))[0]
+    (made,) = GradcamExplainer().explain(resnet, sets.load_test_rows(resnet), [job(4)], 1)
     found = shown(made)
     assert found.shape == (4, 24, 24)
     ids = [class_id(n) for n in range(20)]
@@ -64,7 +64,7 @@ def test_gradcam_is_grey_on_one_scale_and_in_its_place(resnet: Classifier) -> No
 
 
 def test_bagnet_is_grey_about_nothing(bagnet: Classifier) -> None:
-    rows = sets.held_rows(bagnet)
+    rows = sets.load_test_rows(bagnet)
     maps = bags.evidence(bagnet, pictures_of(rows, [job(4)]))
     greatest = bags.symmetric_range(maps)[0]
     (made,) = EvidenceExplainer().explain(bagnet, rows, [job(4)], 1)
@@ -82,7 +82,7 @@ def test_bagnet_is_grey_about_nothing(bagnet: Classifier) -> None:
 
 
 def test_a_photo_is_explained_the_same_whichever_others_are(resnet: Classifier) -> None:
-    explainer, rows = GradcamExplainer(), sets.held_rows(resnet)
+    explainer, rows = GradcamExplainer(), sets.load_test_rows(resnet)
     alone = explainer.explain(resnet, rows, [job(4)], 1)[0]
     among = explainer.explain(resnet, rows, [job(2), job(4), job(9)], 1)[1]
     assert alone.fields["options"] == among.fields["options"]
@@ -94,8 +94,10 @@ def test_a_photo_is_explained_the_same_whichever_others_are(resnet: Classifier) 
 def test_a_set_is_built_alike_twice_and_is_in_order(resnet: Classifier, tmp_path: Path) -> None:
     spec = replace(specs()["birds-gradcam"], wanted=SMALL)
     told: list[str] = []
-    one = sets.built_of(resnet, spec, seed=5, progress=lambda what, *_: told.append(what))
-    other = sets.built_of(resnet, spec, seed=5)
+    one = sets.build_from_classifier(
+        resnet, spec, seed=5, progress=lambda what, *_: told.append(what)
+    )
+    other = sets.build_from_classifier(resnet, spec, seed=5)
     assert (one.manifest, one.files) == (other.manifest, other.files)
     assert {"looking at photos", "explaining"} == set(told)
     folder = sets.write(one, tmp_path / "set")
@@ -108,7 +110,7 @@ def test_a_set_is_built_alike_twice_and_is_in_order(resnet: Classifier, tmp_path
 
 def test_a_model_of_another_method_is_refused(resnet: Classifier) -> None:
     with pytest.raises(ModelError, match="is built from a bagnet; birds/resnet is a resnet"):
-        sets.built_of(resnet, replace(specs()["birds-bagnet"], wanted=SMALL), seed=1)
+        sets.build_from_classifier(resnet, replace(specs()["birds-bagnet"], wanted=SMALL), seed=1)
 
 
 def test_too_few_photos_are_refused_with_their_number(
@@ -116,7 +118,7 @@ def test_too_few_photos_are_refused_with_their_number(
 ) -> None:
     monkeypatch.setattr(sets, "MOST", 2)
     with pytest.raises(StimuliError, match="too few photos for birds-gradcam: of 40 looked at"):
-        sets.built_of(resnet, specs()["birds-gradcam"], seed=1)
+        sets.build_from_classifier(resnet, specs()["birds-gradcam"], seed=1)
 
 
 class Brightness(HeatmapExplainer):
@@ -134,7 +136,7 @@ def test_photos_of_any_data_set_are_chosen_by_what_it_says_of_them(
 ) -> None:
     """Faces have two classes, no genera and no marks, and are files of the set."""
     faces = FacesData(dataset="faces", seed=1, train=1, validation=1, test=30).load().test
-    monkeypatch.setattr(sets, "held_rows", lambda *given: faces)
+    monkeypatch.setattr(sets, "load_test_rows", lambda *given: faces)
     monkeypatch.setattr(sets, "explainer_of", lambda spec: Brightness())
     spec = replace(
         specs()["birds-gradcam"],
@@ -143,7 +145,7 @@ def test_photos_of_any_data_set_are_chosen_by_what_it_says_of_them(
         model="faces/cnn",
         wanted=SetSize(3, 2, 2),
     )
-    built = sets.built_of(package.load("faces/cnn"), spec, seed=2)
+    built = sets.build_from_classifier(package.load("faces/cnn"), spec, seed=2)
     folder = sets.write(built, tmp_path / "light")
     manifest = importing.read_checked(folder).manifest
     assert manifest == built.manifest

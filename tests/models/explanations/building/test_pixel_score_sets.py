@@ -14,7 +14,7 @@ from labapp.models.datasets.faces import CLASSES, faces
 from labapp.models.datasets.painter import average_blocks
 from labapp.models.explanations import package, pixel_scores
 from labapp.models.explanations.building import commands
-from labapp.models.explanations.building.pixel_score_sets import scored_of, select
+from labapp.models.explanations.building.pixel_score_sets import build_scored_from, select
 from labapp.models.explanations.building.sets import SCORED_SPECS, BuiltSet, ScoredSpec
 from labapp.models.explanations.classifier import Classifier
 from labapp.models.explanations.data import METHODS, SCORINGS, FacesData, ids_of
@@ -38,16 +38,16 @@ def data() -> FacesData:
 
 @pytest.fixture(scope="module")
 def built(model: Classifier, data: FacesData) -> BuiltSet:
-    return scored_of(model, data.load(), SPEC, seed=4)
+    return build_scored_from(model, data.load(), SPEC, seed=4)
 
 
 def test_the_same_seed_gives_the_same_set(
     built: BuiltSet, model: Classifier, data: FacesData
 ) -> None:
-    again = scored_of(model, data.load(), SPEC, seed=4)
+    again = build_scored_from(model, data.load(), SPEC, seed=4)
     assert importing.manifest_text(again.manifest) == importing.manifest_text(built.manifest)
     assert again.files == built.files
-    other = scored_of(model, data.load(), SPEC, seed=5).manifest
+    other = build_scored_from(model, data.load(), SPEC, seed=5).manifest
     assert {one.id for one in other.photos} != {one.id for one in built.manifest.photos}
 
 
@@ -142,7 +142,7 @@ def test_classes_have_ids_whatever_they_are_called() -> None:
 
 def test_a_model_of_another_kind_is_refused(resnet: Classifier, data: FacesData) -> None:
     with pytest.raises(ModelError, match="The pixels of birds/resnet"):
-        scored_of(resnet, data.load(), SPEC, seed=1)
+        build_scored_from(resnet, data.load(), SPEC, seed=1)
 
 
 OURS = """
@@ -162,15 +162,15 @@ def test_a_package_scores_pixels_of_a_set_that_names_its_method(
     site = write_package(tmp_path, "ours", code, group="labapp.explanations", entry="IT")
     with on_path(site):
         assert SCORED_SPECS["faces-unmasking"].methods == SCORINGS
-        spec = commands.scored_spec(
+        spec = commands.find_scored_spec(
             None, "mine", "faces/cnn", each=3, wrong=1, methods="lrp,brightness"
         )
-        built = scored_of(model, data.load(), spec, seed=4)
+        built = build_scored_from(model, data.load(), spec, seed=4)
         with pytest.raises(UsageError, match="No method 'dark' scores pixels") as told:
-            commands.scored_spec(None, "mine", "faces/cnn", methods="dark")
+            commands.find_scored_spec(None, "mine", "faces/cnn", methods="dark")
         assert "gradient, guided_backprop, lrp, brightness" in (told.value.todo or "")
         with pytest.raises(UsageError, match="Found --methods lrp,lrp"):
-            commands.scored_spec(None, "mine", "faces/cnn", methods="lrp,lrp")
+            commands.find_scored_spec(None, "mine", "faces/cnn", methods="lrp,lrp")
     methods = [(method.id, method.name) for method in built.manifest.methods]
     assert methods == [("lrp", "LRP"), ("brightness", "Brightness")]
     assert built.manifest.made_with.endswith("--methods lrp,brightness")
@@ -196,7 +196,7 @@ def test_what_are_no_scores_is_refused_with_the_package(
         on_path(site),
         pytest.raises(ModelError, match=r"'brightness' of ours 0\.1 gives no score"),
     ):
-        scored_of(model, data.load(), spec, seed=1)
+        build_scored_from(model, data.load(), spec, seed=1)
 
 
 def holds(manifest: Manifest, *, each: int, wrong: int) -> None:

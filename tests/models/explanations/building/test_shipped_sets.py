@@ -51,7 +51,7 @@ def test_a_photo_of_a_shipped_set_is_what_its_model_says(name: str) -> None:
     explainer = sets.explainer_of(spec)
     assert explainer.prototypes(model) == manifest.prototypes
     chosen = manifest.photos[0] if spec.wanted.wrong == 0 else first_wrong_one(manifest)
-    rows = sets.held_rows(model)
+    rows = sets.load_test_rows(model)
     _, seed, _, species, number = chosen.photo.split(":")
     assert int(seed) == rows.seed
     row = 20 * int(number) + int(species)
@@ -114,9 +114,9 @@ def numbers(photo: dict[str, object]) -> list[list[float]]:
 @pytest.fixture
 def model(resnet: Classifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package of a classifier that has learned nothing, for a set of two times two photos."""
-    spec, explainer = sets._known()["birds-gradcam"]
+    spec, explainer = sets._list_specs()["birds-gradcam"]
     small = replace(spec, wanted=SetSize(1, 1, sets=2))
-    monkeypatch.setitem(sets._known(), "birds-gradcam", (small, explainer))
+    monkeypatch.setitem(sets._list_specs(), "birds-gradcam", (small, explainer))
     monkeypatch.setenv("LABAPP_STIMULI", str(tmp_path / "own"))
     weights = {
         name: value.numpy()

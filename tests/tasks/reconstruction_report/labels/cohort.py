@@ -17,7 +17,7 @@ from labapp.record.events import Source
 from labapp.record.events.lifecycle import DecoderWarmed, PartEnded, PartStarted, SessionCompleted
 from labapp.record.events.trials import TrialEnded
 from labapp.tasks.reconstruction.events import LabelEdited, TrialDrawn, TrialStarted
-from labapp.tasks.reconstruction.report.labels.sheet import NamedModels, named
+from labapp.tasks.reconstruction.report.labels.sheet import NamedModels, collect_names
 from tests.analysis.sessions import paired, stage_row
 from tests.helpers.journals import SessionBuilder
 
@@ -114,7 +114,7 @@ def tables(made: Sequence[SessionBuilder]) -> Tables:
 
 
 def names_of(made: Sequence[SessionBuilder]) -> NamedModels:
-    return named(tables(made))
+    return collect_names(tables(made))
 
 
 def write(made: Sequence[SessionBuilder], root: Path) -> list[Path]:

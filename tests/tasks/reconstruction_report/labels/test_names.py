@@ -28,14 +28,14 @@ from labapp.tasks.reconstruction.report.contents import of_study
 from labapp.tasks.reconstruction.report.labels.figures import SIDE_BY_SIDE, plates
 from labapp.tasks.reconstruction.report.labels.sheet import (
     NOTHING,
-    Found,
+    LabelResults,
     NamedModels,
-    Rating,
+    NameRatings,
     agreement,
+    collect_names,
+    count_covered,
     coverage,
-    covered,
     find,
-    named,
     order,
 )
 from tests.analysis.sessions import stage_row
@@ -120,7 +120,7 @@ def test_coverage_is_of_those_who_met_the_model() -> None:
     tc5 = next(one for one in found.models if one.model == "mnist8k/tc5")
     assert len(tc5.met) == 5
     assert [coverage(tc5, dial) for dial in tc5.dials] == [0.8, 0.6, 0.6, 0.6, 0.6]
-    assert covered(tc5) == 1
+    assert count_covered(tc5) == 1
     assert tc5.people == {"P01", "P02", "P03", "P04"}
 
 
@@ -162,7 +162,7 @@ def test_a_deidentified_copy_holds_no_names(tmp_path: Path) -> None:
     folders = [one.write(tmp_path / "data") for one in made]
     copy = export([folders[1]], tmp_path / "copy", deidentify=True)
     read = load([folders[0], copy])
-    found = named(read.included())
+    found = collect_names(read.included())
     assert found.withheld == {"names": 1}
     assert found.models[0].met == {"P01"}
     assert {name.participant for _, _, name in found.names} == {"P01"}
@@ -301,12 +301,12 @@ TC = "mnist8k/tc5"
 
 
 @pytest.fixture(scope="module")
-def found() -> Found:
+def found() -> LabelResults:
     return find(tables(cohort({TC: TC5, "mnist8k/tc10": TC10})), measured=faint(3))
 
 
 @pytest.fixture(scope="module")
-def drawn(found: Found) -> Sequence[ReportFigure]:
+def drawn(found: LabelResults) -> Sequence[ReportFigure]:
     return plates(found)
 
 
@@ -337,7 +337,7 @@ def test_a_figure_of_programs_says_so_by_itself() -> None:
 
 
 def test_dials_with_little_effect_are_hatched_and_starred(
-    found: Found, drawn: Sequence[ReportFigure]
+    found: LabelResults, drawn: Sequence[ReportFigure]
 ) -> None:
     ax = drawn[0].figure.axes[0]
     assert [bool(bar.get_hatch()) for bar in bars(ax)] == [False, False, True, False, False]
@@ -348,10 +348,10 @@ def test_dials_with_little_effect_are_hatched_and_starred(
     assert "hatched" not in plates(known)[0].caption
 
 
-def test_consistent_names_are_counted_beside_the_bars(found: Found) -> None:
+def test_consistent_names_are_counted_beside_the_bars(found: LabelResults) -> None:
     assert found.sheet is not None
     says = {line.name.id: line.name.text.startswith("3-5") for line in found.sheet.lines}
-    rated = replace(found, ratings=(Rating("a", says),))
+    rated = replace(found, ratings=(NameRatings("a", says),))
     plate = plates(rated)[0]
     shown = [text.get_text() for text in plate.figure.axes[0].texts]
     assert shown == ["4", "3", "3", "3 (2 ✓)", "3"]
@@ -378,7 +378,7 @@ def test_many_models_take_several_rows() -> None:
     assert {ax.get_ylim() for ax in shown} == {(5.6, -0.6)}
 
 
-def test_ids_on_one_page_are_of_one_figure_each(found: Found) -> None:
+def test_ids_on_one_page_are_of_one_figure_each(found: LabelResults) -> None:
     made = [session("P01", {TC: {1: "a"}}), session("P01", {TC: {1: "b"}}, study="other")]
     both = find(tables(made), measured=faint())
     html = "".join(part for study in both.studies for part in of_study(study, both))

@@ -15,8 +15,8 @@ from labapp.tasks.reconstruction.report.labels.sheet import (
     COLUMNS,
     RATED,
     WORDS,
-    Dial,
-    Model,
+    LabelledDial,
+    LabelledModel,
     Name,
     NamedModels,
     Sheet,
@@ -52,7 +52,7 @@ AWKWARD = (
 def sheet_of(*dials: tuple[str, ...]) -> Sheet:
     """A sheet of dials whose names are of different participants."""
     made = tuple(
-        Dial(
+        LabelledDial(
             number,
             f"Continuous {number}",
             f"z{number}",
@@ -62,7 +62,7 @@ def sheet_of(*dials: tuple[str, ...]) -> Sheet:
         for number, texts in enumerate(dials, start=1)
     )
     met = frozenset(f"P{who}" for who in range(9))
-    return draw(NamedModels((Model("study", "mnist8k/tc5", met, frozenset(), made),)))[1]
+    return draw(NamedModels((LabelledModel("study", "mnist8k/tc5", met, frozenset(), made),)))[1]
 
 
 SHEET = sheet_of(("thickness", "thick", "0-1"), ("rotate",), ("ccw", "6-7"))

@@ -29,13 +29,13 @@ from labapp.tasks.reconstruction.report.labels.sheet import (
     PARTICIPANTS,
     SHEET,
     TEXT,
-    Effects,
-    Found,
-    Model,
-    Rating,
+    DialEffects,
+    LabelledModel,
+    LabelResults,
+    NameRatings,
     find,
+    find_published,
     frames,
-    published,
 )
 from tests.helpers.pages import problems
 from tests.tasks.reconstruction_report.labels.cohort import (
@@ -54,9 +54,9 @@ TC = "mnist8k/tc5"
 def faint(*dials: int) -> sheet.Measure:
     """Effects in which these dials (from 1) do little."""
 
-    def measured(model: Model) -> Effects:
+    def measured(model: LabelledModel) -> DialEffects:
         shares = [0.01 if dial.number in dials else 0.5 for dial in model.dials]
-        return Effects(
+        return DialEffects(
             tuple(
                 DialEffect(dial.own_name, share, 10 * share, share, share)
                 for dial, share in zip(model.dials, shares, strict=True)
@@ -66,11 +66,11 @@ def faint(*dials: int) -> sheet.Measure:
     return measured
 
 
-def rated(found: Found, *says: dict[str, bool]) -> Found:
+def rated(found: LabelResults, *says: dict[str, bool]) -> LabelResults:
     """The same, rated: by rater what is said of each text, the others not consistent."""
     assert found.sheet is not None
     ratings = tuple(
-        Rating(
+        NameRatings(
             f"rater {at}",
             {line.name.id: said.get(line.name.text, False) for line in found.sheet.lines},
         )
@@ -80,17 +80,17 @@ def rated(found: Found, *says: dict[str, bool]) -> Found:
 
 
 @pytest.fixture(scope="module")
-def found() -> Found:
+def found() -> LabelResults:
     return find(tables(cohort({TC: TC5})), measured=faint(3))
 
 
-def words(found: Found, study: str = "names") -> str:
+def words(found: LabelResults, study: str = "names") -> str:
     """The section as it reads."""
     html = "".join(of_study(study, found))
     return unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))).strip()
 
 
-def test_a_dial_is_a_row_with_its_effect_its_coverage_and_its_names(found: Found) -> None:
+def test_a_dial_is_a_row_with_its_effect_its_coverage_and_its_names(found: LabelResults) -> None:
     rows = frames(found)["label_dials"]
     assert rows["dimension_title"].tolist() == [f"Continuous {n}" for n in range(1, 6)]
     assert rows["n_named"].tolist() == [4, 3, 3, 3, 3]
@@ -103,7 +103,7 @@ def test_a_dial_is_a_row_with_its_effect_its_coverage_and_its_names(found: Found
     assert "Continuous 3 little effect 1 3, 60 %" in said
 
 
-def test_consistent_is_what_every_rater_says(found: Found) -> None:
+def test_consistent_is_what_every_rater_says(found: LabelResults) -> None:
     both = rated(found, {"3-5-6": True, "3-5-blob": True, "6-7": True}, {"3-5-6": True})
     names = frames(both)["label_names"].set_index(["dimension", "text"])
     assert names.loc[(4, "3-5-6"), "consistent"]
@@ -118,7 +118,7 @@ def test_consistent_is_what_every_rater_says(found: Found) -> None:
     assert "“3-5-blob” (1 of 2 raters)" in re.sub(r"</?bdi>", "", html)
 
 
-def test_grey_and_bold_are_said_in_words_too(found: Found) -> None:
+def test_grey_and_bold_are_said_in_words_too(found: LabelResults) -> None:
     html = "".join(of_study("names", rated(found, {"rotate": True}, {"rotate": True})))
     row = next(row for row in html.split("<tr") if "Continuous 3" in row)
     assert row.count("faint") == 4
@@ -126,14 +126,14 @@ def test_grey_and_bold_are_said_in_words_too(found: Found) -> None:
     assert "✓" in row
 
 
-def test_one_rater_is_shown_as_one(found: Found) -> None:
+def test_one_rater_is_shown_as_one(found: LabelResults) -> None:
     said = words(rated(found, {"rotate": True}))
     assert "one rater (rater 1) calls consistent" in said
     assert "How far raters agree cannot be told from one." in said
     assert frames(rated(found, {}))["label_agreement"].empty
 
 
-def test_without_raters_nothing_is_bold(found: Found) -> None:
+def test_without_raters_nothing_is_bold(found: LabelResults) -> None:
     assert "Nobody has said yet which names are consistent" in words(found)
     assert "✓" not in words(found)
     assert "agreed" not in "".join(of_study("names", found))
@@ -165,7 +165,8 @@ def test_models_of_one_size_share_a_table() -> None:
 
 def test_the_published_numbers_are_what_can_be_counted_in_the_paper() -> None:
     kinds = {
-        name: published(f"mnist8k/{name}") for name in ("ae5", "tc5", "ss5", "ae10", "tc10", "ss10")
+        name: find_published(f"mnist8k/{name}")
+        for name in ("ae5", "tc5", "ss5", "ae10", "tc10", "ss10")
     }
     assert {name: len(one.names) for name, one in kinds.items() if one} == {
         "ae5": 5,
@@ -182,10 +183,10 @@ def test_the_published_numbers_are_what_can_be_counted_in_the_paper() -> None:
     assert tc5.covered == 1
     assert all(n <= PARTICIPANTS for one in kinds.values() if one for n in one.names)
     assert "only 20% of users" in TEXT
-    assert published("mnist8k/tc5").same_model is False
-    assert published("mnist8k/vae5") is None
-    assert published("mnist/tc5") is None, "nothing follows from an id"
-    assert published("dsprites/ae") is None
+    assert find_published("mnist8k/tc5").same_model is False
+    assert find_published("mnist8k/vae5") is None
+    assert find_published("mnist/tc5") is None, "nothing follows from an id"
+    assert find_published("dsprites/ae") is None
 
 
 def test_names_that_programs_gave_are_said_to_be_theirs() -> None:
@@ -257,8 +258,8 @@ def test_the_effects_are_those_of_the_installed_model() -> None:
     assert found.why_not == ""
 
 
-def test_of_another_model_under_the_same_id_nothing_is_grey(found: Found) -> None:
-    def of_cards(*cards: str, model: str = TC) -> Effects:
+def test_of_another_model_under_the_same_id_nothing_is_grey(found: LabelResults) -> None:
+    def of_cards(*cards: str, model: str = TC) -> DialEffects:
         return sheet.measure(replace(found.models[0], model=model, cards=frozenset(cards)))
 
     effects = of_cards("0" * 64)
@@ -270,7 +271,7 @@ def test_of_another_model_under_the_same_id_nothing_is_grey(found: Found) -> Non
 
 
 def test_a_damaged_model_says_so(
-    found: Found, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    found: LabelResults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(resources.models() / TC, tmp_path / TC)
     (tmp_path / TC / "decoder.safetensors").write_bytes(b"broken")
@@ -280,8 +281,8 @@ def test_a_damaged_model_says_so(
     assert "decoder.safetensors" in effects.why_not
 
 
-def test_why_nothing_is_grey_is_said(found: Found) -> None:
-    found = replace(found, effects=(Effects(why_not="it is gone"),))
+def test_why_nothing_is_grey_is_said(found: LabelResults) -> None:
+    found = replace(found, effects=(DialEffects(why_not="it is gone"),))
     said = words(found)
     assert "mnist8k/tc5: the effect of its dials is not known here, and none is grey." in said
     assert "Why: it is gone." in said

@@ -10,18 +10,24 @@ from matplotlib.axes import Axes
 from labapp.base.figure_style import ACCENT, HAIRLINE, INK, SECONDARY, points_of, style
 from labapp.base.report import kit
 from labapp.base.report.drawing import ReportFigure, add_heading
-from labapp.tasks.reconstruction.report.labels.sheet import COVERED, Effects, Found, Model, coverage
+from labapp.tasks.reconstruction.report.labels.sheet import (
+    COVERED,
+    DialEffects,
+    LabelledModel,
+    LabelResults,
+    coverage,
+)
 
 SIDE_BY_SIDE = 3
 """Models in one row of panels; fewer leave room, so that letters are always of one size."""
 
 
-def plates(result: Found) -> list[ReportFigure]:
+def plates(result: LabelResults) -> list[ReportFigure]:
     """A figure for each study with names and number of sliders, in the order of the tables."""
     return [plate for study in result.studies for plate in of_study(study, result)]
 
 
-def of_study(study: str, result: Found) -> list[ReportFigure]:
+def of_study(study: str, result: LabelResults) -> list[ReportFigure]:
     models = result.of_study(study)
     return [
         _plate(f"labels-{study}-{sliders}", list(some), result)
@@ -29,7 +35,9 @@ def of_study(study: str, result: Found) -> list[ReportFigure]:
     ]
 
 
-def _plate(name: str, models: list[tuple[Model, Effects]], result: Found) -> ReportFigure:
+def _plate(
+    name: str, models: list[tuple[LabelledModel, DialEffects]], result: LabelResults
+) -> ReportFigure:
     dials = max(len(model.dials) for model, _ in models)
     with mpl.rc_context(style()):
         height = 0.85 + 0.26 * dials
@@ -55,7 +63,7 @@ def _plate(name: str, models: list[tuple[Model, Effects]], result: Found) -> Rep
     )
 
 
-def _panel(ax: Axes, model: Model, effects: Effects, result: Found) -> None:
+def _panel(ax: Axes, model: LabelledModel, effects: DialEffects, result: LabelResults) -> None:
     little = [effect.little for effect in effects.of] or [False] * len(model.dials)
     ax.axvline(100 * COVERED, color=SECONDARY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
     for place, (dial, faint) in enumerate(zip(model.dials, little, strict=True)):

@@ -41,7 +41,7 @@ import pandas as pd
 
 from labapp.analysis.column import number, text, whole, yes
 from labapp.analysis.declared import follows
-from labapp.analysis.tables import Tables, typed
+from labapp.analysis.tables import Tables, build_frame
 from labapp.base.errors import ModelError, RatingError
 from labapp.base.reading import files, tables
 from labapp.base.reading.tables import MARK, AsItIs, write_csv
@@ -49,7 +49,7 @@ from labapp.base.report.listing import records
 from labapp.base.report.page import count
 from labapp.coding.agreement.coefficients import CohenKappa, FleissKappa
 from labapp.coding.agreement.measure import DRAWS, SEED, Ratings, resample
-from labapp.models.representations.card import installed, published_as
+from labapp.models.representations.card import find_card, find_published_name
 from labapp.models.representations.recipe import MnistData
 from labapp.tasks.reconstruction.plan import TASK
 
@@ -90,7 +90,7 @@ TEXT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedNames:
     """Of one model of the paper. names: in each row of its table; named_any: per cent of users with
     at least one name, over both D; same_model: ours was imported, or trained on all digits."""
 
@@ -104,15 +104,15 @@ class Published:
         return sum(n >= COVERED * PARTICIPANTS for n in self.names)
 
 
-def published(model: str) -> Published | None:
+def find_published(model: str) -> PublishedNames | None:
     """Of the model that ours is or stands for, as its card says, if the paper tells its names."""
-    own = published_as(model, PAPER)
-    card = installed(model)
+    own = find_published_name(model, PAPER)
+    card = find_card(model)
     if own not in _NAMES or card is None or card.dataset != "mnist":
         return None
     imported = card.origin is not None
     full = isinstance(card.data, MnistData) and card.data.digits == "all"
-    return Published(_NAMES[own], _NAMED_ANY[own.rstrip("0123456789")], imported or full)
+    return PublishedNames(_NAMES[own], _NAMED_ANY[own.rstrip("0123456789")], imported or full)
 
 
 _ORDER = ("ae", "vae", "ig", "tc", "ss", "gt")
@@ -132,7 +132,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Dial:
+class LabelledDial:
     """A dial of a model, and its names by participant. number: from 1 as on the screen; title: as
     the paper calls it (Discrete 1, Continuous 3); own_name: the representation's; distance: the
     study's, by its name, None where sessions say none."""
@@ -153,7 +153,7 @@ class Dial:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class LabelledModel:
     """A model of one study with its dials. met: participants who met it; cards: hashes of its model
     card that the sessions recorded (none, one, or, of a model that was replaced, several).
     programs: of those who met it, the simulated ones. published: what the paper prints of the model
@@ -163,9 +163,9 @@ class Model:
     model: str
     met: frozenset[str]
     cards: frozenset[str]
-    dials: tuple[Dial, ...]
+    dials: tuple[LabelledDial, ...]
     programs: frozenset[str] = frozenset()
-    published: Published | None = None
+    published: PublishedNames | None = None
 
     @property
     def sliders(self) -> int:
@@ -182,11 +182,11 @@ class Model:
 class NamedModels:
     """All models that could be named. withheld: participants whose names are not here, by study."""
 
-    models: tuple[Model, ...] = ()
+    models: tuple[LabelledModel, ...] = ()
     withheld: dict[str, int] = field(default_factory=dict)
 
     @property
-    def names(self) -> tuple[tuple[Model, Dial, Name], ...]:
+    def names(self) -> tuple[tuple[LabelledModel, LabelledDial, Name], ...]:
         return tuple(
             (model, dial, name)
             for model in self.models
@@ -195,7 +195,7 @@ class NamedModels:
         )
 
 
-def named(counted: Tables) -> NamedModels:
+def collect_names(counted: Tables) -> NamedModels:
     """The names of the sessions that count (`Tables.included()`); nothing where there are none."""
     if not (counted.labels["final"] & (counted.labels["text"].fillna("") != "")).any():
         return NamedModels()
@@ -225,7 +225,9 @@ def named(counted: Tables) -> NamedModels:
                 replace(
                     made,
                     programs=made.met & programs.get(study, frozenset()),
-                    published=published(model) if follows(counted, study, NAME, PAPER) else None,
+                    published=find_published(model)
+                    if follows(counted, study, NAME, PAPER)
+                    else None,
                 )
             )
     result.sort(key=lambda model: (model.study, model.sliders, order(model.model)))
@@ -249,14 +251,16 @@ def _final(counted: Tables, hidden: set[tuple[str, str, str]]) -> _Given:
     return given
 
 
-def _model(study: str, model: str, met: frozenset[str], rows: pd.DataFrame, given: _Given) -> Model:
-    dials: dict[int, Dial] = {}
+def _model(
+    study: str, model: str, met: frozenset[str], rows: pd.DataFrame, given: _Given
+) -> LabelledModel:
+    dials: dict[int, LabelledDial] = {}
     counts: dict[str, int] = {}
     for row in records(rows.drop_duplicates("dimension").sort_values("dimension")):
         kind = str(row["dial"]).capitalize()
         counts[kind] = counts.get(kind, 0) + 1
         number = int(row["dimension"])
-        dials[number] = Dial(
+        dials[number] = LabelledDial(
             number,
             f"{kind} {counts[kind]}",
             row["dimension_name"],
@@ -264,13 +268,13 @@ def _model(study: str, model: str, met: frozenset[str], rows: pd.DataFrame, give
             tuple(given.get((study, model, number), ())),
         )
     cards = frozenset(str(sha) for sha in rows["card_sha256"].dropna())
-    return Model(study, model, met, cards, tuple(dials.values()))
+    return LabelledModel(study, model, met, cards, tuple(dials.values()))
 
 
 def order(model: str) -> tuple[int, str]:
     """Models as the paper's tables list them (AE, TC, SS), by their cards; others after them by
     id."""
-    kind = published_as(model, PAPER).rstrip("0123456789")
+    kind = find_published_name(model, PAPER).rstrip("0123456789")
     return (_ORDER.index(kind) if kind in _ORDER else len(_ORDER), model)
 
 
@@ -304,9 +308,9 @@ A name counts as consistent where every rater says yes.
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    model: Model
-    dial: Dial
+class SheetLine:
+    model: LabelledModel
+    dial: LabelledDial
     name: Name
 
     @property
@@ -321,7 +325,7 @@ class Sheet:
     another name makes another sheet."""
 
     id: str
-    lines: tuple[Line, ...]
+    lines: tuple[SheetLine, ...]
 
     def text(self) -> str:
         """As CSV with commas and a byte order mark, without which some spreadsheet programs do not
@@ -336,7 +340,7 @@ class Sheet:
                 line.dial.number,
                 line.dial.title,
                 AsItIs(MARK + line.name.text),
-                ", ".join(quoted(name.text) for name in line.dial.others(line.name)),
+                ", ".join(quote(name.text) for name in line.dial.others(line.name)),
                 ALONE if line.alone else "",
             )
             for line in self.lines
@@ -345,7 +349,7 @@ class Sheet:
         return "\ufeff" + stream.getvalue()
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     return f"{OPEN}{text}{CLOSE}"
 
 
@@ -367,16 +371,16 @@ def draw(named_models: NamedModels) -> tuple[NamedModels, Sheet]:
     }
     mark = _hash(*sorted(keys))[:12]
 
-    def drawn(key: str) -> tuple[str, str]:
+    def draw_key(key: str) -> tuple[str, str]:
         model, dial, _ = keys[key]
         return _hash(mark, model.study, model.model, str(dial.number)), _hash(mark, key)
 
     digits = max(3, len(str(len(keys))))
     ids = {
-        key: f"N{place:0{digits}d}" for place, key in enumerate(sorted(keys, key=drawn), start=1)
+        key: f"N{place:0{digits}d}" for place, key in enumerate(sorted(keys, key=draw_key), start=1)
     }
 
-    def with_ids(model: Model, dial: Dial) -> Dial:
+    def with_ids(model: LabelledModel, dial: LabelledDial) -> LabelledDial:
         names = (replace(name, id=ids[_key(model, dial, name)]) for name in dial.names)
         return replace(dial, names=tuple(sorted(names, key=lambda name: name.id)))
 
@@ -385,11 +389,11 @@ def draw(named_models: NamedModels) -> tuple[NamedModels, Sheet]:
         for model in named_models.models
     )
     named = NamedModels(models, named_models.withheld)
-    lines = sorted((Line(*name) for name in named.names), key=lambda line: line.name.id)
+    lines = sorted((SheetLine(*name) for name in named.names), key=lambda line: line.name.id)
     return named, Sheet(f"S-{mark}", tuple(lines))
 
 
-def _key(model: Model, dial: Dial, name: Name) -> str:
+def _key(model: LabelledModel, dial: LabelledDial, name: Name) -> str:
     where = (model.study, model.model, str(dial.number), name.stage)
     return repr((*where, name.participant, name.session, name.text))
 
@@ -401,7 +405,7 @@ def _hash(*parts: str) -> str:
 Row = dict[str, Any]
 
 
-def frames(result: Found) -> dict[str, pd.DataFrame]:
+def frames(result: LabelResults) -> dict[str, pd.DataFrame]:
     """By name, in the order they are written; without names they have no rows."""
     rows: dict[str, list[Row]] = {
         "label_names": [
@@ -414,10 +418,10 @@ def frames(result: Found) -> dict[str, pd.DataFrame]:
         "label_models": list(_models(result)),
         "label_agreement": list(_agreement(result)),
     }
-    return {name: typed(rows[name], columns) for name, columns in LABEL_TABLES.items()}
+    return {name: build_frame(rows[name], columns) for name, columns in LABEL_TABLES.items()}
 
 
-def _dial(model: Model, dial: Dial) -> Row:
+def _dial(model: LabelledModel, dial: LabelledDial) -> Row:
     return {
         "study": model.study,
         "model": model.model,
@@ -427,7 +431,7 @@ def _dial(model: Model, dial: Dial) -> Row:
     }
 
 
-def _name(result: Found, model: Model, dial: Dial, name: Name) -> Row:
+def _name(result: LabelResults, model: LabelledModel, dial: LabelledDial, name: Name) -> Row:
     votes = [rating.says[name.id] for rating in result.ratings]
     texts = (f"{r.rater}: {'yes' if r.says[name.id] else 'no'}" for r in result.ratings)
     return _dial(model, dial) | {
@@ -443,7 +447,7 @@ def _name(result: Found, model: Model, dial: Dial, name: Name) -> Row:
     }
 
 
-def _dials(result: Found) -> Iterator[Row]:
+def _dials(result: LabelResults) -> Iterator[Row]:
     for model, effects in zip(result.models, result.effects, strict=True):
         theirs = model.published
         for at, dial in enumerate(model.dials):
@@ -464,7 +468,7 @@ def _dials(result: Found) -> Iterator[Row]:
             }
 
 
-def _models(result: Found) -> Iterator[Row]:
+def _models(result: LabelResults) -> Iterator[Row]:
     for model, effects in zip(result.models, result.effects, strict=True):
         theirs = model.published
         agreed = [result.n_consistent(dial) for dial in model.dials]
@@ -476,7 +480,7 @@ def _models(result: Found) -> Iterator[Row]:
             "named_any_share": len(model.people) / len(model.met) if model.met else None,
             "published_named_any_share": theirs.named_any / 100 if theirs else None,
             "n_dials": len(model.dials),
-            "n_covered": covered(model),
+            "n_covered": count_covered(model),
             "published_n_covered": theirs.covered if theirs else None,
             "n_little_effect": sum(effect.little for effect in effects.of) if effects.of else None,
             "n_names": sum(len(dial.names) for dial in model.dials),
@@ -484,7 +488,7 @@ def _models(result: Found) -> Iterator[Row]:
         }
 
 
-def _agreement(result: Found) -> Iterator[Row]:
+def _agreement(result: LabelResults) -> Iterator[Row]:
     if (both := result.agreement) is not None:
         yield {
             "n_raters": both.raters,
@@ -580,14 +584,14 @@ _SAFE = "No analysis was made; the file was only read."
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
+class NameRatings:
     """What one rater says of each name, by the name's id. rater: the file's name without ending."""
 
     rater: str
     says: dict[str, bool]
 
 
-def read_ratings(paths: Sequence[Path], sheet: Sheet) -> tuple[Rating, ...]:
+def read_ratings(paths: Sequence[Path], sheet: Sheet) -> tuple[NameRatings, ...]:
     """The sheets that raters filled in, held against the names of the sessions.
 
     Raises RatingError (file, line, column, what was found, what is allowed) when a file cannot be
@@ -595,12 +599,12 @@ def read_ratings(paths: Sequence[Path], sheet: Sheet) -> tuple[Rating, ...]:
     changed, or says something other than yes or no.
     """
     check_files(paths)
-    result: list[Rating] = []
+    result: list[NameRatings] = []
     for path in paths:
         # With its folder where another rater's file is called the same.
         taken = any(rating.rater == path.stem for rating in result)
         rater = f"{path.parent.name}/{path.stem}" if taken else path.stem
-        result.append(Rating(rater, _read(path, sheet)))
+        result.append(NameRatings(rater, _read(path, sheet)))
     return tuple(result)
 
 
@@ -662,7 +666,7 @@ def _read(path: Path, sheet: Sheet) -> dict[str, bool]:
     return says
 
 
-def _word(place: _Place, line: Line) -> bool:
+def _word(place: _RatedRow, line: SheetLine) -> bool:
     """yes or no; a name without others beside it can agree with none."""
     rating = WORDS.get(place.cell(RATED).casefold())
     if rating is None:
@@ -674,7 +678,7 @@ def _word(place: _Place, line: Line) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _RatedRow:
     """A row of a file. line: number of its first line in the file, from 1."""
 
     path: Path
@@ -693,12 +697,12 @@ class _Place:
         )
 
 
-def _rows(path: Path) -> Iterator[_Place]:
+def _rows(path: Path) -> Iterator[_RatedRow]:
     try:
         table = tables.read(files.content(path), padded=True)
         places = table.columns(NEEDED)
         for line, cells in table.rows:
-            yield _Place(path, line, {column: cells[at] for column, at in places.items()})
+            yield _RatedRow(path, line, {column: cells[at] for column, at in places.items()})
     except OSError as error:
         raise RatingError(
             f"{path} cannot be read: {error.strerror or error}.",
@@ -720,7 +724,7 @@ def _plain(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Effects:
+class DialEffects:
     """of: each dial's, in the order of the dials; empty where they are not known, and why_not says
     why."""
 
@@ -728,34 +732,34 @@ class Effects:
     why_not: str = ""
 
 
-Measure = Callable[[Model], Effects]
+Measure = Callable[[LabelledModel], DialEffects]
 
 
-def measure(model: Model) -> Effects:
+def measure(model: LabelledModel) -> DialEffects:
     """Load the model and turn its dials (`representations.effects`)."""
     from labapp.models.representations.card import CARD
     from labapp.models.representations.package import find, load_package
 
     if len(model.cards) != 1:
         why = "several versions of it were met" if model.cards else "its hash was not recorded"
-        return Effects(why_not=why)
+        return DialEffects(why_not=why)
     try:
         card = find(model.model) / CARD
         if sha256(files.content(card)).hexdigest() not in model.cards:
-            return Effects(why_not="the model installed here under this id is another one")
+            return DialEffects(why_not="the model installed here under this id is another one")
         decoder = load_package(model.model, "cpu")
     except ModelError as error:
-        return Effects(why_not=error.what.rstrip("."))
+        return DialEffects(why_not=error.what.rstrip("."))
     if len(decoder.space) != len(model.dials):
-        return Effects(why_not="the model installed here has other dials")
+        return DialEffects(why_not="the model installed here has other dials")
     from labapp.models.representations.effects import effects
 
     distances = {dial.distance for dial in model.dials}
-    return Effects(effects(decoder, distances.pop() if len(distances) == 1 else None))
+    return DialEffects(effects(decoder, distances.pop() if len(distances) == 1 else None))
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class NameAgreement:
     """Of two raters or more, over the names that can agree with another one.
 
     n : names. percent : of names on which all raters say the same, 0-100; None without names.
@@ -780,17 +784,17 @@ class Agreement:
         return "Cohen's kappa" if self.raters == 2 else "Fleiss's kappa"
 
 
-def agreement(says: Sequence[Sequence[bool]]) -> Agreement:
+def agreement(says: Sequence[Sequence[bool]]) -> NameAgreement:
     """says: by rater what he or she says of each name, in one order; two raters or more."""
     votes = np.asarray(says, dtype=bool).reshape(len(says), -1)
     raters, n = votes.shape
     if n == 0:
-        return Agreement(raters, 0, None, None, None, None, 0, "there is no name to agree on")
+        return NameAgreement(raters, 0, None, None, None, None, 0, "there is no name to agree on")
     percent = 100 * float(np.mean((votes == votes[0]).all(axis=0)))
     if (votes == votes[0, 0]).all():
         text = "consistent" if votes[0, 0] else "not consistent"
         why = f"every rater calls every name {text}, so that agreement by chance is certain"
-        return Agreement(raters, n, percent, None, None, None, 0, why)
+        return NameAgreement(raters, n, percent, None, None, None, 0, why)
     # A draw of names is a draw of how many there are of each kind of votes.
     kinds, counts = np.unique(votes.T.astype(np.int64), axis=0, return_counts=True)
     alone = np.arange(len(kinds))
@@ -802,22 +806,22 @@ def agreement(says: Sequence[Sequence[bool]]) -> Agreement:
     defined = drawn[np.isfinite(drawn)]
     undefined = DRAWS - defined.size
     if undefined > DRAWS / 2:
-        return Agreement(raters, n, percent, kappa, None, None, undefined)
+        return NameAgreement(raters, n, percent, kappa, None, None, undefined)
     low, high = (float(end) for end in np.percentile(defined, [2.5, 97.5]))
-    return Agreement(raters, n, percent, kappa, low, high, undefined)
+    return NameAgreement(raters, n, percent, kappa, low, high, undefined)
 
 
 @dataclass(frozen=True)
-class Found:
+class LabelResults:
     """All names of an analysis. models: by study, then as the paper's tables list them; effects: of
     each of these; ratings: one a rater; agreement: where there are two raters or more. withheld:
     participants, by study, whose names a de-identified copy does not hold."""
 
-    models: tuple[Model, ...]
-    effects: tuple[Effects, ...]
+    models: tuple[LabelledModel, ...]
+    effects: tuple[DialEffects, ...]
     sheet: Sheet | None
-    ratings: tuple[Rating, ...]
-    agreement: Agreement | None
+    ratings: tuple[NameRatings, ...]
+    agreement: NameAgreement | None
     withheld: dict[str, int]
 
     @property
@@ -826,7 +830,7 @@ class Found:
         named = (model for model in self.models if any(dial.names for dial in model.dials))
         return sorted({model.study for model in named})
 
-    def of_study(self, study: str) -> list[tuple[Model, Effects]]:
+    def of_study(self, study: str) -> list[tuple[LabelledModel, DialEffects]]:
         both = zip(self.models, self.effects, strict=True)
         return [(model, effects) for model, effects in both if model.study == study]
 
@@ -844,27 +848,29 @@ class Found:
             return None
         return all(rating.says[name.id] for rating in self.ratings)
 
-    def n_consistent(self, dial: Dial) -> int | None:
+    def n_consistent(self, dial: LabelledDial) -> int | None:
         """Its names that count as consistent; None without raters."""
         return sum(map(bool, map(self.consistent, dial.names))) if self.ratings else None
 
 
-def coverage(model: Model, dial: Dial) -> float:
+def coverage(model: LabelledModel, dial: LabelledDial) -> float:
     """Share of the participants who met the model that named the dial, 0-1."""
     return len(dial.people) / len(model.met) if model.met else 0.0
 
 
-def covered(model: Model) -> int:
+def count_covered(model: LabelledModel) -> int:
     return sum(coverage(model, dial) >= COVERED for dial in model.dials)
 
 
-NOTHING = Found((), (), None, (), None, {})
+NOTHING = LabelResults((), (), None, (), None, {})
 
 
-def find(counted: Tables, ratings: Sequence[Path] = (), measured: Measure = measure) -> Found:
+def find(
+    counted: Tables, ratings: Sequence[Path] = (), measured: Measure = measure
+) -> LabelResults:
     """counted: `Tables.included()`; ratings: files of raters; measured: gives the effects of a
     model's dials. Raises RatingError when a file does not fit the names, see `read_ratings`."""
-    names = named(counted)
+    names = collect_names(counted)
     if not names.names:
         if ratings:
             raise RatingError(
@@ -880,4 +886,4 @@ def find(counted: Tables, ratings: Sequence[Path] = (), measured: Measure = meas
         open_ones = [line.name.id for line in sheet.lines if not line.alone]
         together = agreement([[rating.says[label] for label in open_ones] for rating in says])
     effects = tuple(measured(model) for model in names.models)
-    return Found(names.models, effects, sheet, says, together, names.withheld)
+    return LabelResults(names.models, effects, sheet, says, together, names.withheld)
