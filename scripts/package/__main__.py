@@ -112,9 +112,9 @@ def run(*command: str | Path, quiet: bool = False, **environment: str) -> None:
 
 def build_wheels(out: Path) -> Path:
     """labapp's wheel with its documentation, and those of its models."""
-    for source in (ROOT, *sorted((ROOT / "scripts" / "wheels").iterdir())):
+    for project in (ROOT / "pyproject.toml", *sorted(ROOT.glob("scripts/wheels/*/pyproject.toml"))):
         command = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(out)]
-        run(*command, source)
+        run(*command, project.parent)
     return out
 
 

@@ -30,11 +30,11 @@ MOVES = {("sessions move", key) for key in ("session", "pilot", "reason", "path"
 
 ELSEWHERE = {
     "concepts import": "tests/models/concepts/test_imported.py",
-    "concepts intervene": "tests/cli/test_concepts.py",
-    "concepts score": "tests/cli/test_concepts.py",
+    "concepts intervene": "tests/cli/test_models.py",
+    "concepts score": "tests/cli/test_models.py",
     "concepts stimuli": "tests/cli/test_json.py",
-    "concepts train": "tests/cli/test_concepts.py",
-    "metrics": "tests/cli/test_metrics.py",
+    "concepts train": "tests/cli/test_models.py",
+    "metrics": "tests/cli/test_models.py",
     "models evaluate": "tests/cli/test_models.py",
     "models import": "tests/cli/test_json.py",
     "participants merge": "tests/session/test_merging.py",

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from labapp.analysis.analyze import FILE as REPORT  # the English of both is in the code
 from labapp.base import resources
-from labapp.base.errors import StudyError
+from labapp.base.errors import CheckFailed, StudyError
 from labapp.cli.main import app
 from labapp.record.journal.read import check_journal
 from labapp.session.resuming import is_finished, read_verified_events
@@ -186,7 +186,7 @@ def test_a_translation_that_lacks_words_is_refused_by_the_check(tmp_path: Path) 
     own.write_text(re.sub(r"(?m)^skip:.*\n", "", shipped))
     said = CliRunner().invoke(app, ["studies", "check", str(path)])
     assert said.exit_code != 0
-    assert isinstance(said.exception, StudyError)
+    assert isinstance(said.exception, CheckFailed)
     assert "texts/de/participant.yaml: lacks the words for skip" in said.exception.what
 
 

@@ -3,7 +3,7 @@ figures of reports."""
 
 import pytest
 
-from labapp.testing import rehearsal
+from labapp.testing import answers
 from tests.helpers.few_drawn import few_drawn
 from tests.helpers.nightly import EVERYTHING
 from tests.helpers.undrawn import undrawn
@@ -17,4 +17,4 @@ def unreported(monkeypatch: pytest.MonkeyPatch) -> None:
     """By day the kit makes no report, which takes half of its time, of a task with a fault that is
     in none: of the tasks that are in order it makes one."""
     if not EVERYTHING:
-        monkeypatch.setattr(rehearsal, "report", lambda tables: "")
+        monkeypatch.setattr(answers, "report", lambda tables: "")

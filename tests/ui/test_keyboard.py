@@ -503,7 +503,7 @@ PLAIN = Qt.KeyboardModifier.NoModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 STUDIES = {
-    "quickstart": "consent reconstruction pages questionnaire resting",
+    "quickstart": "consent reconstruction pages questionnaire resting survey",
     "synthetic-crowd": "single_dimension",
     "unmasking-faces": "unmasking",
     "dsprites-demo": "interview",
@@ -513,6 +513,8 @@ STUDIES = {
 }
 
 """The tasks (their folders) whose screens are looked at in each study."""
+
+SURVEY = "https://survey.example.org/?pid={participant}"
 
 PRESSED = (
     *(Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_Left),
@@ -713,12 +715,13 @@ def test_no_key_reaches_the_other_person_while_a_question_is_open(
 
 
 def with_every_page(folder: Path) -> Path:
-    """The quickstart with a break and a questionnaire before its end."""
+    """The quickstart with a break, a questionnaire and the way to a survey before its end."""
     path = put_beside(folder) / "quickstart.yaml"
     study = yaml.safe_load((assets() / "studies" / path.name).read_text("utf-8"))
     study["flow"][-1:-1] = [
         {"break": "texts/{language}/debrief.md", "at_least_s": 60},
         {"questionnaire": "seq"},
+        {"survey": "texts/{language}/survey.md", "link": SURVEY, "open_with": "qr-code"},
     ]
     path.write_text(yaml.safe_dump(study, sort_keys=False), "utf-8")
     return path

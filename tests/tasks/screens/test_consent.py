@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from labapp.base.errors import DataFolderError, SessionError
+from labapp.base.errors import DataFolderError, SessionError, TargetExists
 from labapp.session.private import consents
 from labapp.study.loading import load
 from labapp.ui.consent_pdf import write_blank, write_signed
@@ -174,7 +174,7 @@ def test_the_form_is_written_blank_and_signed(form, tmp_path):
     # The picture of the signature is in one of them only.
     assert b"/Width 900" in signed.read_bytes()
     assert b"/Width 900" not in blank.read_bytes()
-    with pytest.raises(DataFolderError, match="already something"):
+    with pytest.raises(TargetExists, match="already something"):
         write_signed(signed, folder, private)
     with pytest.raises(SessionError, match="holds no signature"):
         write_signed(tmp_path / "other.pdf", folder, tmp_path / "elsewhere")

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from labapp.base.errors import DatasetError, LabappError, ModelError, StimuliError, UsageError
+from labapp.base.errors import (
+    DatasetError,
+    LabappError,
+    ModelError,
+    ModelNotFound,
+    StimuliError,
+    UsageError,
+)
 from labapp.cli.main import app
 from labapp.models.explanations import masked
 from labapp.models.stimuli import importing, library
@@ -126,7 +133,7 @@ def test_what_cannot_be_built_is_told(lab: Path, tmp_path: Path) -> None:
         ((*model, "--id", "faces-unmasking"), StimuliError, "comes with the program"),
         ((*model, "--id", "mine"), ModelError, "was trained on a folder of pictures"),
         ((*model, "--id", "mine", "--data", tmp_path), DatasetError, "has no folder anger"),
-        (("--model", "own/none", "--id", "mine"), ModelError, "own/none"),
+        (("--model", "own/none", "--id", "mine"), ModelNotFound, "own/none"),
         (("--model", "birds/resnet", "--id", "mine"), ModelError, "The pixels of birds/resnet"),
     ):
         found = refused("stimuli", "build", *args)
