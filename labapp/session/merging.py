@@ -39,7 +39,7 @@ LeaveOut = Literal["unknown", "twice", "without-id", "withdrawn"]
 id, and of somebody who withdrew."""
 NAME = re.compile(r"[a-z][a-z0-9_]{0,29}")
 TOLD = 20
-"""So many rows, or differences, are told one by one."""
+"""At most so many rows, or differences, are listed one by one."""
 WORKBOOK = ".xlsx"
 _INTEGER = re.compile(r"-?(0|[1-9]\d{0,14})")
 _NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})([.,]\d{1,17})?([eE][+-]?\d{1,2})?")

@@ -163,7 +163,7 @@ class WarmDecoders:
         )
 
     def with_others(self, others: WarmDecoders) -> WarmDecoders:
-        """These and others, which stand in the place of those of the same models."""
+        """These and others, which replace those of the same models."""
         rest = self._of(self.decoders.keys() - others.decoders.keys())
         return WarmDecoders(
             rest.decoders | others.decoders, rest.warmed + others.warmed, rest.files | others.files

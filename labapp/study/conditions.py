@@ -239,7 +239,7 @@ def in_rounds(items: Sequence[T], count: int, seed: int, *purpose: str | int) ->
 
 
 def attempt_at(stage: str, attempt: int) -> str:
-    """The purpose of a stage's draws at an attempt. A stage that begins again draws anew, for its
+    """The purpose of a stage's draws at an attempt. A stage that begins again draws again, for its
     participant has seen the former questions."""
     return stage if attempt == 1 else f"{stage}, attempt {attempt}"
 

@@ -496,7 +496,7 @@ def watch_machine(machine: PartMachine[Any], part: str, notes: Notes) -> PartMac
         if list(cls.decide(self, state, command, now_ns)) != list(events) and not did.clock:
             notes.add(
                 f"`decide` answers {name} in {part!r} otherwise when it is asked again: draw from "
-                "`labapp.study.conditions.generator` with the session's seed, made anew each time."
+                "`labapp.study.conditions.generator` with the session's seed, made again each time."
             )
         same = not events and idle[1] == command and idle[2] is state
         idle = (idle[0] + 1 if same else 0, command, state)

@@ -148,7 +148,7 @@ class ConceptWhitening(nn.Module):
         self.register_buffer("rotation", torch.eye(channels))
         # Of the objective of the rotation, a row a channel.
         self.register_buffer("gradient", torch.zeros(channels, channels))
-        # Of training, for whoever turns every so many.
+        # Of training, for learners that rotate after so many.
         self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
 
     def forward(self, x: Tensor) -> Tensor:

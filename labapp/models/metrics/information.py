@@ -385,7 +385,7 @@ def modularity(
     ----------
     codes : real numbers, shape (n, C).
     factors : real numbers, shape (n, K), none of them constant. Of a single factor, every code that
-        shares anything scores 1: it tells of nothing else.
+        shares anything scores 1: it has no information on anything else.
     bins, binning : see `discretise`.
     seed : taken so that all metrics are called alike; nothing is drawn.
     as_published : taken so that all metrics are called alike. The released code (of Locatello et

@@ -333,7 +333,7 @@ def task(labels: ArrayLike, rows: int) -> Concepts:
 def divide_rows(targets: Concepts, rng: np.random.Generator) -> RowDivision:
     """A random division into 80 % training and 20 % test rows, every class on both sides.
 
-    A concept that is constant among the test rows has no ROC curve. Rows are drawn anew until that
+    A concept that is constant among the test rows has no ROC curve. Rows are drawn again until that
     is so for none; with classes of more than a few dozen rows the first draw does it.
 
     Raises

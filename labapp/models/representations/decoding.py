@@ -75,7 +75,7 @@ def compare_many(distance: str, x: Array, target: Array) -> list[TargetDistance]
 class Foresight:
     """The pictures of one question as they are looked at, each with its distance from the target.
 
-    Once it is told which states of the dials are likely to be looked at next, it decodes and
+    Once it knows which states of the dials are likely to be looked at next, it decodes and
     compares them in one call, and remembers recent pictures.
 
     ONNX Runtime gives the same bits of one z and of many at once; other engines may differ in the

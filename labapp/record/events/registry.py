@@ -75,7 +75,7 @@ class UnstampedEvent:
 
 
 class Event(NamedTuple):
-    """A stamped event, as it stands in the journal (without its hash).
+    """A stamped event, as the journal has it (without its hash).
 
     A tuple, because readers make thousands of them: a frozen dataclass takes three times as long.
 

@@ -67,7 +67,7 @@ class Merged:
     Attributes
     ----------
     survey : what the survey is called in the study.
-    file, sha256 : the file that was merged; row : the line of it that the answers stand in.
+    file, sha256 : the file that was merged; row : the line of it that has the answers.
     utc, by : when it was merged, and by whom.
     columns : of the answers.
     answers : by name of a column; a missing answer is None.

@@ -81,7 +81,7 @@ class Score(Strict):
         of another one that asks about the same stage, or else about the whole session.
     rule : a rule that a package brings (`rules.ScoringRule`).
     items : what the rule makes its score of, by the ids of the items.
-    settings : what the rule is told besides.
+    settings : further settings of the rule.
     meaning : what its ends mean.
     numbers : the lowest and the highest number of its ratings; set by the questionnaire.
     low : its lower limit; set by the questionnaire.

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 P = TypeVar("P", bound=PlannedPart)
 
 Values = dict[str, str]
-"""What stands in texts, by its name in braces."""
+"""The values for texts, by their name in braces."""
 Words = Callable[..., str]
-"""The words of the participant's window: a key, and the values that stand in braces in it."""
+"""The words of the participant's window: a key, and the values for its names in braces."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class TaskType(ABC, Generic[P]):
     """The classes of what a study may say of its stages, each with a Literal `task` of its own."""
     strategies: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """The strategies that simulated participants can have in it, by name, each with how they go
-    about it; `simulate` is told the name. Empty where all of them do the same."""
+    about it; `simulate` gets the name. Empty where all of them do the same."""
 
     words: ClassVar[str] = ""
     """Name of the file with the words of its screens, with `{language}` in it, such as
@@ -198,7 +198,7 @@ class TaskType(ABC, Generic[P]):
         a view of the session (`labapp.ui.participant.view.SessionView`) and the part."""
 
     def pictures(self, part: P, context: PictureContext) -> PartPictures[Any]:
-        """The pictures of a part while it runs; none unless the task says otherwise."""
+        """The pictures of a part while it runs; none unless the task has its own."""
         return PartPictures(part, context)
 
     def simulate(self, part: P, participant: SimulatedParticipant) -> Actor[Any] | None:

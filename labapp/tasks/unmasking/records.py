@@ -321,7 +321,7 @@ TABLES = TaskTables(
     own={"annotations": ANNOTATIONS, "masked_predictions": MASKED_PREDICTIONS, "pool": POOL},
     row_is={
         "annotations": "an attempt at a masked picture",
-        "masked_predictions": "a masked picture, whoever saw it",
+        "masked_predictions": "a masked picture, for all who saw it",
         "pool": "a pair of classes of the photos from which masked pictures were chosen",
     },
     rows={
