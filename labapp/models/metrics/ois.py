@@ -94,7 +94,7 @@ def predictability(
     seed: int,
     measure: Callable[[Float64, Int64], Float64] = class_auc,
 ) -> Float64:
-    """How well each concept is predicted from each code alone, on the test rows: float64 (C, K). Raises
+    """How well each code alone predicts each concept, on the test rows: float64 (C, K). Raises
     MetricError: a hidden layer without units, no epoch, a code beyond `LARGEST`, or maps that are
     not square.
 
