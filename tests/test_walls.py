@@ -22,7 +22,7 @@ PACKAGE = ROOT / "labapp"
 HEAVY = (
     "torch", "PySide6", "pandas", "matplotlib", "scipy", "sounddevice", "pyarrow", "pyqtgraph",
     "sklearn", "PIL", "dask", "distributed", "statsmodels", "importlib.metadata",
-    "jinja2",
+    "jinja2", "multiprocessing",
 )  # fmt: skip
 
 

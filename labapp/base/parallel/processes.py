@@ -10,13 +10,14 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING
 
 from labapp.base.errors import SetupError
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing.connection import Connection
 
 
 def cores() -> int:
@@ -38,6 +39,11 @@ def processes(
 
     begin: called in each process when it starts; safe: what an error says is safe.
     """
+    # Every command imports this module; few start processes.
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
     # A fork would copy the locks of threads that do not go on in it (torch's, the journal's).
     context = get_context("spawn")
     theirs, ours = context.Pipe(duplex=False)
