@@ -79,7 +79,7 @@ BROKEN: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
             "ButtonPressed(command.strength)",
             "ButtonPressed(int(__import__('numpy').random.default_rng().integers(10**9)))",
         ),
-        ("`decide` answers Press in 'pressing' otherwise when it is asked again", "made anew"),
+        ("`decide` answers Press in 'pressing' otherwise when it is asked again", "made again"),
     ),
     "state without an event": (
         (
