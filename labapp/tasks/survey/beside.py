@@ -27,7 +27,7 @@ class SurveyPanel(PartPanel):
 
     def __init__(self, palette: Palette, send: SendCommand) -> None:
         super().__init__(palette, send)
-        self.headline = bits.label(tr("survey.at_it"), "title")
+        self.headline = bits.label(tr("survey.at_it"), "title", wrap=True)
         self.way = bits.label("", "", wrap=True)
         self.opened = bits.label("", "", wrap=True)
         self.how = bits.label(tr("survey.how_on"), "secondary", wrap=True)

@@ -120,6 +120,8 @@ def test_the_moderator_sees_it_and_continues(
     assert isinstance(panel, SurveyPanel)
     assert "1:15" in panel.since.text()
     assert not panel.opened.isHidden()
+    # 1366 x 768 at 150 %, where the panel has 557 of 911 pixels.
+    assert panel.minimumSizeHint().width() <= 540
     room.runner.send(OpenSurvey(opened=False))
     desk.wait(1)
     assert panel.opened.property("tone") == "alarm"
