@@ -9,8 +9,8 @@ all the time; the other the moderator's, who writes notes (begun by a click and 
 Enter, by Escape, or left lying), clicks and presses flags and prompts, clicks into the list of
 notes and pauses, in every part. It ends with 1 unless
 
-* every key of the participant's was taken by the participant's window, or fell into a time during
-  which the journal says that the keyboard was away;
+* every key of the participant's was taken by the participant's window, or fell into a pause or into
+  a time during which the journal says that the keyboard was away;
 * no such key became a flag, a prompt, a pause or a note of its own;
 * every note, flag and prompt of the moderator's is in the journal, with its letters (the
   participant's keys fall into a note that is being written, and arrow keys move its cursor);
@@ -31,7 +31,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,7 @@ from tests.helpers.beside import put_beside
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
+    from labapp.record.events import Event
     from labapp.ui.controller import SessionController
 
 MS = 1_000_000
@@ -299,6 +300,23 @@ class Trial:
 # --- what came of it ---
 
 
+def spans_paused(events: Iterable[Event]) -> list[tuple[int, int]]:
+    """When the session was paused: session times in ns, from and until."""
+    from labapp.record.events.registry import Pauses
+
+    spans: list[tuple[int, int]] = []
+    pauses = Pauses()
+    since: int | None = None
+    for event in events:
+        pauses = pauses.apply(event)
+        if pauses.paused and since is None:
+            since = event.t_ns
+        elif not pauses.paused and since is not None:
+            spans.append((since, event.t_ns))
+            since = None
+    return spans
+
+
 def judge(trial: Trial, folder: Path, origin_ns: int) -> tuple[dict[str, Any], list[str]]:
     """Figures, and what is wrong. origin_ns: perf_counter at session time 0."""
     import numpy as np
@@ -311,10 +329,17 @@ def judge(trial: Trial, folder: Path, origin_ns: int) -> tuple[dict[str, Any], l
     wrong: list[str] = []
     record = open_record(folder)
     events = list(payloads(record.rows))
-    away = spans_away(events)
+    away, paused = spans_away(events), spans_paused(event for event, _ in events)
     mine = [key for key in trial.participant.presses if key[0] != "button"]
     seen = [key for key in trial.witness.presses if key[0] in {k.lower() for k in PARTICIPANTS}]
-    fate = {"taken by the participant's window": 0, "fell into a time marked as away": 0}
+    fate = dict.fromkeys(
+        (
+            "taken by the participant's window",
+            "fell into a time marked as away",
+            "fell into a pause",
+        ),
+        0,
+    )
     held = {"with the moderator's Ctrl, which the keyboards share": 0}
     chords = [t for k, t, _ in trial.moderator.presses if k in ("n", "4")]
     for name, press, slack in mine:
@@ -333,6 +358,8 @@ def judge(trial: Trial, folder: Path, origin_ns: int) -> tuple[dict[str, Any], l
             fate["taken by the participant's window"] += 1
         elif within(away, at - slack - 5 * MS, at + slack + 5 * MS):
             fate["fell into a time marked as away"] += 1
+        elif within(paused, at - slack - 5 * MS, at + slack + 5 * MS):
+            fate["fell into a pause"] += 1
         elif got is None and any(-20 * MS < press - chord < 90 * MS for chord in chords):
             held["with the moderator's Ctrl, which the keyboards share"] += 1
         else:
