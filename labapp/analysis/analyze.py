@@ -123,7 +123,7 @@ def write_missing(translation: Translation, folder: Path) -> None:
     `--words`. Raises OSError."""
     lines = [
         "# What the report says in English. Fill in the words, put them into the file that",
-        "# --words names, and analyse again. Numbers and names may stand in {braces}: see the",
+        "# --words names, and analyse again. Numbers and names go in {braces}: see the",
         "# guide, Analysis and report.",
     ]
     for text in sorted(translation.missing):

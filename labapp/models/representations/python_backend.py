@@ -268,7 +268,7 @@ def runner(function: Callable[[Float32], Any], name: str) -> Callable[[Float32],
                 raise ModelError(
                     f"The decoder {name} cannot be run: {memory.describe_shortage()}.",
                     safe=_SAFE,
-                    todo=memory.TODO,
+                    todo=memory.ADVICE,
                 ) from error
             raise _fails(name, f"fails on latents of the shape {latents.shape}", error) from error
 

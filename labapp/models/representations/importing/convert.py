@@ -208,7 +208,7 @@ def try_graph(name: Path | str, content: bytes, inputs: Float32) -> None:
             ) from error
     if "refused" in answer:
         what = f"The graph of {name} cannot be used: {memory.describe_shortage(at_most)}."
-        raise ModelError(what, safe=safe, todo=memory.TODO)
+        raise ModelError(what, safe=safe, todo=memory.ADVICE)
     _TRIED.add(key)
 
 
@@ -340,7 +340,7 @@ def _answer(
         raise ModelError(
             f"{path} is not imported: {memory.describe_shortage(MEMORY)}.",
             safe=f"{_OPENED[trusted]} No model was made.",
-            todo=memory.TODO,
+            todo=memory.ADVICE,
         )
     what = {
         "open": f"is no {title} file that torch can open",

@@ -206,7 +206,7 @@ class Runner:
         except Exception as error:  # onnxruntime raises kinds of its own
             if memory.is_too_much(error):
                 raise make_import_error(
-                    path, [f"{memory.describe_shortage()}."], memory.TODO
+                    path, [f"{memory.describe_shortage()}."], memory.ADVICE
                 ) from error
             todo = "Export the decoder for the version of onnxruntime that is installed here."
             problem = f"onnxruntime {onnxruntime.__version__} cannot open it: {_line(error)}"
@@ -226,7 +226,7 @@ class Runner:
         except Exception as error:
             if memory.is_too_much(error):
                 raise make_import_error(
-                    self._path, [f"{memory.describe_shortage()}."], memory.TODO
+                    self._path, [f"{memory.describe_shortage()}."], memory.ADVICE
                 ) from error
             todo = "Check that the latents are those of this decoder, with a column a dimension."
             problem = f"it fails on latents of the shape {latents.shape}: {_line(error)}"
