@@ -47,7 +47,9 @@ def main() -> None:
     options = parser.parse_args()
     if sys.platform != "linux":
         sys.exit("make package builds for Linux, on Linux. Nothing was made.")
-    if missing := [tool for tool in ("dpkg-deb", "zstd", "strip", "tar") if not shutil.which(tool)]:
+    if missing := [
+        tool for tool in ("dpkg-deb", "zstd", "strip", "as", "ld", "tar") if not shutil.which(tool)
+    ]:
         sys.exit(
             f"Missing: {', '.join(missing)}. Nothing was made. Install them: "
             "apt-get install binutils dpkg tar zstd"
