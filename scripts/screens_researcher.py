@@ -82,7 +82,8 @@ def _german(data: Path) -> Iterator[tuple[str, QWidget]]:
     """In German, whose words are longer."""
     language.speak("de")
     try:
-        window = ready_home()
+        window = on_screen(ready_home())
+        assert isinstance(window, HomeWindow)
         researcher = Researcher(window.view.results)
         researcher.set_sessions(list_sessions(data))
         window.view.tabs[RESULTS].click()
