@@ -6,16 +6,15 @@ Their addresses are not stored. Names are those that people gave as they joined.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-from labapp.record.events.registry import KEPT, Nanoseconds, Number, Payload, Whole, Written, kind
-
-Role = Annotated[Literal["moderator", "observer"], KEPT]
-"""What a person who joins a session from another computer may do in it."""
-WhyChanged = Annotated[Literal["joined", "handed_over", "taken_back", "left"], KEPT]
-"""Why a session is moderated from another computer than before."""
-WhyLeft = Annotated[Literal["left", "link_lost", "removed", "closed"], KEPT]
-"""Why somebody no longer takes part from another computer."""
+from labapp.record.events.registry import (
+    Nanoseconds,
+    Number,
+    Payload,
+    Whole,
+    Word,
+    Written,
+    kind,
+)
 
 
 @kind("remote.opened", durable=True)
@@ -29,7 +28,7 @@ class RemoteOpened(Payload):
     """
 
     port: Number
-    certificate_sha256: Annotated[str, KEPT]
+    certificate_sha256: Word
 
 
 @kind("remote.closed", durable=True)
@@ -46,13 +45,13 @@ class RemoteJoined(Payload):
     member : the number of this person in this run of the program, from 1; one who comes back keeps
         it.
     name : which the person gave.
-    role : what the person may do.
+    role : what the person may do: moderator or observer.
     again : whether the link was broken before.
     """
 
     member: Number
     name: Written
-    role: Role
+    role: Word
     again: bool
 
 
@@ -63,11 +62,11 @@ class RemoteLeft(Payload):
     Attributes
     ----------
     member : the number of the person.
-    why : left, removed by the moderator, the link broke, or nobody can take part any more.
+    why : left, removed (by the moderator), link_lost (the person may come back), or closed.
     """
 
     member: Number
-    why: WhyLeft
+    why: Word
 
 
 @kind("remote.refused", durable=True)
@@ -76,11 +75,11 @@ class RemoteRefused(Payload):
 
     Attributes
     ----------
-    role : for which the code was.
+    role : for which the code was: moderator or observer.
     attempts : wrong attempts at this code, this one included.
     """
 
-    role: Role
+    role: Word
     attempts: Number
 
 
@@ -107,11 +106,11 @@ class ModeratorChanged(Payload):
     Attributes
     ----------
     member : the number of the person at another computer; None for the computer of the session.
-    why : joined, handed over, taken back, or left.
+    why : joined, handed_over, taken_back, or left.
     """
 
     member: Number | None
-    why: WhyChanged
+    why: Word
 
 
 @kind("remote.asked", durable=True)

@@ -299,7 +299,7 @@ class Link:
             if self._key:
                 nonce = secrets.token_bytes(32)
                 await socket.send(wire.encode(wire.Return(wire.PROTOCOL, self.member, nonce)))
-                said: tuple[bytes, ...] = (nonce, await self._challenge(socket))
+                exchanged: tuple[bytes, ...] = (nonce, await self._challenge(socket))
                 key = self._key
             else:
                 exchange = await asyncio.to_thread(ClientExchange, self._code, self._role)
@@ -312,8 +312,8 @@ class Link:
                 if made is None:
                     raise _Over("damaged")
                 key = made
-                said = (self._role.encode(), self._name.encode(), exchange.message, answer)
-            mine = proofs(key, certificate, *said)
+                exchanged = (self._role.encode(), self._name.encode(), exchange.message, answer)
+            mine = proofs(key, certificate, *exchanged)
             have = [sha256 for sha256, path in self._files.items() if path.is_file()]
             proof = wire.Proof(mine.client, self._last_seq, have[:1500])
             await socket.send(wire.encode(proof))

@@ -38,7 +38,6 @@ from labapp.record.events.remote import (
     RemoteLeft,
     RemoteOpened,
     RemoteRefused,
-    WhyChanged,
 )
 from labapp.session.opening import OpenSession
 from labapp.session.remote import wire
@@ -59,7 +58,7 @@ read_process = wire.decoder(wire.FromProcess)
 
 @cache
 def _commands() -> dict[str, type[Command]]:
-    found: dict[str, type[Command]] = {}
+    commands: dict[str, type[Command]] = {}
     kinds = [Command]
     while kinds:
         kind = kinds.pop()
@@ -67,8 +66,8 @@ def _commands() -> dict[str, type[Command]]:
         # A dataclass with slots leaves behind the class that it was made of.
         usable = getattr(sys.modules[kind.__module__], kind.__qualname__, None) is kind
         if kind.from_afar and usable:
-            found[name_of(kind)] = kind
-    return found
+            commands[name_of(kind)] = kind
+    return commands
 
 
 def name_of(kind: type[Command]) -> str:
@@ -359,7 +358,7 @@ class RemoteHost:
         else:
             self._tell_people()
 
-    def _hand_to(self, member: int, why: WhyChanged) -> None:
+    def _hand_to(self, member: int, why: str) -> None:
         if member != self.moderator:
             self.moderator = member
             self._emit(ModeratorChanged(member or None, why))

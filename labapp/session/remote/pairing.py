@@ -112,16 +112,18 @@ class Proofs:
     again: bytes
 
 
-def proofs(key: bytes, certificate_sha256: bytes, *said: bytes) -> Proofs:
+def proofs(key: bytes, certificate_sha256: bytes, *exchanged: bytes) -> Proofs:
     """The proofs of a key that both sides have.
 
     Parameters
     ----------
     key : from SPAKE2, or of an earlier link.
     certificate_sha256 : of the certificate that this side has, or sees.
-    said : all that both sides said before, in order.
+    exchanged : all that both sides exchanged before, in order.
     """
-    context = b"".join(len(part).to_bytes(4, "big") + part for part in (certificate_sha256, *said))
+    context = b"".join(
+        len(part).to_bytes(4, "big") + part for part in (certificate_sha256, *exchanged)
+    )
 
     def sign(label: bytes) -> bytes:
         return hmac.new(key, label + b"\0" + context, hashlib.sha256).digest()

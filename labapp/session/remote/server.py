@@ -311,8 +311,8 @@ class SessionServer:
                 raise _Refusal("code")
             answer, key = answered
             await socket.send(wire.encode(wire.Challenge(answer)))
-            said = (hello.role.encode(), hello.name.encode(), hello.exchange, answer)
-            expected = proofs(key, self._certificate.sha256, *said)
+            exchanged = (hello.role.encode(), hello.name.encode(), hello.exchange, answer)
+            expected = proofs(key, self._certificate.sha256, *exchanged)
             proof = await self._proof(socket, expected)
             proved = True
         finally:
@@ -427,14 +427,14 @@ _closing: set[asyncio.Future[None]] = set()
 
 def _list_files(folder: Path) -> dict[str, tuple[bytes, Path]]:
     """The files that a console needs by path in the session folder, with their SHA-256."""
-    found: dict[str, tuple[bytes, Path]] = {}
+    listed: dict[str, tuple[bytes, Path]] = {}
     for name in (STUDY, STIMULI):
         for path in sorted((folder / name).rglob("*")):
             if path.is_file() and not path.is_symlink():
                 content = files.content(path)
                 relative = path.relative_to(folder).as_posix()
-                found[relative] = (hashlib.sha256(content).digest(), path)
-    return found
+                listed[relative] = (hashlib.sha256(content).digest(), path)
+    return listed
 
 
 class Decimator:
