@@ -81,7 +81,7 @@ _ENDS = (PartEnded, SessionPaused, SessionEnded, SkipRequested, CloseRequested)
 _DECISIVE = (*_ENDS, InclusionDecided)
 
 
-class _Wish(NamedTuple):
+class Wish(NamedTuple):
     """A command, who sent it, and of one from another computer what the journal says of that."""
 
     command: Command
@@ -125,7 +125,7 @@ class Runner:
         self.streams: SessionStreams | None = None
         self.heartbeat: Heartbeat | None = None
         self._renderer = PictureRenderer(decoders, slow, self.scheduler.post, self._on_decoded)
-        self._queue: deque[_Wish] = deque()
+        self._queue: deque[Wish] = deque()
         self._busy = False
         self._waiting: list[tuple[UnstampedEvent, Receipt]] = []
         self.stalled = False
@@ -218,7 +218,7 @@ class Runner:
         What a screen asks for before `go` (it is shown before) is decided after the opening events.
         asked: stored right before what follows, of a command from another computer.
         """
-        self._queue.append(_Wish(command, source, asked))
+        self._queue.append(Wish(command, source, asked))
         self._work()
 
     def emit(self, payload: Payload, source: Source = Source.SYSTEM) -> None:
@@ -255,9 +255,9 @@ class Runner:
                 if self._queue:
                     wish = self._queue.popleft()
                 elif self.machine.wants_begin(self.state):
-                    wish = _Wish(Begin(), Source.SYSTEM)
+                    wish = Wish(Begin(), Source.SYSTEM)
                 elif not self.state.pauses.held and (due := self._renderer.due()) is not None:
-                    wish = _Wish(due, Source.SYSTEM)
+                    wish = Wish(due, Source.SYSTEM)
                 else:
                     break
                 changed |= self._decide(wish)
@@ -274,7 +274,7 @@ class Runner:
         from_ns = at(still.from_ns)
         lasted_ns = at(still.until_ns) - from_ns
         command = StandStill(still.who, max(0, from_ns), lasted_ns, still.asleep_ns)
-        self._queue.appendleft(_Wish(command, Source.SYSTEM))
+        self._queue.appendleft(Wish(command, Source.SYSTEM))
 
     def _beat(self) -> None:
         """A few times a second: look at the clocks, and let the other process know."""
@@ -290,7 +290,7 @@ class Runner:
         beat_s = BEAT_S / self.clock.real_seconds(NS)
         self._next_beat = self.scheduler.call_later(beat_s, self._beat)
 
-    def _decide(self, wish: _Wish) -> bool:
+    def _decide(self, wish: Wish) -> bool:
         events = self.machine.decide(self.state, wish.command, self.clock.now_ns())
         if not events:
             return False
@@ -320,7 +320,7 @@ class Runner:
             for unstamped in events
         ]
 
-    def _sends_first(self, events: Sequence[UnstampedEvent], wish: _Wish) -> bool:
+    def _sends_first(self, events: Sequence[UnstampedEvent], wish: Wish) -> bool:
         """Whether the participant still has something to send before this command takes the screen
         away; the command is decided again after it."""
         if not any(isinstance(unstamped.payload, _ENDS) for unstamped in events):
@@ -328,7 +328,7 @@ class Runner:
         if wish.command is self._asked_for:
             self._asked_for = None
             return False
-        pending_commands = [_Wish(each, Source.PARTICIPANT) for each in self._pending_commands()]
+        pending_commands = [Wish(each, Source.PARTICIPANT) for each in self._pending_commands()]
         if pending_commands:
             self._asked_for = wish.command
             self._queue.extendleft(reversed([*pending_commands, wish]))
