@@ -103,7 +103,7 @@ def command_of(ask: wire.Ask) -> Command:
         raise wire.WireError("There is no such request from another computer.")
     try:
         return msgspec.json.decode(ask.fields, type=kind)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise wire.WireError(f"A request could not be read: {error}.") from error
 
 

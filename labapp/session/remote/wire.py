@@ -370,7 +370,7 @@ def decoder(kind: Any) -> Callable[[bytes | str], Any]:
             if isinstance(content, str):
                 raise WireError("A text came in place of a message.")
             return reads.decode(content)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise WireError(f"A message could not be read: {error}.") from error
 
     return read
