@@ -548,7 +548,7 @@ class ConsoleWindow(Fitted, QMainWindow):
             return
         for body in self._watch.check(self._free_bytes, self.state.latency.p99_ms()):
             try:
-                runner.emit(body)
+                self._bridge.runner.emit(body)
             except JournalError:
                 # The session is being closed: nothing is watched any more.
                 return

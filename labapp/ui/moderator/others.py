@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
 
 from labapp.ui import theme
 from labapp.ui.language import N_, number, tr
@@ -43,6 +44,8 @@ class PersonLine:
         return f"{self.name}: {tr(does)}, {link}"
 
 
+ACROSS = 1000
+"""Logical pixels of a line in which its two sentences stand side by side."""
 ROLES = {"moderator": N_("others.can_moderate"), "observer": N_("others.observes")}
 PROBLEMS = {"ended": N_("others.ended")}
 
@@ -55,16 +58,25 @@ class _Line(QFrame):
         self.setProperty("role", "band")
         self.text = bits.label(role="strong", wrap=True)
         self.hint = bits.label(role="secondary", wrap=True)
-        around = (theme.SPACE_L, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
+        around = (theme.SPACE_L, theme.SPACE_XS, theme.SPACE_M, theme.SPACE_XS)
         self._column: QVBoxLayout = bits.column(self, theme.SPACE_XS, around)
         self.row = bits.row(None, theme.SPACE_S)
-        words = bits.fill(bits.column(None, 2), self.text, self.hint)
-        bits.fill(self.row, (words, 1))
+        self.words = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self.words.setSpacing(theme.SPACE_M)
+        bits.fill(self.words, self.text, (self.hint, 1))
+        bits.fill(self.row, (self.words, 1))
         self._column.addLayout(self.row)
         self._people = QWidget()
         self._lines = bits.column(self._people, theme.SPACE_XS)
         self._column.addWidget(self._people)
         self._shown: tuple[PersonLine, ...] = ()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        across = self.width() >= ACROSS
+        direction = QBoxLayout.Direction
+        self.words.setDirection(direction.LeftToRight if across else direction.TopToBottom)
+        self.text.setWordWrap(not across)
 
     def _button(self, text: str, role: str = "compact") -> Button:
         button = Button(text, role)
@@ -241,13 +253,17 @@ class LinkBar(_Line):
             bits.set_text(self.text, tr("others.other_moderates", name=moderator.name), "")
         else:
             bits.set_text(self.text, tr("others.laptop_moderates"), "")
-        hint = tr("others.waiting", n=waiting) if waiting and state != "linked" else ""
-        if not hint and error_ms is not None:
-            hint = tr("others.clock", ms=number(f"{error_ms:.1f}"))
-        bits.set_text(self.hint, hint)
+        others = [person for person in people if person.member != me]
+        lines = [person for person in others if self.buttons_for(person)]
+        words = [person.words() for person in others if person not in lines]
+        if waiting and state != "linked":
+            words.append(tr("others.waiting", n=waiting))
+        elif error_ms is not None:
+            words.append(tr("others.clock", ms=number(f"{error_ms:.1f}")))
+        bits.set_text(self.hint, " · ".join(words))
         self.back.setVisible(self._moderates and state == "linked")
         self.hear.setVisible(state != "over")
-        self.show_people([person for person in people if person.member != me])
+        self.show_people(lines)
 
     def buttons_for(self, person: PersonLine) -> Sequence[Button]:
         if person.role != "moderator" or not self._moderates:
