@@ -666,6 +666,14 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
         "What the session had recorded is stored.",
         "`labapp sessions resume` goes on with it.",
     ),
+    "moderate": (
+        "The session goes on at its own computer; what reached it is stored there.",
+        "Ask for a new code and join again.",
+    ),
+    "observe": (
+        "The session goes on at its own computer; what reached it is stored there.",
+        "Ask for the code and join again.",
+    ),
     "export": (
         "No bundle was finished. The sessions were not changed.",
         "Give the same command again.",

@@ -450,10 +450,10 @@ class RemoteControl(QObject):
 
     def _say(self, where: str, codes: Sequence[str]) -> None:
         """Of a session that was started at the terminal with --listen, the codes are read there."""
-        said = f"Others join at {where}. To moderate: {codes[0]}. To observe: {codes[1]}."
-        if self._tells and said != self._told and all(codes):
-            self._told = said
-            say(said, err=True)
+        sentence = f"Others join at {where}. To moderate: {codes[0]}. To observe: {codes[1]}."
+        if self._tells and sentence != self._told and all(codes):
+            self._told = sentence
+            say(sentence, err=True)
 
 
 def addresses_here() -> list[tuple[str, str]]:
@@ -461,7 +461,7 @@ def addresses_here() -> list[tuple[str, str]]:
     last the one that only this computer reaches."""
     from PySide6.QtNetwork import QAbstractSocket, QNetworkInterface
 
-    found = []
+    listed = []
     for interface in QNetworkInterface.allInterfaces():
         if not interface.flags() & QNetworkInterface.InterfaceFlag.IsUp:
             continue
@@ -470,8 +470,8 @@ def addresses_here() -> list[tuple[str, str]]:
             ipv4 = address.protocol() == QAbstractSocket.NetworkLayerProtocol.IPv4Protocol
             if ipv4 and not address.isLoopback():
                 text = address.toString()
-                found.append((f"{text} ({interface.humanReadableName()})", text))
-    return [*found, (f"127.0.0.1 ({tr('others.this_computer')})", "127.0.0.1")]
+                listed.append((f"{text} ({interface.humanReadableName()})", text))
+    return [*listed, (f"127.0.0.1 ({tr('others.this_computer')})", "127.0.0.1")]
 
 
 def where_of(address: str, port: int) -> str:

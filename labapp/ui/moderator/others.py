@@ -14,7 +14,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
 
 from labapp.ui import theme
-from labapp.ui.language import N_, number, tr
+from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.bits import Combo
 from labapp.ui.theme import Palette
@@ -175,7 +175,7 @@ class OthersBar(_Line):
         moderates = next((person for person in people if person.moderates), None)
         shown = [code or tr("others.locked") for code in codes]
         join = tr("others.join", where=where, moderate=shown[0], observe=shown[1])
-        hint = tr("others.attempts", n=attempts) if attempts else tr("others.join_hint")
+        hint = counted(attempts, "others.attempts") if attempts else tr("others.join_hint")
         if moderates is not None:
             away = "others.elsewhere" if moderates.linked else "others.lost"
             bits.set_text(
@@ -257,7 +257,7 @@ class LinkBar(_Line):
         lines = [person for person in others if self.buttons_for(person)]
         words = [person.words() for person in others if person not in lines]
         if waiting and state != "linked":
-            words.append(tr("others.waiting", n=waiting))
+            words.append(counted(waiting, "others.waiting"))
         elif error_ms is not None:
             words.append(tr("others.clock", ms=number(f"{error_ms:.1f}")))
         bits.set_text(self.hint, " · ".join(words))
