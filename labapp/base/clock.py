@@ -94,12 +94,21 @@ class FakeClock:
     def __init__(self, now_ns: int = 0, utc: datetime | None = None) -> None:
         self._now = now_ns
         self._epoch = utc or datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+        self._second = (-1, "")
 
     def now_ns(self) -> int:
         return self._now
 
     def utc(self) -> datetime:
         return self._epoch + timedelta(microseconds=self._now / 1000)
+
+    def utc_text(self) -> str:
+        """As `utc_text` of `utc`, in a third of the time where the second is the one before."""
+        second, micro = divmod(self._epoch.microsecond + round(self._now / 1000), 1_000_000)
+        if second != self._second[0]:
+            there = self._epoch.replace(microsecond=0) + timedelta(seconds=second)
+            self._second = second, utc_text(there)[:-7]
+        return f"{self._second[1]}{micro:06d}Z"
 
     def from_perf_ns(self, perf_ns: int) -> int:
         return perf_ns
