@@ -121,8 +121,8 @@ COMMANDS = {
     "sessions": (
         "sessions.sessions_app",
         (
-            "Recorded sessions: list, show, verify, recover, exclude, include, move, withdraw, "
-            "consent, resume."
+            "Recorded sessions: list, show, verify, recover, exclude, include, move, backup, "
+            "withdraw, consent, resume."
         ),
     ),
     "participants": (
@@ -670,6 +670,10 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
     "sessions resume": (
         "What the session had recorded is stored.",
         "Give the same command again: it goes on from there.",
+    ),
+    "sessions backup": (
+        "The sessions are untouched; copies that were made before are whole.",
+        "Give the same command again: it goes on with the session at which it stopped.",
     ),
     "sessions withdraw": (
         "What was deleted is gone; the rest of the session may be there still.",

@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from math import ceil
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -57,8 +58,9 @@ from labapp.ui import fitting, theme, timers
 from labapp.ui.fitting import Fitted
 from labapp.ui.keyboard import is_field, leave_focus_to_fields
 from labapp.ui.language import N_, tr
-from labapp.ui.moderator import bits, notes_panel, wording
+from labapp.ui.moderator import bits, keys_sheet, notes_panel, wording
 from labapp.ui.moderator.console_header import PAUSE_KEY, ConsoleHeader
+from labapp.ui.moderator.keys_sheet import KeysSheet
 from labapp.ui.moderator.mirror import MirrorPanel
 from labapp.ui.moderator.notes_panel import NotesPanel
 from labapp.ui.moderator.state.alarms import SILENT, SOUND, Alarm, Watch
@@ -93,8 +95,13 @@ DISK_EVERY_TICKS = 5 * SECOND_TICKS
 LEFT_WIDTH, VOICE_WIDTH = 276, 296
 THREE_COLUMNS, WIDEST = 1080, 16_777_215
 """Logical pixels: the least width of a console of three columns, and Qt's QWIDGETSIZE_MAX."""
-HIGH, LINES = 700, 8
-"""From this height on, in logical pixels, so many lines of notes are seen; a long plan scrolls."""
+HIGH, LINES, LEAST_LINES = 660, 8, 5
+"""From this height on, in logical pixels, so many lines of notes are seen; a long plan scrolls. In
+a lower window the whole console scrolls, and so many are seen at least."""
+TIMELINE_HEIGHT = 176
+"""Of the timeline at most, in logical pixels: the participant's screen gets the rest."""
+NARROW_MIRROR = 244
+"""The least height of the participant's screen where there are two columns, in logical pixels."""
 BINS_A_TICK = 2
 """The envelope has 20 peaks a second and comes 10 times a second: two cover a tick."""
 
@@ -188,6 +195,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         self.header.show_blind(blind)
         self._ground = self._body()
         self.setCentralWidget(self._ground)
+        self.keys = KeysSheet(self)
         self._ground.setStyleSheet(bits.stylesheet(PALETTE))  # last: whatever moves is styled again
         leave_focus_to_fields(self)
         self.leave_field()
@@ -223,8 +231,8 @@ class ConsoleWindow(Fitted, QMainWindow):
         grid.addWidget(self.mirror, 1, 1)
         grid.setColumnMinimumWidth(0, LEFT_WIDTH)
         grid.setColumnStretch(1, 1)
-        grid.setRowStretch(1, 7)
-        grid.setRowStretch(2, 3)
+        grid.setRowStretch(1, 1)
+        self.timeline.setMaximumHeight(TIMELINE_HEIGHT)
         self.plan.setFixedWidth(LEFT_WIDTH)
         inside = QWidget()
         inside.setLayout(grid)
@@ -235,7 +243,8 @@ class ConsoleWindow(Fitted, QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange(narrow=self.width() < THREE_COLUMNS)
-        self.notes.show_lines_at_least(LINES if self.height() >= HIGH else 0)
+        self.notes.show_lines_at_least(LINES if self.height() >= HIGH else LEAST_LINES)
+        self.keys.place()
 
     def _arrange(self, *, narrow: bool) -> None:
         """Where three columns have no room, voice and notes change places, and the timeline comes
@@ -259,6 +268,7 @@ class ConsoleWindow(Fitted, QMainWindow):
             grid.addWidget(self.timeline, 2, 1, 1, 2)
             self.voice.setFixedWidth(VOICE_WIDTH)
         left.setFixedWidth(LEFT_WIDTH)
+        self.mirror.setMinimumHeight(NARROW_MIRROR if narrow else 0)
 
     def _connect(self) -> None:
         # Appends in the thread of the event: the journal's lock keeps them in order.
@@ -278,27 +288,33 @@ class ConsoleWindow(Fitted, QMainWindow):
         self.header.done_requested.connect(self.done_requested)
         self.header.asking_changed.connect(self.asking_changed)
         # The participant's window has this one of its own: two of a kind would cancel each other.
-        self._shortcut("Ctrl+Shift+M", self.toggle_requested.emit)
-        anywhere = Qt.ShortcutContext.ApplicationShortcut
-        self._shortcut(PAUSE_KEY, self.header.press_pause, anywhere)
-        self._shortcut(NOTE_KEY, self._begin_note, anywhere)
-        self._shortcut(notes_panel.KEY, self.notes.correct_newest, anywhere)
-        for place in range(len(self._study.recording.prompts)):
-            self._shortcut(key_of(place), partial(self.give_prompt, place), anywhere)
-        for key, command in chords_of(self._runner.machine.parts).items():
-            self._shortcut(key, partial(self._ask, command), anywhere)
-        for number in self._study.flags:
-            self._shortcut(f"Ctrl+{number}", partial(self.set_flag, number), anywhere)
+        here = Qt.ShortcutContext.WindowShortcut
+        self._shortcut("Ctrl+Shift+M", tr("keys.front"), self.toggle_requested.emit, here)
+        self._shortcut(PAUSE_KEY, tr("keys.pause"), self.header.press_pause)
+        self._shortcut(NOTE_KEY, tr("keys.note"), self._begin_note)
+        self._shortcut(notes_panel.KEY, tr("keys.correct"), self.notes.correct_newest)
+        for number, meaning in self._study.flags.items():
+            text = tr("keys.flag", meaning=meaning)
+            self._shortcut(f"Ctrl+{number}", text, partial(self.set_flag, number))
+        for place, prompt in enumerate(self._study.recording.prompts):
+            text = tr("keys.prompt", prompt=prompt)
+            self._shortcut(key_of(place), text, partial(self.give_prompt, place))
+        for key, (command, text) in chords_of(self._runner.machine.parts).items():
+            self._shortcut(key, text, partial(self._ask, command))
+        self._shortcut(keys_sheet.KEY, tr("keys.keys"), self.keys.toggle)
 
     def _shortcut(
         self,
         key: str,
+        text: str,
         function: Callable[[], None],
-        context: Qt.ShortcutContext = Qt.ShortcutContext.WindowShortcut,
+        context: Qt.ShortcutContext = Qt.ShortcutContext.ApplicationShortcut,
     ) -> None:
+        """Connect a key. text: what it does, for the list of keys."""
         shortcut = QShortcut(QKeySequence(key), self)
         shortcut.setContext(context)
         shortcut.setAutoRepeat(False)
+        shortcut.setWhatsThis(text)
         shortcut.activated.connect(function)
 
     def set_flag(self, number: int) -> None:
@@ -448,6 +464,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         if self._dirty or second:
             views = view_of(self._rows, runner.machine, runner.state, state.work, now_ns)
             self.plan.show_views(views)
+            self.plan.show_length(None if runner.finished else self._study.minutes, state, now_ns)
         dirty, self._dirty = self._dirty, False
         self._mirror_dirty |= dirty or second or bool(changed & {"beside", "notes"})
         if self._mirror_dirty and mirror:
@@ -699,17 +716,23 @@ class PlanList(QWidget):
         if len(views) != len(self.views):
             self.updateGeometry()
         self.views = tuple(views)
-        seen = tuple((v.row.detail, v.state, v.progress, self._time(v)) for v in views)
+        seen = tuple((v.row.detail, v.state, v.progress, self.time_of(v)) for v in views)
         if seen != self._seen:
             self._seen = seen
             self.setAccessibleName("; ".join(self._describe_for_reader(view) for view in views))
             self.update()
 
-    def _time(self, view: PlanView) -> str:
+    def time_of(self, view: PlanView) -> str:
+        """What a row says about time: what is left until a time limit, else how long it took."""
+        if view.left_ns is not None:
+            # The last second is not over before the limit is reached.
+            left = wording.short_time(ceil(view.left_ns / NS) * NS)
+            return tr("plan.left" if view.state == "current" else "plan.at_most", time=left)
         return "" if view.working_ns is None else wording.short_time(view.working_ns)
 
     def _describe_for_reader(self, view: PlanView) -> str:
-        words = (wording.part_title(view.row.title), tr(STATES[view.state]), view.progress)
+        left = self.time_of(view) if view.left_ns is not None else ""
+        words = (wording.part_title(view.row.title), tr(STATES[view.state]), view.progress, left)
         return " ".join(filter(None, words))
 
     def _has_room(self, view: PlanView, room: float) -> bool:
@@ -718,7 +741,7 @@ class PlanList(QWidget):
         title = metrics(theme.BODY_PX - 1, view.state == "current")
         bold = metrics(theme.SECONDARY_PX, True)
         words = title.horizontalAdvance(wording.part_title(view.row.title))
-        told = small.horizontalAdvance(self._time(view)) + bold.horizontalAdvance(view.progress)
+        told = small.horizontalAdvance(self.time_of(view)) + bold.horizontalAdvance(view.progress)
         gaps = 4 * theme.SPACE_S + theme.SPACE_M + ICON_PX
         return words + told + gaps <= room
 
@@ -754,7 +777,7 @@ class PlanList(QWidget):
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(font(small))
         painter.setPen(p.color("secondary"))
-        if (time := self._time(view)) and self._has_room(view, box.width()):
+        if (time := self.time_of(view)) and self._has_room(view, box.width()):
             width = metrics(small).horizontalAdvance(time)
             where = QRectF(right - width, box.top(), width, ROW_PX)
             painter.drawText(where, middle | Qt.AlignmentFlag.AlignRight, time)
@@ -795,9 +818,14 @@ class PlanPanel(bits.Card):
         self.list = PlanList(palette)
         self._area = bits.Scrolling(self.list)
         title = bits.label(tr("console.plan"), "section")
-        title.setContentsMargins(theme.SPACE_S, 0, 0, 0)
-        bits.fill(self.body, title, self._area)
+        self.length = bits.label("", "secondary")
+        head = bits.row(None, theme.SPACE_S, (theme.SPACE_S, 0, theme.SPACE_S, 0))
+        bits.fill(self.body, bits.fill(head, title, 1, self.length), self._area)
         self._current = -1
+
+    def show_length(self, minutes: int | None, state: ConsoleState, now_ns: int) -> None:
+        """Say how much is left of the planned length of the session; nothing without one."""
+        bits.set_text(self.length, wording.minutes_left(minutes, state.work.working_ns(now_ns)))
 
     def show_views(self, views: Sequence[PlanView]) -> None:
         rows = min(len(views), MOST_ROWS)

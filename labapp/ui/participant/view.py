@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any, NamedTuple, Protocol
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
@@ -207,6 +208,15 @@ class SessionView:
         """Whether the participant skipped a question, and can take that back."""
         pending = self.source.state.pending
         return pending is not None and pending.what == "trial"
+
+    def take_back_words(self) -> str:
+        """The button that takes a skip back, with the seconds in which it can be; empty where
+        nothing can be taken back."""
+        pending = self.source.state.pending
+        if pending is None or not self.takes_back or self.stalled:
+            return ""
+        left_ns = max(0, pending.until_ns - self.clock.now_ns())
+        return f"{self.words('skipped_back')} ({ceil(left_ns / NS)})"
 
     @property
     def sound(self) -> SoundNow:

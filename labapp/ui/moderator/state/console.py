@@ -21,7 +21,8 @@ from labapp.record.events import Event, payload_of
 from labapp.record.events.registry import Pauses
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.study.plugins import registry
-from labapp.study.plugins.part import PlannedPart, introduces
+from labapp.study.plugins.machine import limit_ns as stage_limit_ns
+from labapp.study.plugins.part import PlannedPart, TrialsPart, introduces
 from labapp.ui.language import (
     N_,
     WITHDREW,
@@ -602,12 +603,17 @@ class PlanRow:
 
 @dataclass(frozen=True, slots=True)
 class PlanView:
-    """A row as it stands: progress (`4 / 7`, `reading`), and its working time so far in ns."""
+    """A row as it stands: progress (`4 / 7`, `reading`), and its working time so far in ns.
+
+    left_ns: working time until its time limit, or the whole limit before it begins; None where the
+    study sets none.
+    """
 
     row: PlanRow
     state: RowState
     progress: str
     working_ns: int | None
+    left_ns: int | None = None
 
 
 def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanRow, ...]:
@@ -662,8 +668,30 @@ def view_of(
         if standing == "skipped":
             wrong = (o for o in outcomes if o not in ("completed", "time_expired"))
             progress = tr(wording.OUTCOMES.get(next(wrong) or "", N_("outcome.unfinished")))
-        views.append(PlanView(row, standing, progress, length))
+        left = None
+        if standing == "todo":
+            limits = [limit_of(machine.parts[index]) for index in row.parts]
+            left = sum(filter(None, limits)) or None
+        elif standing == "current":
+            left = left_of(machine, state, work.working_ns(now_ns))
+        views.append(PlanView(row, standing, progress, length, left))
     return tuple(views)
+
+
+def limit_of(part: PlannedPart) -> int | None:
+    """The time limit of a part in ns; None where it has none."""
+    if not isinstance(part, TrialsPart) or part.time_limit_s is None:
+        return None
+    return round(part.time_limit_s * NS)
+
+
+def left_of(machine: SessionMachine, state: SessionState, working_ns: int) -> int | None:
+    """Working time until the part on the screen reaches its time limit; None where it has none."""
+    part = machine.part(state)
+    if not isinstance(part, TrialsPart):
+        return None
+    limit_ns = stage_limit_ns(part, state.part_state)
+    return None if limit_ns is None else max(0, limit_ns - working_ns)
 
 
 def _length(work: WorkTime, start_ns: int, end_ns: int) -> int:
