@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -29,6 +30,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMes
 from websockets.frames import CloseCode
 
 from labapp import __version__
+from labapp.base.clock import NS
 from labapp.record.events.commands import Command
 from labapp.record.journal.layout import STIMULI, STUDY
 from labapp.session.remote import wire
@@ -109,6 +111,14 @@ class SharedClock:
         """Session time now. It never runs back."""
         self._latest = max(self._latest, self.from_perf_ns(self._perf_ns()))
         return self._latest
+
+    def utc(self) -> datetime:
+        """The time of day of this computer."""
+        return datetime.now(UTC)
+
+    def real_seconds(self, session_ns: int) -> float:
+        """How long a span of session time takes in the room, in seconds."""
+        return session_ns / NS / self.speed
 
     def from_perf_ns(self, perf_ns: int) -> int:
         """Session time of a `perf_counter_ns` reading of this computer."""
