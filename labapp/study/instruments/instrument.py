@@ -65,6 +65,9 @@ declarations hold."""
 Names = tuple[Annotated[str, Field(pattern=WORD)], ...]
 
 
+REVERSE_UNKNOWN = "reverse names {!r}, which is not among its ratings"
+
+
 class Score(Strict):
     """One score: the mean or the sum of ratings, how often an option was chosen, a weighted mean of
     other scores, or what the rule of a package makes. Exactly one of these is said.
@@ -123,8 +126,12 @@ class Score(Strict):
                 f"rule: one that an installed package brings, here {brought}; {self.rule!r} is "
                 f"none. {RULES.left_out()}".strip()
             )
-        if other := [item for item in self.reverse if item not in self.ratings]:
-            raise ValueError(f"reverse names {other[0]!r}, which is not among its ratings")
+        # Of a matrix, whose id stands for its rows, one row can be reversed.
+        known = tuple(f"{item}_" for item in self.ratings)
+        if other := [
+            item for item in self.reverse if item not in self.ratings and not item.startswith(known)
+        ]:
+            raise ValueError(REVERSE_UNKNOWN.format(other[0]))
         return self
 
     @property
@@ -527,6 +534,8 @@ class Instrument(Strict):
 
     def _number_score(self, name: str, score: Score, before: Mapping[str, Score]) -> Score:
         """A score with the numbers of its ratings and its limits."""
+        if other := [item for item in score.reverse if item not in score.ratings]:
+            raise ValueError(REVERSE_UNKNOWN.format(other[0]))
         if score.weighted:
             if unknown := [other for other in score.weighted if other not in before]:
                 raise ValueError(

@@ -13,13 +13,14 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     ValidationInfo,
     WithJsonSchema,
 )
 
-from labapp.base.documents import WORD, Strict
+from labapp.base.documents import WORD, Strict, refuse_again
 from labapp.study.conditions import OnlyIf, Value, as_tuple
 from labapp.study.plugins.bids import Column
 
@@ -68,6 +69,8 @@ MOST_CIRCLES = 11
 LONGEST_LISTED = 1000
 """Of so many numbers each can be named; in a wider range only the ends are."""
 REMARK = "Simulated remark"
+TYPED_LONGEST = 40
+"""Characters of a number or a date."""
 DESCRIBED_LONGEST = 200
 """Characters of what is written beside an option. The field takes no more and says so."""
 
@@ -90,6 +93,20 @@ class Option(Strict):
     text: SomeWords
     describe: bool = False
     alone: bool = False
+
+
+def _distinct(options: tuple[Option, ...]) -> tuple[Option, ...]:
+    refuse_again([option.id for option in options], key=("id",))
+    if taking := [option.id for option in options if option.describe or option.alone]:
+        raise ValueError(f"only id and text of {taking[0]}; describe and alone are of choices")
+    return options
+
+
+SomeOptions = Annotated[
+    tuple[Option, ...], Field(min_length=3, max_length=40), AfterValidator(_distinct)
+]
+Rows = Annotated[tuple[Option, ...], Field(min_length=1, max_length=40), AfterValidator(_distinct)]
+"""Options of items that are no choice."""
 
 
 class Item(Strict):
@@ -126,6 +143,8 @@ class Item(Strict):
     """Whether the scale of its instrument is its own where it names none."""
     several: ClassVar[bool] = False
     """Whether an answer can have several of its possible values at once."""
+    chooses: ClassVar[bool] = False
+    """Whether tables have of its answers the options that were chosen."""
     rates: ClassVar[bool] = False
     """Whether its answers are numbers on a scale, which tell nobody who somebody is."""
     always_answered: ClassVar[bool] = False
@@ -245,6 +264,47 @@ class Item(Strict):
         return self
 
 
+class Typed(Item):
+    """An answer that is typed and then read. What cannot be read is kept as `{"typed": text}`: the
+    field still shows it, and it is no answer."""
+
+    offers_answers: ClassVar[bool] = False
+
+    def read(self, typed: str) -> Any:
+        """What a text says, as it is stored; None where it is no answer."""
+        raise NotImplementedError
+
+    def holds(self, value: Any) -> bool:
+        """Whether a value is an answer as it is stored."""
+        raise NotImplementedError
+
+    def shown(self, value: Any) -> str:
+        """An answer as the field shows it."""
+        return str(value)
+
+    def check(self, value: Any) -> Any:
+        """The answer, or what was typed. Nothing typed is no answer."""
+        if self.holds(value):
+            return value
+        if isinstance(value, Mapping) and set(value) == {"typed"}:
+            value = value["typed"]
+        typed = clean_text(value, TYPED_LONGEST, lines=False)
+        read = self.read(typed)
+        return {"typed": typed} if read is None else read
+
+    def answered(self, value: Any) -> bool:
+        return value is not None and not isinstance(value, Mapping)
+
+    def is_missing(self, value: Any) -> bool:
+        """What was typed must be put right, also where no answer is required."""
+        wrong = isinstance(value, Mapping) and bool(value["typed"])
+        return wrong or super().is_missing(value)
+
+    @classmethod
+    def cells(cls, value: Any) -> dict[str, Any]:
+        return {"": None if isinstance(value, Mapping) else value}
+
+
 class Compound(Item):
     """An item whose answer consists of several values: `{id: value}`, each the answer to a part.
 
@@ -259,11 +319,11 @@ class Compound(Item):
         """The id of the part that a value of an answer belongs to."""
         return f"{self.id}_{value_id}"
 
-    def as_part(self, kind: type[P], value_id: str, words: str, **fields: Any) -> P:
+    def as_part(self, item_class: type[P], value_id: str, words: str, **fields: Any) -> P:
         """A part, with what the item says for all of them."""
         text = f"{self.text} – {words}" if self.text else words
         shared = {name: getattr(self, name) for name in ("required", "repeat", "identifying")}
-        part = kind.model_validate(
+        part = item_class.model_validate(
             {"id": self.part_id(value_id), "text": text, "name": words, **shared, **fields}
         )
         return part.model_copy(update={"only_if": self.only_if})

@@ -17,7 +17,14 @@ from pydantic import Discriminator, Tag, TypeAdapter
 from labapp.base.discovery import Catalogue
 from labapp.base.documents import OpenUnion
 from labapp.study.instruments.items import Item
+from labapp.study.instruments.kinds.best_worst import BestWorst
 from labapp.study.instruments.kinds.choice import Choice, Choices
+from labapp.study.instruments.kinds.constant_sum import ConstantSum
+from labapp.study.instruments.kinds.date import Date
+from labapp.study.instruments.kinds.dropdown import Dropdown
+from labapp.study.instruments.kinds.matrix import Matrix
+from labapp.study.instruments.kinds.number import Number
+from labapp.study.instruments.kinds.ranking import Ranking
 from labapp.study.instruments.kinds.rating import Scale, Statement
 from labapp.study.instruments.kinds.slider import Slider
 from labapp.study.instruments.kinds.written import Written
@@ -56,6 +63,13 @@ _ALL = (
     ItemKind("choice", Choice, f"{VIEWS}.choice:ChoiceView", "choice"),
     ItemKind("choices", Choices, f"{VIEWS}.choice:ChoiceView", "choice"),
     ItemKind("written", Written, f"{VIEWS}.written:WrittenView", "written"),
+    ItemKind("number", Number, f"{VIEWS}.typed:NumberView"),
+    ItemKind("matrix", Matrix, f"{VIEWS}.matrix:MatrixView"),
+    ItemKind("ranking", Ranking, f"{VIEWS}.ranking:RankingView"),
+    ItemKind("dropdown", Dropdown, f"{VIEWS}.dropdown:DropdownView", "choice"),
+    ItemKind("constant_sum", ConstantSum, f"{VIEWS}.constant_sum:ConstantSumView"),
+    ItemKind("best_worst", BestWorst, f"{VIEWS}.best_worst:BestWorstView"),
+    ItemKind("date", Date, f"{VIEWS}.typed:DateView"),
 )
 
 

@@ -35,6 +35,7 @@ class Choosing(Item):
     """
 
     own_words = frozenset({"chosen"})
+    chooses: ClassVar[bool] = True
     more: ClassVar[Mapping[str, str]] = {"described": "In their own words"}
     model_config = ConfigDict(json_schema_extra=with_shared_options)
 
@@ -112,16 +113,20 @@ class Choosing(Item):
         return self.check(value)
 
 
-class Choice(Choosing):
+class OneChoice(Choosing):
     """One of several options."""
-
-    kind: Literal["choice"]
 
     def one_of(self) -> tuple[str, ...]:
         return self.offered()
 
     def column(self, where: str) -> Column:
         return Column("", f"{self.title} ({where})", levels=self.answer_words())
+
+
+class Choice(OneChoice):
+    """One of several options."""
+
+    kind: Literal["choice"]
 
 
 class Choices(Choosing):

@@ -12,6 +12,7 @@ from labapp.study.instruments import Item
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.controls import PlainLabel
+from labapp.ui.widgets.markdown import text_width
 from labapp.ui.widgets.painting import restyle
 
 WORDS_WIDTH = 340
@@ -51,13 +52,16 @@ class ItemView(QWidget):
 
     answered = Signal(object)
 
-    def __init__(self, item: Item, words: Strings, width: int = WORDS_WIDTH) -> None:
+    def __init__(
+        self, item: Item, words: Strings, width: int = WORDS_WIDTH, *, wide: bool = False
+    ) -> None:
+        """wide: the words of the item stand above its answer."""
         super().__init__()
         self.item = item
         # Of a slider it is said beside it that it has no answer yet.
         optional = "" if item.required or item.always_answered else words("optional")
         bare = not item.name and not item.text
-        self.words = None if bare else ItemWords(item, optional, width)
+        self.words = None if bare else ItemWords(item, optional, text_width() if wide else width)
         self.row_layout = QHBoxLayout(self)
         self.row_layout.setContentsMargins(0, theme.SPACE_S, 0, theme.SPACE_S)
         self.row_layout.setSpacing(theme.SPACE_XXL)
