@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from labapp.study.instruments.instrument import Instrument
 
 
+LISTED = "a rating, a slider, a whole number with low and high, or a choice"
+"""Items of which every possible answer can be named."""
 Known = Mapping[str, Value | tuple[Value, ...]]
 """What conditions can name: variables of the study, and answers as `Item.values` has them."""
 
@@ -139,7 +141,7 @@ def never(name: str, decider: Item, wanted: tuple[Value, ...]) -> Iterator[str]:
     if decider.repeat is not None:
         yield f"{name} is asked once for each stage; name an item that is asked once"
     elif (possible := decider.possible()) is None:
-        yield f"what {name} is answered cannot be listed; name a rating, a slider or a choice"
+        yield f"what {name} is answered cannot be listed; name {LISTED}"
     elif not wanted:
         yield "no value, so that it never holds"
     for value in wanted if decider.repeat is None else ():
@@ -183,7 +185,7 @@ def _no_check(instrument: Instrument, item: Item) -> Iterator[str]:
     possible = item.possible()
     right = as_tuple(item.right)
     if possible is None or not right:
-        yield "an attention check needs a right answer: make it a rating, a slider or a choice"
+        yield f"an attention check needs a right answer: make it {LISTED}"
         return
     for value in right:
         if not among(value, possible):

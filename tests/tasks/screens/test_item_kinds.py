@@ -19,6 +19,9 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from labapp.analysis import load
 from labapp.analysis.data_files import long
+from labapp.analysis.declared import read_declaration
+from labapp.analysis.design.sources import outcomes_of
+from labapp.analysis.item_sections import item_sections, show_choices, show_texts
 from labapp.base import resources
 from labapp.record.journal.opening import open_record
 from labapp.session.bids.export import export
@@ -26,9 +29,11 @@ from labapp.session.replay.history import History
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.kinds import ITEM_KINDS, cells_of, form_of
+from labapp.study.loading import load as load_study
 from labapp.tasks.questionnaire.screen.kinds.slider import NumberSlider
 from labapp.tasks.questionnaire.screen.questionnaire import Page
 from labapp.ui import theme
+from labapp.ui.preview import open_preview
 from labapp.ui.replay.picture import PastWindow
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.dial import BOTTOM_HEIGHT, TOP_HEIGHT
@@ -471,3 +476,39 @@ def test_the_replay_shows_every_answer_as_the_session_did(
 def _pixels(window: QWidget) -> Any:
     image = window.grab().toImage()
     return image.convertToFormat(image.Format.Format_RGB32)
+
+
+def test_the_report_shows_every_kind(sessions: list[Path], tmp_path: Path) -> None:
+    counted = load(sessions[0].parent)
+    page = "".join(map(str, item_sections(counted, (), "a")))
+    answers = counted.answers
+    page += "".join(map(str, show_choices(counted.participants, answers, set())))
+    page += "".join(map(str, show_texts(counted.participants, answers)))
+    for kind, case in CASES.items():
+        for cell in case.cells:
+            assert (f"i_{kind}_{cell}" if cell and "" not in case.cells else f"i_{kind}") in page
+
+
+def test_items_that_are_numbers_are_outcomes_and_covariates(sessions: list[Path]) -> None:
+    counted = load(sessions[0].parent)
+    outcomes = outcomes_of(counted, read_declaration(counted, "study"))
+    assert [each.name for each in outcomes.left_out] == []
+    names = [outcome.name for outcome in outcomes.analysed]
+    assert names == ["i_slider", "i_ranking_plum", "typed", "rows"]
+    ranks = counted.answers[counted.answers["item"] == "i_ranking_plum"]["value"]
+    ranking = outcomes.analysed[1]
+    assert sorted(ranking.frame["value"]) == sorted(ranks)
+    assert ranking.unit == "1-4"
+    assert "Plum" in ranking.title
+
+
+def test_the_preview_shows_every_kind(study: Path, qapp: QApplication) -> None:
+    with open_preview(load_study(study), None, None) as preview:
+        pages = {place.page: place for place in preview.places if place.pages > 1}
+        assert len(pages) == 5
+        for place in (pages[1], pages[4]):
+            preview.show(place)
+            shown = preview.window.screen_shown
+            assert [view.item.kind for view in shown.pages[place.page].views] == list(CASES)[
+                3 * place.page : 3 * place.page + 3
+            ]

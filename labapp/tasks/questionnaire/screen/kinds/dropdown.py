@@ -65,7 +65,8 @@ class DropdownView(ItemView):
         more = len(matching) - len(shown)
         note = self._strings("dropdown_more", n=more) if typed and more else ""
         note = self._strings("dropdown_none") if typed and not matching else note
-        note = note or ("" if self._chosen else self._strings("dropdown_all", n=len(self._texts)))
+        if not typed and not self._chosen:
+            note = self._strings("dropdown_all", n=len(self._texts))
         self.note.setText(note)
         self.field.edit.setAccessibleDescription(note or self._texts.get(self._chosen or "", ""))
 

@@ -8,7 +8,12 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
 
 from labapp.study.instruments.kinds.matrix import Matrix
-from labapp.tasks.questionnaire.screen.kinds.view import TABLE_WORDS_WIDTH, ItemView, make_label
+from labapp.tasks.questionnaire.screen.kinds.view import (
+    MARK_WIDTH,
+    TABLE_WORDS_WIDTH,
+    ItemView,
+    make_label,
+)
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.choice import AnchorRow, Look, Scale
@@ -30,6 +35,7 @@ class MatrixView(ItemView):
         grid.setHorizontalSpacing(theme.SPACE_XXL)
         grid.setVerticalSpacing(theme.SPACE_XS)
         grid.setColumnStretch(1, 1)
+        grid.setContentsMargins(MARK_WIDTH, 0, 0, 0)
         grid.addWidget(self.heads, 0, 1)
         look = Look(
             numbered=item.numbered and bool(item.numbers),
@@ -65,7 +71,7 @@ class MatrixView(ItemView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The words of the rows as wide as those over the scale leave room for."""
         super().resizeEvent(event)
-        room = self.width() - theme.SPACE_XXL - self.heads.needed_width()
+        room = self.width() - MARK_WIDTH - theme.SPACE_XXL - self.heads.needed_width()
         for label in self.labels:
             label.setFixedWidth(max(LEAST_WORDS, min(TABLE_WORDS_WIDTH, room)))
 

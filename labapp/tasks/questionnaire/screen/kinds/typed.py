@@ -8,7 +8,7 @@ from datetime import date
 from math import inf
 from typing import Any
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.study.instruments.items import TYPED_LONGEST, Typed
 from labapp.study.instruments.kinds.date import Date
@@ -37,10 +37,20 @@ class TypedView(ItemView):
         self.hint = make_label(self.allowed(), "secondary")
         column = QVBoxLayout()
         column.setSpacing(theme.SPACE_XS)
-        column.addWidget(self.field)
+        row = QHBoxLayout()
+        row.setSpacing(theme.SPACE_S)
+        row.addWidget(self.field)
+        if unit := self.unit():
+            row.addWidget(make_label(unit, ""))
+        row.addStretch(1)
+        column.addLayout(row)
         column.addWidget(self.hint)
         self.row_layout.addLayout(column, 1)
         self.show_value(None)
+
+    def unit(self) -> str:
+        """What stands behind the field."""
+        return ""
 
     @abstractmethod
     def allowed(self) -> str:
@@ -55,7 +65,7 @@ class TypedView(ItemView):
         text = value["typed"] if isinstance(value, Mapping) else ""
         self.field.show_text(self.words_of(value) if self.typed.answered(value) else text)
         restyle(self.hint, "tone", "warn" if wrong else "")
-        allowed = self.allowed()
+        allowed = " ".join(filter(None, (self.unit(), self.allowed())))
         self.field.edit.setAccessibleDescription(
             self._strings("cannot_be_read", allowed=allowed) if wrong else allowed
         )
@@ -71,6 +81,9 @@ class TypedView(ItemView):
 class NumberView(TypedView):
     typed: Number
 
+    def unit(self) -> str:
+        return self.typed.unit
+
     def words_of(self, value: Any) -> str:
         return self.typed.shown(value).replace(".", self._strings("decimal_point"))
 
@@ -83,8 +96,7 @@ class NumberView(TypedView):
         }
         ends = "_".join(name for name, end in shown.items() if end) or "any"
         kind = "number" if item.decimals else "whole"
-        allowed = words(f"{kind}_{ends}", **shown)
-        return f"{item.unit} · {allowed}" if item.unit else allowed
+        return words(f"{kind}_{ends}", **shown)
 
 
 class DateView(TypedView):

@@ -18,6 +18,7 @@ from labapp.ui.widgets.painting import restyle
 WORDS_WIDTH = 340
 TABLE_WORDS_WIDTH = 520
 MARK = "▸"
+MARK_WIDTH = theme.SPACE_L
 
 
 class ItemWords(QWidget):
@@ -98,7 +99,7 @@ def make_label(words: str, role: str) -> QLabel:
 def make_mark() -> QLabel:
     """Room for the mark of a missing answer."""
     label = PlainLabel()
-    label.setFixedWidth(theme.SPACE_L)
+    label.setFixedWidth(MARK_WIDTH)
     return label
 
 
