@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import os
 import secrets
 import signal
@@ -466,6 +467,7 @@ class Decimator:
 def main() -> None:
     """The process: serve until the program is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's Ctrl+C is for the program
+    logging.disable(logging.WARNING)  # of links that break; the journal says so
     out, lock = sys.stdout.buffer, threading.Lock()
 
     def tell(message: msgspec.Struct) -> None:
