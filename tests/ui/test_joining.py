@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from labapp.base.errors import UsageError
 from labapp.record.events import Event, Source
 from labapp.record.events.commands import ConfirmSkip, SkipStage
+from labapp.session.replay.history import RecordedDecoders
 from labapp.session.resuming import read_verified_events
 from labapp.ui.controller import SessionController
 from labapp.ui.home import HomeController
@@ -278,6 +279,27 @@ def test_the_other_computer_shows_the_participants_screen_to_the_pixel(lab: Lab)
         return picture is not None and picture.window.grab().toImage() == live
 
     lab.wait(same)
+
+
+def test_models_that_the_other_computer_lacks_are_sent(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RecordedDecoders, "misses", lambda self, model: True)
+    ben = lab.joined("Ben", "observer")
+    assert ben.session is not None
+    decoders = ben.session.decoders
+    lab.wait(lambda: set(decoders.places) == set(decoders))
+    lab.opened.give_consent()
+    lab.skip_to("stage-1")
+    lab.wait(lambda: ben.session is not None and ben.session.pictures is not None)
+    assert ben.session.error is None
+    model = ben.session.part.model
+    assert decoders.places[model].parent.parent == Path(ben._folder.name)
+    assert sorted(path.name for path in decoders.places[model].iterdir()) == [
+        "decoder.safetensors",
+        "latents.npz",
+        "model.yaml",
+    ]
 
 
 def test_a_blind_session_stays_blind_at_other_computers(open_lab: Callable[..., Lab]) -> None:
