@@ -356,7 +356,7 @@ class MemoryJournal(Journal):
     def _utc(self) -> str:
         """The clock stands still during a command, so the text is reused."""
         if self._text[0] != self._t_ns:
-            self._text = self._t_ns, super()._utc()
+            self._text = self._t_ns, self.clock.utc_text()
         return self._text[1]
 
     def payloads(self) -> list[tuple[Event, Payload]]:

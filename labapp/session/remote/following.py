@@ -80,7 +80,7 @@ class FollowedSession:
         self.decoders = RecordedDecoders(models | cards)
         self.gallery = self._gallery(folder, names)
         self._renderer = PictureRenderer(
-            self.decoders, frozenset(models), post, lambda command: self.tell()
+            self.decoders, frozenset(), post, lambda command: self.tell()
         )
         self.error: Exception | None = None
         self.state: SessionState = self.machine.initial()
