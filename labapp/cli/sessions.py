@@ -21,6 +21,7 @@ from labapp.cli.options import (
     Blind,
     Data,
     Json,
+    Listen,
     Lsl,
     Private,
     Screen,
@@ -289,6 +290,7 @@ def sessions_resume(
     speed: Speed = 1.0,
     blind: Blind = None,
     lsl: Lsl = None,
+    listen: Listen = None,
     any_version: Annotated[
         bool,
         typer.Option(
@@ -313,6 +315,7 @@ def sessions_resume(
         blind,
         accept_version=any_version,
         lsl=lsl,
+        listen=listen,
     )
     raise typer.Exit(resume_session(session_path(session, data), options))
 

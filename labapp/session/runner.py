@@ -36,7 +36,7 @@ from labapp.base.errors import BundleError, LabappError
 from labapp.base.messages import encode_message
 from labapp.models.representations.decoding import Decoder
 from labapp.models.stimuli.gallery import Gallery
-from labapp.record.events import Payload, Source, UnstampedEvent
+from labapp.record.events import Event, Payload, Source, UnstampedEvent
 from labapp.record.events.commands import Begin, Command, StandStill, Tick
 from labapp.record.events.lifecycle import (
     AlarmCleared,
@@ -197,6 +197,10 @@ class Runner:
     @property
     def finished(self) -> bool:
         return self.state.ended is not None
+
+    def subscribe(self, subscriber: Callable[[Event], None]) -> None:
+        """Call with every event, see `Journal.subscribe`."""
+        self.journal.subscribe(subscriber)
 
     def listen(self, listener: Listener) -> None:
         """Call after every change of state, pictures or `stalled`, in the runner's thread."""

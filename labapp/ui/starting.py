@@ -76,7 +76,8 @@ Step = Callable[[str], None]
 class RunOptions:
     """What `labapp run` and `labapp sessions resume` can be told.
 
-    blind: None for what the tasks of the study ask for.
+    blind: None for what the tasks of the study ask for. listen: an address of this computer at
+    which others may join from the beginning on.
     """
 
     data: Path | None = None
@@ -92,6 +93,7 @@ class RunOptions:
     blind: bool | None = None
     pilot: bool = False
     lsl: bool | None = None
+    listen: str | None = None
 
 
 def session_dependencies(

@@ -30,6 +30,8 @@ COMMANDS = {
     "deposit": "{session} --license CC0-1.0 --creator Curie,Marie --out {new}",
     "doctor": "",
     "run": "{study} --participant P01 --audio off --windowed",
+    "moderate": "127.0.0.1:8731",
+    "observe": "127.0.0.1:8731",
     "export": "{session} --out {new}",
     "analyze": "{session} --out {new} --ratings {ratings}",
     "simulate": "{study} --participants 1 --out {new}",

@@ -11,7 +11,6 @@ with ticks.
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -76,7 +75,7 @@ from labapp.ui.moderator.timeline_view import TimelinePanel
 from labapp.ui.moderator.voice_panel import VoicePanel, key_of
 from labapp.ui.moderator.wording import chords_of
 from labapp.ui.participant.screen import Body
-from labapp.ui.participant.view import Bridge, SessionView
+from labapp.ui.participant.view import Bridge, ConsoleSession, SessionView
 from labapp.ui.strings import strings_of
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
@@ -121,6 +120,12 @@ class ConsoleWindow(Fitted, QMainWindow):
     past : the events of earlier runs of this session, from which the console is rebuilt.
     past_peaks : (working time in ns, peak 0 to 1) of their sound, where known.
     blind : representations are not named.
+    remote : the session runs at another computer: nothing is watched over here, and closing the
+        window leaves the session as it is.
+
+    Attributes
+    ----------
+    controls : whether the session is moderated here; if not, it is watched, and notes are taken.
 
     Signals
     -------
@@ -152,10 +157,13 @@ class ConsoleWindow(Fitted, QMainWindow):
         past: Sequence[Event] = (),
         past_peaks: Sequence[tuple[int, float]] = (),
         blind: bool = False,
+        remote: bool = False,
     ) -> None:
         super().__init__()
         self._bridge = bridge
-        self._runner = runner = bridge.runner
+        self._remote, self.controls = remote, True
+        self._runner: ConsoleSession = bridge.runner
+        runner = self._runner
         self._study = study = loaded.study
         self._level_source = level_source
         self._inbox: deque[Event] = deque()
@@ -175,9 +183,9 @@ class ConsoleWindow(Fitted, QMainWindow):
         veil = veil_of(models_of(runner.machine.parts)) if blind else no_veil
         self.state = ConsoleState(runner.machine.parts, past, veil)
         self._rows = rows_of(runner.machine.parts, blind=blind)
-        self._watch = Watch(sound=runner.recorder is not None)
+        self._watch = None if remote else Watch(sound=bridge.runner.recorder is not None)
 
-        self.header = ConsoleHeader(PALETTE, runner, participant, study.title)
+        self.header = ConsoleHeader(PALETTE, runner, self._ask, participant, study.title)
         self.alarms = AlarmBar(PALETTE)
         self.plan = PlanPanel(PALETTE)
         self.notes = NotesPanel(PALETTE, study.flags, runner.clock.now_ns)
@@ -221,7 +229,9 @@ class ConsoleWindow(Fitted, QMainWindow):
         self.pilot = bits.label(tr("console.pilot_tip"), "pilot")
         self.pilot.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.pilot.hide()
-        bits.fill(outer, self.pilot, self.header)
+        self.others = QWidget()
+        bits.fill(outer, self.pilot, self.header, self.others)
+        bits.column(self.others, 0)
         self._grid = grid = QGridLayout()
         gap = theme.SPACE_M
         grid.setContentsMargins(gap, theme.SPACE_S, gap, gap)
@@ -326,7 +336,27 @@ class ConsoleWindow(Fitted, QMainWindow):
         self._ask(GivePrompt(self._study.recording.prompts[place]))
 
     def _ask(self, command: Command) -> None:
-        self._runner.send(command, Source.MODERATOR)
+        if self.controls or isinstance(command, AddNote):
+            self._runner.send(command, Source.MODERATOR)
+
+    def add_others(self, bar: QWidget) -> None:
+        """Show a line about other computers below the header."""
+        layout = self.others.layout()
+        assert layout is not None
+        layout.addWidget(bar)
+        bar.setStyleSheet(self._ground.styleSheet())
+        leave_focus_to_fields(bar)
+
+    def set_controls(self, controls: bool) -> None:
+        """Whether the session is moderated here, or only watched."""
+        if controls == self.controls:
+            return
+        self.controls = controls
+        self.leave_question()
+        self.header.set_controls(controls)
+        for widget in (self.voice.prompts, self.voice.prompt, self.voice.offer, self.mirror.stack):
+            widget.setEnabled(controls)
+        self.notes.set_controls(controls)
 
     def _left_correction(self) -> None:
         self.leave_field()
@@ -506,24 +536,19 @@ class ConsoleWindow(Fitted, QMainWindow):
             p99 = state.latency.p99_ms()
             if p99 is None and state.warmed:
                 p99 = max(ms for _, ms in state.warmed.values())
-            saved = runner.journal.saved_ago_s
+            saved = runner.saved_ago_s
             decodes = bool(state.warmed)
             self.voice.show_facts(level, state.sound, saved, self._free_bytes, p99, decodes=decodes)
-            received = runner.streams is not None and runner.streams.received
-            self.voice.show_lsl(state.lsl, received=received)
+            self.voice.show_lsl(state.lsl, received=runner.streams_received)
 
     def _look_at_disk(self) -> None:
         runner = self._runner
-        try:
-            self._free_bytes = shutil.disk_usage(runner.journal.path.parent).free
-        except OSError:
-            # A folder that is gone shows as a stalled journal, which is an alarm of its own.
-            self._free_bytes = None
-        if runner.finished:
+        self._free_bytes = runner.free_bytes()
+        if runner.finished or self._watch is None:
             return
         for body in self._watch.check(self._free_bytes, self.state.latency.p99_ms()):
             try:
-                runner.emit(body)
+                self._bridge.runner.emit(body)
             except JournalError:
                 # The session is being closed: nothing is watched any more.
                 return
@@ -545,7 +570,10 @@ class ConsoleWindow(Fitted, QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         if self._open:
             event.ignore()
-            self.header.ask_end()
+            if self._remote:
+                self.done_requested.emit()
+            else:
+                self.header.ask_end()
             return
         super().closeEvent(event)
 

@@ -124,6 +124,42 @@ class Latency:
         return ordered[min(len(ordered) - 1, round(0.99 * len(ordered)))] / 1e6
 
 
+class RemotePeople:
+    """A fold over what happens at other computers: who takes part, who moderates (0: the session's
+    own computer), and which notes were taken there."""
+
+    def __init__(self) -> None:
+        self.people: dict[int, tuple[str, str]] = {}
+        self.moderator = 0
+        self._asked: tuple[int, int] = (0, 0)
+        self._left = 0
+
+    def apply(self, event: Event) -> bool:
+        """Take in an event; True when it is about other computers."""
+        p = event.payload
+        self._left = max(0, self._left - 1)
+        match event.kind:
+            case "segment.started":
+                self.people, self.moderator = {}, 0
+            case "remote.joined":
+                self.people[int(p["member"])] = str(p["name"]), str(p["role"])
+            case "moderator.changed":
+                self.moderator = int(p["member"] or 0)
+            case "remote.asked":
+                self._asked, self._left = (int(p["member"]), int(p["asked_ns"])), int(p["events"])
+        return event.kind.startswith(("remote.", "moderator."))
+
+    def place(self, note: Note, work: WorkTime) -> Note:
+        """A note as it was taken: by whom, and a flag at the time of the key at that computer."""
+        if not self._left:
+            return note
+        member, asked_ns = self._asked
+        name, role = self.people.get(member, ("", ""))
+        t_ns = min(note.t_ns, asked_ns)
+        by = name if role == "observer" else ""
+        return replace(note, by=by, t_ns=t_ns, working_ns=work.working_ns(t_ns))
+
+
 F = TypeVar("F", bound=Fold)
 
 
@@ -156,6 +192,7 @@ class ConsoleState:
         self.last_seq = 0
         self.ended_ns: int | None = None
         self.pause_reason = self.withdrawal = ""
+        self.remote = RemotePeople()
         self.lsl: str | None = None
         self.not_counted: tuple[str, ...] = ()
         for event in past:
@@ -190,8 +227,10 @@ class ConsoleState:
             self.sound = sound
             self.changed.add("sound")
         if (note := note_of(event, self.work)) is not None:
-            self.notes.append(note)
+            self.notes.append(self.remote.place(note, self.work))
             self.changed.add("notes")
+        if self.remote.apply(event):
+            self.changed.add("remote")
         if event.kind == "note.corrected" and correct(self.notes, event):
             self.changed.add("notes")
         if self.deviations.apply(event):
@@ -712,7 +751,8 @@ NoteKind = Literal["note", "flag", "prompt", "question"]
 @dataclass(frozen=True, slots=True)
 class Note:
     """working_ns: working time at which its typing began; t_ns: the same in session time; text: how
-    it reads now, empty where it was taken back; first: how it read at first; stage: part that ran.
+    it reads now, empty where it was taken back; first: how it read at first; stage: part that ran;
+    by: the observer who wrote it, empty for the moderator.
     """
 
     seq: int
@@ -723,6 +763,7 @@ class Note:
     number: int | None = None
     first: str = ""
     stage: str | None = None
+    by: str = ""
 
     @property
     def taken_back(self) -> bool:
