@@ -610,7 +610,8 @@ class PictureFiles:
         except StimuliError as error:
             self._said[ref] = f"{error.what} {error.todo}"
             return self._said[ref]
-        self.files[ref] = content
+        if not pictures.is_shared(ref):
+            self.files[ref] = content
         self.sizes[ref] = (pixels.shape[1], pixels.shape[0])
         self._means[ref] = _mean(pixels)
         if pixels.ndim == 2:

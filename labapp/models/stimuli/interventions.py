@@ -74,10 +74,10 @@ def row_of(state: Sequence[int], rows: int) -> int:
 
 
 ChangeType = Literal["follows", "stays", "leaks", "holds", "strays"]
-"""What a change does beside what the rule card says. `follows`: the card says that the answer moves,
-and it does so; `stays`: the card says that it stays, and it does; `leaks`: the card says that it
-stays, and it moves; `holds`: the card says that it moves, and it stays; `strays`: it moves to
-another class than the card says."""
+"""What a change does beside what the rule card says. `follows`: the card says that the answer
+moves, and it does so; `stays`: the card says that it stays, and it does; `leaks`: the card says
+that it stays, and it moves; `holds`: the card says that it moves, and it stays; `strays`: it moves
+to another class than the card says."""
 CHANGE_TYPES: tuple[ChangeType, ...] = get_args(ChangeType)
 
 

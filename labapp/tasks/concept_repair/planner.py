@@ -92,19 +92,18 @@ class Items(Strict):
 
 class DrawnChanges(Strict):
     """Pictures and changes that were drawn before anybody took part: a file of the study, a table
-    of comma-separated values with the columns `list`, `stimuli`, `phase` and `changes`; the changes
-    of a row have spaces between them, each the id of a picture, of a concept, and on or off, with :
+    of comma-separated values with the columns `stimuli`, `phase` and `changes`; the changes of a
+    row have spaces between them, each the id of a picture, of a concept, and on or off, with :
     between.
 
     Attributes
     ----------
-    file : the name of the file.
-    list : the participant's list in it, as a variable such as `{list}`.
-    phase : which phase of the list the stage is, such as exposure or test.
+    file : the name of the file, with variables of the study in it where participants have lists of
+        their own, such as `changes/my-study/{list}.csv`.
+    phase : which rows of the file belong to the stage, such as exposure or test.
     """
 
     file: str = Field(min_length=1, max_length=300)
-    list: str = Field(min_length=1, max_length=100)
     phase: str = Field(min_length=1, max_length=100)
 
 
@@ -166,9 +165,6 @@ class ConceptRepairStages(StimulusStages):
         practice = () if self.practice is None else (self.practice.text,)
         changes = () if self.changes is None else (self.changes.file,)
         return (*practice, *changes, self.intro)
-
-    def names(self) -> tuple[str, ...]:
-        return (*super().names(), *(() if self.changes is None else (self.changes.list,)))
 
     @model_validator(mode="after")
     def _check_foresight(self) -> ConceptRepairStages:
@@ -541,30 +537,28 @@ class ListedChange:
     to: int
 
 
-ListedRow = tuple[str, str, str]
-"""List, stimulus set and phase."""
-COLUMNS = ["list", "stimuli", "phase", "changes"]
+COLUMNS = ["stimuli", "phase", "changes"]
 STATES = {"off": OFF, "on": ON}
 
 
-@lru_cache(maxsize=8)
-def read_changes(text: str) -> dict[ListedRow, tuple[ListedChange, ...]]:
-    """What a file of drawn changes has, by its rows. Raises ValueError, with the line."""
+@lru_cache(maxsize=128)
+def read_changes(text: str) -> dict[tuple[str, str], tuple[ListedChange, ...]]:
+    """What a file of drawn changes has, by stimulus set and phase. Raises ValueError, with the
+    line."""
     rows = list(csv.reader(io.StringIO(text)))
     if not rows or rows[0] != COLUMNS:
         raise ValueError(f"line 1: the columns are {', '.join(COLUMNS)}")
-    out: dict[ListedRow, tuple[ListedChange, ...]] = {}
+    out: dict[tuple[str, str], tuple[ListedChange, ...]] = {}
     for line, row in enumerate(rows[1:], start=2):
         if len(row) != len(COLUMNS):
             raise ValueError(f"line {line}: {len(row)} cells, and {len(COLUMNS)} are needed")
-        *names, changes = row
-        key = (names[0], names[1], names[2])
-        if key in out:
-            raise ValueError(f"line {line}: list, stimuli and phase of an earlier line")
+        stimuli, phase, changes = row
+        if (stimuli, phase) in out:
+            raise ValueError(f"line {line}: stimuli and phase of an earlier line")
         parts = [change.split(":") for change in changes.split()]
         if not parts or any(len(part) != 3 or part[2] not in STATES for part in parts):
             raise ValueError(f"line {line}: changes are PICTURE:CONCEPT:on or PICTURE:CONCEPT:off")
-        out[key] = tuple(ListedChange(part[0], part[1], STATES[part[2]]) for part in parts)
+        out[stimuli, phase] = tuple(ListedChange(at, of, STATES[to]) for at, of, to in parts)
     return out
 
 
@@ -572,21 +566,21 @@ def listed_changes(
     changes: DrawnChanges, stimuli: str, scope: Scope, planner: Planner
 ) -> tuple[ListedChange, ...]:
     """The changes of a participant's list for one stage. Raises IncompatibleStimuliError."""
-    name = conditions.fill(changes.list, scope)
+    file = conditions.fill(changes.file, scope)
     todo = "Correct the file, or draw it again."
     try:
-        known = read_changes(planner.loaded.text(changes.file))
+        known = read_changes(planner.loaded.text(file))
     except ValueError as error:
-        raise IncompatibleStimuliError("changes", f"{changes.file}, {error}", todo) from error
+        raise IncompatibleStimuliError("changes", f"{file}, {error}", todo) from error
     try:
-        return known[name, stimuli, changes.phase]
+        return known[stimuli, changes.phase]
     except KeyError as error:
         raise IncompatibleStimuliError(
             "changes",
-            f"{changes.file} has no row for the list {name!r}, the stimulus set {stimuli} and the "
-            f"phase {changes.phase!r}",
+            f"{file} has no row for the stimulus set {stimuli} and the phase {changes.phase!r}",
             todo,
         ) from error
+
 
 TYPES: tuple[ItemType, ...] = ("repair", "control", "trap", "unrepairable")
 NATURAL, PRACTICE = "natural", "practice"

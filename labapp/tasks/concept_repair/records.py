@@ -554,9 +554,9 @@ CONCEPT_CHANGES = of(
         "change_type",
         "of a given change, what the answer does beside what the rule card says: follows (the card "
         "says that it moves, and it does so), stays (the card says that it stays, and it does), "
-        "leaks (the card says that it stays, and it moves), holds (the card says that it moves, and "
-        "it stays) or strays (it moves to another class than the card says); empty where the card "
-        "does not give the first answer",
+        "leaks (the card says that it stays, and it moves), holds (the card says that it moves, "
+        "and it stays) or strays (it moves to another class than the card says); empty where the "
+        "card does not give the first answer",
     ),
     text("answer_before", "id of the class that the model answered before"),
     text("answer_after", "id of the class that it answered then"),
