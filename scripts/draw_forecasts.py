@@ -115,7 +115,7 @@ def study_models(root: Path | None) -> list[tuple[str, Path]]:
                 own.append((f"{FAMILY}-{predictor}-seed-{seed}", folder))
         complete = complete and len(own) >= 3
         chosen += own[:3]
-    return chosen if complete else [one for one in chosen if one[0][-1] in "01"]
+    return chosen if complete else [(name, folder) for name, folder in chosen if name[-1] in "01"]
 
 
 def accuracy_of(folder: Path) -> float | None:

@@ -84,8 +84,9 @@ def path_of(folder: Path, ref: str, what: str = PICTURE) -> Path:
     """The file of a picture, or of `what` else. Raises StimuliError: its name leads out of the
     folder."""
     if is_shared(ref):
-        other, _, file = ref.removeprefix(SHARED).partition("/")
-        if file and not is_shared(file) and other not in ("", ".", "..") and "\\" not in other:
+        other, *names = PurePosixPath(ref.removeprefix(SHARED)).parts or ("",)
+        file = "/".join(names)
+        if file and not is_shared(file) and other not in ("", ".", "..", "/") and "\\" not in other:
             return path_of(folder.parent / other, file, what)
     parts = PurePosixPath(ref).parts
     path = folder.joinpath(*parts)

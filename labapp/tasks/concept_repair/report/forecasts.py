@@ -65,11 +65,11 @@ class ForecastTest:
 
 TESTS: Mapping[str, ForecastTest] = MappingProxyType(
     {
-        "leak-sensitivity": ForecastTest(SENSITIVITY, PURITY),
-        "card-trust": ForecastTest(TRUST, PURITY),
-        "leak-sensitivity-by-leak-rate": ForecastTest(SENSITIVITY, LEAK_RATE),
-        "leak-sensitivity-by-accuracy": ForecastTest(SENSITIVITY, ACCURACY),
-        "natural-rates": ForecastTest(NATURAL, PURITY),
+        "leak_sensitivity": ForecastTest(SENSITIVITY, PURITY),
+        "card_trust": ForecastTest(TRUST, PURITY),
+        "leak_sensitivity_by_leak_rate": ForecastTest(SENSITIVITY, LEAK_RATE),
+        "leak_sensitivity_by_accuracy": ForecastTest(SENSITIVITY, ACCURACY),
+        "natural_rates": ForecastTest(NATURAL, PURITY),
     }
 )
 """By the name by which studies declare them."""
