@@ -1,18 +1,28 @@
 #!/usr/bin/env bash
-# Tries the package of `make package` in a bare Debian 12 that has no Python: as root, with
-# debootstrap and a network for Debian's packages. The trial itself runs without a network.
+# Tries labapp in a bare Debian 12 that has no Python: as root, with debootstrap and a network for
+# Debian's packages.
 #
 #   scripts/bare_root.sh WORK [DIST]
 #
-# WORK: a folder for the bare root (1.5 GB; used again). DIST: where the package is (default: dist).
-# Ends with 0 when a session with windows and sound, export, verification and analysis worked, an
-# extra was added from a folder, and nothing was left after removal. Prints what took how long.
+# The package of `make package`, without a network: a session with windows and sound, export,
+# verification, analysis, an extra from a folder, and removal.
+#
+#   scripts/bare_root.sh --checkout WORK [WING]
+#
+# A clone of this checkout with the two commands of the README: `make demo` as it comes, `make test`
+# of one wing (default: base), and `make demo` again with windows and sound.
+#
+# WORK: a folder for the bare root (1.5 GB, with a checkout 7 GB; used again). DIST: where the
+# package is (default: dist). LABAPP_TRIAL_WHEELS: a folder of wheels; those of extras for the
+# package, for a checkout all that pip would download (it then asks no index). Ends with 0 when all
+# of it worked. Prints what took how long.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+mode=package
+if [ "${1:-}" = --checkout ]; then mode=checkout; shift; fi
 work=${1:?the folder for the bare root}
-dist=$(cd "${2:-$here/../dist}" && pwd)
 mkdir -p "$work"
-root=$(cd "$work" && pwd)/root
+root=$(cd "$work" && pwd)/$mode-root
 
 for tool in debootstrap unshare chroot zstd; do
   command -v "$tool" >/dev/null || { echo "$tool is missing: apt-get install debootstrap zstd"; exit 2; }
@@ -24,8 +34,69 @@ if [ ! -f "$root/.labapp-base" ]; then
 fi
 # As this machine reaches Debian's packages.
 cp /etc/apt/apt.conf.d/*proxy* "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
-inside() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 chroot "$root" "$@"; }
+clean() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 "$@"; }
+inside() { clean chroot "$root" "$@"; }
+trap 'umount "$root/proc" "$root/tmp" "$root/dev/shm" 2>/dev/null || true' EXIT
 
+if [ "$mode" = checkout ]; then
+  # What a checkout needs, by the README: make; and git to get it.
+  inside apt-get update -qq
+  inside apt-get install -y -qq --no-install-recommends git make ca-certificates >"$work/apt.log" 2>&1 ||
+    { tail "$work/apt.log"; exit 1; }
+  if inside sh -c 'command -v python3'; then echo "there is a Python in the bare root"; exit 1; fi
+  rm -rf "$root/root/labapp" "$root/trial" "$root"/var/cache/apt/archives/*.deb
+  mkdir -p "$root/trial/wheels"
+  git clone --quiet --no-hardlinks "$here/.." "$root/root/labapp"
+  index=()
+  if [ -n "${LABAPP_TRIAL_WHEELS:-}" ]; then
+    cp "$LABAPP_TRIAL_WHEELS"/*.whl "$LABAPP_TRIAL_WHEELS"/*.tar.gz "$root/trial/wheels/" 2>/dev/null || true
+    index=(PIP_NO_INDEX=1 PIP_FIND_LINKS=/trial/wheels)
+  fi
+  cat >"$root/trial/root.sh" <<'END'
+set -eu
+mount -t proc proc /proc
+mount -t tmpfs tmpfs /tmp
+mkdir -p /dev/shm
+mount -t tmpfs tmpfs /dev/shm 2>/dev/null || true
+cd /root/labapp
+took() { # what, command...
+  what=$1; shift
+  begin=$(date +%s.%N)
+  "$@" >"/trial/$what.txt" 2>&1 || { status=$?; tail -n 60 "/trial/$what.txt"; echo "$what ended with $status"; exit 1; }
+  printf '%-28s %6.1f s\n' "$what" "$(echo "$(date +%s.%N) $begin" | awk '{print $1 - $2}')"
+}
+sizes() {
+  echo "Debian's packages: $(du -cm /var/cache/apt/archives/*.deb | tail -n 1 | cut -f 1) MB;" \
+    "the virtual environment: $(du -sm .venv | cut -f 1) MB;" \
+    "pip's cache: $(du -cm /root/.cache/pip 2>/dev/null | tail -n 1 | cut -f 1) MB"
+}
+echo "the checkout: $(du -sm --exclude=.git . | cut -f 1) MB, its history $(du -sm .git | cut -f 1) MB"
+took first-demo make demo
+cat /trial/first-demo.txt
+sizes
+took prepared-demo make demo
+took test make test WING="$1"
+tail -n 5 /trial/test.txt
+sizes
+eval "$(sh scripts/virtual_microphone.sh start)"
+Xvfb :7 -screen 0 1920x1080x24 -nolisten tcp >/tmp/xvfb.txt 2>&1 &
+export DISPLAY=:7
+for try in 1 2 3 4 5 6 7 8 9 10; do [ -S /tmp/.X11-unix/X7 ] && break; sleep 0.5; done
+espeak-ng -w /tmp/speech.wav "one two three four five six seven eight nine ten eleven twelve"
+(while :; do paplay --device=speaker /tmp/speech.wav || exit; done) &
+took demo-with-windows make demo
+cat /trial/demo-with-windows.txt
+.venv/bin/labapp sessions list --data "$(ls -d out/demo-*/sessions | tail -n 1)"
+ls -l out/demo-*/sessions/*/*/audio
+sh scripts/virtual_microphone.sh stop
+END
+  unshare -m -p -f env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+    "${index[@]}" chroot "$root" sh /trial/root.sh "${2:-base}"
+  echo "the checkout works in a bare root"
+  exit 0
+fi
+
+dist=$(cd "${2:-$here/../dist}" && pwd)
 deb=$(ls "$dist"/labapp_*_amd64.deb)
 depends=$(dpkg-deb --field "$deb" Depends | sed 's/([^)]*)//g; s/,/ /g')
 # What a desktop has, and what the trial itself needs: a display, a sound server, a clock.
@@ -120,7 +191,6 @@ test ! -e /opt/labapp
 test -d /home/lab/.local/share/labapp/sessions
 echo "removed; the sessions are still there"
 END
-trap 'umount "$root/proc" "$root/tmp" "$root/dev/shm" 2>/dev/null || true' EXIT
 unshare -m -p -n -f env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
   chroot "$root" sh /trial/root.sh
 echo "the package works in a bare root"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from labapp.record.events import Source
-from labapp.record.events.commands import Next
+from labapp.record.events.commands import AddNote, Next
 from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.reconstruction.events import MarkAlignment
 from labapp.ui import language
@@ -44,6 +44,7 @@ def shots(folder: Path) -> Iterator[Shot]:
 def console(folder: Path, spoken: str) -> Iterator[Shot]:
     yield from calibrating(folder / "calibration", spoken)
     yield from single(folder / "single", spoken)
+    yield from timed(folder / "timed", spoken)
     yield from asking(folder / "asked", spoken)
     yield from to_the_end(folder / "paid", spoken)
     yield from stopped(folder / "stopped", spoken)
@@ -75,6 +76,23 @@ def single(folder: Path, spoken: str) -> Iterator[Shot]:
         skip_to(desk.room, "stage-1")
         desk.talk(5)
         yield "m34-console-single-series", desk.settled()
+
+
+def timed(folder: Path, spoken: str) -> Iterator[Shot]:
+    """A study with a planned length and a stage with a time limit, and the list of keys."""
+    study = write_study(folder, "sinelines/gt", trials=6, time_limit_min=8)
+    text = study.read_text().replace("version:", "minutes: 40\nversion:", 1)
+    study.write_text(text.replace("flow:\n", "flow:\n  - practice: circles\n"))
+    with desk_of(folder, translated(study, spoken)) as desk:
+        desk.talk(20)
+        yield "m47-console-before-timed", desk.settled()
+        skip_to(desk.room, "stage-1")
+        for number, words in enumerate(("wavy", "two humps", "turn it", "again", "hm", "left")):
+            desk.talk(12)
+            desk.runner.send(AddNote(f"{words} {number}", desk.clock.now_ns()))
+        yield "m48-console-timed", desk.settled()
+        desk.console.keys.toggle()
+        yield "m49-console-keys", desk.settled()
 
 
 def asking(folder: Path, spoken: str) -> Iterator[Shot]:

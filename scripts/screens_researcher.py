@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp.record.journal.sessions import list_sessions
 from labapp.session.simulation.simulation_job import simulate_study
+from labapp.ui import language
 from labapp.ui.language import tr
 from labapp.ui.moderator.home import RESULTS, HomeWindow
 from labapp.ui.researcher.controller import Researcher
@@ -74,6 +75,24 @@ def shots(folder: Path) -> Iterator[tuple[str, QWidget]]:
         _wait(researcher)
         yield name, _settled(window)
     researcher.close()
+    yield from _german(folder / "gradcam-distinction")
+
+
+def _german(data: Path) -> Iterator[tuple[str, QWidget]]:
+    """In German, whose words are longer."""
+    language.speak("de")
+    try:
+        window = on_screen(ready_home())
+        assert isinstance(window, HomeWindow)
+        researcher = Researcher(window.view.results)
+        researcher.set_sessions(list_sessions(data))
+        window.view.tabs[RESULTS].click()
+        researcher.set_shown(True)
+        _wait(researcher)
+        yield "de-r03-results", _settled(window)
+        researcher.close()
+    finally:
+        language.speak(language.ENGLISH)
 
 
 def _wait(researcher: Researcher) -> None:

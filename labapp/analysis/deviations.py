@@ -135,6 +135,8 @@ class Deviations:
     def apply(self, event: Event, payload: Payload) -> bool:
         """Take in the next event; True when `found` changed."""
         self._trail.apply(event, payload)
+        if payload.of_trial and not isinstance(payload, TargetShown):
+            return False  # nearly all of them
         if isinstance(payload, SessionPlanned):
             self._breaks = breaks_of(payload)
             self._elsewhere = elsewhere_of(payload)
@@ -576,6 +578,8 @@ class Notes:
     def apply(self, event: Event, payload: Payload) -> bool:
         """Take in the next event; True when `entries` changed."""
         self._trail.apply(event, payload)
+        if payload.of_trial:
+            return False  # nearly all of them
         match payload:
             case NoteAdded():
                 self._add(event, "note", payload.text, payload.typing_began_ns)

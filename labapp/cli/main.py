@@ -38,6 +38,7 @@ from labapp.cli.options import (
     FigureWidth,
     Format,
     Json,
+    Listen,
     Lsl,
     Mixture,
     Out,
@@ -104,6 +105,14 @@ COMMANDS = {
         ),
     ),
     "run": ("main.run", "Run a session: console and participant's window, without the home."),
+    "moderate": (
+        "joining.moderate",
+        "Moderate a session from this computer: its whole console, with a code that is read aloud.",
+    ),
+    "observe": (
+        "joining.observe",
+        "Watch a session from this computer; notes reach the moderator.",
+    ),
     "export": (
         "main.export",
         "Export sessions as one bundle: a valid BIDS folder, or another format.",
@@ -121,8 +130,8 @@ COMMANDS = {
     "sessions": (
         "sessions.sessions_app",
         (
-            "Recorded sessions: list, show, verify, recover, exclude, include, move, withdraw, "
-            "consent, resume."
+            "Recorded sessions: list, show, verify, recover, exclude, include, move, backup, "
+            "withdraw, consent, resume."
         ),
     ),
     "participants": (
@@ -343,6 +352,7 @@ def run(
     speed: Speed = 1.0,
     blind: Blind = None,
     lsl: Lsl = None,
+    listen: Listen = None,
     careless: Annotated[
         bool, typer.Option("--careless", help="The simulated participant does not try.")
     ] = False,
@@ -378,6 +388,7 @@ def run(
         careless=careless,
         pilot=pilot,
         lsl=lsl,
+        listen=listen,
     )
     if pilot:
         say(f"A pilot: its data are kept apart, in {pilot_root(data_folder(data))}.")
@@ -655,6 +666,14 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
         "What the session had recorded is stored.",
         "`labapp sessions resume` goes on with it.",
     ),
+    "moderate": (
+        "The session goes on at its own computer; what reached it is stored there.",
+        "Ask for a new code and join again.",
+    ),
+    "observe": (
+        "The session goes on at its own computer; what reached it is stored there.",
+        "Ask for the code and join again.",
+    ),
     "export": (
         "No bundle was finished. The sessions were not changed.",
         "Give the same command again.",
@@ -670,6 +689,10 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
     "sessions resume": (
         "What the session had recorded is stored.",
         "Give the same command again: it goes on from there.",
+    ),
+    "sessions backup": (
+        "The sessions are untouched; copies that were made before are whole.",
+        "Give the same command again: it goes on with the session at which it stopped.",
     ),
     "sessions withdraw": (
         "What was deleted is gone; the rest of the session may be there still.",

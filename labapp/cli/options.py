@@ -93,6 +93,14 @@ Lsl = Annotated[
         show_default=False,
     ),
 ]
+Listen = Annotated[
+    str | None,
+    typer.Option(
+        "--listen",
+        metavar="ADDRESS",
+        help="Let others join from other computers at this address of this one; codes are shown.",
+    ),
+]
 Screen = Annotated[str | None, typer.Option("--screen", help="The participant's screen.")]
 Blind = Annotated[
     bool | None,

@@ -26,7 +26,7 @@ def _group() -> None:
 
 @participants_app.command("merge")
 def participants_merge(
-    file: Annotated[Path, typer.Argument(help="The survey tool's export: CSV or .xlsx.")],
+    file: Annotated[Path, typer.Argument(help="The survey tool's export: CSV, .xlsx or .sav.")],
     by: Annotated[
         str, typer.Option("--by", metavar="COLUMN", help="The column with the participant's id.")
     ],

@@ -21,6 +21,7 @@ from labapp.cli.options import (
     Blind,
     Data,
     Json,
+    Listen,
     Lsl,
     Private,
     Screen,
@@ -42,8 +43,8 @@ from labapp.cli.options import (
 )
 
 _ALL = (
-    "Recorded sessions: list, show, verify, recover, exclude, include, move, withdraw, consent, "
-    "resume."
+    "Recorded sessions: list, show, verify, recover, exclude, include, move, backup, withdraw, "
+    "consent, resume."
 )
 sessions_app = typer.Typer(help=f"{_ALL} Example: labapp sessions list", no_args_is_help=True)
 
@@ -163,6 +164,54 @@ def _decide(session: str, data: Path | None, *, included: bool, reason: str, jso
     say_either(json_, done, lines, say)
 
 
+@sessions_app.command("backup")
+def sessions_backup(
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--to",
+            metavar="FOLDER",
+            help="A folder on another disk; this computer remembers it.",
+        ),
+    ] = None,
+    consents: Annotated[
+        bool,
+        typer.Option("--with-consents", help="Also names and signatures, from the private folder."),
+    ] = False,
+    data: Data = None,
+    private: Private = None,
+    json_: Json = False,
+) -> None:
+    """Copy each finished session to a second place, and compare every file by SHA-256.
+
+    What is there already is kept, and nothing is overwritten. Copies of participants who withdrew
+    are deleted.
+
+    Example: labapp sessions backup --to /media/usb/labapp
+    """
+    from labapp.base.resources import private_root
+    from labapp.session import backup
+    from labapp.ui import remembered
+
+    root = data_folder(data)
+    if to is not None:
+        place = backup.prepare_place(to, root)
+        remembered.write_backup(remembered.BackupChoice(str(place.folder), place.id))
+    else:
+        choice = remembered.read_backup()
+        if not choice.to:
+            raise UsageError(
+                "No backup folder was chosen on this computer.",
+                safe="Nothing was copied.",
+                todo="Name a folder on another disk: labapp sessions backup --to FOLDER",
+            )
+        place = backup.Place(Path(choice.to), choice.id)
+    with progress_bar("copying") as tell:
+        report = backup.back_up(root, place, private_root(private) if consents else None, tell)
+    show(report, json_)
+    raise make_exit(well=report.ok)
+
+
 @sessions_app.command("withdraw")
 def sessions_withdraw(
     session: SessionName,
@@ -241,6 +290,7 @@ def sessions_resume(
     speed: Speed = 1.0,
     blind: Blind = None,
     lsl: Lsl = None,
+    listen: Listen = None,
     any_version: Annotated[
         bool,
         typer.Option(
@@ -265,6 +315,7 @@ def sessions_resume(
         blind,
         accept_version=any_version,
         lsl=lsl,
+        listen=listen,
     )
     raise typer.Exit(resume_session(session_path(session, data), options))
 

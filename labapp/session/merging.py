@@ -40,7 +40,6 @@ id, and of somebody who withdrew."""
 NAME = re.compile(r"[a-z][a-z0-9_]{0,29}")
 TOLD = 20
 """At most so many rows, or differences, are listed one by one."""
-WORKBOOK = ".xlsx"
 _INTEGER = re.compile(r"-?(0|[1-9]\d{0,14})")
 _NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})([.,]\d{1,17})?([eE][+-]?\d{1,2})?")
 
@@ -80,14 +79,12 @@ class Sheet:
 
 
 def read_sheet(path: Path) -> tuple[Sheet, str]:
-    """The table in a file (CSV, or a workbook of Excel), and the SHA-256 of the file. Raises
-    MergeError, NotFoundError."""
+    """The table in a file (CSV, a workbook of Excel, or data of SPSS), and the SHA-256 of the file.
+    Raises MergeError, NotFoundError."""
     try:
         content = files.content(path, files.DOCUMENT)
-        book = path.suffix.lower() == WORKBOOK
-        return _of_workbook(content) if book else _of_text(content), hashlib.sha256(
-            content
-        ).hexdigest()
+        read = {".xlsx": _of_workbook, ".sav": _of_spss}.get(path.suffix.lower(), _of_text)
+        return read(content), hashlib.sha256(content).hexdigest()
     except FileNotFoundError as error:
         raise NotFoundError(
             f"There is no file {path}.", safe="Nothing was merged.", todo="Check the path."
@@ -160,6 +157,37 @@ def _of_workbook(content: bytes) -> Sheet:
     for variable, value, text in stand_for:
         known.setdefault(variable, {})[value] = text
     return Sheet(headers, tuple(rows), {row[0]: row[1] for row in variables}, known)
+
+
+def _of_spss(content: bytes) -> Sheet:
+    """The data of SPSS: its missing values, of both kinds, are empty cells; its rows are counted as
+    its data view does."""
+    import pyreadstat
+
+    try:
+        columns, meta = pyreadstat.read_sav(
+            io.BytesIO(content), output_format="dict", row_limit=ENTRIES + 1
+        )
+    except Exception as error:  # whatever a broken file leads to
+        todo = "Open it in SPSS, PSPP or jamovi and save it again, or save it as CSV"
+        raise TableError(f"it is no file of SPSS that can be read ({error})", todo) from error
+    rows = list(zip(*(map(_spss_cell, cells) for cells in columns.values()), strict=True))
+    if not rows:
+        raise TableError("it has no rows", "Check that it is the right file")
+    if len(rows) > ENTRIES:
+        raise TableError(f"it has more than {ENTRIES:,} rows", "Check that it is the right file")
+    labels = {name: label for name, label in meta.column_names_to_labels.items() if label}
+    values = {
+        name: {_spss_cell(value): text for value, text in known.items()}
+        for name, known in meta.variable_value_labels.items()
+    }
+    return Sheet(tuple(columns), tuple(enumerate(rows, start=1)), labels, values)
+
+
+def _spss_cell(value: Any) -> str:
+    if value is None or value != value:  # not a number, nor a time
+        return ""
+    return _cell("", 0, value.item() if hasattr(value, "item") else value, None)
 
 
 def _rows(values: Any, formulas: Any) -> Iterator[tuple[int, list[tuple[Any, Any]]]]:

@@ -69,7 +69,7 @@ from labapp.study.stimulus_stages import PredictMasked
 
 if TYPE_CHECKING:
     from labapp.record.audio.devices import Device
-    from labapp.record.audio.recorder import Recorder
+    from labapp.record.audio.recorder import Overhear, Recorder
     from labapp.record.lsl import SessionStreams
 
 
@@ -187,6 +187,7 @@ class OpenSession:
     _late: threading.Thread | None = None
     _opened: Recorder | None = None
     _failed: bool = False
+    _overhear: Overhear | None = None
 
     def __post_init__(self) -> None:
         # Before any window listens, so that the one change shows consent and recording together.
@@ -197,6 +198,13 @@ class OpenSession:
         self.runner.open(self._opening)
         self._record()
         self.runner.go()
+
+    def overhear(self, listener: Overhear | None) -> None:
+        """Give a listener all sound as it is recorded, of later recorders too; None: nobody."""
+        self._overhear = listener
+        for recorder in (self.runner.recorder, self._next_recorder):
+            if recorder is not None:
+                recorder.overhear = listener
 
     def stop_sound(self) -> None:
         """Record no more, for the session is over. One that is reopened goes on in another file.
@@ -236,6 +244,7 @@ class OpenSession:
             self.runner.emit(AudioOff(NOT_AGREED, planned=True))
             return
         self.recording = True
+        recorder.overhear = self._overhear
         try:
             recorder.start()
             if self.runner.heartbeat is not None:
@@ -281,6 +290,7 @@ class OpenSession:
             if before is not None:
                 before.stop()
             recorder = make(self.folder, runner.journal.segment, runner.emit, runner.clock)
+            recorder.overhear = self._overhear
             recorder.start()
         except LabappError as error:
             failed = error

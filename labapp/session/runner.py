@@ -16,6 +16,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import secrets
+import shutil
 import sqlite3
 import sys
 import threading
@@ -25,7 +26,7 @@ from contextlib import closing
 from dataclasses import InitVar, dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -35,7 +36,7 @@ from labapp.base.errors import BundleError, LabappError
 from labapp.base.messages import encode_message
 from labapp.models.representations.decoding import Decoder
 from labapp.models.stimuli.gallery import Gallery
-from labapp.record.events import Payload, Source, UnstampedEvent
+from labapp.record.events import Event, Payload, Source, UnstampedEvent
 from labapp.record.events.commands import Begin, Command, StandStill, Tick
 from labapp.record.events.lifecycle import (
     AlarmCleared,
@@ -50,6 +51,7 @@ from labapp.record.events.lifecycle import (
     SessionPlanned,
     SkipRequested,
 )
+from labapp.record.events.remote import RemoteAsked
 from labapp.record.events.voice import SoundNow, SoundState
 from labapp.record.journal.write import Journal, Receipt
 from labapp.session.heartbeat import BEAT_S, Heartbeat, Standstill
@@ -77,6 +79,15 @@ STALLED_S = 2.0
 
 _ENDS = (PartEnded, SessionPaused, SessionEnded, SkipRequested, CloseRequested)
 _DECISIVE = (*_ENDS, InclusionDecided)
+
+
+class Wish(NamedTuple):
+    """A command, who sent it, and of one from another computer what the journal says of that."""
+
+    command: Command
+    source: Source
+    asked: RemoteAsked | None = None
+
 
 Listener = Callable[[], None]
 PendingCommands = Callable[[], Sequence[Command]]
@@ -114,7 +125,7 @@ class Runner:
         self.streams: SessionStreams | None = None
         self.heartbeat: Heartbeat | None = None
         self._renderer = PictureRenderer(decoders, slow, self.scheduler.post, self._on_decoded)
-        self._queue: deque[tuple[Command, Source]] = deque()
+        self._queue: deque[Wish] = deque()
         self._busy = False
         self._waiting: list[tuple[UnstampedEvent, Receipt]] = []
         self.stalled = False
@@ -134,6 +145,29 @@ class Runner:
     def part(self) -> PlannedPart | None:
         """The part on the screen."""
         return self.machine.part(self.state)
+
+    @property
+    def name(self) -> str:
+        """The name of the session's folder."""
+        return self.journal.path.parent.name
+
+    @property
+    def saved_ago_s(self) -> float:
+        """Since when events wait for the disk, in session seconds."""
+        return self.journal.saved_ago_s
+
+    @property
+    def streams_received(self) -> bool:
+        """Whether anybody receives the streams that the session sends just now."""
+        return self.streams is not None and self.streams.received
+
+    def free_bytes(self) -> int | None:
+        """How much room the session's disk has; None where it cannot be asked."""
+        try:
+            return shutil.disk_usage(self.journal.path.parent).free
+        except OSError:
+            # A folder that is gone shows as a stalled journal, which is an alarm of its own.
+            return None
 
     @property
     def pictures(self) -> Any:
@@ -164,6 +198,10 @@ class Runner:
     def finished(self) -> bool:
         return self.state.ended is not None
 
+    def subscribe(self, subscriber: Callable[[Event], None]) -> None:
+        """Call with every event, see `Journal.subscribe`."""
+        self.journal.subscribe(subscriber)
+
     def listen(self, listener: Listener) -> None:
         """Call after every change of state, pictures or `stalled`, in the runner's thread."""
         self._listeners.append(listener)
@@ -173,12 +211,18 @@ class Runner:
         field. It is called before anything takes the screen away; None when there is no screen."""
         self._pending_commands = pending_commands or tuple
 
-    def send(self, command: Command, source: Source = Source.PARTICIPANT) -> None:
+    def send(
+        self,
+        command: Command,
+        source: Source = Source.PARTICIPANT,
+        asked: RemoteAsked | None = None,
+    ) -> None:
         """Ask for something. What is impossible now leads to nothing.
 
         What a screen asks for before `go` (it is shown before) is decided after the opening events.
+        asked: stored right before what follows, of a command from another computer.
         """
-        self._queue.append((command, source))
+        self._queue.append(Wish(command, source, asked))
         self._work()
 
     def emit(self, payload: Payload, source: Source = Source.SYSTEM) -> None:
@@ -213,14 +257,14 @@ class Runner:
         try:
             while not self._waiting:
                 if self._queue:
-                    command, source = self._queue.popleft()
+                    wish = self._queue.popleft()
                 elif self.machine.wants_begin(self.state):
-                    command, source = Begin(), Source.SYSTEM
+                    wish = Wish(Begin(), Source.SYSTEM)
                 elif not self.state.pauses.held and (due := self._renderer.due()) is not None:
-                    command, source = due, Source.SYSTEM
+                    wish = Wish(due, Source.SYSTEM)
                 else:
                     break
-                changed |= self._decide(command, source)
+                changed |= self._decide(wish)
         finally:
             self._busy = False
         if changed:
@@ -234,7 +278,7 @@ class Runner:
         from_ns = at(still.from_ns)
         lasted_ns = at(still.until_ns) - from_ns
         command = StandStill(still.who, max(0, from_ns), lasted_ns, still.asleep_ns)
-        self._queue.appendleft((command, Source.SYSTEM))
+        self._queue.appendleft(Wish(command, Source.SYSTEM))
 
     def _beat(self) -> None:
         """A few times a second: look at the clocks, and let the other process know."""
@@ -250,15 +294,17 @@ class Runner:
         beat_s = BEAT_S / self.clock.real_seconds(NS)
         self._next_beat = self.scheduler.call_later(beat_s, self._beat)
 
-    def _decide(self, command: Command, source: Source) -> bool:
-        events = self.machine.decide(self.state, command, self.clock.now_ns())
+    def _decide(self, wish: Wish) -> bool:
+        events = self.machine.decide(self.state, wish.command, self.clock.now_ns())
         if not events:
             return False
         if any(isinstance(unstamped.payload, _DECISIVE) for unstamped in events):
-            if self._sends_first(events, command, source):
+            if self._sends_first(events, wish):
                 return False
             events = self._excluding(events)
-        self._append(events, source)
+        if wish.asked is not None:
+            events = [UnstampedEvent(wish.asked.followed_by(len(events))), *events]
+        self._append(events, wish.source)
         return self._settle(self.commit_timeout_s)
 
     def _excluding(self, events: Sequence[UnstampedEvent]) -> Sequence[UnstampedEvent]:
@@ -278,20 +324,18 @@ class Runner:
             for unstamped in events
         ]
 
-    def _sends_first(
-        self, events: Sequence[UnstampedEvent], command: Command, source: Source
-    ) -> bool:
+    def _sends_first(self, events: Sequence[UnstampedEvent], wish: Wish) -> bool:
         """Whether the participant still has something to send before this command takes the screen
         away; the command is decided again after it."""
         if not any(isinstance(unstamped.payload, _ENDS) for unstamped in events):
             return False
-        if command is self._asked_for:
+        if wish.command is self._asked_for:
             self._asked_for = None
             return False
-        pending_commands = [(each, Source.PARTICIPANT) for each in self._pending_commands()]
+        pending_commands = [Wish(each, Source.PARTICIPANT) for each in self._pending_commands()]
         if pending_commands:
-            self._asked_for = command
-            self._queue.extendleft(reversed([*pending_commands, (command, source)]))
+            self._asked_for = wish.command
+            self._queue.extendleft(reversed([*pending_commands, wish]))
         return bool(pending_commands)
 
     def _append(self, events: Sequence[UnstampedEvent], source: Source) -> None:

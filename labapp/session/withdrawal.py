@@ -3,7 +3,7 @@
 Deletion goes in steps. It may be interrupted anywhere, and goes on when it is called again: what
 killed exports left is removed, the folder is renamed (from then on nothing reads it), the
 withdrawal is written down, the signed consent, the annotations, the remarks and the days by which
-dates are moved are removed, and the folder's files last.
+dates are moved are removed, then the folder's files, and last the copies that backups made.
 
 A researcher decides about a session that is over: it is excluded, counts all the same, or is moved
 from the pilots into the study, or back.
@@ -78,7 +78,7 @@ from labapp.record.journal.layout import (
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.read import payloads, plausible, read_rows
 from labapp.record.journal.sessions import SessionSummary, export_problems, exports_of, summary
-from labapp.session import exports, private, runner
+from labapp.session import backup, exports, private, runner
 from labapp.session import folder as folder_module
 from labapp.session.condition_assignment import cells_of, coverage, session_states
 from labapp.session.folder import SessionFolder, creating, sessions_of
@@ -109,6 +109,7 @@ class WithdrawalReport:
     source_id : of the streams that its events were sent in; empty where they were not sent.
     videos : how many there are or were; deleted with the annotations.
     codebooks : those of the study that quote what was said; they are not touched.
+    copies, copies_left : backups of the session that were deleted, and those that still are there.
     """
 
     withdrawal: Withdrawal
@@ -122,6 +123,8 @@ class WithdrawalReport:
     source_id: str = ""
     videos: int = 0
     codebooks: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
+    copies_left: tuple[str, ...] = ()
     more: tuple[WithdrawalReport, ...] = ()
     freed: tuple[str, ...] = ()
 
@@ -135,6 +138,10 @@ class WithdrawalReport:
         done += [Message(f"withdrawn_{kind}") for kind in self.annotations]
         if self.videos and not left.kept:
             done.append(Message("withdrawn_videos", count=self.videos))
+        if self.copies:
+            done.append(Message("withdrawn_copies", paths=", ".join(self.copies)))
+        if self.copies_left:
+            done.append(Message("withdrawn_copies_left", paths=", ".join(self.copies_left)))
         if self.cleared:
             done.append(Message("withdrawn_cleared", paths=", ".join(self.cleared)))
         if self.exported and not left.kept:
@@ -272,6 +279,7 @@ def _withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRe
     handed_out, unknown = _find_handed_out(folder)
     quoted = () if left.kept else tuple(quoting(study, _list_words(folder)))
     annotated: tuple[Kind, ...] = ()
+    copies, copies_left = list[str](), list[str]()
     videos = len(video_names(folder))
     if not left.kept:
         annotated = forget_annotations(folder)
@@ -281,6 +289,7 @@ def _withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRe
         if not others_of(study, left.participant, left.folder):
             runner.forget(private_root, consented, left.participant)
         _remove(leaving)
+        copies, copies_left = backup.delete_copies(study, folder.name)
     return WithdrawalReport(
         left,
         consents,
@@ -292,6 +301,8 @@ def _withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRe
         source_id="" if sent is None else str(sent.payload["source_id"]),
         videos=videos,
         codebooks=quoted,
+        copies=tuple(copies),
+        copies_left=tuple(copies_left),
     )
 
 

@@ -38,10 +38,11 @@ from labapp.record.events.commands import (
 )
 from labapp.record.events.lifecycle import PartEnded, SegmentStarted, SessionPlanned
 from labapp.record.events.registry import payload_text
+from labapp.record.events.remote import RemoteAsked
 from labapp.record.events.trials import TrialEnded
 from labapp.record.journal.write import MemoryJournal
 from labapp.session.machine import SessionMachine
-from labapp.session.runner import Runner, VirtualScheduler, machine_of
+from labapp.session.runner import Runner, VirtualScheduler, Wish, machine_of
 from labapp.session.simulation.driver import Driver
 from labapp.session.simulation.person import FAST
 from labapp.study.conditions import generator
@@ -88,17 +89,22 @@ class RecordingRunner(Runner):
     sent: list[Command]
     change: Change | None = None
 
-    def send(self, command: Command, source: Source = Source.PARTICIPANT) -> None:
+    def send(
+        self,
+        command: Command,
+        source: Source = Source.PARTICIPANT,
+        asked: RemoteAsked | None = None,
+    ) -> None:
         if source is Source.SIMULATED:
             if self.change is not None and self.change[0] == len(self.sent):
                 command = self.change[1]
             self.sent.append(command)
-        super().send(command, source)
+        super().send(command, source, asked)
 
-    def _decide(self, command: Command, source: Source) -> bool:
+    def _decide(self, wish: Wish) -> bool:
         part = self.part
-        self.heard.append(("" if part is None else part.part, command, source))
-        return super()._decide(command, source)
+        self.heard.append(("" if part is None else part.part, wish.command, wish.source))
+        return super()._decide(wish)
 
 
 @dataclass(eq=False)

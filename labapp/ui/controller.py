@@ -8,10 +8,10 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from types import FrameType, TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QPoint, QTimer, Signal
 from PySide6.QtGui import QCursor
@@ -28,18 +28,23 @@ from labapp.record.events.registry import WorkingTime
 from labapp.record.journal.decisions import is_pilot
 from labapp.session.machine import TrialKey
 from labapp.session.opening import OpenSession
+from labapp.session.remote.pairing import spoken
 from labapp.session.runner import Runner
 from labapp.session.simulation.driver import Driver
 from labapp.session.simulation.person import FAST, Pace
 from labapp.ui import mistakes, timers
 from labapp.ui.keyboard import Keyboard, ScreenWatcher
 from labapp.ui.language import tr
-from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.moderator.console import PALETTE, ConsoleWindow
+from labapp.ui.moderator.others import OthersBar, PersonLine
 from labapp.ui.participant.view import Bridge
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.qtapp import settle_memory, unsettle_memory
 from labapp.ui.starting import RunOptions
 from labapp.ui.strings import strings_of
+
+if TYPE_CHECKING:
+    from labapp.session.remote.host import RemoteHost
 
 COMPLETED, ENDED_EARLY = 0, 1
 SIGNAL_MS = 200
@@ -157,6 +162,8 @@ class SessionController(QObject):
         down.callback(self._look_no_more)
         down.callback(self._microphones.stop)
         self.console.done_requested.connect(self._end)
+        self.others = RemoteControl(self, self.keyboard)
+        down.callback(self.others.close)
         self.bridge.changed.connect(self._on_runner_change)
 
     def start(self) -> None:
@@ -176,6 +183,8 @@ class SessionController(QObject):
         self.watcher.attach(self.participant, self.console, screen, fullscreen=whole)
         self.opened.begin()
         self.keyboard.begin()
+        if self.options.listen is not None:
+            self.others.open(self.options.listen)
         # They were told by a signal, and what they raise then goes nowhere.
         self.participant.refresh()
         self.console.refresh()
@@ -334,6 +343,140 @@ def _past_peaks(opened: OpenSession) -> list[tuple[int, float]]:
     work = WorkingTime(opened.past)
     peaks = envelope(opened.folder.path, opened.past)
     return [(work.working_ns(t_ns), peak) for t_ns, peak in peaks]
+
+
+class RemoteControl(QObject):
+    """Other computers in the windows of a session: lets them join, and lets this console step aside
+    while somebody else moderates."""
+
+    def __init__(self, session: SessionController, keyboard: Keyboard) -> None:
+        super().__init__(session)
+        self._opened, self._console, self._keyboard = session.opened, session.console, keyboard
+        self.host: RemoteHost | None = None
+        self._tells, self._told = session.options.listen is not None, ""
+        self.bar = OthersBar(PALETTE)
+        session.console.add_others(self.bar)
+        session.console.header.share.toggled.connect(self._want)
+        self.bar.opened.connect(self.open)
+        self.bar.closed.connect(self._stop)
+        self.bar.taken_back.connect(self._take_back)
+        self.bar.handed_over.connect(self._hand_over)
+        self.bar.removed.connect(self._remove)
+        self.bar.renewed.connect(self._renew)
+        # The chord that brings the console to the front takes over where the link is lost.
+        for brought in (session.participant.moderator_requested, session.console.toggle_requested):
+            brought.connect(self._take_over_lost)
+
+    def open(self, address: str) -> None:
+        """Let others join at an address of this computer."""
+        from labapp.session.remote.host import RemoteHost
+
+        if self.host is None and not self._opened.runner.finished:
+            self.host = RemoteHost(self._opened, [address], self._show)
+            self._show()
+
+    def close(self) -> None:
+        """End all links, before the session is closed."""
+        if self.host is not None:
+            self.host.close()
+            self.host = None
+
+    def _stop(self) -> None:
+        self.close()
+        self._console.set_controls(True)
+        self.bar.show_closed(addresses_here())
+
+    def _want(self, wanted: bool) -> None:
+        if self.host is None:
+            self.bar.show_closed(addresses_here())
+        self.bar.want(wanted)
+        if self.host is not None:
+            self._show()
+
+    def _take_back(self) -> None:
+        if self.host is not None:
+            self.host.take_back()
+
+    def _take_over_lost(self) -> None:
+        host = self.host
+        person = None if host is None else host.members.get(host.moderator)
+        if host is not None and person is not None and not person.linked:
+            host.take_back()
+
+    def _hand_over(self, member: int) -> None:
+        if self.host is not None:
+            self.host.hand_over(member)
+
+    def _remove(self, member: int) -> None:
+        if self.host is not None:
+            self.host.remove(member)
+
+    def _renew(self) -> None:
+        if self.host is not None:
+            self.host.renew("moderator")
+            self.host.renew("observer")
+
+    def _show(self) -> None:
+        host = self.host
+        if host is None:
+            return
+        listening = host.listening
+        if listening.problem:
+            self.close()
+            self._console.set_controls(True)
+            self.bar.wanted = True
+            self.bar.show_closed(addresses_here(), listening.problem)
+            return
+        lines = [
+            PersonLine(
+                member.number,
+                member.name,
+                member.role,
+                member.linked,
+                member.number == host.moderator,
+                None if member.error_ns is None else member.error_ns / 1e6,
+            )
+            for member in host.members.values()
+        ]
+        here = not any(line.moderates for line in lines)
+        if not here and self._console.controls:
+            self._keyboard.give_back("button")
+        self._console.set_controls(here)
+        if listening.port:
+            codes = [spoken(code) for code in listening.codes.values()] or ["", ""]
+            where = where_of(listening.addresses[0], listening.port)
+            self.bar.show_open(where, (codes[0], codes[1]), listening.attempts, lines)
+            self._say(where, codes)
+
+    def _say(self, where: str, codes: Sequence[str]) -> None:
+        """Of a session that was started at the terminal with --listen, the codes are read there."""
+        sentence = f"Others join at {where}. To moderate: {codes[0]}. To observe: {codes[1]}."
+        if self._tells and sentence != self._told and all(codes):
+            self._told = sentence
+            say(sentence, err=True)
+
+
+def addresses_here() -> list[tuple[str, str]]:
+    """Addresses of this computer at which another one can reach it, each with what is shown of it;
+    last the one that only this computer reaches."""
+    from PySide6.QtNetwork import QAbstractSocket, QNetworkInterface
+
+    listed = []
+    for interface in QNetworkInterface.allInterfaces():
+        if not interface.flags() & QNetworkInterface.InterfaceFlag.IsUp:
+            continue
+        for entry in interface.addressEntries():
+            address = entry.ip()
+            ipv4 = address.protocol() == QAbstractSocket.NetworkLayerProtocol.IPv4Protocol
+            if ipv4 and not address.isLoopback():
+                text = address.toString()
+                listed.append((f"{text} ({interface.humanReadableName()})", text))
+    return [*listed, (f"127.0.0.1 ({tr('others.this_computer')})", "127.0.0.1")]
+
+
+def where_of(address: str, port: int) -> str:
+    """An address with its port as one types it."""
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
 INTERVAL_MS = 33

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from labapp.record.audio.check import MicrophoneProbe
     from labapp.session.opening import OpenSession
     from labapp.ui.controller import SessionController
+    from labapp.ui.joining import JoinController
     from labapp.ui.researcher.controller import Researcher
 
 
@@ -89,6 +90,7 @@ class HomeController(QObject):
         self.window = HomeWindow()
         self.view = self.window.view
         self.session: SessionController | None = None
+        self._joining: JoinController | None = None
         self._loaded: LoadedStudy | None = None
         self._needed: tuple[str, ...] | None = None  # without a plan
         self._warm = WarmDecoders({}, [])
@@ -128,6 +130,7 @@ class HomeController(QObject):
         making.folder_requested.connect(self._open_folder)
         making.new_requested.connect(self.make_study)
         view.results_opened.connect(self._show_results)
+        view.join.clicked.connect(self.join)
         self._preview.failed.connect(view.show_error)
         self._sheets.made.connect(self._show_sheet)
         self._pictures.changed.connect(self._show_decoders)
@@ -147,6 +150,18 @@ class HomeController(QObject):
     def _analyses(self) -> bool:
         """Whether the page of analyses was opened."""
         return "researcher" in vars(self)
+
+    def join(self) -> None:
+        """Take part in a session at another computer; the home waits behind its windows."""
+        from labapp.ui.joining import JoinController
+
+        if self._joining is None:
+            self._joining = JoinController()
+            self._joining.ended.connect(self._joined_no_more)
+            self._joining.show()
+
+    def _joined_no_more(self) -> None:
+        self._joining = None
 
     def _show_results(self, shown: bool) -> None:
         if shown or self._analyses:
@@ -188,6 +203,8 @@ class HomeController(QObject):
         for timer in (self._first, self._warming, self._slow):
             timer.stop()
         self.microphone.rest()
+        if self._joining is not None:
+            self._joining.close()
         self._sheets.close()
         self._pictures.close()
         self._preview.stop()

@@ -49,6 +49,28 @@ class Remembered:
         return replace(self, study=study, own=dict(known))
 
 
+BACKUP_FILE = "backup.json"
+
+
+@dataclass(frozen=True)
+class BackupChoice:
+    """Where this computer copies finished sessions to. id: of that place, see
+    `labapp.session.backup`; both are empty where nobody chose one."""
+
+    to: str = ""
+    id: str = ""
+
+
+def read_backup() -> BackupChoice:
+    """Where finished sessions are copied to. Raises DataFolderError as `read`."""
+    return read_choices(BACKUP_FILE, BackupChoice(), "backup")
+
+
+def write_backup(choice: BackupChoice) -> None:
+    """Keep where finished sessions are copied to. Raises DataFolderError."""
+    write_choices(BACKUP_FILE, choice, "backup")
+
+
 Choices = TypeVar("Choices", bound="DataclassInstance")
 
 

@@ -17,7 +17,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from labapp.base import resources
@@ -74,7 +76,8 @@ Step = Callable[[str], None]
 class RunOptions:
     """What `labapp run` and `labapp sessions resume` can be told.
 
-    blind: None for what the tasks of the study ask for.
+    blind: None for what the tasks of the study ask for. listen: an address of this computer at
+    which others may join from the beginning on.
     """
 
     data: Path | None = None
@@ -90,6 +93,7 @@ class RunOptions:
     blind: bool | None = None
     pilot: bool = False
     lsl: bool | None = None
+    listen: str | None = None
 
 
 def session_dependencies(
@@ -487,7 +491,11 @@ def run_demo(out: Path | None, seed: int, say: Callable[[str], None]) -> int:
         say(f"sound: recorded without sound ({opened.no_sound})")
     else:
         say(f"sound: recorded from {recorder.device.label}")
+    # A session mostly waits: enough time to import what comes after it, which takes two seconds.
+    importing = Thread(target=_import_analysis, name="import", daemon=True)
+    importing.start()
     status = drive(opened, options)
+    importing.join()
     session = opened.folder.path
     say(f"session: {session}")
     if status != 0:
@@ -495,6 +503,19 @@ def run_demo(out: Path | None, seed: int, say: Callable[[str], None]) -> int:
         return status
     _finish(session, folder, say, started)
     return 0
+
+
+AFTERWARDS = (
+    "fontTools.subset", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg",
+    "labapp.analysis.analyze", "labapp.session.bids.export", "labapp.session.bids.verify",
+)  # fmt: skip
+
+
+def _import_analysis() -> None:
+    """Import what `_finish` needs, and what each task brings for the report."""
+    for name in AFTERWARDS:
+        import_module(name)
+    import_module("labapp.analysis.task_report").reports()
 
 
 def _finish(session: Path, folder: Path, say: Callable[[str], None], started: float) -> None:

@@ -41,17 +41,24 @@ LARGEST = {"folder": 800e6, "archive": 400e6}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--wheels", type=Path, help="folder of labapp's wheels; built otherwise")
+    parser.add_argument(
+        "--wheels",
+        type=lambda text: Path(text).absolute(),
+        help="folder of labapp's wheels; built otherwise",
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "dist")
     parser.add_argument("--level", default="12", help="how hard zstd compresses, 1 to 19")
     options = parser.parse_args()
     if sys.platform != "linux":
         sys.exit("make package builds for Linux, on Linux. Nothing was made.")
-    if missing := [tool for tool in ("dpkg-deb", "zstd", "strip", "tar") if not shutil.which(tool)]:
+    if missing := [
+        tool for tool in ("dpkg-deb", "zstd", "strip", "as", "ld", "tar") if not shutil.which(tool)
+    ]:
         sys.exit(
             f"Missing: {', '.join(missing)}. Nothing was made. Install them: "
             "apt-get install binutils dpkg tar zstd"
         )
+    options.out = options.out.absolute()
     options.out.mkdir(parents=True, exist_ok=True)
     try:
         build(options.wheels or build_wheels(options.out), options.out, options.level)

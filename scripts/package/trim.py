@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from scripts.package import elf
+from scripts.package import elf, icu
 
 QT_MODULES = (
     "QtConcurrent", "QtCore", "QtDBus", "QtGui", "QtNetwork", "QtOpenGL", "QtOpenGLWidgets",
@@ -36,14 +36,17 @@ FOLDERS = (
     "*/tests", "*/test", "pyqtgraph/examples", "matplotlib/mpl-data/sample_data",
     "onnxruntime/transformers", "onnxruntime/tools", "onnxruntime/quantization",
     "numpy/_core/include", "statsmodels/datasets/*/src",
+    "sklearn/datasets/data", "sklearn/datasets/images", "lxml/html", "lxml/isoschematron",
 )  # fmt: skip
 KEPT = ("numpy/_core/tests/_natype.py",)
 FILES = (
     "*.pyi", "*.pyx", "*.pxd", "*.pxi", "*.a", "*.c", "*.h", "*.hpp", "*.cpp",
-    "onnxruntime/capi/libonnxruntime.so*",
+    "onnxruntime/capi/libonnxruntime.so*", "lxml/objectify*.so", "PIL/_avif*.so",
+    "pillow.libs/libavif*", "statsmodels/datasets/*/*.csv",
 )  # fmt: skip
-"""The distributions' own tests, examples, sources and types for other programs to read; and what
-ONNX Runtime brings for programs in C, a second copy of all that its module for Python holds."""
+"""The distributions' own tests, examples, data sets, sources and types for other programs to read;
+HTML and Schematron; pictures in AVIF, which no stimuli are; and what ONNX
+Runtime brings for programs in C, a second copy of all that its module for Python holds."""
 UNSTRIPPED = ("*.libs", "PySide6")
 """Where libraries were changed after they were linked, or hold no symbols anyway."""
 
@@ -80,6 +83,7 @@ def trim(site: Path) -> None:
             remove(path)
     _one_name_each(site / "pyarrow")
     _drop_unused(site / "pyarrow", "lib*.so.*")
+    _link_equal(site)
     if (site / "PySide6" / "Qt").is_dir():
         _trim_qt(site / "PySide6")
     for file in elf.elves(site):
@@ -109,6 +113,16 @@ def _one_name_each(folder: Path) -> None:
         file = elf.read(path)
         if file and file.soname != path.name and (folder / file.soname).is_file():
             path.unlink()
+
+
+def _link_equal(site: Path) -> None:
+    """Keep a library once that several distributions bring under the same name."""
+    first: dict[str, Path] = {}
+    for path in sorted(site.glob("*.libs/*.so*")):
+        kept = first.setdefault(path.name, path)
+        if kept != path and kept.read_bytes() == path.read_bytes():
+            path.unlink()
+            path.symlink_to(Path("..") / kept.relative_to(site))
 
 
 def _drop_unused(folder: Path, pattern: str) -> None:
@@ -145,6 +159,8 @@ def _trim_qt(pyside: Path) -> None:
         if not any(path.iterdir()):
             path.rmdir()
     _drop_unused(pyside, "Qt/lib/*")
+    for library in (qt / "lib").glob("libicudata.so.*"):
+        icu.trim(library)
 
 
 def interpreter_ignores(names: tuple[str, ...]) -> Callable[[str, list[str]], set[str]]:

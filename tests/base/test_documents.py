@@ -14,7 +14,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from labapp.base import durable
-from labapp.base.clock import FakeClock, SessionClock, utc_label, utc_text
+from labapp.base.clock import NS, FakeClock, SessionClock, utc_label, utc_text
 from labapp.base.documents import parse_yaml
 from labapp.base.errors import LabappError, ModelError, SessionError, StudyError
 from labapp.base.naming import OWN, WINDOWS, find_name_problem
@@ -124,6 +124,14 @@ def test_utc_as_text() -> None:
     moment = datetime(2026, 7, 1, 1, 30, tzinfo=timezone(timedelta(hours=2)))
     assert utc_text(moment) == "2026-06-30T23:30:00.000000Z"
     assert utc_label(moment) == "20260630T233000Z"
+
+
+def test_the_text_of_a_virtual_time_is_that_of_its_moment() -> None:
+    late = datetime(2026, 12, 31, 23, 59, 58, 999_999, tzinfo=timezone(timedelta(hours=-1)))
+    clock = FakeClock(0, late)
+    for now_ns in (0, 500, 1500, 2 * NS, 86_400 * NS - 1, 40 * 86_400 * NS + 123_456_789):
+        clock.set_ns(now_ns)
+        assert clock.utc_text() == utc_text(clock.utc())
 
 
 BAD = ("con", "CON", "nul", "aux", "prn", "com1", "LPT9", "private", "Models", "con.txt")

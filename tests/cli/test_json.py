@@ -124,6 +124,8 @@ def test_every_field_of_the_page_is_printed(
     run("sessions", "verify", coded)
     run("sessions", "exclude", coded, "--reason", "alarm")
     run("sessions", "include", coded, "--reason", "no alarm")
+    (tmp_path / "disk").mkdir()
+    assert run("sessions", "backup", "--to", tmp_path / "disk", *data)["done"]
     run("studies", "list")
     study = drawn_study(tmp_path, cells="ab", draw=1)
     interrupted(study, tmp_path, "P01")

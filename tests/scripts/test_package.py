@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.package import contents, elf, trim
+from scripts.package import contents, elf, icu, trim
 
 ROOT = Path(__file__).parents[2]
 EXTENSION = next(Path(sysconfig.get_path("stdlib")).glob("lib-dynload/_ctypes.*.so"))
@@ -75,6 +75,46 @@ def test_tests_sources_and_unused_libraries_are_left_out(tmp_path: Path) -> None
     assert [name for name in gone if (site / name).exists()] == []
     assert (site / "pyarrow" / "lib.so").stat().st_size <= before
     assert (site / "pyarrow" / ffi).is_file()
+
+
+def test_a_library_that_two_distributions_bring_is_kept_once(tmp_path: Path) -> None:
+    for name, content in (("a.libs/libx.so.1", b"1"), ("b.libs/libx.so.1", b"1"),
+                          ("a.libs/liby.so.1", b"1"), ("b.libs/liby.so.1", b"2")):  # fmt: skip
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    trim.trim(tmp_path)
+    assert [path.name for path in tmp_path.rglob("*.so*") if path.is_symlink()] == ["libx.so.1"]
+    assert (tmp_path / "b.libs" / "libx.so.1").read_bytes() == b"1"
+    assert (tmp_path / "b.libs" / "liby.so.1").read_bytes() == b"2"
+
+
+SORTS = """
+import ctypes, sys
+unicode, sorting = (ctypes.CDLL(name) for name in sys.argv[1:])
+status, release = ctypes.c_int(0), sys.argv[1].rpartition(".")[2]
+open_ = getattr(sorting, f"ucol_open_{release}")
+open_.restype = ctypes.c_void_p
+swedish = ctypes.c_void_p(open_(b"sv", ctypes.byref(status)))
+a, z = (ctypes.create_string_buffer(text.encode("utf-16-le")) for text in ("\u00e4", "z"))
+assert getattr(sorting, f"ucol_strcoll_{release}")(swedish, a, 1, z, 1) == 1, status
+converters = getattr(unicode, f"ucnv_open_{release}")
+converters.restype = ctypes.c_void_p
+assert converters(b"Shift_JIS", ctypes.byref(status)), status
+"""
+
+
+def test_the_tables_of_icu_still_sort_and_convert_without_what_qt_does_not_ask_for(
+    tmp_path: Path,
+) -> None:
+    import PySide6
+
+    libraries = sorted(Path(PySide6.__path__[0], "Qt", "lib").glob("libicu*.so.*"))
+    data, sorting, unicode = (Path(shutil.copy(path, tmp_path)) for path in libraries)
+    before = data.stat().st_size
+    icu.trim(data)
+    assert data.stat().st_size < 0.6 * before
+    command = [sys.executable, "-c", SORTS, str(unicode), str(sorting)]
+    subprocess.run(command, check=True)
 
 
 def test_a_package_under_the_gpl_or_without_a_text_is_refused(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from datetime import datetime
 from pathlib import Path
 
 import pandas as pd
@@ -253,6 +254,68 @@ def test_a_workbook_that_says_too_little_is_refused(
     book.save(tmp_path / "answers.xlsx")
     with pytest.raises(MergeError, match=told):
         prepare(tmp_path / "answers.xlsx", root / "surveyed", "pid")
+
+
+def written_sav(path: Path, **columns: list[object]) -> Path:
+    pyreadstat.write_sav(
+        pd.DataFrame(columns),
+        path,
+        column_labels={"mood": "How do you feel?", "sex": ""},
+        variable_value_labels={
+            "mood": {1: "bad", 2: "good", -9: "refused"},
+            "sex": {"f": "female"},
+        },
+        missing_ranges={"mood": [-9, {"lo": 90, "hi": 99}], "sex": ["x"]},
+    )
+    return path
+
+
+def test_a_file_of_spss_brings_labels_and_leaves_missing_values_out(
+    root: Path, tmp_path: Path
+) -> None:
+    path = written_sav(
+        tmp_path / "answers.sav",
+        pid=["P01", "P02", "P03"],
+        mood=[2, -9, 95],
+        sex=["f", "x", ""],
+        rate=[0.25, None, 3.0],
+        when=[datetime.fromisoformat("2026-03-01T09:30:00"), None, None],
+        none=[None, None, None],
+    )
+    made = prepare(path, root / "surveyed", "pid")
+    columns = {column.header: column for column in made.columns}
+    assert {name: column.kind for name, column in columns.items()} == {
+        "mood": "integer", "sex": "text", "rate": "number", "when": "text", "none": "text",
+    }  # fmt: skip
+    assert columns["mood"].label == "How do you feel?"
+    assert columns["mood"].values == {"1": "bad", "2": "good", "-9": "refused"}
+    assert columns["sex"].values == {"f": "female"}
+    answers = {each.row: each.answers for each in made.given.values()}
+    assert answers[1] == {
+        "survey_mood": 2, "survey_sex": "f", "survey_rate": 0.25,
+        "survey_when": "2026-03-01T09:30:00", "survey_none": None,
+    }  # fmt: skip
+    assert [answers[row]["survey_mood"] for row in (2, 3)] == [None, None]
+    assert [answers[row]["survey_sex"] for row in (2, 3)] == [None, None]
+    merge(made, root / "surveyed")
+    assert not prepare(path, root / "surveyed", "pid").changes
+
+
+def test_a_file_of_spss_that_cannot_be_read_is_refused(root: Path, tmp_path: Path) -> None:
+    pyreadstat.write_sav(pd.DataFrame({"pid": pd.Series([], dtype=float)}), tmp_path / "n.sav")
+    whole = written_sav(tmp_path / "answers.sav", pid=["P01"] * 99, mood=[1] * 99, sex=["f"] * 99)
+    content = whole.read_bytes()
+    for name, damaged, told in (
+        ("csv.sav", b"pid,a\nP01,1\n", "no file of SPSS"),
+        ("cut.sav", content[: len(content) // 2], "no file of SPSS"),
+        ("empty.sav", b"", "no file of SPSS"),
+        ("none.sav", (tmp_path / "n.sav").read_bytes(), "it has no rows"),
+    ):
+        (tmp_path / name).write_bytes(damaged)
+        with pytest.raises(MergeError, match=told) as refused:
+            prepare(tmp_path / name, root / "surveyed", "pid")
+        assert refused.value.safe == "Nothing was merged."
+        assert refused.value.todo
 
 
 def test_the_questions_of_qualtrics_are_labels(root: Path) -> None:

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 import labapp
 from labapp.record.events import Source
 from labapp.record.events.commands import AddNote
-from labapp.ui.widgets.controls import NOTE_LIMIT, Limit, TextField
+from labapp.ui.widgets.controls import NOTE_LIMIT, Limit, Measured, PlainLabel, TextField
 from tests.helpers.rooms import Room
 from tests.ui.desk import Desk
 
@@ -165,3 +165,12 @@ def test_the_journal_takes_the_longest_note(open_room: Callable[..., Room]) -> N
     room.session.begin()
     room.runner.send(AddNote("x" * NOTE_LIMIT, 0), Source.MODERATOR)
     assert len(room.last("note.added")["text"]) == NOTE_LIMIT
+
+
+def test_what_is_measured_is_measured_again_with_its_style(qtbot: QtBot) -> None:
+    label, heights = PlainLabel("text"), list[int]()
+    qtbot.addWidget(label)
+    Measured(label, lambda: heights.append(label.fontMetrics().lineSpacing()))
+    label.setStyleSheet("font-size: 40px")
+    label.show()
+    assert heights[0] < heights[-1] == label.fontMetrics().lineSpacing()

@@ -230,7 +230,7 @@ def test_a_note_is_reworded_from_the_first_key_of_the_correction(noted: Desk, qt
     field = notes.correction.field
     assert field.isVisible()
     assert field.text() == field.selectedText() == "turns teh dial"
-    assert notes.legend.text() == "Ctrl + number sets a flag", "nothing is begun yet"
+    assert notes.legend.text() == "Ctrl + number: flag · F1: keys", "nothing is begun yet"
     noted.clock.advance(2)
     qtbot.keyClick(field, KEY.Key_End)
     noted.clock.advance(3)

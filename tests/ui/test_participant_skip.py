@@ -430,3 +430,19 @@ def test_a_screen_keeps_its_state_when_the_session_goes_on(qtbot: Any) -> None:
     assert screen.state == "its next state"
     session.part, session.part_state = "second", "another's state"
     assert screen.state == "its next state"
+
+
+def test_the_button_counts_the_seconds_in_which_a_skip_can_be_taken_back(opens) -> None:
+    room, window = opens()
+    skip_by_keyboard(window)
+    shown = []
+    for _ in range(3):
+        window._count_down()  # as its timer does five times a second
+        shown.append(window.cover.back.text())
+        wait(room, 0.9)
+    assert shown == ["Take back (3)", "Take back (3)", "Take back (2)"]
+    assert window._counting.isActive()
+    press(KEY.Key_Return)
+    window._count_down()
+    assert not window._counting.isActive(), "nothing is counted once it is taken back"
+    assert room.last("skip.taken_back") == {"what": "trial"}

@@ -30,6 +30,7 @@ from labapp.tasks.single_dimension.report import SINGLE_METRICS
 from labapp.tasks.unmasking.report.contents import rows as unmasked_rows
 from labapp.ui import theme
 from labapp.ui.language import speak, tr
+from labapp.ui.moderator.bits import stylesheet
 from labapp.ui.moderator.checklist import length_text
 from labapp.ui.researcher import job
 from labapp.ui.researcher.controller import Researcher
@@ -274,6 +275,31 @@ def test_results_come_by_themselves_and_are_those_of_the_command(
 
 def test_the_window_offers_every_program_that_the_command_writes_for() -> None:
     assert DATA_FORMATS == FORMATS
+
+
+def test_words_and_boxes_of_a_line_have_their_middles_on_one_height(qtbot: QtBot) -> None:
+    page = ResearcherPage(theme.LIGHT)
+    qtbot.addWidget(page)
+    page.setStyleSheet(stylesheet(theme.LIGHT))
+    page.resize(900, 700)
+    page.show()
+    (words,) = (
+        each for each in page.findChildren(QLabel) if each.text() == tr("results.data_files")
+    )
+    places = [each.geometry() for each in (words, *page.formats.values())]
+    assert len({place.height() for place in places}) > 1
+    assert max(abs(place.center().y() - places[0].center().y()) for place in places) <= 1
+
+
+def test_a_button_with_two_texts_keeps_its_width(qtbot: QtBot) -> None:
+    page = ResearcherPage(theme.LIGHT)
+    qtbot.addWidget(page)
+    page.setStyleSheet(stylesheet(theme.LIGHT))
+    widths = []
+    for analysing in (True, False):
+        page.set_busy(analysing=analysing, working=False, can=True)
+        widths.append(page.analyse.sizeHint().width())
+    assert widths[0] == widths[1]
 
 
 def test_what_is_ticked_goes_with_the_copy(qtbot: QtBot, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ from labapp.record.audio.devices import Device, list_devices
 _HEADER = struct.Struct("<qdd?II")
 _OPEN_TIMEOUT_S = 10.0
 _CLOSE_TIMEOUT_S = 0.5
-_CHILD_POLL_S = 0.05
+_CHILD_POLL_S = 0.02
 _BEAT_S = 0.25
 
 
@@ -50,7 +50,7 @@ class ProcessInput:
 
     pid: the process that the sound server sees recording; beat_ns: when it last showed that it
     runs, by `time.perf_counter_ns`; finished: the host ended the stream by itself: the device is
-    gone.
+    gone; overhear: is given each packet as it comes, in the thread that reads them.
     """
 
     def __init__(self, device: Device) -> None:
@@ -60,6 +60,7 @@ class ProcessInput:
         self.rate = self.channels = 0
         self.beat_ns: int | None = time.perf_counter_ns()
         self.finished = False
+        self.overhear: Callable[[Packet], None] | None = None
         self._packets: deque[Packet] = deque()
         self._answers: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._reader = threading.Thread(target=self._read, name="labapp-sound-pipe", daemon=True)
@@ -106,6 +107,8 @@ class ProcessInput:
                 self.beat_ns = time.perf_counter_ns()
                 if packet.data:
                     self._packets.append(packet)
+                    if self.overhear is not None:
+                        self.overhear(packet)
         self.finished = True
 
 

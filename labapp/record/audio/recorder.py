@@ -18,6 +18,7 @@ from labapp.base.clock import NS
 from labapp.base.errors import AudioError
 from labapp.base.messages import Message, encode_message
 from labapp.record.audio import devices
+from labapp.record.audio.capture import Packet
 from labapp.record.audio.devices import Device, PulseWatcher, SourceWatcher
 from labapp.record.audio.process import OpenInput, ProcessInput, open_input
 from labapp.record.audio.track import FLOOR_DBFS, Emit, Outbox, Track
@@ -29,6 +30,8 @@ RETRY_S = 1.0
 STALL_S = 1.0
 FIRST_PACKET_S = 5.0
 MIN_FREE_BYTES = 256 * 1024 * 1024
+Overhear = Callable[[int, int, Packet], None]
+"""Takes a rate in Hz, a number of channels, and a packet of sound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,8 @@ class Recorder:
         self._next_try = 0.0
         self._problem = ""
         self._still_since_ns: int | None = None
+        self.overhear: Overhear | None = None
+        """Is given what is recorded as it comes, in another thread; it must be quick."""
 
     def start(self) -> None:
         """Open microphone and file, and begin. Emits AudioStarted.
@@ -135,10 +140,18 @@ class Recorder:
             raise _no_file(self.path, error) from error
         self._track.begin_stream(stream.channels)
         self._stream = stream
+        self._let_overhear(stream)
         self._watcher.follow(stream.pid)
         self._last_tick = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="labapp-sound-writer", daemon=True)
         self._thread.start()
+
+    def _let_overhear(self, stream: ProcessInput) -> None:
+        def pass_on(packet: Packet) -> None:
+            if (overhear := self.overhear) is not None and not self._stopping.is_set():
+                overhear(stream.rate, stream.channels, packet)
+
+        stream.overhear = pass_on
 
     def _new_track(self, name: str, rate: int) -> Track:
         """Make a file, and tell. Raises OSError."""
@@ -178,7 +191,7 @@ class Recorder:
     def again(self) -> Recorder:
         """A recorder with the same settings for the next take of the segment, or for this take if
         it never began."""
-        return Recorder(
+        again = Recorder(
             self._folder,
             self._segment,
             self.device,
@@ -189,6 +202,8 @@ class Recorder:
             open_input=self._open_input,
             take=self._take + self.path.exists(),
         )
+        again.overhear = self.overhear
+        return again
 
     def level(self) -> Level:
         """The latest snapshot, at most a tenth of a second old; safe from any thread."""
@@ -275,6 +290,7 @@ class Recorder:
                 stream = None
             if stream is not None:
                 self._stream, self._idle_s = stream, 0.0
+                self._let_overhear(stream)
                 self._track.begin_stream(stream.channels)
                 self._watcher.follow(stream.pid)
         self._next_try = time.monotonic() + RETRY_S

@@ -22,6 +22,8 @@ class Command:
     settles_leaving: ClassVar[bool] = False
     """Whether the moderator ends the part with it: who asked to leave has left, and nobody has to
     answer that any more."""
+    from_afar: ClassVar[bool] = False
+    """Whether the moderator can ask for it at another computer (see `labapp.session.remote`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ class SkipStage(Command):
     the plan at which the session continues; the parts in between are skipped too. None: at the next
     part."""
 
+    from_afar: ClassVar[bool] = True
     while_leaving: ClassVar[bool] = True
     index: int | None = None
     to: int | None = None
@@ -92,6 +95,7 @@ class SkipStage(Command):
 class TakeBackSkip(Command):
     """Take back a skip that is not confirmed yet. what: trial or part."""
 
+    from_afar: ClassVar[bool] = True
     while_leaving: ClassVar[bool] = True
     what: str
 
@@ -119,11 +123,13 @@ class StayHere(Command):
 class Reopen(Command):
     """The moderator takes an early end back. seq: of its session.ended."""
 
+    from_afar: ClassVar[bool] = True
     seq: int
 
 
 @dataclass(frozen=True, slots=True)
 class Pause(Command):
+    from_afar: ClassVar[bool] = True
     reason: str
 
 
@@ -131,11 +137,13 @@ class Pause(Command):
 class ExplainPause(Command):
     """The moderator says why the session is paused."""
 
+    from_afar: ClassVar[bool] = True
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Resume(Command):
+    from_afar: ClassVar[bool] = True
     reason: str
 
 
@@ -156,6 +164,7 @@ class EndSession(Command):
     done with the data: keep or delete. debrief: the debriefing is shown, where the study has one
     and lets it be seen."""
 
+    from_afar: ClassVar[bool] = True
     reason: str
     withdrawal: str = ""
     debrief: bool = True
@@ -179,12 +188,14 @@ class ShowLook(Command):
 
 @dataclass(frozen=True, slots=True)
 class AddNote(Command):
+    from_afar: ClassVar[bool] = True
     text: str
     typing_began_ns: int
 
 
 @dataclass(frozen=True, slots=True)
 class AddFlag(Command):
+    from_afar: ClassVar[bool] = True
     number: int
 
 
@@ -192,12 +203,14 @@ class AddFlag(Command):
 class AddDeviation(Command):
     """The moderator writes down that something went otherwise than the study says."""
 
+    from_afar: ClassVar[bool] = True
     text: str
     typing_began_ns: int
 
 
 @dataclass(frozen=True, slots=True)
 class GivePrompt(Command):
+    from_afar: ClassVar[bool] = True
     text: str
 
 
@@ -206,6 +219,7 @@ class CorrectNote(Command):
     """Replace the text of the note in event seq; an empty text takes the note back. See
     `labapp.record.events.lifecycle.NoteCorrected`."""
 
+    from_afar: ClassVar[bool] = True
     seq: int
     text: str
     typing_began_ns: int
@@ -214,3 +228,5 @@ class CorrectNote(Command):
 @dataclass(frozen=True, slots=True)
 class Unblind(Command):
     """The console names the representations from now on."""
+
+    from_afar: ClassVar[bool] = True

@@ -64,9 +64,12 @@ class Source(StrEnum):
     SIMULATED = "simulated"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class UnstampedEvent:
-    """What `decide` returns: a payload and the trial it belongs to, not yet stamped."""
+    """What `decide` returns: a payload and the trial it belongs to, not yet stamped.
+
+    Nobody changes one. It is not frozen because making it would take three times as long.
+    """
 
     payload: Payload
     part_id: str | None = None

@@ -34,6 +34,7 @@ from labapp.base.reading import files
 from labapp.base.reading.values import json_value
 from labapp.record.journal.layout import (
     ANNOTATIONS,
+    BACKUPS,
     COMMENTS,
     DECISIONS,
     EXPORTS,
@@ -43,7 +44,7 @@ from labapp.record.journal.layout import (
 )
 
 ANCHOR = "anchor.jsonl"
-LOGS = (DECISIONS, COMMENTS, EXPORTS, MERGED, WITHDRAWN)
+LOGS = (BACKUPS, DECISIONS, COMMENTS, EXPORTS, MERGED, WITHDRAWN)
 """Files of lines beside a study's sessions that are not annotations."""
 PREV = "prev"
 """Key of a line: the hash of all bytes above it."""

@@ -156,6 +156,17 @@ class Journal:
         """
         self._subscribers.append(subscriber)
 
+    def subscribe_from(self, subscriber: Subscriber) -> int:
+        """As `subscribe`. Returns the number of the last event that it is not called with."""
+        with self._lock:
+            self._subscribers.append(subscriber)
+            return self._seq
+
+    def unsubscribe(self, subscriber: Subscriber) -> None:
+        """Call it no more; harmless where it is not subscribed."""
+        with self._lock, suppress(ValueError):
+            self._subscribers.remove(subscriber)
+
     def append(self, unstamped: UnstampedEvent, source: Source) -> Receipt:
         """Stamp, publish and queue an event. Raises JournalError once the journal is closed, and
         for an event that could not be read again: one that is too long, or with a value of another
@@ -345,7 +356,7 @@ class MemoryJournal(Journal):
     def _utc(self) -> str:
         """The clock stands still during a command, so the text is reused."""
         if self._text[0] != self._t_ns:
-            self._text = self._t_ns, super()._utc()
+            self._text = self._t_ns, self.clock.utc_text()
         return self._text[1]
 
     def payloads(self) -> list[tuple[Event, Payload]]:

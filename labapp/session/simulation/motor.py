@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from math import ceil
 
 import numpy as np
@@ -25,6 +26,9 @@ AHEAD, ONWARD = 16, 3
 """How many pictures of a movement to decode in one call; the second is for a movement that
 continues while the alignment rises. More would often be wasted, since a question ends once it is
 solved."""
+
+SMALL = 256
+"""Values of a picture so small that decoding a few in vain costs less than another call."""
 
 RISES = 0.0005
 """Half a step of the alignment shown."""
@@ -96,7 +100,7 @@ class MotorModel:
                     break
                 before = view.alignment
                 most = OVERSHOOT if turned else ONWARD
-                then = partial(_onward, view, dial, step, most - 1 - falls)
+                then = partial(_onward, view, dial, step, most - 1 - falls, start)
                 view = yield DialMove(dial, goal, pause=turned, then=then)
                 turned = False
                 if view.alignment > highest + RISES:
@@ -138,9 +142,19 @@ def _along(view: View, dial: int, values: Iterable[float]) -> Iterator[State]:
     return ((*z[:dial], snap(value), *z[dial + 1 :]) for value in values)
 
 
-def _onward(view: View, dial: int, step: float, n: int) -> Iterator[State]:
-    """The next n states behind the next one, where a dial goes on in equal steps."""
-    dimension, values = view.dials[dial], [view.z[dial]]
-    for _ in range(n + 1):
-        values.append(dimension.snap(dimension.inside(values[-1] + step)))
-    return _along(view, dial, values[2:])
+def _onward(view: View, dial: int, step: float, n: int, start: float) -> Iterator[State]:
+    """The next n states behind the next one, where a dial goes on in equal steps. Of small
+    pictures, some behind them and on the other side of the start, too."""
+    onward = _steps(view, dial, view.z[dial], step)
+    values = list(islice(onward, n + 1))
+    if view.picture.size <= SMALL:
+        values += [*islice(onward, AHEAD // 2), *islice(_steps(view, dial, start, -step), ONWARD)]
+    return _along(view, dial, values[1:])
+
+
+def _steps(view: View, dial: int, value: float, step: float) -> Iterator[float]:
+    """The values of a dial that goes on from a value in equal steps, without end."""
+    dimension = view.dials[dial]
+    while True:
+        value = dimension.snap(dimension.inside(value + step))
+        yield value

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from labapp.models.representations.decoding import Likely
@@ -60,7 +61,7 @@ def dials_of(space: LatentSpace) -> tuple[ScreenDial, ...]:
     )
 
 
-class View(NamedTuple):
+class View(Struct, frozen=True):
     """The screen at one moment.
 
     picture, target: float32, of the model's shape, in units of the screen: brightness from 0 to 1,
@@ -90,7 +91,7 @@ def on_screen(picture: Array, display: Display, chart: Chart | None = None) -> A
     return picture
 
 
-class DialMove(NamedTuple):
+class DialMove(Struct, frozen=True):
     """Set a dial to a value. pause: stop for a moment first, to look or to turn round; then: gives
     what is likely to be seen next."""
 

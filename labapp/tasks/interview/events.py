@@ -23,6 +23,7 @@ class AskQuestion(Command):
     """The moderator asks a question of the interview's guide, counted from 1."""
 
     while_leaving: ClassVar[bool] = True
+    from_afar: ClassVar[bool] = True
     question: int
 
 
@@ -31,3 +32,4 @@ class EndInterview(Command):
     """The interview is over."""
 
     settles_leaving: ClassVar[bool] = True
+    from_afar: ClassVar[bool] = True

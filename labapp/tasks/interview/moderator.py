@@ -9,6 +9,7 @@ from labapp.record.events.commands import Command
 from labapp.study.plugins.machine import PartMachine
 from labapp.tasks.interview.events import AskQuestion
 from labapp.tasks.interview.machine import InterviewPart
+from labapp.ui.language import tr
 from labapp.ui.moderator.wording import PartWords
 
 KEYS = 9
@@ -31,3 +32,7 @@ class InterviewWords(PartWords[InterviewPart]):
     def chords(self, parts: Sequence[InterviewPart]) -> Mapping[str, Command]:
         longest = max(len(part.questions) for part in parts)
         return {key_of(n): AskQuestion(n) for n in range(1, min(KEYS, longest) + 1)}
+
+    def describe_chord(self, command: Command) -> str:
+        assert isinstance(command, AskQuestion)
+        return tr("keys.interview", number=command.question)

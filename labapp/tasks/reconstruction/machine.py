@@ -234,7 +234,8 @@ class ReconstructionTask(machine.StageMachine[StageState]):
             case Presented() if trial.started_ns is None:
                 return self._decide_presented(trial, command)
             case Decoded() if trial.running and command.z_seq > trial.decoded_seq:
-                return self._decide_decoded(trial, command, working)
+                measured = TargetDistance(command.alignment, command.error_sum, command.error_mean)
+                return self._decide_decoded(trial, command.z_seq, command.z, measured, working)
             case MoveDial() if trial.running:
                 return self._move(trial, command, working)
             case SelectDial(dimension, device) if trial.running and self._is_dial(dimension):
@@ -296,14 +297,13 @@ class ReconstructionTask(machine.StageMachine[StageState]):
         return not self.part.marks and reaches_target(alignment, self.part.target_alignment)
 
     def _decide_decoded(
-        self, trial: Trial, done: Decoded, working: int
+        self, trial: Trial, z_seq: int, z: Dials, measured: TargetDistance, working: int
     ) -> Sequence[UnstampedEvent]:
-        payload = PictureDecoded(done.z_seq, done.alignment, done.error_sum, done.error_mean)
+        payload = PictureDecoded(z_seq, *measured)
         events = [machine.unstamped(self.part, trial, payload)]
-        if self._is_reached(done.alignment):
-            events.append(
-                machine.unstamped(self.part, trial, TrialSolved(done.z_seq, done.z, done.alignment))
-            )
+        if self._is_reached(measured.alignment):
+            solved = TrialSolved(z_seq, z, measured.alignment)
+            events.append(machine.unstamped(self.part, trial, solved))
         elif self.as_published:
             # There, active time grows with the snapshot that this picture may bring.
             seen = self._after(trial, payload, working)
@@ -311,23 +311,24 @@ class ReconstructionTask(machine.StageMachine[StageState]):
         return events
 
     def stride(
-        self, trial: Trial, move: MoveDial, seen: Callable[[Dials], TargetDistance], working: int
-    ) -> tuple[Trial, Sequence[UnstampedEvent]] | None:
-        """A movement whose picture is decoded at once: the question after it, and the events of
-        both, none where the dial stays where it is. None where more comes of it, which `decide`
-        says. seen: measures the picture of a state of the dials."""
+        self,
+        trial: Trial,
+        move: MoveDial,
+        look: Callable[[Dials], tuple[Array, TargetDistance]],
+        working: int,
+    ) -> tuple[Trial, Sequence[UnstampedEvent], Array | None] | None:
+        """A movement whose picture is decoded at once: the question after it, the events of both,
+        and the picture; none of them where the dial stays where it is. None where more comes of
+        it, which `decide` says. look: gives the picture of a state of the dials, measured."""
         moved = self._move(trial, move, working)
         if not moved:
-            return trial, ()
+            return trial, (), None
         trial = self._after(trial, moved[0].payload, working)
-        measured = seen(trial.z)
-        done = Decoded(
-            trial.z_seq, trial.z, measured.alignment, measured.error_sum, measured.error_mean
-        )
-        decoded = self._decide_decoded(trial, done, working)
+        picture, measured = look(trial.z)
+        decoded = self._decide_decoded(trial, trial.z_seq, trial.z, measured, working)
         if len(moved) + len(decoded) > 2:
             return None
-        return self._after(trial, decoded[0].payload, working), (*moved, *decoded)
+        return self._after(trial, decoded[0].payload, working), (*moved, *decoded), picture
 
     def _move(self, trial: Trial, move: MoveDial, working: int) -> Sequence[UnstampedEvent]:
         if not self._is_dial(move.dimension) or not isfinite(move.value):

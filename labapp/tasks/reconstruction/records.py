@@ -12,6 +12,8 @@ from itertools import pairwise
 from math import fsum
 from statistics import fmean
 
+from msgspec import structs
+
 from labapp.analysis.column import (
     TRIAL,
     WHERE,
@@ -223,7 +225,7 @@ class QuestionAttempt(Attempt):
         self.started = payload
         self.started_session_ns = event.t_ns
         self.started_ns = working
-        self.active = self.active._replace(last_ns=working)
+        self.active = structs.replace(self.active, last_ns=working)
         self.measures = (payload.alignment, payload.error_sum, payload.error_mean)
         self.fold, first = SnapshotFold.begin(
             0, self.drawn.z_start, self.part.discrete, self.measures
@@ -235,7 +237,7 @@ class QuestionAttempt(Attempt):
         # it, an older error would count until the click on Next.
         self.solved_ns = working
         self.movement.locked(payload.z)
-        self.fold = fold._replace(z=payload.z)
+        self.fold = structs.replace(fold, z=payload.z)
         if payload.z_seq != self.snapshot_z_seq:
             self._end(working)
 

@@ -8,13 +8,14 @@ the dials is the same with names and without.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
 from labapp.base.clock import NS
-from labapp.models.representations.decoding import Likely, TargetDistance
+from labapp.models.representations.decoding import Likely
 from labapp.models.representations.space import LatentSpace
 from labapp.record.events import Source, UnstampedEvent
 from labapp.record.events.commands import Command, Next, Skip, SkipStage
@@ -52,7 +53,7 @@ from labapp.session.simulation.view import (
 from labapp.study.conditions import generator
 from labapp.study.plugins.simulated import DEVICE, Actor, SimulatedParticipant, TrialKey
 from labapp.tasks.reconstruction.events import EditLabel, MarkAlignment, MoveDial, MoveTutorialDial
-from labapp.tasks.reconstruction.machine import Dials, ReconstructionTask, Trial, TrialPictures
+from labapp.tasks.reconstruction.machine import ReconstructionTask, Trial, TrialPictures
 from labapp.tasks.reconstruction.plan import ReconstructionPart, TutorialPart
 
 TURNS = 2
@@ -161,12 +162,6 @@ class Reconstructor(Actor[ReconstructionPart]):
         own, target = pictures.shown.own, pictures.shown.target
         at_ns, paused_ns = runner.clock.now_ns(), state.pauses.total_ns
         run: list[tuple[int, UnstampedEvent, Source]] = []
-        looked = own
-
-        def look(z: Dials) -> TargetDistance:
-            nonlocal looked
-            looked, measured = pictures.look(z)
-            return measured
 
         def quiet(then_ns: int) -> bool:
             offer_ns = task.offer_ns(trial)
@@ -177,9 +172,9 @@ class Reconstructor(Actor[ReconstructionPart]):
                 pictures.show(own, trial.z_seq)
             runner.take(run, replace(state, trial=trial), at_ns)
 
-        while (done := task.stride(trial, command, look, at_ns - paused_ns)) is not None:
-            trial, events = done
-            own = looked
+        while (done := task.stride(trial, command, pictures.look, at_ns - paused_ns)) is not None:
+            trial, events, looked = done
+            own = own if looked is None else looked
             run += [(at_ns, each, source) for each, source in zip(events, SOURCES, strict=False)]
             then_ns = at_ns + round(participant.lasts(participant.pace.stride_s) * NS)
             if not quiet(then_ns):
@@ -241,7 +236,7 @@ SOURCES = (Source.SIMULATED, Source.SYSTEM)
 """Who causes the events of a stride: the movement, and its picture."""
 
 
-class Act(NamedTuple):
+class Act(Struct, frozen=True):
     """A command, None to wait, and what the participant takes before it. typing_s: in its stead the
     seconds of session time that it takes to type; then: gives the states of the dials that are
     likely to be seen."""
@@ -252,7 +247,7 @@ class Act(NamedTuple):
     then: Likely | None = None
 
 
-class Sight(NamedTuple):
+class Sight(Struct, frozen=True):
     """What is on the screen, at a working time."""
 
     trial: Trial
@@ -416,7 +411,9 @@ class Reconstructing:
         return (yield from self._strategy.solve(view))
 
     def _experience(self, part: ReconstructionPart) -> Experience:
-        return self._experience_by_stage.setdefault(part.id, Experience())
+        if part.id not in self._experience_by_stage:  # asked at every movement
+            self._experience_by_stage[part.id] = Experience()
+        return self._experience_by_stage[part.id]
 
     def _leave(
         self, runner: Runner, part: ReconstructionPart, trial: Trial, view: View, command: Command
@@ -451,7 +448,7 @@ class Reconstructing:
         return None
 
     def _view(self, part: ReconstructionPart, task: ReconstructionTask, sight: Sight) -> View:
-        trial, own, target, working_ns = sight
+        trial, own, target = sight.trial, sight.own, sight.target
         if isinstance(self._strategy, LearningStrategy):  # others look at the number only
             own = on_screen(own, part.display, part.chart)
             if self._aimed_at is None or self._aimed_at[0] is not target:
@@ -464,7 +461,7 @@ class Reconstructing:
             part.target_alignment,
             trial.z,
             self._dials,
-            (working_ns - (trial.started_ns or 0)) / NS,
+            (sight.working_ns - (trial.started_ns or 0)) / NS,
             task.may_skip(trial),
         )
 

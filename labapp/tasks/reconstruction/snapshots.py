@@ -11,17 +11,17 @@ activity. The published application instead adds up the gaps between snapshots t
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
+from msgspec.structs import replace
 
 from labapp.study.plugins.part import Snapshot
 
 INTERVAL_NS = 100_000_000
 
 
-class SnapshotFold(NamedTuple):
+class SnapshotFold(Struct, frozen=True):
     """State of the fold: `moved`, `decoded` and `ended` each give the next state, and the snapshot
-    they cause, if any. A tuple, because there is one of every movement. z_seq: counts the changes
-    of z."""
+    they cause, if any. z_seq: counts the changes of z."""
 
     z: tuple[float, ...]
     discrete: frozenset[int]
@@ -47,7 +47,7 @@ class SnapshotFold(NamedTuple):
         """A dial was moved; marks whether the next decoded picture is due as a snapshot."""
         change = value - self.z[dimension]
         if change == 0:
-            return self._replace(z_seq=z_seq)
+            return replace(self, z_seq=z_seq)
         direction = 0 if dimension in self.discrete else (1 if change > 0 else -1)
         turned = dimension != self.dimension or direction != self.direction
         waited = t_ns - self.last.t_ns >= INTERVAL_NS
@@ -72,7 +72,7 @@ class SnapshotFold(NamedTuple):
         return Snapshot(t_ns, self.z, self.dimension, self.direction, *measures)
 
 
-class ActiveTime(NamedTuple):
+class ActiveTime(Struct, frozen=True):
     """Active time up to a moment, in ns. limit_ns: the inactivity limit."""
 
     limit_ns: int
@@ -85,8 +85,8 @@ class ActiveTime(NamedTuple):
 
     def add_action(self, now_ns: int) -> ActiveTime:
         """The participant did something. There is one of every movement."""
-        limit_ns, total_ns, last_ns = self
-        gap_ns = now_ns - last_ns
+        limit_ns, total_ns = self.limit_ns, self.total_ns
+        gap_ns = now_ns - self.last_ns
         if gap_ns > 0:
             total_ns += gap_ns if gap_ns < limit_ns else limit_ns
         return ActiveTime(limit_ns, total_ns, now_ns)

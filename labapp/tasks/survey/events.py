@@ -64,3 +64,4 @@ class EndSurvey(Command):
     """The moderator continues the session after the survey."""
 
     settles_leaving: ClassVar[bool] = True
+    from_afar: ClassVar[bool] = True

@@ -11,12 +11,12 @@ with ticks.
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from math import ceil
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -57,8 +57,9 @@ from labapp.ui import fitting, theme, timers
 from labapp.ui.fitting import Fitted
 from labapp.ui.keyboard import is_field, leave_focus_to_fields
 from labapp.ui.language import N_, tr
-from labapp.ui.moderator import bits, notes_panel, wording
+from labapp.ui.moderator import bits, keys_sheet, notes_panel, wording
 from labapp.ui.moderator.console_header import PAUSE_KEY, ConsoleHeader
+from labapp.ui.moderator.keys_sheet import KeysSheet
 from labapp.ui.moderator.mirror import MirrorPanel
 from labapp.ui.moderator.notes_panel import NotesPanel
 from labapp.ui.moderator.state.alarms import SILENT, SOUND, Alarm, Watch
@@ -74,7 +75,7 @@ from labapp.ui.moderator.timeline_view import TimelinePanel
 from labapp.ui.moderator.voice_panel import VoicePanel, key_of
 from labapp.ui.moderator.wording import chords_of
 from labapp.ui.participant.screen import Body
-from labapp.ui.participant.view import Bridge, SessionView
+from labapp.ui.participant.view import Bridge, ConsoleSession, SessionView
 from labapp.ui.strings import strings_of
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
@@ -93,8 +94,13 @@ DISK_EVERY_TICKS = 5 * SECOND_TICKS
 LEFT_WIDTH, VOICE_WIDTH = 276, 296
 THREE_COLUMNS, WIDEST = 1080, 16_777_215
 """Logical pixels: the least width of a console of three columns, and Qt's QWIDGETSIZE_MAX."""
-HIGH, LINES = 700, 8
-"""From this height on, in logical pixels, so many lines of notes are seen; a long plan scrolls."""
+HIGH, LINES, LEAST_LINES = 660, 8, 5
+"""From this height on, in logical pixels, so many lines of notes are seen; a long plan scrolls. In
+a lower window the whole console scrolls, and so many are seen at least."""
+TIMELINE_HEIGHT = 176
+"""Of the timeline at most, in logical pixels: the participant's screen gets the rest."""
+NARROW_MIRROR = 244
+"""The least height of the participant's screen where there are two columns, in logical pixels."""
 BINS_A_TICK = 2
 """The envelope has 20 peaks a second and comes 10 times a second: two cover a tick."""
 
@@ -114,6 +120,12 @@ class ConsoleWindow(Fitted, QMainWindow):
     past : the events of earlier runs of this session, from which the console is rebuilt.
     past_peaks : (working time in ns, peak 0 to 1) of their sound, where known.
     blind : representations are not named.
+    remote : the session runs at another computer: nothing is watched over here, and closing the
+        window leaves the session as it is.
+
+    Attributes
+    ----------
+    controls : whether the session is moderated here; if not, it is watched, and notes are taken.
 
     Signals
     -------
@@ -145,10 +157,13 @@ class ConsoleWindow(Fitted, QMainWindow):
         past: Sequence[Event] = (),
         past_peaks: Sequence[tuple[int, float]] = (),
         blind: bool = False,
+        remote: bool = False,
     ) -> None:
         super().__init__()
         self._bridge = bridge
-        self._runner = runner = bridge.runner
+        self._remote, self.controls = remote, True
+        self._runner: ConsoleSession = bridge.runner
+        runner = self._runner
         self._study = study = loaded.study
         self._level_source = level_source
         self._inbox: deque[Event] = deque()
@@ -168,9 +183,9 @@ class ConsoleWindow(Fitted, QMainWindow):
         veil = veil_of(models_of(runner.machine.parts)) if blind else no_veil
         self.state = ConsoleState(runner.machine.parts, past, veil)
         self._rows = rows_of(runner.machine.parts, blind=blind)
-        self._watch = Watch(sound=runner.recorder is not None)
+        self._watch = None if remote else Watch(sound=bridge.runner.recorder is not None)
 
-        self.header = ConsoleHeader(PALETTE, runner, participant, study.title)
+        self.header = ConsoleHeader(PALETTE, runner, self._ask, participant, study.title)
         self.alarms = AlarmBar(PALETTE)
         self.plan = PlanPanel(PALETTE)
         self.notes = NotesPanel(PALETTE, study.flags, runner.clock.now_ns)
@@ -188,6 +203,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         self.header.show_blind(blind)
         self._ground = self._body()
         self.setCentralWidget(self._ground)
+        self.keys = KeysSheet(self)
         self._ground.setStyleSheet(bits.stylesheet(PALETTE))  # last: whatever moves is styled again
         leave_focus_to_fields(self)
         self.leave_field()
@@ -213,7 +229,9 @@ class ConsoleWindow(Fitted, QMainWindow):
         self.pilot = bits.label(tr("console.pilot_tip"), "pilot")
         self.pilot.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.pilot.hide()
-        bits.fill(outer, self.pilot, self.header)
+        self.others = QWidget()
+        bits.fill(outer, self.pilot, self.header, self.others)
+        bits.column(self.others, 0)
         self._grid = grid = QGridLayout()
         gap = theme.SPACE_M
         grid.setContentsMargins(gap, theme.SPACE_S, gap, gap)
@@ -223,8 +241,8 @@ class ConsoleWindow(Fitted, QMainWindow):
         grid.addWidget(self.mirror, 1, 1)
         grid.setColumnMinimumWidth(0, LEFT_WIDTH)
         grid.setColumnStretch(1, 1)
-        grid.setRowStretch(1, 7)
-        grid.setRowStretch(2, 3)
+        grid.setRowStretch(1, 1)
+        self.timeline.setMaximumHeight(TIMELINE_HEIGHT)
         self.plan.setFixedWidth(LEFT_WIDTH)
         inside = QWidget()
         inside.setLayout(grid)
@@ -235,7 +253,8 @@ class ConsoleWindow(Fitted, QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange(narrow=self.width() < THREE_COLUMNS)
-        self.notes.show_lines_at_least(LINES if self.height() >= HIGH else 0)
+        self.notes.show_lines_at_least(LINES if self.height() >= HIGH else LEAST_LINES)
+        self.keys.place()
 
     def _arrange(self, *, narrow: bool) -> None:
         """Where three columns have no room, voice and notes change places, and the timeline comes
@@ -259,6 +278,7 @@ class ConsoleWindow(Fitted, QMainWindow):
             grid.addWidget(self.timeline, 2, 1, 1, 2)
             self.voice.setFixedWidth(VOICE_WIDTH)
         left.setFixedWidth(LEFT_WIDTH)
+        self.mirror.setMinimumHeight(NARROW_MIRROR if narrow else 0)
 
     def _connect(self) -> None:
         # Appends in the thread of the event: the journal's lock keeps them in order.
@@ -278,27 +298,33 @@ class ConsoleWindow(Fitted, QMainWindow):
         self.header.done_requested.connect(self.done_requested)
         self.header.asking_changed.connect(self.asking_changed)
         # The participant's window has this one of its own: two of a kind would cancel each other.
-        self._shortcut("Ctrl+Shift+M", self.toggle_requested.emit)
-        anywhere = Qt.ShortcutContext.ApplicationShortcut
-        self._shortcut(PAUSE_KEY, self.header.press_pause, anywhere)
-        self._shortcut(NOTE_KEY, self._begin_note, anywhere)
-        self._shortcut(notes_panel.KEY, self.notes.correct_newest, anywhere)
-        for place in range(len(self._study.recording.prompts)):
-            self._shortcut(key_of(place), partial(self.give_prompt, place), anywhere)
-        for key, command in chords_of(self._runner.machine.parts).items():
-            self._shortcut(key, partial(self._ask, command), anywhere)
-        for number in self._study.flags:
-            self._shortcut(f"Ctrl+{number}", partial(self.set_flag, number), anywhere)
+        here = Qt.ShortcutContext.WindowShortcut
+        self._shortcut("Ctrl+Shift+M", tr("keys.front"), self.toggle_requested.emit, here)
+        self._shortcut(PAUSE_KEY, tr("keys.pause"), self.header.press_pause)
+        self._shortcut(NOTE_KEY, tr("keys.note"), self._begin_note)
+        self._shortcut(notes_panel.KEY, tr("keys.correct"), self.notes.correct_newest)
+        for number, meaning in self._study.flags.items():
+            text = tr("keys.flag", meaning=meaning)
+            self._shortcut(f"Ctrl+{number}", text, partial(self.set_flag, number))
+        for place, prompt in enumerate(self._study.recording.prompts):
+            text = tr("keys.prompt", prompt=prompt)
+            self._shortcut(key_of(place), text, partial(self.give_prompt, place))
+        for key, (command, text) in chords_of(self._runner.machine.parts).items():
+            self._shortcut(key, text, partial(self._ask, command))
+        self._shortcut(keys_sheet.KEY, tr("keys.keys"), self.keys.toggle)
 
     def _shortcut(
         self,
         key: str,
+        text: str,
         function: Callable[[], None],
-        context: Qt.ShortcutContext = Qt.ShortcutContext.WindowShortcut,
+        context: Qt.ShortcutContext = Qt.ShortcutContext.ApplicationShortcut,
     ) -> None:
+        """Connect a key. text: what it does, for the list of keys."""
         shortcut = QShortcut(QKeySequence(key), self)
         shortcut.setContext(context)
         shortcut.setAutoRepeat(False)
+        shortcut.setWhatsThis(text)
         shortcut.activated.connect(function)
 
     def set_flag(self, number: int) -> None:
@@ -310,7 +336,27 @@ class ConsoleWindow(Fitted, QMainWindow):
         self._ask(GivePrompt(self._study.recording.prompts[place]))
 
     def _ask(self, command: Command) -> None:
-        self._runner.send(command, Source.MODERATOR)
+        if self.controls or isinstance(command, AddNote):
+            self._runner.send(command, Source.MODERATOR)
+
+    def add_others(self, bar: QWidget) -> None:
+        """Show a line about other computers below the header."""
+        layout = self.others.layout()
+        assert layout is not None
+        layout.addWidget(bar)
+        bar.setStyleSheet(self._ground.styleSheet())
+        leave_focus_to_fields(bar)
+
+    def set_controls(self, controls: bool) -> None:
+        """Whether the session is moderated here, or only watched."""
+        if controls == self.controls:
+            return
+        self.controls = controls
+        self.leave_question()
+        self.header.set_controls(controls)
+        for widget in (self.voice.prompts, self.voice.prompt, self.voice.offer, self.mirror.stack):
+            widget.setEnabled(controls)
+        self.notes.set_controls(controls)
 
     def _left_correction(self) -> None:
         self.leave_field()
@@ -448,6 +494,7 @@ class ConsoleWindow(Fitted, QMainWindow):
         if self._dirty or second:
             views = view_of(self._rows, runner.machine, runner.state, state.work, now_ns)
             self.plan.show_views(views)
+            self.plan.show_length(None if runner.finished else self._study.minutes, state, now_ns)
         dirty, self._dirty = self._dirty, False
         self._mirror_dirty |= dirty or second or bool(changed & {"beside", "notes"})
         if self._mirror_dirty and mirror:
@@ -489,24 +536,19 @@ class ConsoleWindow(Fitted, QMainWindow):
             p99 = state.latency.p99_ms()
             if p99 is None and state.warmed:
                 p99 = max(ms for _, ms in state.warmed.values())
-            saved = runner.journal.saved_ago_s
+            saved = runner.saved_ago_s
             decodes = bool(state.warmed)
             self.voice.show_facts(level, state.sound, saved, self._free_bytes, p99, decodes=decodes)
-            received = runner.streams is not None and runner.streams.received
-            self.voice.show_lsl(state.lsl, received=received)
+            self.voice.show_lsl(state.lsl, received=runner.streams_received)
 
     def _look_at_disk(self) -> None:
         runner = self._runner
-        try:
-            self._free_bytes = shutil.disk_usage(runner.journal.path.parent).free
-        except OSError:
-            # A folder that is gone shows as a stalled journal, which is an alarm of its own.
-            self._free_bytes = None
-        if runner.finished:
+        self._free_bytes = runner.free_bytes()
+        if runner.finished or self._watch is None:
             return
         for body in self._watch.check(self._free_bytes, self.state.latency.p99_ms()):
             try:
-                runner.emit(body)
+                self._bridge.runner.emit(body)
             except JournalError:
                 # The session is being closed: nothing is watched any more.
                 return
@@ -528,7 +570,10 @@ class ConsoleWindow(Fitted, QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         if self._open:
             event.ignore()
-            self.header.ask_end()
+            if self._remote:
+                self.done_requested.emit()
+            else:
+                self.header.ask_end()
             return
         super().closeEvent(event)
 
@@ -699,17 +744,23 @@ class PlanList(QWidget):
         if len(views) != len(self.views):
             self.updateGeometry()
         self.views = tuple(views)
-        seen = tuple((v.row.detail, v.state, v.progress, self._time(v)) for v in views)
+        seen = tuple((v.row.detail, v.state, v.progress, self.time_of(v)) for v in views)
         if seen != self._seen:
             self._seen = seen
             self.setAccessibleName("; ".join(self._describe_for_reader(view) for view in views))
             self.update()
 
-    def _time(self, view: PlanView) -> str:
+    def time_of(self, view: PlanView) -> str:
+        """What a row says about time: what is left until a time limit, else how long it took."""
+        if view.left_ns is not None:
+            # The last second is not over before the limit is reached.
+            left = wording.short_time(ceil(view.left_ns / NS) * NS)
+            return tr("plan.left" if view.state == "current" else "plan.at_most", time=left)
         return "" if view.working_ns is None else wording.short_time(view.working_ns)
 
     def _describe_for_reader(self, view: PlanView) -> str:
-        words = (wording.part_title(view.row.title), tr(STATES[view.state]), view.progress)
+        left = self.time_of(view) if view.left_ns is not None else ""
+        words = (wording.part_title(view.row.title), tr(STATES[view.state]), view.progress, left)
         return " ".join(filter(None, words))
 
     def _has_room(self, view: PlanView, room: float) -> bool:
@@ -718,7 +769,7 @@ class PlanList(QWidget):
         title = metrics(theme.BODY_PX - 1, view.state == "current")
         bold = metrics(theme.SECONDARY_PX, True)
         words = title.horizontalAdvance(wording.part_title(view.row.title))
-        told = small.horizontalAdvance(self._time(view)) + bold.horizontalAdvance(view.progress)
+        told = small.horizontalAdvance(self.time_of(view)) + bold.horizontalAdvance(view.progress)
         gaps = 4 * theme.SPACE_S + theme.SPACE_M + ICON_PX
         return words + told + gaps <= room
 
@@ -754,7 +805,7 @@ class PlanList(QWidget):
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(font(small))
         painter.setPen(p.color("secondary"))
-        if (time := self._time(view)) and self._has_room(view, box.width()):
+        if (time := self.time_of(view)) and self._has_room(view, box.width()):
             width = metrics(small).horizontalAdvance(time)
             where = QRectF(right - width, box.top(), width, ROW_PX)
             painter.drawText(where, middle | Qt.AlignmentFlag.AlignRight, time)
@@ -795,9 +846,14 @@ class PlanPanel(bits.Card):
         self.list = PlanList(palette)
         self._area = bits.Scrolling(self.list)
         title = bits.label(tr("console.plan"), "section")
-        title.setContentsMargins(theme.SPACE_S, 0, 0, 0)
-        bits.fill(self.body, title, self._area)
+        self.length = bits.label("", "secondary")
+        head = bits.row(None, theme.SPACE_S, (theme.SPACE_S, 0, theme.SPACE_S, 0))
+        bits.fill(self.body, bits.fill(head, title, 1, self.length), self._area)
         self._current = -1
+
+    def show_length(self, minutes: int | None, state: ConsoleState, now_ns: int) -> None:
+        """Say how much is left of the planned length of the session; nothing without one."""
+        bits.set_text(self.length, wording.minutes_left(minutes, state.work.working_ns(now_ns)))
 
     def show_views(self, views: Sequence[PlanView]) -> None:
         rows = min(len(views), MOST_ROWS)

@@ -27,7 +27,6 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.base.clock import NS
-from labapp.record.events import Source
 from labapp.record.events.commands import (
     Command,
     EndSession,
@@ -39,7 +38,6 @@ from labapp.record.events.commands import (
     TakeBackSkip,
     Unblind,
 )
-from labapp.session.runner import Runner
 from labapp.study.plugins.part import section_of
 from labapp.ui import theme
 from labapp.ui.keyboard import PURPOSE
@@ -48,6 +46,7 @@ from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.state.console import ConsoleState
 from labapp.ui.moderator.wording import contents_of, pause_reason, section_title, title_of
 from labapp.ui.participant.screen import PageStack
+from labapp.ui.participant.view import ConsoleSession
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
 
@@ -67,9 +66,17 @@ class ConsoleHeader(QFrame):
     done_requested = Signal()
     asking_changed = Signal()
 
-    def __init__(self, palette: Palette, runner: Runner, participant: str, study: str) -> None:
+    def __init__(
+        self,
+        palette: Palette,
+        runner: ConsoleSession,
+        send: Callable[[Command], None],
+        participant: str,
+        study: str,
+    ) -> None:
         super().__init__()
-        self._runner = runner
+        self._runner, self._send = runner, send
+        self._controls, self._reasons_due = True, False
         self._asked_of: int | None = None
         self._blind = False
         self._pressed_x: int | None = None
@@ -89,10 +96,13 @@ class ConsoleHeader(QFrame):
         self.done = Button(tr("console.back_to_start"), "primary")
         self.reopen.hide()
         self.done.hide()
+        self.share = Button(tr("console.share"), "quiet")
+        self.share.setToolTip(tr("console.share_tip"))
+        self.share.setCheckable(True)
         self.study = bits.ElidedLabel(study, "secondary")
         self.reasons = Reasons()
         self.reasons.hide()
-        self.questions = Questions(participant, runner.journal.path.parent.name)
+        self.questions = Questions(participant, runner.name)
         self.questions.debriefs = lambda: runner.machine.can_debrief(runner.state)
 
         self.pages = PageStack()
@@ -162,7 +172,7 @@ class ConsoleHeader(QFrame):
     def _run_page(self) -> QWidget:
         page = QWidget()
         row = bits.fill(bits.row(page, theme.SPACE_S), (self.study, 1))
-        for button in (self.blind, self.skip, self.jump, self.end, self.pause):
+        for button in (self.share, self.blind, self.skip, self.jump, self.end, self.pause):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         self.pause.clicked.connect(self.press_pause)
         self.blind.clicked.connect(lambda: self._ask(self.questions.ask_unblind))
@@ -188,10 +198,24 @@ class ConsoleHeader(QFrame):
             self._leave_for(Resume("moderator"))
             return
         self._send(Pause(wording.PAUSED))
-        if self._is_paused():
+        self._reasons_due = self._controls
+        self._ask_why()
+
+    def _ask_why(self) -> None:
+        """Ask for the reason of a pause once it has begun, at another computer a moment later."""
+        if self._reasons_due and self._is_paused():
+            self._reasons_due = False
             self.pages.setCurrentIndex(RUN)
             self.reasons.open()
             self._show_reasons(True)
+
+    def set_controls(self, controls: bool) -> None:
+        """Whether the session is moderated here. If not, it is only watched."""
+        self._controls = controls
+        if not controls:
+            self._back()
+        for button in (self.pause, self.blind, self.end, self.reopen):
+            button.setEnabled(controls)
 
     def _is_paused(self) -> bool:
         return self._runner.state.pauses.paused
@@ -267,9 +291,6 @@ class ConsoleHeader(QFrame):
         self._show_skipping(self._runner.clock.now_ns())
         self.asking_changed.emit()
 
-    def _send(self, command: Command) -> None:
-        self._runner.send(command, Source.MODERATOR)
-
     def _back(self) -> None:
         self._asked_of = None
         self.pages.setCurrentIndex(RUN)
@@ -312,6 +333,8 @@ class ConsoleHeader(QFrame):
         # A part that cannot be skipped (consent) is left by its own buttons, or by End.
         part = runner.part
         skippable = part is not None and not part.consents and (part.rests or not paused)
+        skippable = skippable and self._controls
+        self._ask_why()
         self.skip.setEnabled(skippable)
         self.jump.setEnabled(skippable and len(runner.machine.later(runner.state)) > 1)
         if part is not None:

@@ -153,9 +153,10 @@ class HomeView(QWidget):
         self.help = Button(tr("button.help"))
         self.help.setShortcut(HELP_KEY)
         self.help.setToolTip(tr("home.help_tip"))
+        self.join = Button(tr("join.button"))
         self.data = bits.ElidedLabel(role="secondary")
         self.data.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        bits.fill(row, (self.data, 1), self.help)
+        bits.fill(row, (self.data, 1), self.join, self.help)
         return bar
 
     def _new_session_page(self) -> QWidget:

@@ -32,8 +32,9 @@ from labapp.ui.participant.view import SessionView
 from labapp.ui.participant.window import USUAL, WindowPicture
 from labapp.ui.theme import Palette
 
-FACTS_WIDTH = 260
-"""Logical pixels that numbers next to the screen need; with less they stand below it."""
+FACTS_WIDTH, NARROW_FACTS = 260, 180
+"""Logical pixels of the numbers next to the screen: usually, and in a narrow console. Where they
+would leave the screen less room than below it, they stand below it."""
 FACTS_HEIGHT = 96
 WIDEST = 16_777_215
 """Qt's QWIDGETSIZE_MAX."""
@@ -139,7 +140,8 @@ class MirrorPanel(bits.Card):
     def _arrange(self) -> None:
         """Put the numbers where they leave the participant's screen the most room."""
         room, shape = self.stack.size(), self.shown.shape
-        across = room.width() - FACTS_WIDTH - theme.SPACE_M
+        facts = max(NARROW_FACTS, min(FACTS_WIDTH, room.width() // 3))
+        across = room.width() - facts - theme.SPACE_M
         down = room.height() - FACTS_HEIGHT - theme.SPACE_M
         beside = min(across, room.height() * shape) >= min(room.width(), down * shape)
         self.facts.lie_flat(not beside)
@@ -148,8 +150,8 @@ class MirrorPanel(bits.Card):
         if beside:
             spare = room.width() - round(room.height() * shape) - theme.SPACE_M
             # Shares, not a fixed width: that would keep the panel from becoming narrower.
-            wide = max(FACTS_WIDTH, spare)
-            self.facts.setMinimumWidth(FACTS_WIDTH)
+            wide = max(facts, spare)
+            self.facts.setMinimumWidth(facts)
             self.facts.setMaximumWidth(wide)
             self._row.setStretch(0, room.width() - theme.SPACE_M - wide)
             self._row.setStretch(1, wide)

@@ -125,7 +125,8 @@ def text_of(note: Note) -> str:
             return tr("notes.prompted", prompt=text)
         case "question":  # the guide has all of it
             return tr("interview.asked", question=shorten(text, SHORT, placeholder=" …"))
-    return f"{text} ✎" if note.text and note.corrected else text
+    text = f"{text} ✎" if note.text and note.corrected else text
+    return tr("notes.of", name=note.by, note=text) if note.by else text
 
 
 class NotesPanel(bits.Card):
@@ -147,6 +148,7 @@ class NotesPanel(bits.Card):
         self.deviations = TimedList(palette, tr("notes.deviations"))
         self.correction = Correction(NoteInput(now_ns, tr("notes.correction"), ""), now_ns)
         self.correction.field.setProperty(PURPOSE, "correction")
+        self._controls = True
         self._lines: tuple[list[Correctable | None], list[Correctable | None]] = ([], [])
         self.input.setProperty(PURPOSE, "note")
         self.deviation.setProperty(PURPOSE, "deviation")
@@ -186,6 +188,15 @@ class NotesPanel(bits.Card):
             self.buttons[number] = button
         return grid
 
+    def set_controls(self, controls: bool) -> None:
+        """Whether flags, deviations and corrections can be given; notes always can."""
+        if self.correction.asks and not controls:
+            self.correction.close_line()
+        for button in self.buttons.values():
+            button.setEnabled(controls)
+        self.deviation.setEnabled(controls)
+        self._controls = controls
+
     def show_lines_at_least(self, lines: int) -> None:
         """Keep room for so many lines of the list, whatever stands above it."""
         for view in (self.list, self.deviations):
@@ -222,7 +233,7 @@ class NotesPanel(bits.Card):
         """Correct a line of the list that is in front, counted from the oldest."""
         lines = self._lines[self.stack.currentIndex()]
         line = lines[place] if 0 <= place < len(lines) else None
-        if line is None:
+        if line is None or not self._controls:
             return  # what the program noticed by itself is not the moderator's to change
         self.correction.open_line(line)
         if line.own_words:

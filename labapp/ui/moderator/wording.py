@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from labapp.base import discovery
@@ -228,6 +229,17 @@ def short_time(t_ns: int) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
+def minutes_left(planned: int | None, working_ns: int) -> str:
+    """What is left of the planned length of a session, or by how much it is over; empty where no
+    length is planned."""
+    if planned is None:
+        return ""
+    left = ceil(planned - working_ns / (60 * NS))
+    if left >= 0:
+        return tr("plan.minutes_left", left=left, all=planned)
+    return tr("plan.minutes_over", over=-left, all=planned)
+
+
 def long_time(t_ns: int) -> str:
     """Always hours, minutes and seconds: 00:23:41."""
     seconds = max(0, t_ns) // NS
@@ -385,6 +397,10 @@ class PartWords(Generic[P]):
         """
         return {}
 
+    def describe_chord(self, command: Command) -> str:
+        """What such a key does, for the console's list of keys."""
+        return tr("keys.of_task")
+
     def goes_on(self, part: P, number: int, outcome: str) -> bool:
         """Whether the block of a trial goes on after it ended so: further trials belong to it."""
         return False
@@ -456,14 +472,15 @@ def words_of(part: PlannedPart) -> PartWords[Any]:
     return _words(registry.task_type_of(part).moderator)
 
 
-def chords_of(parts: Sequence[PlannedPart]) -> dict[str, Command]:
-    """The keys of the moderator for the parts of a plan."""
+def chords_of(parts: Sequence[PlannedPart]) -> dict[str, tuple[Command, str]]:
+    """The keys of the moderator for the parts of a plan: what each sends, and its words."""
     of_task: dict[PartWords[Any], list[PlannedPart]] = {}
     for part in parts:
         of_task.setdefault(words_of(part), []).append(part)
-    chords: dict[str, Command] = {}
+    chords: dict[str, tuple[Command, str]] = {}
     for words, own in of_task.items():
-        chords |= words.chords(own)
+        for key, command in words.chords(own).items():
+            chords[key] = command, words.describe_chord(command)
     return chords
 
 

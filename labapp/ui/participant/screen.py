@@ -45,7 +45,7 @@ from labapp.study.plugins.part import PlannedPart, TrialsPart
 from labapp.ui import theme
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets import controls
-from labapp.ui.widgets.controls import Button, PlainLabel, announce
+from labapp.ui.widgets.controls import Button, Measured, PlainLabel, announce
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 from labapp.ui.widgets.painting import restyle
@@ -469,8 +469,7 @@ class QuestionScreen(Screen):
         """Whether the participant is told if an answer was right."""
         self.feedback = PlainLabel()
         self.feedback.setWordWrap(True)
-        # Room for two lines from the start: nothing shifts when feedback appears.
-        self.feedback.setFixedHeight(2 * self.feedback.fontMetrics().lineSpacing())
+        Measured(self.feedback, self._fit_feedback)
         self._trials: int = part.trials
         self._stage = stage_words(session, part)
         self._question: tuple[int, int] | None = None
@@ -499,6 +498,10 @@ class QuestionScreen(Screen):
             self._question = key
             self.reminded = self._heard = False
             self.wish = "content"
+
+    def _fit_feedback(self) -> None:
+        """Room for two lines from the start: nothing shifts when feedback appears."""
+        self.feedback.setFixedHeight(2 * self.feedback.fontMetrics().lineSpacing())
 
     def show_feedback(self, answer: str) -> None:
         """Say whether the answer was right, once it is told. answer: the right one, in words."""

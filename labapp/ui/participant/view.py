@@ -13,18 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any, NamedTuple, Protocol
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from labapp.base.clock import NS, Clock
+from labapp.record.events import Event, Source
 from labapp.record.events.commands import Command
 from labapp.record.events.lifecycle import PaymentComputed
 from labapp.record.events.look import LAYOUT, Look
 from labapp.record.events.registry import Pauses
 from labapp.record.events.voice import SoundNow
 from labapp.session.machine import PartRecord, SessionMachine, SessionState
-from labapp.session.runner import Runner
 from labapp.study.consent import Asked, Use
 from labapp.study.loading import LoadedStudy
 from labapp.study.plugins import texts
@@ -66,6 +67,30 @@ class ViewSource(Protocol):
     def stalled(self) -> bool: ...
     @property
     def sound(self) -> SoundNow: ...
+
+
+class ConsoleSession(ViewSource, Protocol):
+    """What a console shows and asks: the runner of a session, or one that is followed at another
+    computer (`labapp.session.remote.following`)."""
+
+    @property
+    def gallery(self) -> Any: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def part(self) -> PlannedPart | None: ...
+    @property
+    def finished(self) -> bool: ...
+    @property
+    def saved_ago_s(self) -> float: ...
+    @property
+    def streams(self) -> object: ...
+    @property
+    def streams_received(self) -> bool: ...
+    def free_bytes(self) -> int | None: ...
+    def send(self, command: Command, source: Source = ...) -> None: ...
+    def listen(self, listener: Callable[[], None]) -> None: ...
+    def subscribe(self, subscriber: Callable[[Event], None]) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -207,6 +232,15 @@ class SessionView:
         """Whether the participant skipped a question, and can take that back."""
         pending = self.source.state.pending
         return pending is not None and pending.what == "trial"
+
+    def take_back_words(self) -> str:
+        """The button that takes a skip back, with the seconds in which it can be; empty where
+        nothing can be taken back."""
+        pending = self.source.state.pending
+        if pending is None or not self.takes_back or self.stalled:
+            return ""
+        left_ns = max(0, pending.until_ns - self.clock.now_ns())
+        return f"{self.words('skipped_back')} ({ceil(left_ns / NS)})"
 
     @property
     def sound(self) -> SoundNow:
@@ -358,9 +392,9 @@ class Bridge(QObject):
     changed = Signal()
     happened = Signal(object)
 
-    def __init__(self, runner: Runner, parent: QObject | None = None) -> None:
+    def __init__(self, runner: ConsoleSession, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.runner = runner
+        self.runner: Any = runner
         self.images = None if runner.gallery is None else Images(runner.gallery)
         runner.listen(self.changed.emit)
-        runner.journal.subscribe(self.happened.emit)
+        runner.subscribe(self.happened.emit)

@@ -83,6 +83,7 @@ from labapp.ui.widgets.photo_view import Enlarger, ZoomView
 
 WINDOWED = (1366, 768)
 MODERATOR_KEYS = "Ctrl+Shift+M"
+COUNT_MS = 200
 
 
 def open_in_browser(link: str) -> bool:
@@ -154,6 +155,7 @@ class ParticipantWindow(Fitted, QWidget):
         self.leave.setFixedWidth(460)
         self.leave.stayed.connect(lambda: self.session.send(StayHere()))
         self.cover.back.clicked.connect(self._take_back)
+        self._counting = timers.make_repeating_timer(self, self._count_down, COUNT_MS)
         self.top.help_pressed.connect(self._help)
         self.bottom.left_pressed.connect(self._left)
         self.bottom.right_pressed.connect(self._right)
@@ -282,11 +284,20 @@ class ParticipantWindow(Fitted, QWidget):
     def _take_back(self) -> None:
         self.session.send(TakeBackSkip("trial"))
 
+    def _count_down(self) -> None:
+        """Show how many seconds are left to take the skip back."""
+        if words := self.session.take_back_words():
+            self.cover.back.setText(words)
+        else:
+            self._counting.stop()
+
     def _show_cover(self, cover: CoverText) -> None:
-        offered = self.session.takes_back and not self.session.stalled
+        offered = self.session.take_back_words()
         if self.cover.back.hasFocus() and not offered:
             self._release_focus()
-        self.cover.say(*cover, back=self.session.words("skipped_back") if offered else "")
+        self.cover.say(*cover, back=offered)
+        if offered:
+            self._counting.start()
         if not self.covered:
             self.covered = True
             self._focus_before = self._release_focus()
@@ -815,9 +826,7 @@ class WindowPicture:
 
     def show_cover(self, cover: CoverText) -> None:
         """Show a quiet page in place of the screen."""
-        offered = self.session.takes_back and not self.session.stalled
-        words = self.session.words
-        self.cover.say(*cover, back=words("skipped_back") if offered else "")
+        self.cover.say(*cover, back=self.session.take_back_words())
         self.stack.setCurrentWidget(self.cover)
         self.bottom.show_foot(Foot())
         self.top.hide_help()

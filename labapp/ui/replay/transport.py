@@ -35,7 +35,7 @@ from labapp.ui import theme, timers
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits
 from labapp.ui.replay.controller import format_time
-from labapp.ui.widgets.controls import Button
+from labapp.ui.widgets.controls import Button, Measured
 
 NOTICE_MS, READ_MS = 4000, 70
 """So long a sentence is shown at least, and for each of its characters."""
@@ -97,8 +97,7 @@ class Transport(QFrame):
         row = self._row = bits.row(self, theme.SPACE_S, (theme.SPACE_L, theme.SPACE_S) * 2)
         bits.fill(row, self.play, self.times, self.total, self.speed, self.back, self.loop)
         bits.fill(row, (self.hint, 1), self.all_keys)
-        widest = self.time.fontMetrics().horizontalAdvance(WIDEST_TIME)
-        self.times.setFixedWidth(max(TIME_WIDTH, widest))
+        Measured(self.time, self._fit_time)
         self.total.setText(tr("replay.of_time", time=format_time(end_ns, 0)))
         self.all_keys.setText(tr("replay.all_keys_button", key=keys.key_text("keys")))
         self._notice = timers.once(self, self._show_hint)
@@ -147,6 +146,10 @@ class Transport(QFrame):
     def set_loop(self, on: bool) -> None:
         self.loop.setText(tr("replay.looping") if on else tr("replay.loop"))
         self.loop.setChecked(on)
+
+    def _fit_time(self) -> None:
+        widest = self.time.fontMetrics().horizontalAdvance(WIDEST_TIME)
+        self.times.setFixedWidth(max(TIME_WIDTH, widest))
 
     def set_hint(self, text: str) -> None:
         """Say what the most used keys are."""

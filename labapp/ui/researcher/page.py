@@ -134,10 +134,7 @@ class ResearcherPage(QWidget):
         ]
         self._results: tuple[object, str] = (object(), "")
         self.state = bits.label(role="secondary", wrap=True)
-        self.analyse = Button(tr("button.stop"))
-        stop = self.analyse.sizeHint().width()
-        self.analyse.setText(tr("results.analyse"))
-        self.analyse.setMinimumWidth(max(stop, self.analyse.sizeHint().width()))
+        self.analyse = TwoTexts(tr("results.analyse"), tr("button.stop"))
         self.report = Button(tr("results.open_report"))
         self.keep = Button(tr("results.save_copy"))
         self.formats = {name: QCheckBox(program) for name, program in DATA_FORMATS.items()}
@@ -192,9 +189,7 @@ class ResearcherPage(QWidget):
             self.pages.addWidget(page)
         bits.turn_pages(self.tabs, self.pages.setCurrentIndex)
         bits.fill(card.body, head, self.state, (self.pages, 1))
-        told = bits.label(tr("results.data_files"), "secondary")
-        told.setMinimumHeight(max(box.sizeHint().height() for box in self.formats.values()))
-        boxes = (told, *self.formats.values())
+        boxes = (bits.label(tr("results.data_files"), "secondary"), *self.formats.values())
         buttons = (self.analyse, self.keep, self.report)
         card.body.addLayout(FlowLayout(theme.SPACE_M, 0, widgets=boxes))
         card.body.addLayout(FlowLayout(theme.SPACE_S, theme.SPACE_S, widgets=buttons))
@@ -313,6 +308,20 @@ class ResearcherPage(QWidget):
         """Ask for the results in a folder."""
         formats = tuple(name for name, box in self.formats.items() if box.isChecked())
         self.keep_requested.emit(CopyRequest(out, formats))
+
+
+class TwoTexts(Button):
+    """A button that shows one of two texts and is as wide as the longer one needs."""
+
+    def __init__(self, *texts: str) -> None:
+        super().__init__(texts[0])
+        self._texts = texts
+
+    def sizeHint(self) -> QSize:
+        hint, size = super().sizeHint(), self.fontMetrics().size
+        wide = {text: size(Qt.TextFlag.TextShowMnemonic, text).width() for text in self._texts}
+        hint.setWidth(hint.width() + max(wide.values()) - wide[self.text()])
+        return hint
 
 
 HEADINGS = (N_("results.column.of"), "n", N_("results.column.mean"), N_("results.column.median"))

@@ -9,7 +9,7 @@ that a widget is a picture, and what is said without the focus coming to it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import (
@@ -323,7 +323,8 @@ def _whole(text: str, place: int) -> int:
 
 
 class FlowLayout(QLayout):
-    """An item wider than the line takes a line of its own, as high as it needs there."""
+    """Items of a line have their middles on one height. An item wider than the line takes a line of
+    its own, as high as it needs there."""
 
     def __init__(
         self,
@@ -374,18 +375,44 @@ class FlowLayout(QLayout):
 
     def _place(self, rect: QRect, *, move: bool) -> int:
         """Put the items where they belong; returns the height that they take."""
-        x, y, line = rect.x(), rect.y(), 0
+        x, y, high = rect.x(), rect.y(), 0
+        line: list[tuple[QLayoutItem, QRect]] = []
+
+        def end_line() -> None:
+            for item, box in line if move else ():
+                item.setGeometry(box.translated(0, (high - box.height()) // 2))
+            line.clear()
+
         for item in self._items:
             width = min(item.sizeHint().width(), rect.width())
-            high = item.heightForWidth(width) if item.hasHeightForWidth() else -1
-            height = high if high >= 0 else item.sizeHint().height()
-            if x > rect.x() and x + width > rect.x() + rect.width():
-                x, y, line = rect.x(), y + line + self._down, 0
-            if move:
-                item.setGeometry(QRect(QPoint(x, y), QSize(width, height)))
+            height = item.heightForWidth(width) if item.hasHeightForWidth() else -1
+            height = height if height >= 0 else item.sizeHint().height()
+            if line and x + width > rect.x() + rect.width():
+                end_line()
+                x, y, high = rect.x(), y + high + self._down, 0
+            line.append((item, QRect(QPoint(x, y), QSize(width, height))))
             x += width + self._across
-            line = max(line, height)
-        return y + line - rect.y()
+            high = max(high, height)
+        end_line()
+        return y + high - rect.y()
+
+
+class Measured(QObject):
+    """Calls `fit` now, and again when the widget gets its style: a size that is taken from a widget
+    before that is the size of another font and padding."""
+
+    STYLED = frozenset({QEvent.Type.Polish, QEvent.Type.StyleChange, QEvent.Type.FontChange})
+
+    def __init__(self, widget: QWidget, fit: Callable[[], None]) -> None:
+        super().__init__(widget)
+        self._fit = fit
+        widget.installEventFilter(self)
+        fit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in self.STYLED:
+            self._fit()
+        return super().eventFilter(watched, event)
 
 
 class Picture(QWidget):

@@ -111,7 +111,7 @@ def played(name: str, seed: int, goal: float, most: int = 600) -> list[tuple[boo
 
 
 def test_a_view_holds_what_is_on_the_screen_and_no_more() -> None:
-    assert set(View._fields) == {
+    assert set(View.__struct_fields__) == {
         *("picture", "target", "alignment", "goal", "z", "dials", "seconds", "may_skip"),
     }
     assert {one.name for one in fields(ScreenDial)} == {"low", "high", "step", "options"}

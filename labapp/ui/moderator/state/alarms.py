@@ -71,6 +71,7 @@ RAISED: dict[str, tuple[Severity, str]] = {
     "network_drive": ("warn", ""),
     "microphone_failed": ("alarm", N_("alarm.microphone_failed")),
     "lsl_failed": ("alarm", N_("alarm.lsl_failed")),
+    "remote_failed": ("alarm", N_("alarm.remote_failed")),
     "consent_not_stored": ("alarm", N_("alarm.consent_not_stored")),
     "program_error": ("alarm", N_("alarm.program_error")),
     "exclusion_undecided": (
@@ -107,6 +108,7 @@ TODO: dict[str, str] = {
     "disk_low": N_("alarm.todo.disk_low"),
     "microphone_failed": N_("alarm.todo.microphone_failed"),
     "lsl_failed": N_("alarm.todo.lsl_failed"),
+    "remote_failed": N_("alarm.todo.remote_failed"),
     "program_error": N_("alarm.todo.program_error"),
     "exclusion_undecided": N_("alarm.todo.exclusion_undecided"),
     "decoder_slow": N_("alarm.todo.decoder_slow"),

@@ -21,7 +21,8 @@ from labapp.record.events import Event, payload_of
 from labapp.record.events.registry import Pauses
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.study.plugins import registry
-from labapp.study.plugins.part import PlannedPart, introduces
+from labapp.study.plugins.machine import limit_ns as stage_limit_ns
+from labapp.study.plugins.part import PlannedPart, TrialsPart, introduces
 from labapp.ui.language import (
     N_,
     WITHDREW,
@@ -123,6 +124,42 @@ class Latency:
         return ordered[min(len(ordered) - 1, round(0.99 * len(ordered)))] / 1e6
 
 
+class RemotePeople:
+    """A fold over what happens at other computers: who takes part, who moderates (0: the session's
+    own computer), and which notes were taken there."""
+
+    def __init__(self) -> None:
+        self.people: dict[int, tuple[str, str]] = {}
+        self.moderator = 0
+        self._asked: tuple[int, int] = (0, 0)
+        self._left = 0
+
+    def apply(self, event: Event) -> bool:
+        """Take in an event; True when it is about other computers."""
+        p = event.payload
+        self._left = max(0, self._left - 1)
+        match event.kind:
+            case "segment.started":
+                self.people, self.moderator = {}, 0
+            case "remote.joined":
+                self.people[int(p["member"])] = str(p["name"]), str(p["role"])
+            case "moderator.changed":
+                self.moderator = int(p["member"] or 0)
+            case "remote.asked":
+                self._asked, self._left = (int(p["member"]), int(p["asked_ns"])), int(p["events"])
+        return event.kind.startswith(("remote.", "moderator."))
+
+    def place(self, note: Note, work: WorkTime) -> Note:
+        """A note as it was taken: by whom, and a flag at the time of the key at that computer."""
+        if not self._left:
+            return note
+        member, asked_ns = self._asked
+        name, role = self.people.get(member, ("", ""))
+        t_ns = min(note.t_ns, asked_ns)
+        by = name if role == "observer" else ""
+        return replace(note, by=by, t_ns=t_ns, working_ns=work.working_ns(t_ns))
+
+
 F = TypeVar("F", bound=Fold)
 
 
@@ -155,6 +192,7 @@ class ConsoleState:
         self.last_seq = 0
         self.ended_ns: int | None = None
         self.pause_reason = self.withdrawal = ""
+        self.remote = RemotePeople()
         self.lsl: str | None = None
         self.not_counted: tuple[str, ...] = ()
         for event in past:
@@ -189,8 +227,10 @@ class ConsoleState:
             self.sound = sound
             self.changed.add("sound")
         if (note := note_of(event, self.work)) is not None:
-            self.notes.append(note)
+            self.notes.append(self.remote.place(note, self.work))
             self.changed.add("notes")
+        if self.remote.apply(event):
+            self.changed.add("remote")
         if event.kind == "note.corrected" and correct(self.notes, event):
             self.changed.add("notes")
         if self.deviations.apply(event):
@@ -602,12 +642,17 @@ class PlanRow:
 
 @dataclass(frozen=True, slots=True)
 class PlanView:
-    """A row as it stands: progress (`4 / 7`, `reading`), and its working time so far in ns."""
+    """A row as it stands: progress (`4 / 7`, `reading`), and its working time so far in ns.
+
+    left_ns: working time until its time limit, or the whole limit before it begins; None where the
+    study sets none.
+    """
 
     row: PlanRow
     state: RowState
     progress: str
     working_ns: int | None
+    left_ns: int | None = None
 
 
 def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanRow, ...]:
@@ -662,8 +707,30 @@ def view_of(
         if standing == "skipped":
             wrong = (o for o in outcomes if o not in ("completed", "time_expired"))
             progress = tr(wording.OUTCOMES.get(next(wrong) or "", N_("outcome.unfinished")))
-        views.append(PlanView(row, standing, progress, length))
+        left = None
+        if standing == "todo":
+            limits = [limit_of(machine.parts[index]) for index in row.parts]
+            left = sum(filter(None, limits)) or None
+        elif standing == "current":
+            left = left_of(machine, state, work.working_ns(now_ns))
+        views.append(PlanView(row, standing, progress, length, left))
     return tuple(views)
+
+
+def limit_of(part: PlannedPart) -> int | None:
+    """The time limit of a part in ns; None where it has none."""
+    if not isinstance(part, TrialsPart) or part.time_limit_s is None:
+        return None
+    return round(part.time_limit_s * NS)
+
+
+def left_of(machine: SessionMachine, state: SessionState, working_ns: int) -> int | None:
+    """Working time until the part on the screen reaches its time limit; None where it has none."""
+    part = machine.part(state)
+    if not isinstance(part, TrialsPart):
+        return None
+    limit_ns = stage_limit_ns(part, state.part_state)
+    return None if limit_ns is None else max(0, limit_ns - working_ns)
 
 
 def _length(work: WorkTime, start_ns: int, end_ns: int) -> int:
@@ -684,7 +751,8 @@ NoteKind = Literal["note", "flag", "prompt", "question"]
 @dataclass(frozen=True, slots=True)
 class Note:
     """working_ns: working time at which its typing began; t_ns: the same in session time; text: how
-    it reads now, empty where it was taken back; first: how it read at first; stage: part that ran.
+    it reads now, empty where it was taken back; first: how it read at first; stage: part that ran;
+    by: the observer who wrote it, empty for the moderator.
     """
 
     seq: int
@@ -695,6 +763,7 @@ class Note:
     number: int | None = None
     first: str = ""
     stage: str | None = None
+    by: str = ""
 
     @property
     def taken_back(self) -> bool:

@@ -1,0 +1,36 @@
+"""`labapp moderate` and `labapp observe`: take part in a session that runs at another computer."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Host = Annotated[
+    str,
+    typer.Argument(help="The session's computer, as its console shows it: 192.168.1.20:8731."),
+]
+
+
+def moderate(host: Host = "") -> None:
+    """Moderate a session from this computer: its whole console, with a code that is read aloud.
+
+    Example: labapp moderate 192.168.1.20:8731
+    """
+    _join(host, observes=False)
+
+
+def observe(host: Host = "") -> None:
+    """Watch a session from this computer; notes reach the moderator.
+
+    Example: labapp observe 192.168.1.20:8731
+    """
+    _join(host, observes=True)
+
+
+def _join(host: str, *, observes: bool) -> None:
+    from labapp.ui.joining import join_session, split_address
+
+    if host:
+        split_address(host)  # refused before a window opens
+    raise typer.Exit(join_session(host, "observer" if observes else "moderator"))

@@ -1,0 +1,135 @@
+"""Kinds of events of other computers that take part in a session: who joined it, from where it is
+moderated, and what was asked for there.
+
+Their addresses are not stored. Names are those that people gave as they joined.
+"""
+
+from __future__ import annotations
+
+from labapp.record.events.registry import (
+    Nanoseconds,
+    Number,
+    Payload,
+    Whole,
+    Word,
+    Written,
+    kind,
+)
+
+
+@kind("remote.opened", durable=True)
+class RemoteOpened(Payload):
+    """Other computers can join the session from here on.
+
+    Attributes
+    ----------
+    port : at which the program listens.
+    certificate_sha256 : of the certificate that was made for this session, in hexadecimal.
+    """
+
+    port: Number
+    certificate_sha256: Word
+
+
+@kind("remote.closed", durable=True)
+class RemoteClosed(Payload):
+    """No other computer can join or follow the session any more."""
+
+
+@kind("remote.joined", durable=True)
+class RemoteJoined(Payload):
+    """Somebody joined from another computer, or came back after a broken link.
+
+    Attributes
+    ----------
+    member : the number of this person in this run of the program, from 1; one who comes back keeps
+        it.
+    name : which the person gave.
+    role : what the person may do: moderator or observer.
+    again : whether the link was broken before.
+    """
+
+    member: Number
+    name: Written
+    role: Word
+    again: bool
+
+
+@kind("remote.left", durable=True)
+class RemoteLeft(Payload):
+    """Somebody no longer takes part from another computer.
+
+    Attributes
+    ----------
+    member : the number of the person.
+    why : left, removed (by the moderator), link_lost (the person may come back), or closed.
+    """
+
+    member: Number
+    why: Word
+
+
+@kind("remote.refused", durable=True)
+class RemoteRefused(Payload):
+    """Somebody tried to join with a wrong code.
+
+    Attributes
+    ----------
+    role : for which the code was: moderator or observer.
+    attempts : wrong attempts at this code, this one included.
+    """
+
+    role: Word
+    attempts: Number
+
+
+@kind("remote.clock")
+class RemoteClock(Payload):
+    """How well the clock of another computer agrees with the session's; stored again where that
+    changes by half or more.
+
+    Attributes
+    ----------
+    member : the number of the person at it.
+    error_ns : by how much session times that were read there can be wrong: half of the shortest
+        round trip.
+    """
+
+    member: Number
+    error_ns: Nanoseconds
+
+
+@kind("moderator.changed", durable=True, lane="notes")
+class ModeratorChanged(Payload):
+    """The session is moderated by somebody else from here on.
+
+    Attributes
+    ----------
+    member : the number of the person at another computer; None for the computer of the session.
+    why : joined, handed_over, taken_back, or left.
+    """
+
+    member: Number | None
+    why: Word
+
+
+@kind("remote.asked", durable=True)
+class RemoteAsked(Payload):
+    """The events right after this one were asked for at another computer.
+
+    Attributes
+    ----------
+    member : the number of the person who asked.
+    number : of the request among those of this person, from 1.
+    asked_ns : session time at which it was asked for, read at the other computer.
+    events : how many events follow from it.
+    """
+
+    member: Number
+    number: Number
+    asked_ns: Whole
+    events: Number = 1
+
+    def followed_by(self, events: int) -> RemoteAsked:
+        """The same with so many events that follow from it."""
+        return RemoteAsked(self.member, self.number, self.asked_ns, events)
