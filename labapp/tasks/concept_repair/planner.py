@@ -16,8 +16,6 @@ picture with it and one without, which are shown nowhere else.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -437,15 +435,17 @@ class _Draws:
         return tuple(out)
 
     def _draw_names(self, names: Sequence[str]) -> list[str]:
-        """The names in a participant's own order, one further on with each model: so that no class
-        keeps its name from one to the next."""
+        """The names in a participant's own order, one further on with each stage, so that no class
+        keeps its name from one stage to the next; stages of drawn changes with one model, such as
+        its exposure and its test, have the same."""
         study, participant = self.planner.study.id, self.planner.participant
         drawn = conditions.shuffled(names, self.planner.seed, study, participant, TASK, "names")
-        sets_at = {}
+        sets_at: dict[int, int | str] = {}
         for place, item, scope in self.planner.in_all_sessions(ConceptRepairStages):
             stages = item.task_stages()
             if isinstance(stages, ConceptRepairStages):
-                sets_at[place] = conditions.fill(stages.stimuli, scope)
+                listed = stages.changes is not None
+                sets_at[place] = conditions.fill(stages.stimuli, scope) if listed else place
         sets = list(dict.fromkeys(sets_at.values()))
         by = sets.index(sets_at[self.place]) % len(drawn)
         return [*drawn[by:], *drawn[:by]]
@@ -545,7 +545,7 @@ STATES = {"off": OFF, "on": ON}
 def read_changes(text: str) -> dict[tuple[str, str], tuple[ListedChange, ...]]:
     """What a file of drawn changes has, by stimulus set and phase. Raises ValueError, with the
     line."""
-    rows = list(csv.reader(io.StringIO(text)))
+    rows = [line.split(",") for line in text.splitlines()]  # no cell has a comma
     if not rows or rows[0] != COLUMNS:
         raise ValueError(f"line 1: the columns are {', '.join(COLUMNS)}")
     out: dict[tuple[str, str], tuple[ListedChange, ...]] = {}
