@@ -236,17 +236,19 @@ async def try_codes(at: Served, many: int, seed: int) -> None:
         assert isinstance(await pair(socket, at.code("observer")), Joined)
 
 
-@tries
-async def test_wrong_codes_are_rejected_and_lock_the_role(folder: Path) -> None:
-    async with served(folder) as at, socket_to(at) as before:
-        member = await pair(before, at.code("observer"))
-        assert isinstance(member, Joined)
-        at.told = [each for each in at.told if not isinstance(each, wire.Joined)]
-        at.server._tell = at.told.append
-        await try_codes(at, 34, 1)
-        async with socket_to(at) as again:
-            assert isinstance(await come_back(again, member), wire.Welcome), "a lock bars none"
-        assert isinstance(await pair_moderator(at), Joined), "each role has its own"
+def test_wrong_codes_are_rejected_and_lock_the_role(folder: Path) -> None:
+    async def go() -> None:
+        async with served(folder) as at, socket_to(at) as before:
+            member = await pair(before, at.code("observer"))
+            assert isinstance(member, Joined)
+            at.told = [each for each in at.told if not isinstance(each, wire.Joined)]
+            at.server._tell = at.told.append
+            await try_codes(at, 34, 1)
+            async with socket_to(at) as again:
+                assert isinstance(await come_back(again, member), wire.Welcome), "a lock bars none"
+            assert isinstance(await pair_moderator(at), Joined), "each role has its own"
+
+    asyncio.run(go())
 
 
 async def pair_moderator(at: Served) -> Joined | wire.Refused:
@@ -254,10 +256,12 @@ async def pair_moderator(at: Served) -> Joined | wire.Refused:
         return await pair(socket, at.code("moderator"), "moderator")
 
 
-@tries
-async def test_a_thousand_wrong_codes_are_rejected_over_the_network(folder: Path) -> None:
-    async with served(folder) as at:
-        await try_codes(at, 1000, 2)
+def test_a_thousand_wrong_codes_are_rejected_over_the_network(folder: Path) -> None:
+    async def go() -> None:
+        async with served(folder) as at:
+            await try_codes(at, 1000, 2)
+
+    asyncio.run(go())
 
 
 @tries
@@ -433,16 +437,20 @@ async def send_damaged(at: Served, many: int, seed: int) -> None:
         assert isinstance(await pair(socket, at.code("observer")), Joined), "it serves on"
 
 
-@tries
-async def test_damaged_messages_end_the_link_and_nothing_else(folder: Path) -> None:
-    async with served(folder) as at:
-        await send_damaged(at, 120, 5)
+def test_damaged_messages_end_the_link_and_nothing_else(folder: Path) -> None:
+    async def go() -> None:
+        async with served(folder) as at:
+            await send_damaged(at, 120, 5)
+
+    asyncio.run(go())
 
 
-@tries
-async def test_ten_thousand_damaged_messages_end_the_link_and_nothing_else(folder: Path) -> None:
-    async with served(folder) as at:
-        await send_damaged(at, 10_000, 6)
+def test_ten_thousand_damaged_messages_end_the_link_and_nothing_else(folder: Path) -> None:
+    async def go() -> None:
+        async with served(folder) as at:
+            await send_damaged(at, 10_000, 6)
+
+    asyncio.run(go())
 
 
 @tries
