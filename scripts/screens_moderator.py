@@ -7,9 +7,10 @@ import random
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp.base.clock import NS, FakeClock
 from labapp.base.errors import DataFolderError, ModelError
@@ -35,9 +36,17 @@ from labapp.study.loading import load
 from labapp.study.planner import realise
 from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.reconstruction.events import EditLabel, MoveDial
-from labapp.ui.language import tr
+from labapp.ui.language import current_language, tr
 from labapp.ui.moderator import checklist, console_header
-from labapp.ui.moderator.checklist import Interrupted, Microphone, ScreenChoice, StudyChoice, Warm
+from labapp.ui.moderator.checklist import (
+    ChecklistRow,
+    Computer,
+    Interrupted,
+    Microphone,
+    ScreenChoice,
+    StudyChoice,
+    Warm,
+)
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.home import HomeWindow
 from labapp.ui.moderator.study_page import facts_of
@@ -60,6 +69,10 @@ SCREENS = [
     ScreenChoice(1, "eDP-1", 1366, 768),
     ScreenChoice(2, "HDMI-1 (DELL U2720Q)", 3840, 2160, 2.0),
 ]
+OWN_ITEMS = {
+    "en": ["Door sign", "Tissue box", "Two glasses of water"],
+    "de": ["Türschild", "Taschentücher", "Zwei Gläser Wasser"],
+}
 MODELS = ["circles/gt", "sinelines/gt", "sinelines/vae", "sinelines/ae"]
 
 
@@ -118,9 +131,20 @@ def ready_home(study: str = "quickstart") -> HomeWindow:
             checklist.decoder_row(MODELS, [Warm(model, "cpu", 1.4) for model in MODELS]),
             checklist.disk_row(212 * 10**9),
             checklist.consent_row("All of it."),
+            *further_rows(Computer(83, held=frozenset({"sleep", "screen"})), waiting=0),
         ]
     )
     return window
+
+
+def further_rows(computer: Computer, waiting: int, tone: str = "heard") -> list[ChecklistRow]:
+    """The rows for which Start does not wait."""
+    return [
+        checklist.length_row(45, datetime(2026, 1, 2, 14, 35)),
+        checklist.computer_row(computer),
+        checklist.loudspeaker_row(tone),
+        checklist.backup_row("/media/lab/backup", 5, waiting, there=not waiting),
+    ]
 
 
 def on_screen(window: QWidget) -> QWidget:
@@ -146,6 +170,19 @@ def home(study: str = "quickstart") -> Iterator[Shot]:
     )
     view.ready.set_level(Level("zeros"))
     yield "m02-home-not-ready", window
+    view.ready.items.set_items(OWN_ITEMS.get(current_language(), OWN_ITEMS["en"]))
+    view.ready.items.boxes[0].click()
+    view.set_checklist(
+        further_rows(Computer(31, plugged=False, held=frozenset(), restart=True), 3, "asked")
+    )
+    view.ready.show_loudspeaker("asked")
+    view.ready.show_backup(chooses=True, able=True)
+    QApplication.processEvents()  # so that it is known how high the list is
+    view.ready.area.verticalScrollBar().setValue(10_000)
+    yield "m02-home-further-rows", window
+    view.ready.items.set_items(())
+    view.ready.show_loudspeaker("heard")
+    view.ready.area.verticalScrollBar().setValue(0)
     view.ready.set_audio("optional", [MIC], None)
     view.set_checklist([checklist.microphone_row("optional", Microphone(None))])
     view.interrupted.set_lines(

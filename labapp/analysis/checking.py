@@ -187,4 +187,6 @@ def _walk_names(study: Study) -> Iterator[tuple[Path_, str]]:
         for name in getattr(plan, key):
             yield ("analysis", key, name), name
     for index, hypothesis in enumerate(study.hypotheses):
+        if hypothesis.test is not None:
+            continue
         yield ("hypotheses", index, "outcome"), hypothesis.outcome

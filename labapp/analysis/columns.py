@@ -300,7 +300,7 @@ NOTES = (
     whole("number", "number of the flag, or of the question in the interview's guide"),
     text("stage", "part that ran at its onset"),
     *TRIAL,
-    text("source", "who wrote it: moderator, or simulated"),
+    text("source", "who wrote it: moderator, observer (at another computer), or simulated"),
     whole("seq", "number of its event in the journal"),
     whole(
         "corrects",

@@ -26,7 +26,7 @@ from labapp.base.errors import LabappError, StudyError
 from labapp.study import allocation, conditions
 from labapp.study.conditions import Scope, Value, as_tuple, matches, values_of
 from labapp.study.design import MODEL, SESSION, AnalysisPlan, Design, Hypothesis
-from labapp.study.flow import items_of, unroll, walk_items
+from labapp.study.flow import items_of, task_tests, unroll, walk_items
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.asking import among, is_outside, never, places_of_parts
 from labapp.study.partial import Partial
@@ -89,6 +89,12 @@ def _design(
                     (*place, "stages", "order"),
                     f"the design in line {located.line(('design',))} says the order",
                 )
+    tests = task_tests(study.flow)
+    for index, hypothesis in enumerate(() if partial.lacks("flow") else study.hypotheses):
+        if hypothesis.test is not None and hypothesis.test not in tests:
+            known = ", ".join(tests) or "none"
+            what = f"no task of the study has a test {hypothesis.test!r}; there are: {known}"
+            problem(("hypotheses", index, "test"), what)
     wrong = contradictions(
         study.design, study.analysis, study.hypotheses, study.factor_levels, partial.lacks
     )
@@ -512,6 +518,8 @@ def contradictions(
                 f"there is no contrast {effect.contrast!r}; there are: {known}",
             )
     for index, hypothesis in enumerate(hypotheses):
+        if hypothesis.test is not None:
+            continue
         place: Path_ = ("hypotheses", index)
         if names_known and hypothesis.contrast is not None and hypothesis.contrast not in names:
             yield (

@@ -179,6 +179,13 @@ class Replicates(Strict):
     run: Literal["crowd", "lab"]
 
 
+Line = Annotated[str, Field(min_length=1, max_length=120)]
+ChecklistItem = (
+    Line | Annotated[dict[Annotated[str, Field(pattern=LANGUAGE)], Line], Field(min_length=1)]
+)
+"""A line of the study's own checklist, in the language that it is written in, or by language."""
+
+
 class Study(Strict):
     """A study: who takes part, what is recorded and what happens in which order.
 
@@ -250,6 +257,13 @@ class Study(Strict):
     incentive: Incentive | None = None
     when_interrupted: Interrupted = "resume"
     stalls: Literal["leave-out", "keep", "repeat-question"] = "leave-out"
+    checklist: tuple[ChecklistItem, ...] = Field(
+        default=(),
+        max_length=20,
+        description="What the lab prepares before each session, such as `door sign`: lines that "
+        "the moderator ticks on the home. Each is a text, or a text by language, as in "
+        "`{en: door sign, de: Türschild}`.",
+    )
     flags: dict[int, str] = Field(
         default={1: "insight", 2: "prompt", 3: "confusion", 4: "technical"}
     )
@@ -274,6 +288,16 @@ class Study(Strict):
     hypotheses: tuple[Hypothesis, ...] = Field(
         default=(), max_length=100, description="What is expected, for the pre-registration."
     )
+
+    def checklist_in(self, language: str) -> list[str]:
+        """The lines of the study's own checklist, in a language; in English, or the first there is,
+        where a line has it in others only."""
+        return [
+            item
+            if isinstance(item, str)
+            else item.get(language) or item.get("en") or next(iter(item.values()))
+            for item in self.checklist
+        ]
 
     @property
     def declared(self) -> dict[str, Any]:

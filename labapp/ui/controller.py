@@ -33,13 +33,15 @@ from labapp.session.runner import Runner
 from labapp.session.simulation.driver import Driver
 from labapp.session.simulation.person import FAST, Pace
 from labapp.ui import mistakes, timers
+from labapp.ui.computer import Awake
 from labapp.ui.keyboard import Keyboard, ScreenWatcher
 from labapp.ui.language import tr
+from labapp.ui.moderator.checklist import NOT_HELD
 from labapp.ui.moderator.console import PALETTE, ConsoleWindow
 from labapp.ui.moderator.others import OthersBar, PersonLine
 from labapp.ui.participant.view import Bridge
 from labapp.ui.participant.window import ParticipantWindow
-from labapp.ui.qtapp import settle_memory, unsettle_memory
+from labapp.ui.qtapp import choose, settle_memory, unsettle_memory
 from labapp.ui.starting import RunOptions
 from labapp.ui.strings import strings_of
 
@@ -181,6 +183,7 @@ class SessionController(QObject):
         self.keyboard.prepare()
         whole, screen = not self.options.windowed, self.options.screen
         self.watcher.attach(self.participant, self.console, screen, fullscreen=whole)
+        self._stay_awake()
         self.opened.begin()
         self.keyboard.begin()
         if self.options.listen is not None:
@@ -195,6 +198,16 @@ class SessionController(QObject):
             # A resumed session waits for a person to say that everybody is ready; here nobody is.
             self.opened.runner.send(Resume("simulated"), Source.SIMULATED)
             self._driver.start()
+
+    def _stay_awake(self) -> None:
+        """Hold off sleep and the screen saver until the windows are gone; a terminal is told what
+        could not be. Where nothing is on a screen, nothing is held off."""
+        if not choose().visible:
+            return
+        awake = Awake()
+        self._down.callback(awake.release)
+        if (why := NOT_HELD.get(awake.hold())) is not None:
+            say(tr(why), err=True)
 
     def _look_for_microphone(self) -> None:
         """Offer a microphone that is there now, where none was or the one that was is gone."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -45,6 +46,8 @@ from labapp.study.people import Visits
 from labapp.study.plan import models_of, pictures_of
 from labapp.study.schema import Study
 from labapp.ui import mistakes, timers
+from labapp.ui.backup_work import BackupWork
+from labapp.ui.computer import ComputerWatch, LoudspeakerTest
 from labapp.ui.keyboard import NumberCards, choices, choose_screen
 from labapp.ui.language import counted, tr
 from labapp.ui.moderator import checklist
@@ -105,6 +108,9 @@ class HomeController(QObject):
         self._preview = PreviewProcess(self.view.study, self)
         self._checks = StudyChecker(self)
         self.lists = SessionLists(data, private_root, self.view, self)
+        self.backup = BackupWork(data, self.view, self.lists, self)
+        self.computer = ComputerWatch(self)
+        self.loudspeaker = LoudspeakerTest(self)
         self._first = timers.once(self, self._begin_checks, FIRST_PAINT_MS)
         self._warming = timers.once(self, self._warm_next)
         self._slow = timers.make_repeating_timer(self, self._slow_checks, SLOW_CHECKS_MS)
@@ -135,7 +141,18 @@ class HomeController(QObject):
         self._sheets.made.connect(self._show_sheet)
         self._pictures.changed.connect(self._show_decoders)
         self._sheets.failed.connect(view.study.set_problem)
+        self.computer.changed.connect(
+            lambda computer: view.set_checklist([checklist.computer_row(computer)])
+        )
+        self.loudspeaker.changed.connect(self._show_loudspeaker)
+        view.ready.tone_requested.connect(self.loudspeaker.begin)
+        view.ready.tone_answered.connect(self.loudspeaker.answer)
+        self._show_loudspeaker(self.loudspeaker.state)
         self.window.closed.connect(self.close)
+
+    def _show_loudspeaker(self, state: str, problem: str = "") -> None:
+        self.view.set_checklist([checklist.loudspeaker_row(state, problem)])
+        self.view.ready.show_loudspeaker(state)
 
     @cached_property
     def researcher(self) -> Researcher:
@@ -187,12 +204,17 @@ class HomeController(QObject):
     def _begin_checks(self) -> None:
         # The windows of a session are half of all imports; the home is on the screen by now.
         importlib.import_module("labapp.ui.controller")
-        self.microphone.begin()
-        self._slow.start()
-        self._warming.start(0)
+        self._begin_looking()
         for check in (self._slow_checks, self.microphone.find):
             with self._show_check_errors():
                 check()
+
+    def _begin_looking(self) -> None:
+        self.microphone.begin()
+        self._slow.start()
+        self._warming.start(0)
+        self.computer.begin()
+        self.backup.begin()
 
     def _show_check_errors(self) -> AbstractContextManager[None]:
         """Tells what goes wrong in a check, so that the others go on."""
@@ -209,6 +231,9 @@ class HomeController(QObject):
         self._pictures.close()
         self._preview.stop()
         self._checks.close()
+        self.backup.hold()
+        self.computer.rest()
+        self.loudspeaker.close()
         if self._analyses:
             self.researcher.close()
         self.lists.close()
@@ -459,6 +484,8 @@ class HomeController(QObject):
             return
         self._look_at_study()
         self._show_consent()
+        minutes = None if self._loaded is None else self._loaded.study.minutes
+        self.view.set_checklist([checklist.length_row(minutes, datetime.now())])
         sound = self.microphone.recorded  # of the session, not of this moment
         try:
             free = folder.check_data_root(self.data)
@@ -527,6 +554,9 @@ class HomeController(QObject):
                 self._preview.stop()
                 if self._analyses:
                     self.researcher.stop()
+                self.backup.hold()
+                self.computer.rest()
+                self.loudspeaker.close()
                 self.lists.hold()
                 opened = make()
                 self._tell_step(SHOWING)
@@ -543,15 +573,14 @@ class HomeController(QObject):
         self._slow.stop()
         self.window.hide()
         self.view.forget_pilot()  # the next session is none unless somebody says so
+        self.view.ready.items.untick()
 
     def _back(self) -> None:
         """The moderator leaves a session: to the home, with everything looked at afresh."""
         self.session = None
         self.view.set_starting(False)
         self.window.show()
-        self.microphone.begin()
-        self._slow.start()
-        self._warming.start(0)
+        self._begin_looking()
         show_results = partial(self._show_results, self.view.results_shown)
         for check in (self._show_study, show_results, self.microphone.find, self._slow_checks):
             with self._show_check_errors():

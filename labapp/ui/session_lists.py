@@ -176,6 +176,11 @@ class SessionLists(QObject):
         view.interrupted.leave_requested.connect(self.leave)
         view.coding_opened.connect(self._show_coding)
 
+    @property
+    def sessions(self) -> list[SessionSummary]:
+        """Sessions and pilots as they were read last, newest first."""
+        return self._listing.all
+
     def feed(self, researcher: Researcher) -> None:
         """Pass the sessions to the page Results from now on."""
         self._researcher = researcher

@@ -77,13 +77,12 @@ ALLOWED = {
     "labapp/record/audio/devices.py": {"json.loads": "the answer of PulseAudio"},
     "labapp/record/audio/capture.py": {"os.open": "makes the sound files"},
     "labapp/session/remote/client.py": {
-        "kept.read_bytes": "a file that it wrote",
-        "partial.read_bytes": "a file that it wrote, of a size that is limited",
+        "partial.open": "a file that it wrote, of a size that is limited",
     },
     "labapp/session/remote/host.py": {
         "msgspec.json.decode": "of a message whose length is limited"
     },
-    "labapp/session/remote/server.py": {"self.source.open": "a piece of a file that was listed"},
+    "labapp/session/remote/server.py": {"source.open": "a piece of a file that was listed"},
     "labapp/session/bids/verify.py": {"zipfile.ZipFile": "of an archive that was looked through"},
     "labapp/session/bids/folder.py": {
         "(self.root / name).open": OWN,

@@ -42,7 +42,7 @@ from labapp.ui.language import (
 )
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.console import ConsoleWindow
-from labapp.ui.moderator.home import ErrorBanner
+from labapp.ui.moderator.home import ErrorBanner, OwnItems
 from labapp.ui.researcher.page import DATA_FORMATS
 from labapp.ui.widgets.markdown import MarkdownView
 from scripts import screens_moderator, screens_unmasking_console, words
@@ -299,6 +299,8 @@ def others(window: QWidget) -> set[str]:
     if isinstance(window, ConsoleWindow):
         told |= {note.text for note in window.state.notes if note.kind == "note"}
         told |= {one.detail for one in window.state.deviations.deviations if one.kind == "noted"}
+    for items in window.findChildren(OwnItems):
+        told |= {box.text() for box in items.boxes}
     read = {view.toPlainText() for view in window.findChildren(MarkdownView)}
     return (told | read | titles_of_models()) - {""}
 

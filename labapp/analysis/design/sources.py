@@ -161,7 +161,7 @@ class _Names:
         }
         hypotheses = tuple(
             each.model_copy(update={"outcome": self._own(each.outcome)})
-            for each in declaration.hypotheses
+            for each in declaration.of_design
         )
         analysis = plan.model_copy(update={**update, "outcomes": outcomes})
         self.declaration = declaration.model_copy(

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import secrets
+import shutil
 import threading
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,6 +27,7 @@ from typing import Any
 import msgspec
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage
+from websockets.frames import CloseCode
 
 from labapp import __version__
 from labapp.base.clock import NS
@@ -40,9 +44,15 @@ PAUSES_S = (0.2, 0.5, 1.0, 2.0)
 """Before each new attempt; the last one again and again."""
 PING_S, FIRST_PINGS, FIRST_PING_S = 1.0, 8, 0.05
 PINGS_KEPT = 60
-LARGEST_FILE = 2 * 1024**3
+DRIFT = 1e-4
+"""By how much the clocks of two computers can drift apart, in seconds a second: 100 ppm."""
+LEAVE_S = 0.5
+"""How long saying goodbye may take."""
 
 _read = wire.decoder(wire.FromServer)
+_quiet = logging.getLogger(__name__)
+_quiet.addHandler(logging.NullHandler())
+_quiet.propagate = False
 
 
 @dataclass(frozen=True)
@@ -54,7 +64,7 @@ class LinkState:
     state : joining, linked, broken (it is tried again), or over (it is not).
     reason : why it is over: see `wire.Refused` and `wire.Over`; also left, unreachable (the first
         attempt failed), wrong_server (somebody in between), or damaged (what came could not be
-        read).
+        read, or not be kept here).
     detail : for example what the system says, or the version of labapp there.
     """
 
@@ -66,7 +76,9 @@ class LinkState:
 class SharedClock:
     """The session's clock as another computer knows it.
 
-    Of the latest pings the one with the shortest round trip counts: the time there lay within it.
+    The time there lay within the round trip of a ping. Of the latest pings that one counts which
+    leaves the least room for error: half its round trip, and what two clocks can have drifted apart
+    since.
     """
 
     def __init__(self, perf_ns: Callable[[], int] = time.perf_counter_ns) -> None:
@@ -79,8 +91,9 @@ class SharedClock:
     def add(self, sent_ns: int, session_ns: int, received_ns: int) -> None:
         """Take in an answered ping: `perf_counter_ns` at both ends, session time in between."""
         middle = (sent_ns + received_ns) // 2
-        self._pings.append((received_ns - sent_ns, middle, session_ns))
-        self._best = min(self._pings)
+        self._pings.append(((received_ns - sent_ns + 1) // 2, middle, session_ns))
+        # The drift until now is the same for all of them but for their age.
+        self._best = min(self._pings, key=lambda ping: ping[0] - ping[1] * DRIFT)
 
     def forget(self) -> None:
         """The way of the network may be another one from here on."""
@@ -89,7 +102,10 @@ class SharedClock:
     @property
     def error_ns(self) -> int | None:
         """By how much `now_ns` can be wrong; None before the first ping."""
-        return None if self._best is None else self._best[0] // 2
+        if (best := self._best) is None:
+            return None
+        half, middle, _ = best
+        return half + int(max(0, self._perf_ns() - middle) * DRIFT)
 
     def now_ns(self) -> int:
         """Session time now. It never runs back."""
@@ -106,9 +122,9 @@ class SharedClock:
 
     def from_perf_ns(self, perf_ns: int) -> int:
         """Session time of a `perf_counter_ns` reading of this computer."""
-        if self._best is None:
+        if (best := self._best) is None:
             return 0
-        _, middle, session_ns = self._best
+        _, middle, session_ns = best
         return session_ns + int((perf_ns - middle) * self.speed)
 
 
@@ -151,8 +167,9 @@ class Link:
         self._lock = threading.Lock()
         self._out: asyncio.Queue[msgspec.Struct] | None = None
         self._sent_number = 0
+        self._wanted: set[str] = set()
         self._pings: dict[int, int] = {}
-        self._leaving = False
+        self._leaving = self._held = False
         self._over = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._run, name="remote-link", daemon=True)
@@ -179,6 +196,11 @@ class Link:
         self._hears = on
         self._send(wire.Hear(on))
 
+    def want(self, model: str) -> None:
+        """Have the files of a model sent; `wire.Model` is delivered once they are here."""
+        self._wanted.add(model)
+        self._send(wire.Want(model))
+
     def hand_over(self, to: int) -> None:
         """Let somebody else moderate; 0: the session's own computer."""
         self._send(wire.HandOver(to))
@@ -190,7 +212,7 @@ class Link:
         if self._loop is not None:
             with suppress(RuntimeError):  # it is over already
                 self._loop.call_soon_threadsafe(self._over.set)
-        if self._thread.is_alive():
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout_s)
 
     # --- the link's thread ------------------------------------------------------------------------
@@ -230,78 +252,112 @@ class Link:
 
     async def _keep(self) -> None:
         self._loop = asyncio.get_running_loop()
+        if self._leaving:
+            self._over.set()
         self._deliver(LinkState("joining"))
         attempt = 0
         while True:
-            try:
-                await self._follow()
-                attempt = 0
-            except _Over as over:
-                self._deliver(LinkState("over", over.reason, over.detail))
+            following = asyncio.create_task(self._follow())
+            leaving = asyncio.create_task(self._over.wait())
+            await asyncio.wait({following, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if leaving.done():
+                await asyncio.wait({following}, timeout=LEAVE_S)
+            leaving.cancel()
+            following.cancel()
+            await asyncio.wait({following})
+            over = self._why_over(following)
+            if over is not None:
+                self._deliver(over)
                 return
-            except (OSError, TimeoutError, InvalidHandshake, InvalidMessage) as error:
-                # The network, or what answers there is no session.
-                if not self._key:
-                    detail = str(error) or type(error).__name__
-                    self._deliver(LinkState("over", "unreachable", detail))
-                    return
-            except ConnectionClosed:
-                if not self._key:
-                    self._deliver(LinkState("over", "unreachable"))
-                    return
-                attempt = 0
-            finally:
-                self._out = None
-            if self._leaving:
-                self._deliver(LinkState("over", "left"))
-                return
-            self._deliver(LinkState("broken"))
+            if self._held:
+                self._held, attempt = False, 0
+                self._deliver(LinkState("broken"))
+            pause_s = PAUSES_S[min(attempt, len(PAUSES_S) - 1)]
             with suppress(TimeoutError):
-                pause_s = PAUSES_S[min(attempt, len(PAUSES_S) - 1)]
                 await asyncio.wait_for(self._over.wait(), pause_s)
             attempt += 1
+
+    def _why_over(self, following: asyncio.Task[None]) -> LinkState | None:
+        """Why the link is over after a connection ended; None where it is tried again."""
+        error = None if following.cancelled() else following.exception()
+        if self._leaving:
+            return LinkState("over", "left")
+        match error:
+            case _Over(reason=reason, detail=detail):
+                return LinkState("over", reason, detail)
+            case ConnectionClosed(rcvd=close) if (
+                self._held and close is not None and close.code == CloseCode.GOING_AWAY
+            ):
+                return LinkState("over", "closed")
+            case ConnectionClosed() | InvalidHandshake() | InvalidMessage() | OSError() if (
+                self._key
+            ):
+                return None
+            case ConnectionClosed():
+                return LinkState("over", "unreachable")
+            case None | InvalidHandshake() | InvalidMessage() | OSError() | ValueError():
+                # The network, or what answers there is no session, or there is no such address.
+                return LinkState("over", "unreachable", str(error) or type(error).__name__)
+            case _:
+                traceback.print_exception(error)
+                return LinkState("over", "damaged", type(error).__name__)
 
     async def _follow(self) -> None:
         """One connection, from the pairing to its end."""
         host, port = self._address
-        where = f"[{host}]" if ":" in host else host
         async with connect(
-            f"wss://{where}:{port}/",
+            "wss://labapp/",
+            host=host,
+            port=port,
             ssl=client_context(),
             server_hostname="labapp",
             compression=None,
             max_size=wire.LARGE,
             proxy=None,
             open_timeout=CONNECT_S,
-            close_timeout=0.5,
+            close_timeout=LEAVE_S,
             ping_interval=None,
             user_agent_header=None,
+            logger=_quiet,
         ) as socket:
-            tls = socket.transport.get_extra_info("ssl_object")
-            certificate = hashlib.sha256(tls.getpeercert(binary_form=True)).digest()
-            if self._certificate and certificate != self._certificate:
-                raise _Over("wrong_server")
-            welcome = await self._pair(socket, certificate)
-            self._certificate, self.member = certificate, welcome.member
-            self.clock.speed = welcome.speed
-            self.clock.forget()
-            self._deliver(welcome)
-            self._out, self._sent_number = asyncio.Queue(), 0
-            self._put(wire.Hear(self._hears))
-            self._send_asked()
-            self._pings.clear()
-            tasks = [asyncio.create_task(self._write(socket, self._out))]
-            tasks.append(asyncio.create_task(self._ping()))
             try:
-                while True:
-                    async with asyncio.timeout(SILENT_S):
-                        content = await socket.recv()
-                    self._take(_read(content))
-            except wire.WireError as error:
-                raise _Over("damaged", error.what) from error
+                await self._talk(socket)
             finally:
-                for task in tasks:
-                    task.cancel()
+                self._out = None
+                if not self._leaving:
+                    socket.transport.abort()  # nobody may be there to say goodbye to
+
+    async def _talk(self, socket: ClientConnection) -> None:
+        tls = socket.transport.get_extra_info("ssl_object")
+        certificate = hashlib.sha256(tls.getpeercert(binary_form=True)).digest()
+        if self._certificate and certificate != self._certificate:
+            raise _Over("wrong_server")
+        welcome = await self._pair(socket, certificate)
+        self._certificate, self.member = certificate, welcome.member
+        self._held = True
+        self.clock.speed = welcome.speed
+        self.clock.forget()
+        self._pings.clear()
+        self._deliver(welcome)
+        self._out, self._sent_number = asyncio.Queue(), 0
+        self._put(wire.Hear(self._hears))
+        self._send_asked()
+        for model in tuple(self._wanted):
+            self._put(wire.Want(model))
+        tasks = [
+            asyncio.create_task(self._write(socket, self._out)),
+            asyncio.create_task(self._ping()),
+        ]
+        try:
+            while True:
+                async with asyncio.timeout(SILENT_S):
+                    content = await socket.recv()
+                self._take(_read(content))
+        except wire.WireError as error:
+            raise _Over("damaged", error.what) from error
+        finally:
+            for task in tasks:
+                task.cancel()
 
     async def _pair(self, socket: ClientConnection, certificate: bytes) -> wire.Welcome:
         """Prove the code or the key, and see that the server knows it, too. Raises _Over."""
@@ -346,8 +402,10 @@ class Link:
         async with asyncio.timeout(CONNECT_S):
             message = _read(await socket.recv())
         if isinstance(message, wire.Refused):
-            reason = "removed" if self._key else message.reason
-            raise _Over(reason, message.version)
+            if self._key and message.reason == "full":
+                raise ConnectionRefusedError("too many links at once")
+            known = bool(self._key) and message.reason == "code"
+            raise _Over("removed" if known else message.reason, message.version)
         return message
 
     async def _ping(self) -> None:
@@ -365,21 +423,24 @@ class Link:
             case wire.Pong(number, session_ns):
                 if (sent_ns := self._pings.pop(number, None)) is not None:
                     self.clock.add(sent_ns, session_ns, time.perf_counter_ns())
-            case wire.File():
-                self._keep_piece(message)
-            case wire.Kept(path, sha256):
-                if (kept := self._files.get(sha256)) is None:
-                    raise wire.WireError("A file was left out that is not here.")
-                self._put_file(path, kept.read_bytes())
+            case wire.File() | wire.Kept():
+                try:
+                    self._keep_file(message)
+                except (OSError, ValueError) as error:  # the disk is full, or there is no such name
+                    raise _Over("damaged", str(error)) from error
             case wire.Over(why):
                 raise _Over(why)
             case wire.Rows():
                 rows = [row for row in message.rows if row[0] > self._last_seq]
                 if rows:
-                    if rows[0][0] != self._last_seq + 1:
+                    first, last = rows[0][0], rows[-1][0]
+                    if (first, last) != (self._last_seq + 1, self._last_seq + len(rows)):
                         raise wire.WireError("Events are missing.")
                     self._last_seq = rows[-1][0]
                     self._deliver(wire.Rows(rows))
+            case wire.Model(model):
+                self._wanted.discard(model)
+                self._deliver(message)
             case wire.Done(number):
                 with self._lock:
                     self._asked.pop(number, None)
@@ -389,34 +450,39 @@ class Link:
                     self._deliver(LinkState("linked"))
                 self._deliver(message)
 
-    def _keep_piece(self, piece: wire.File) -> None:
-        """Write a piece of a file; the whole is checked by its hash."""
-        path = self._path(piece.path)
-        partial = path.with_name(f"{path.name}.partial")
-        if piece.size > LARGEST_FILE:
-            raise wire.WireError("A file is too large.")
+    def _keep_file(self, message: wire.File | wire.Kept) -> None:
+        path = self._path(message.path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("wb" if piece.begin == 0 else "r+b") as file:
-            file.seek(piece.begin)
+        if isinstance(message, wire.File):
+            self._keep_piece(path, message)
+        elif (kept := self._files.get(message.sha256)) is None:
+            raise wire.WireError("A file was left out that is not here.")
+        elif kept != path:
+            shutil.copyfile(kept, path)
+
+    def _keep_piece(self, path: Path, piece: wire.File) -> None:
+        """Write a piece of a file; the whole is checked by its hash."""
+        partial = path.with_name(f"{path.name}.partial")
+        if piece.size > wire.LARGEST_FILE:
+            raise wire.WireError("A file is too large.")
+        with partial.open("ab" if piece.begin else "wb") as file:
+            if file.tell() != piece.begin:
+                raise wire.WireError("A piece of a file is missing.")
             file.write(piece.data)
             size = file.tell()
-        if size >= piece.size:
-            if hashlib.sha256(partial.read_bytes()).digest() != piece.sha256:
+        if size < piece.size and piece.data:
+            return
+        with partial.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").digest() != piece.sha256:
                 raise wire.WireError("A file came damaged.")
-            partial.replace(path)
-            self._files[piece.sha256] = path
-
-    def _put_file(self, name: str, content: bytes) -> None:
-        path = self._path(name)
-        if not path.is_file():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+        partial.replace(path)
+        self._files[piece.sha256] = path
 
     def _path(self, name: str) -> Path:
         """Where a file of the session is kept. Raises WireError for a place outside."""
         parts = PurePosixPath(name).parts
-        odd = any(part in ("..", ".", "/") or "\\" in part or ":" in part for part in parts)
-        if len(parts) < 2 or parts[0] not in (STUDY, STIMULI) or odd:
+        odd = any(part in ("..", ".", "/") or set(part) & set("\\:\0") for part in parts)
+        if len(parts) < 2 or parts[0] not in (STUDY, STIMULI, wire.MODELS) or odd:
             raise wire.WireError("A file has a place outside of the session.")
         return self._folder.joinpath(*parts)
 

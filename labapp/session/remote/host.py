@@ -7,6 +7,7 @@ the process ends or hangs, the session goes on without it.
 
 from __future__ import annotations
 
+import math
 import queue
 import subprocess
 import sys
@@ -22,11 +23,17 @@ from typing import Any
 import msgspec
 
 from labapp.base.clock import NS
-from labapp.base.errors import JournalError, UsageError
+from labapp.base.errors import JournalError, LabappError, SessionError, UsageError
 from labapp.base.installation import child_environment, module_command
 from labapp.record.audio.capture import Packet
 from labapp.record.events import Event, Payload, Source
-from labapp.record.events.commands import AddNote, Command
+from labapp.record.events.commands import (
+    AddDeviation,
+    AddFlag,
+    AddNote,
+    Command,
+    CorrectNote,
+)
 from labapp.record.events.lifecycle import AlarmRaised
 from labapp.record.events.registry import payload_text
 from labapp.record.events.remote import (
@@ -41,6 +48,7 @@ from labapp.record.events.remote import (
 )
 from labapp.session.opening import OpenSession
 from labapp.session.remote import wire
+from labapp.session.runner import Timer
 
 NOW_S = 0.1
 """Between two reports of level and disk."""
@@ -50,8 +58,16 @@ QUEUE = 20_000
 """Messages that wait for the process; one that takes none for so long hangs."""
 GATHER_S = 0.004
 """Events this close together travel in one message."""
+CLOCK_S = 10.0
+"""Between two notes in the journal of how well the clock of one computer agrees."""
 HERE = 0
 """The member that stands for the session's own computer."""
+LATE_NS = 10 * NS
+"""A request that waited longer for a link is not carried out, except to write something down: what
+it was meant for is over."""
+END_S = 4.0
+"""How long the process may take to say goodbye to everybody."""
+_WRITTEN = (AddNote, AddFlag, AddDeviation, CorrectNote)
 
 read_process = wire.decoder(wire.FromProcess)
 
@@ -88,14 +104,14 @@ def command_of(ask: wire.Ask) -> Command:
         raise wire.WireError("There is no such request from another computer.")
     try:
         return msgspec.json.decode(ask.fields, type=kind)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise wire.WireError(f"A request could not be read: {error}.") from error
 
 
 @dataclass
 class Member:
     """Somebody at another computer. error_ns: how well the clock there agrees, None while that is
-    not known; last: the number of the last request."""
+    not known; clock_told_s: when that was stored; last: the number of the last request."""
 
     number: int
     name: str
@@ -103,6 +119,7 @@ class Member:
     linked: bool = True
     error_ns: int | None = None
     last: int = 0
+    clock_told_s: float = -math.inf
 
 
 @dataclass
@@ -118,7 +135,7 @@ class Listening:
 
 def check_addresses(addresses: list[str]) -> None:
     """Raises UsageError for what is no address of a computer."""
-    for address in addresses:
+    for address in addresses or [""]:
         try:
             ip_address(address)
         except ValueError as error:
@@ -153,13 +170,15 @@ class RemoteHost:
         port: int = wire.PORT,
     ) -> None:
         check_addresses(addresses)
+        addresses = list(dict.fromkeys(addresses))
         self._opened, self._runner, self._changed = opened, opened.runner, changed
         self.members: dict[int, Member] = {}
         self.moderator = HERE
         self.listening = Listening()
         self._queue: queue.Queue[msgspec.Struct | Event | None] = queue.Queue(QUEUE)
         self._names: dict[int, str] = {}
-        self._closed = False
+        self._next: Timer | None = None
+        self._closed = self._told_opened = False
         self._looks = 0
         self._free: int | None = None
         runner, clock = self._runner, self._runner.clock
@@ -178,30 +197,47 @@ class RemoteHost:
             session_ns,
             speed,
         )
+        try:
+            self._process = subprocess.Popen(
+                module_command("labapp.session.remote.server"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=child_environment(),
+            )
+        except OSError as error:
+            raise SessionError(
+                f"The process that serves other computers could not be started: {error}.",
+                safe="The session goes on at this computer.",
+                todo="Close other programs, and share the session again.",
+            ) from error
         after_seq = journal.subscribe_from(self._take_event)
-        self._process = subprocess.Popen(
-            module_command("labapp.session.remote.server"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=child_environment(),
-        )
-        self._put(msgspec.structs.replace(begin, after_seq=after_seq))
-        for target, name in ((self._write, "remote-writer"), (self._read, "remote-reader")):
-            threading.Thread(target=target, name=name, daemon=True).start()
+        begin = msgspec.structs.replace(begin, after_seq=after_seq)
+        _start_thread("remote-writer", partial(self._write, begin))
+        _start_thread("remote-reader", self._read)
         opened.overhear(self._take_sound)
         self._report()
 
     def close(self) -> None:
-        """End all links and listen no more; before the session is closed."""
+        """End all links and listen no more; before the session is closed. It does not wait for the
+        process to end."""
         if self._closed:
             return
+        for member in list(self.members):
+            self._leave(member, "closed")
+        if self._told_opened:
+            self._emit(RemoteClosed())
         self._closed = True
+        if self._next is not None:
+            self._next.cancel()
         self._opened.overhear(None)
         self._runner.journal.unsubscribe(self._take_event)
-        self._emit(RemoteClosed())
+        self.listening = Listening()
         self._put(None)
+        _start_thread("remote-end", self._end)
+
+    def _end(self) -> None:
         try:
-            self._process.wait(2.0)
+            self._process.wait(END_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -214,7 +250,8 @@ class RemoteHost:
 
     def hand_over(self, member: int) -> None:
         """Let somebody who joined as moderator moderate."""
-        if (person := self.members.get(member)) is not None and person.role == "moderator":
+        person = self.members.get(member)
+        if person is not None and person.role == "moderator" and person.linked:
             self._hand_to(member, "handed_over")
 
     def remove(self, member: int) -> None:
@@ -240,13 +277,16 @@ class RemoteHost:
         self._put(wire.Pcm(packet.perf_ns, rate, channels, packet.data))
 
     def _put(self, message: msgspec.Struct | Event | None) -> None:
-        with suppress(queue.Full):  # it hangs; the thread that writes will never come back
+        try:
             self._queue.put_nowait(message)
+        except queue.Full:  # it hangs, and what was left out would be missing from every link
+            self._process.kill()
 
-    def _write(self) -> None:
+    def _write(self, begin: wire.Begin) -> None:
         pipe = self._process.stdin
         assert pipe is not None
         with suppress(OSError, ValueError):  # it ended: the thread that reads says so
+            wire.write_frame(pipe, begin)
             over = False
             while not over:
                 held = [self._queue.get()]
@@ -278,7 +318,7 @@ class RemoteHost:
         streams = None if runner.streams is None else runner.streams_received
         self._put(wire.Now(level, runner.saved_ago_s, self._free, streams))
         wait_s = NOW_S / max(runner.clock.real_seconds(NS), 1e-9)
-        runner.scheduler.call_later(wait_s, self._report)
+        self._next = runner.scheduler.call_later(wait_s, self._report)
 
     def _tell_people(self) -> None:
         people = [wire.Person(m.number, m.name, m.role, m.linked) for m in self.members.values()]
@@ -290,19 +330,19 @@ class RemoteHost:
     def _read(self) -> None:
         pipe = self._process.stdout
         assert pipe is not None
-        with pipe, suppress(OSError, ValueError):
+        with pipe, suppress(OSError, ValueError, wire.WireError):
             while (content := wire.read_frame(pipe)) is not None:
                 message = read_process(content)
                 self._runner.scheduler.post(partial(self._take, message))
-        self._runner.scheduler.post(self._ended)
+        self._process.kill()
+        if not self._closed:
+            self._runner.scheduler.post(self._ended)
 
     def _ended(self) -> None:
         if self._closed:
             return
-        # The session goes on; whoever moderated elsewhere cannot any more.
+        # The session goes on at its own computer.
         self._emit(AlarmRaised("remote_failed", "the process that serves other computers ended"))
-        for member in list(self.members):
-            self._leave(member, "link_lost")
         self.close()
         self.listening = Listening(problem="ended")
         self._changed()
@@ -315,6 +355,7 @@ class RemoteHost:
                 self.listening.addresses, self.listening.port = message.addresses, message.port
                 self.listening.problem = message.problem
                 if not message.problem:
+                    self._told_opened = True
                     self._emit(RemoteOpened(message.port, message.certificate_sha256.hex()))
             case wire.Codes(moderator, observer):
                 self.listening.codes = {"moderator": moderator, "observer": observer}
@@ -348,7 +389,7 @@ class RemoteHost:
         member = self.members.get(number)
         if member is None:
             return
-        if why == "link_lost" and not self._closed:
+        if why == "link_lost":
             member.linked = False
         else:
             del self.members[number]
@@ -367,9 +408,12 @@ class RemoteHost:
     def _take_from(self, member: Member, message: Any) -> None:
         match message:
             case wire.ClockState(error_ns):
-                before = member.error_ns
-                if before is None or not before / 2 < error_ns < before * 3 / 2:
-                    member.error_ns = error_ns
+                before, now_s = member.error_ns, time.monotonic()
+                if before is None or (
+                    not before / 2 <= error_ns <= before * 3 / 2
+                    and now_s - member.clock_told_s >= CLOCK_S
+                ):
+                    member.error_ns, member.clock_told_s = error_ns, now_s
                     self._emit(RemoteClock(member.number, error_ns))
             case wire.HandOver(to) if member.number == self.moderator:
                 if to == HERE:
@@ -392,13 +436,22 @@ class RemoteHost:
             return "not_moderator"
         member.last = ask.number
         now_ns = self._runner.clock.now_ns()
-        asked = RemoteAsked(member.number, ask.number, min(ask.asked_ns, now_ns))
-        self._runner.send(command, Source.MODERATOR, asked)
+        if now_ns - ask.asked_ns > LATE_NS and not isinstance(command, _WRITTEN):
+            return "too_late"
+        asked = RemoteAsked(member.number, ask.number, max(0, min(ask.asked_ns, now_ns)))
+        try:
+            self._runner.send(command, Source.MODERATOR, asked)
+        except LabappError as error:  # a value that cannot be stored
+            return str(error.what)
         return ""
 
     def _emit(self, payload: Payload) -> None:
         with suppress(JournalError):  # the session is closed
             self._runner.emit(payload)
+
+
+def _start_thread(name: str, function: Callable[[], None]) -> None:
+    threading.Thread(target=function, name=name, daemon=True).start()
 
 
 def _row(event: Event) -> wire.Row:

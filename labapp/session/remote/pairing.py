@@ -26,6 +26,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from spake2 import SPAKE2_A, SPAKE2_B, SPAKEError
+from spake2.ed25519_basic import NotOnCurve
 
 DIGITS = 6
 ATTEMPTS = 3
@@ -34,6 +35,8 @@ LOCKED_AFTER = 10
 """Codes used up by wrong attempts after which nobody can join until the moderator allows it."""
 VALID_DAYS = 2
 _SERVER = b"labapp session"
+_MALFORMED = (SPAKEError, NotOnCurve, ValueError, AssertionError)
+"""What SPAKE2 raises for a message that the other side never sends."""
 
 
 def new_code() -> str:
@@ -145,7 +148,7 @@ class ClientExchange:
 
     def key(self, answer: bytes) -> bytes | None:
         """The key; None for an answer that no server gives."""
-        with suppress(SPAKEError, ValueError, AssertionError):
+        with suppress(*_MALFORMED):
             key: bytes = self._spake.finish(answer)
             return key
         return None
@@ -153,7 +156,7 @@ class ClientExchange:
 
 def answer_exchange(code: str, role: str, message: bytes) -> tuple[bytes, bytes] | None:
     """SPAKE2 at the session's computer: the answer and the key; None for a malformed message."""
-    with suppress(SPAKEError, ValueError, AssertionError):
+    with suppress(*_MALFORMED):
         spake = SPAKE2_B(code.encode(), idA=role.encode(), idB=_SERVER)
         answer: bytes = spake.start()
         key: bytes = spake.finish(message)
@@ -179,16 +182,17 @@ class Code:
         """Whether nobody can join with it until `renew`."""
         return self.used_up >= LOCKED_AFTER
 
-    def begin(self) -> str | None:
-        """The code for one more exchange; None where it is locked."""
+    def begin(self) -> tuple[str, int] | None:
+        """The code for one more exchange, and how many have begun with it; None where it is
+        locked."""
         if self.locked:
             return None
         self.attempts += 1
-        code = self.code
-        if self.attempts >= ATTEMPTS:
+        code, attempts = self.code, self.attempts
+        if attempts >= ATTEMPTS:
             self.code, self.attempts = new_code(), 0
             self.used_up += 1
-        return code
+        return code, attempts
 
     def succeed(self, code: str, *, once: bool) -> None:
         """The exchange with this code was proved. once: the code is for one person only."""

@@ -7,6 +7,7 @@ ends the link. What a computer may send before it has proved the code is small.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from typing import IO, Annotated, Any, Literal
 
@@ -14,15 +15,21 @@ import msgspec
 from msgspec import Meta, Struct
 
 from labapp.base.errors import LabappError
+from labapp.record.journal.read import LONGEST
 
 PROTOCOL = 1
 PORT = 8731
 """Where a session listens, unless another port is asked for or this one is taken."""
 LONGEST_NAME = 60
-SMALL, LARGE = 64 * 1024, 4 * 1024 * 1024
-"""Bytes of a message from a computer that joins, and of one to it."""
-CHUNK = 256 * 1024
+SMALL, LARGE = 64 * 1024, LONGEST + 64 * 1024
+"""Bytes of a message from a computer that joins, and of one to it, which holds the longest row of a
+journal."""
+CHUNK = 64 * 1024
 """Bytes of a file in one message: sound must not wait long behind it."""
+LARGEST_FILE = 2 * 1024**3
+
+MODELS = "models"
+"""The folder of models that were sent, beside those of the session."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 Role = Literal["moderator", "observer"]
@@ -74,10 +81,13 @@ class Proof(_Message, frozen=True, tag="proof"):
     files: Annotated[list[Hash], Meta(max_length=1500)] = []
 
 
-class Refused(_Message, frozen=True, tag="refused"):
-    """Why somebody cannot join. reason: protocol, code, locked, member, full or removed."""
+Refusal = Literal["version", "code", "locked", "full"]
 
-    reason: Annotated[str, Meta(max_length=40)]
+
+class Refused(_Message, frozen=True, tag="refused"):
+    """Why somebody cannot join. version: of labapp at the session's computer."""
+
+    reason: Refusal
     version: Annotated[str, Meta(max_length=40)] = ""
 
 
@@ -178,16 +188,25 @@ class People(_Message, frozen=True, tag="people"):
 
 
 class Done(_Message, frozen=True, tag="done"):
-    """A request was taken in. refused: why not, empty where it was."""
+    """A request was taken in. refused: why not, empty where it was: not_moderator, too_late (it
+    waited for a link, and only notes and flags are still taken then), or a sentence."""
 
     number: Count
     refused: str = ""
 
 
+class Model(_Message, frozen=True, tag="model"):
+    """The files of a model were sent, into a folder beside those of the session. folder: empty
+    where the session has no such model."""
+
+    model: Annotated[str, Meta(max_length=4096)]
+    folder: Annotated[str, Meta(max_length=400)]
+
+
 class Over(_Message, frozen=True, tag="over"):
     """The link ends. why: closed (nobody can take part any more) or removed."""
 
-    why: str
+    why: Literal["closed", "removed"]
 
 
 # --- from another computer --------------------------------------------------------------------
@@ -224,6 +243,12 @@ class HandOver(_Message, frozen=True, tag="hand_over"):
     to: Count
 
 
+class Want(_Message, frozen=True, tag="want"):
+    """The files of a model of the session are not there: its card, numbers and graph."""
+
+    model: Annotated[str, Meta(max_length=4096)]
+
+
 class Leave(_Message, frozen=True, tag="leave"):
     """The person leaves."""
 
@@ -231,8 +256,8 @@ class Leave(_Message, frozen=True, tag="leave"):
 Before = Hello | Return | Proof
 FromServer = (
     Challenge | Refused | Welcome | File | Kept | Rows | Ready | Pong | Sound | Now | People | Done
-) | Over
-FromMember = Ping | Ask | Hear | ClockState | HandOver | Leave
+) | (Model | Over)
+FromMember = Ping | Ask | Hear | ClockState | HandOver | Want | Leave
 
 
 # --- between the program and its process ------------------------------------------------------
@@ -337,6 +362,15 @@ class WireError(LabappError):
 
 
 _encoder = msgspec.msgpack.Encoder()
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Controls, marks that turn the direction of writing, letters of nobody, separators of lines."""
+
+
+def clean_name(name: str, fallback: str) -> str:
+    """A name as it is shown and stored: on one line, without characters that cannot be seen."""
+    seen = (" " if unicodedata.category(sign) in _UNSEEN else sign for sign in name)
+    words = " ".join("".join(seen).split())
+    return unicodedata.normalize("NFC", words)[:LONGEST_NAME] or fallback
 
 
 def encode(message: Struct) -> bytes:
@@ -353,7 +387,7 @@ def decoder(kind: Any) -> Callable[[bytes | str], Any]:
             if isinstance(content, str):
                 raise WireError("A text came in place of a message.")
             return reads.decode(content)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise WireError(f"A message could not be read: {error}.") from error
 
     return read

@@ -6,8 +6,9 @@ disk), these functions judge them, and the home shows the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from math import ceil
 from pathlib import Path
 from typing import Literal
@@ -26,13 +27,21 @@ from labapp.ui import fitting
 from labapp.ui.language import N_, counted, number, tr, translate_message
 from labapp.ui.moderator import wording
 
-State = Literal["ok", "warn", "missing", "busy"]
+State = Literal["ok", "warn", "missing", "busy", "todo"]
 
 ORDER = ("microphone", "screen", "decoders", "disk", "consent")
 PICTURES = "pictures"
 """A row in the place of the decoders, for studies that show photos instead."""
 LSL = "lsl"
-"""The last row, for studies whose events are sent to other devices."""
+"""A row for studies whose events are sent to other devices."""
+LENGTH, COMPUTER, LOUDSPEAKER = "length", "computer", "loudspeaker"
+BACKUP, ITEMS = "backup", "items"
+"""Further rows, for which Start does not wait."""
+ROWS = (
+    *("microphone", "screen", "decoders", PICTURES, "disk", "consent", LSL),
+    *(LENGTH, COMPUTER, LOUDSPEAKER, BACKUP, ITEMS),
+)
+"""All rows, from top to bottom. Those with nothing to say are not shown."""
 OF_STUDY = ("microphone", "decoders", PICTURES, "consent", LSL)
 """The rows that say something of the chosen study."""
 NEEDED = {
@@ -90,6 +99,8 @@ def readiness(rows: Sequence[ChecklistRow]) -> Readiness:
     if waits:
         why = tr("checklist.still_checking", rows=wording.join_names(waits))
         return Readiness(False, why)
+    if open_items := [row.text for row in rows if row.key == ITEMS and row.state == "todo"]:
+        return Readiness(True, tr("checklist.ready_but", items=open_items[0]))
     return Readiness(True, tr("checklist.ready"))
 
 
@@ -386,6 +397,108 @@ def lsl_row(
         return ChecklistRow(LSL, "missing" if required else "warn", text, required=required)
     text = tr("checklist.lsl.unencrypted")
     return ChecklistRow(LSL, "ok", text)
+
+
+def length_row(minutes: int | None, now: datetime) -> ChecklistRow:
+    """How long a session takes by its study, and when it ends if it begins now."""
+    text = ""
+    if minutes is not None:
+        ends = f"{now + timedelta(minutes=minutes):%H:%M}"
+        text = tr("checklist.length", minutes=minutes, time=ends)
+    return ChecklistRow(LENGTH, "ok", text, required=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Computer:
+    """What is known of the computer.
+
+    Attributes
+    ----------
+    battery : its charge in percent; None where there is none, or the system does not say.
+    plugged : whether it is connected to the mains.
+    held : what can be held off in a session; None before it was tried.
+    restart : whether updates wait for a restart.
+    """
+
+    battery: int | None = None
+    plugged: bool = True
+    held: frozenset[str] | None = None
+    restart: bool = False
+
+
+LOW_BATTERY = 50
+"""Percent."""
+NOT_HELD = {
+    frozenset[str](): N_("checklist.computer.nothing_held"),
+    frozenset({"screen"}): N_("checklist.computer.sleep_not_held"),
+    frozenset({"sleep"}): N_("checklist.computer.screen_not_held"),
+}
+
+
+def computer_row(computer: Computer) -> ChecklistRow:
+    """Battery, pending restart, and whether sleep and screen saver can be held off."""
+    good, bad = [], []
+    if computer.restart:
+        bad.append(tr("checklist.computer.restart"))
+    if computer.battery is not None and computer.plugged:
+        good.append(tr("checklist.computer.plugged", percent=computer.battery))
+    elif computer.battery is not None:
+        low = computer.battery < LOW_BATTERY
+        form = N_("checklist.computer.low") if low else N_("checklist.computer.unplugged")
+        bad.append(tr(form, percent=computer.battery))
+    if computer.held is not None:
+        not_held = NOT_HELD.get(frozenset[str](computer.held))
+        (good if not_held is None else bad).append(tr(not_held or "checklist.computer.held"))
+    elif not bad:
+        return ChecklistRow(COMPUTER, "busy", tr("state.checking"), required=False)
+    text = "\n".join((*bad, *good))
+    return ChecklistRow(COMPUTER, "warn" if bad else "ok", text, required=False)
+
+
+LOUDSPEAKERS: Mapping[str, tuple[State, str]] = {
+    "untested": ("todo", N_("checklist.loudspeaker.untested")),
+    "playing": ("busy", N_("checklist.loudspeaker.playing")),
+    "asked": ("busy", N_("checklist.loudspeaker.asked")),
+    "heard": ("ok", N_("checklist.loudspeaker.heard")),
+    "unheard": ("warn", N_("checklist.loudspeaker.unheard")),
+}
+
+
+def loudspeaker_row(state: str, problem: str = "") -> ChecklistRow:
+    """state: of `LoudspeakerTest`; problem: why no tone could be played."""
+    mark, text = LOUDSPEAKERS[state]
+    sentence = translate_message(problem) or tr(text)
+    return ChecklistRow(LOUDSPEAKER, mark, sentence, required=False)
+
+
+def backup_row(
+    folder: str, sessions: int, waiting: int, *, there: bool, running: bool = False
+) -> ChecklistRow:
+    """folder: where finished sessions are copied to, empty where nobody chose one; sessions: how
+    many there are; waiting: how many of them have no copy; there: the folder is; running: they are
+    being copied."""
+    state: State = "ok"
+    if not folder:
+        state, text = "todo", tr("checklist.backup.unset")
+    elif running:
+        state, text = "busy", tr("checklist.backup.running", folder=folder)
+    elif waiting and not there:
+        state, text = "warn", counted(waiting, "checklist.backup.away", folder=folder)
+    elif waiting:
+        state, text = "warn", counted(waiting, "checklist.backup.waiting", folder=folder)
+    elif sessions:
+        text = counted(sessions, "checklist.backup.done", folder=folder)
+    else:
+        text = tr("checklist.backup.ready", folder=folder)
+    return ChecklistRow(BACKUP, state, text, required=False)
+
+
+def items_row(items: Sequence[str], ticked: Collection[str]) -> ChecklistRow:
+    """The study's own list."""
+    open_items = [item for item in items if item not in ticked]
+    if open_items:
+        return ChecklistRow(ITEMS, "todo", ", ".join(open_items), required=False)
+    return ChecklistRow(ITEMS, "ok", tr("checklist.items_done") if items else "", required=False)
 
 
 STATE_WORDS = {

@@ -9,6 +9,7 @@ Also the checklist, with the controls that make its rows green, and Start.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import ceil
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
+    QCheckBox,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -33,13 +35,19 @@ from labapp.study.plugins.part import PlannedPart
 from labapp.study.schema import Participants, Study
 from labapp.ui import fitting, theme
 from labapp.ui.fitting import Fitted
-from labapp.ui.language import N_, tr, translate_message
+from labapp.ui.language import N_, current_language, tr, translate_message
 from labapp.ui.moderator import bits, checklist, wording
 from labapp.ui.moderator.bits import Combo
 from labapp.ui.moderator.checklist import (
+    BACKUP,
+    COMPUTER,
+    ITEMS,
+    LENGTH,
+    LOUDSPEAKER,
     LSL,
     ORDER,
     PICTURES,
+    ROWS,
     ChecklistRow,
     Interrupted,
     Readiness,
@@ -74,7 +82,7 @@ TABS = (
     N_("tab.results"),
     N_("tab.coding"),
 )
-MOST_HEIGHT, ANY_HEIGHT = 800, 16_777_215
+MOST_HEIGHT, ANY_HEIGHT = 1000, 16_777_215
 """On a tall screen the page stays together: Start belongs near its checklist. The study's page
 scrolls, and takes what there is (Qt's QWIDGETSIZE_MAX)."""
 THREE_REGIONS, WIDE_CONTENT = 1700, theme.CONTENT_WIDTH * 3 // 2
@@ -187,6 +195,7 @@ class HomeView(QWidget):
         self.session.participant_changed.connect(lambda *_: self._judge())
         self.ready.read_consent.connect(lambda: self._open_reader())
         self.ready.start.connect(self._start)
+        self.ready.items.changed.connect(self._show_items)
         self.interrupted.resume_requested.connect(self.resume_requested)
         self.help.clicked.connect(lambda: open_documentation(self.show_error))
         self.reader_back.clicked.connect(self._close_reader)
@@ -216,10 +225,21 @@ class HomeView(QWidget):
         """The chosen study, for its page; and whether its events can be sent."""
         self.study.set_study(study)
         self.set_checklist([checklist.lsl_row(study.recording.lsl, lsl.problem)])
+        self.ready.items.set_items(study.checklist_in(current_language()))
+
+    def _show_items(self) -> None:
+        items = self.ready.items
+        row = checklist.items_row([box.text() for box in items.boxes], items.ticked)
+        # The boxes say it themselves.
+        shown = replace(row, text=tr("checklist.items")) if row.state == "todo" else row
+        self.ready.set_rows([shown])
+        self._rows[ITEMS] = row
+        self._judge()
 
     def set_no_study(self, why: str) -> None:
         """The chosen study cannot be used: nothing that is shown is of another one."""
         self.study.set_no_study()
+        self.ready.items.set_items(())
         self.set_plan((), why)
         self.set_consent(tr("home.consent_text"), None)
         self.set_checklist([checklist.unknown(key) for key in checklist.OF_STUDY])
@@ -521,9 +541,14 @@ TITLES = {
     "disk": N_("word.disk"),
     "consent": N_("home.consent_text"),
     LSL: N_("word.lsl"),
+    LENGTH: N_("home.row.length"),
+    COMPUTER: N_("home.row.computer"),
+    LOUDSPEAKER: N_("home.row.loudspeaker"),
+    BACKUP: N_("home.row.backup"),
+    ITEMS: N_("home.row.items"),
 }
 TITLE_WIDTH, NARROW_WIDTH, CARD_HEIGHT = 116, 420, 120
-TONES = {"ok": "", "warn": "warn", "missing": "alarm", "busy": ""}
+TONES = {"ok": "", "warn": "warn", "missing": "alarm", "busy": "", "todo": ""}
 
 
 class ChecklistRowView(QWidget):
@@ -586,14 +611,51 @@ class ChecklistRowView(QWidget):
         bits.set_text(self.text, row.text, TONES[row.state])
 
 
+class OwnItems(QWidget):
+    """The study's own list: a box to tick for each line. changed: another one is ticked."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.boxes: list[QCheckBox] = []
+        self._column = bits.column(self, 0)
+
+    @property
+    def ticked(self) -> list[str]:
+        return [box.text() for box in self.boxes if box.isChecked()]
+
+    def set_items(self, items: Sequence[str]) -> None:
+        """Offer these lines; where they are others than before, none is ticked."""
+        if list(items) == [box.text() for box in self.boxes]:
+            return
+        for box in self.boxes:
+            box.setParent(None)
+            box.deleteLater()
+        self.boxes = [QCheckBox(item) for item in items]
+        for box in self.boxes:
+            box.toggled.connect(lambda _: self.changed.emit())
+            self._column.addWidget(box)
+        self.changed.emit()
+
+    def untick(self) -> None:
+        """Begin the list again, for the next session."""
+        for box in self.boxes:
+            box.setChecked(False)
+
+
 class ReadyCard(bits.Card):
-    """audio_device_changed(spec or None), screen_changed(name), show_cards, read_consent, start."""
+    """audio_device_changed(spec or None), screen_changed(name), show_cards, read_consent, start;
+    tone_requested, tone_answered(heard), backup_requested."""
 
     audio_device_changed = Signal(object)
     screen_changed = Signal(str)
     show_cards = Signal()
     read_consent = Signal()
     start = Signal()
+    tone_requested = Signal()
+    tone_answered = Signal(bool)
+    backup_requested = Signal()
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(tr("home.ready_question"), 0)
@@ -605,6 +667,13 @@ class ReadyCard(bits.Card):
         self.cards.setToolTip(tr("home.show_numbers_tip"))
         self.read = Button(tr("home.read"), "link")
         self.read.setAccessibleName(tr("home.read_tip"))
+        self.tone = Button(tr("home.play_tone"), "link")
+        self.heard, self.heard_it = QWidget(), Button(tr("home.tone_heard"), "compact")
+        self.not_heard = Button(tr("home.tone_unheard"), "compact")
+        bits.fill(bits.row(self.heard, theme.SPACE_S), self.heard_it, self.not_heard, 1)
+        self.heard.hide()
+        self.backup = Button(tr("home.backup_choose"), "link")
+        self.items = OwnItems()
         self.why = bits.label(role="secondary", wrap=True)
         self.start_button = Button(tr("home.start"), "primary")
         self.start_button.setMinimumHeight(44)
@@ -613,6 +682,9 @@ class ReadyCard(bits.Card):
             "microphone": (self.bars, self.device),
             "screen": (self.cards, self.screen_choice),
             "consent": (self.read, None),
+            LOUDSPEAKER: (self.tone, self.heard),
+            BACKUP: (self.backup, None),
+            ITEMS: (None, self.items),
         }
         self.rows = {
             key: ChecklistRowView(palette, tr(title), *controls.get(key, ()))
@@ -622,17 +694,17 @@ class ReadyCard(bits.Card):
         self.body.addSpacing(theme.SPACE_XS)
         checked = QWidget()
         column = bits.column(checked, 0)
-        for index, key in enumerate(ORDER):
-            bits.fill(column, *([bits.hairline()] if index else []), self.rows[key])
-            if key == "decoders":
-                self._above_pictures = bits.hairline()
-                bits.fill(column, self._above_pictures, self.rows[PICTURES])
-        self._above_lsl = bits.hairline()
-        bits.fill(column, self._above_lsl, self.rows[LSL], 1)
+        self._above = {key: bits.hairline() for key in ROWS[1:]}
+        for key in ROWS:
+            line = self._above.get(key)
+            bits.fill(column, *([] if line is None else [line]), self.rows[key])
+            if key not in ORDER:
+                self.rows[key].hide()
+        bits.fill(column, 1)
         # Start stays in sight below it.
-        bits.fill(self.body, (bits.Scrolling(checked, CARD_HEIGHT), 1), bits.hairline())
-        for widget in (self._above_pictures, self.rows[PICTURES], self._above_lsl, self.rows[LSL]):
-            widget.hide()
+        self.area = bits.Scrolling(checked, CARD_HEIGHT)
+        bits.fill(self.body, (self.area, 1), bits.hairline())
+        self._part_rows()
         # What the microphone hears changes all the time; the rows below must not move with it.
         self.rows["microphone"].text.setMinimumHeight(2 * ceil(metrics().lineSpacing()))
         self.body.addSpacing(theme.SPACE_L)
@@ -645,6 +717,10 @@ class ReadyCard(bits.Card):
         self.cards.clicked.connect(self.show_cards)
         self.read.clicked.connect(self.read_consent)
         self.start_button.clicked.connect(self.start)
+        self.tone.clicked.connect(self.tone_requested)
+        self.heard_it.clicked.connect(lambda: self.tone_answered.emit(True))
+        self.not_heard.clicked.connect(lambda: self.tone_answered.emit(False))
+        self.backup.clicked.connect(self.backup_requested)
 
     def set_audio(self, policy: str, devices: Sequence[Device] | None, current: str | None) -> None:
         """policy: the study's `recording.audio`; without sound is a choice where it allows it;
@@ -674,10 +750,27 @@ class ReadyCard(bits.Card):
             if row.key in self.rows:
                 self.rows[row.key].show_row(row)
                 self.rows[row.key].setVisible(bool(row.text))
-        # Studies have decoders, pictures, or both.
-        both = not (self.rows["decoders"].isHidden() or self.rows[PICTURES].isHidden())
-        self._above_pictures.setVisible(both)
-        self._above_lsl.setVisible(not self.rows[LSL].isHidden())
+        self._part_rows()
+
+    def _part_rows(self) -> None:
+        """A line between each two rows that are shown."""
+        below = False
+        for key in ROWS:
+            shown = not self.rows[key].isHidden()
+            if key in self._above:
+                self._above[key].setVisible(shown and below)
+            below |= shown
+
+    def show_loudspeaker(self, state: str) -> None:
+        """Ask for an answer once the tone was played. state: of `LoudspeakerTest`."""
+        self.heard.setVisible(state == "asked")
+        self.tone.setEnabled(state != "playing")
+
+    def show_backup(self, *, chooses: bool, able: bool) -> None:
+        """What the button of the backup does. chooses: it asks for the folder; able: it can be
+        pressed."""
+        self.backup.setText(tr("home.backup_choose" if chooses else "home.backup_now"))
+        self.backup.setEnabled(able)
 
     def set_readiness(self, verdict: Readiness, *, starting: bool) -> None:
         """starting: the session is being opened; Start waits."""
