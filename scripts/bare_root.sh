@@ -27,11 +27,15 @@ root=$(cd "$work" && pwd)/$mode-root
 for tool in debootstrap unshare chroot zstd; do
   command -v "$tool" >/dev/null || { echo "$tool is missing: apt-get install debootstrap zstd"; exit 2; }
 done
-if [ ! -f "$root/.labapp-base" ]; then
-  rm -rf "$root"
-  debootstrap --variant=minbase bookworm "$root" >"$work/debootstrap.log"
-  touch "$root/.labapp-base"
+base=$(dirname "$root")/base
+if [ ! -f "$base/.labapp-base" ]; then
+  rm -rf "$base"
+  debootstrap --variant=minbase bookworm "$base" >"$work/debootstrap.log"
+  touch "$base/.labapp-base"
 fi
+# A checkout gets its Python, which is to be missing at first.
+if [ "$mode" = checkout ]; then rm -rf "$root"; fi
+[ -d "$root" ] || cp -a "$base" "$root"
 # As this machine reaches Debian's packages.
 cp /etc/apt/apt.conf.d/*proxy* "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
 clean() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 "$@"; }
@@ -44,7 +48,7 @@ if [ "$mode" = checkout ]; then
   inside apt-get install -y -qq --no-install-recommends git make ca-certificates >"$work/apt.log" 2>&1 ||
     { tail "$work/apt.log"; exit 1; }
   if inside sh -c 'command -v python3'; then echo "there is a Python in the bare root"; exit 1; fi
-  rm -rf "$root/root/labapp" "$root/trial" "$root"/var/cache/apt/archives/*.deb
+  rm -f "$root"/var/cache/apt/archives/*.deb
   mkdir -p "$root/trial/wheels"
   git clone --quiet --no-hardlinks "$here/.." "$root/root/labapp"
   index=()

@@ -74,8 +74,26 @@ def shots(folder: Path) -> Iterator[tuple[str, QWidget]]:
         researcher.set_shown(True)
         _wait(researcher)
         yield name, _settled(window)
+    yield from _forms(researcher, "")
     researcher.close()
     yield from _german(folder / "gradcam-distinction")
+
+
+def _forms(researcher: Researcher, before: str) -> Iterator[tuple[str, QWidget]]:
+    """The windows for a deposit and for answers from elsewhere, also with an error."""
+    researcher.open_deposit()
+    assert researcher.form is not None
+    yield f"{before}r10-deposit", researcher.form
+    researcher.form.requested.emit(["deposit", "nowhere", "--out", "deposit"])
+    _wait_for_form(researcher)
+    yield f"{before}r11-deposit-refused", researcher.form
+    researcher.open_merge()
+    yield f"{before}r12-merge", researcher.form
+
+
+def _wait_for_form(researcher: Researcher) -> None:
+    while researcher.form is not None and not researcher.form.go.isEnabled():
+        QApplication.processEvents()
 
 
 def _german(data: Path) -> Iterator[tuple[str, QWidget]]:
@@ -90,6 +108,7 @@ def _german(data: Path) -> Iterator[tuple[str, QWidget]]:
         researcher.set_shown(True)
         _wait(researcher)
         yield "de-r03-results", _settled(window)
+        yield from _forms(researcher, "de-")
         researcher.close()
     finally:
         language.speak(language.ENGLISH)

@@ -72,6 +72,14 @@ def make_app() -> QApplication:
     return app
 
 
+def make_offscreen_app() -> QApplication:
+    """As `make_app`, for pictures that go to files: no window appears on a display. An offscreen
+    platform that was chosen before, with its screens, stays."""
+    if not os.environ.get("QT_QPA_PLATFORM", "").startswith("offscreen"):
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    return make_app()
+
+
 def the_app() -> QApplication:
     """The application that was made, for its signals."""
     from PySide6.QtWidgets import QApplication

@@ -46,6 +46,7 @@ from labapp.ui.researcher.page import (
     read_results,
     usable,
 )
+from labapp.ui.researcher.sharing import DepositForm, MergeForm, SharingForm
 
 Stand = tuple[tuple[str, str, int], ...]
 """What results were computed from: id, state and events of each session."""
@@ -93,6 +94,9 @@ class Researcher(QObject):
         page.keep_requested.connect(self.keep)
         page.verify_requested.connect(self.verify)
         page.export_requested.connect(self.export)
+        self.form: SharingForm | None = None
+        page.deposit_requested.connect(self.open_deposit)
+        page.merge_requested.connect(self.open_merge)
 
     # --- what the home tells ----------------------------------------------------------------------
 
@@ -116,6 +120,8 @@ class Researcher(QObject):
         self._analysis.stop()
         self._work.stop()
         self._then = None
+        if self.form is not None:
+            self.form.close()
         self._show()
 
     def close(self) -> None:
@@ -216,6 +222,48 @@ class Researcher(QObject):
         doing = tr("researcher.saving", path=request.out)
         arguments = ["analyze", *paths, "--out", str(request.out), *formats]
         self._do(arguments, doing, told, self.page.set_state)
+
+    def open_deposit(self) -> None:
+        """Open the window for a deposit of the chosen sessions."""
+        if sessions := self.page.chosen():
+            self._open(DepositForm(self.page.colors, sessions, self._study), self._deposited)
+
+    def open_merge(self) -> None:
+        """Open the window for answers of the lab's survey tool."""
+        if own := self._own:
+            self._open(MergeForm(self.page.colors, own[0].path.parent), self._merged)
+
+    def _open(self, form: SharingForm, describe: Callable[[Ended], str]) -> None:
+        if self.form is not None:
+            self.form.close()
+            self.form.deleteLater()
+        self.form = form
+        study = self._study
+
+        def report(ended: Ended) -> None:
+            form.set_state(describe(ended) if ended.ok else _describe_end(ended),
+                           "good" if ended.ok else "alarm")  # fmt: skip
+            if ended.ok and isinstance(form, MergeForm):
+                self._done.pop(study, None)  # its results lack the answers
+                self._show()
+
+        def run(arguments: list[str]) -> None:
+            if not self._work.running:
+                self._do(arguments, tr("sharing.working"), report, form.set_state)
+
+        form.requested.connect(run)
+        form.set_busy(self._work.running)
+        form.show_form()
+
+    def _deposited(self, ended: Ended) -> str:
+        return tr("sharing.deposited", path=ended.after("deposit"))
+
+    def _merged(self, ended: Ended) -> str:
+        made = json_value(ended.output)
+        if not made["changed"]:
+            return tr("sharing.unchanged")
+        columns, sessions, left = (len(made[key]) for key in ("columns", "sessions", "left_out"))
+        return tr("sharing.merged", columns=columns, sessions=sessions, left=left)
 
     def _open_report(self) -> None:
         if (results := self._earlier(self._study)) is not None:
@@ -327,6 +375,8 @@ class Researcher(QObject):
     def _busy(self) -> None:
         analysing, working = self._analysis.running, self._work.running
         self.page.set_busy(analysing=analysing, working=working, can=bool(self._stand()))
+        if self.form is not None:
+            self.form.set_busy(working)
 
 
 def _describe_end(ended: Ended) -> str:

@@ -98,6 +98,7 @@ class ResearcherPage(QWidget):
     analyse_requested(), report_requested(), keep_requested(CopyRequest) : results; where to keep
         them.
     verify_requested(list[Path]), export_requested(ExportRequest) : the chosen sessions, or all.
+    deposit_requested(), merge_requested() : a window for a deposit; for a survey's answers.
     replay_requested(Path) : the session of a row.
     """
 
@@ -107,10 +108,13 @@ class ResearcherPage(QWidget):
     keep_requested = Signal(object)
     verify_requested = Signal(object)
     export_requested = Signal(object)
+    deposit_requested = Signal()
+    merge_requested = Signal()
     replay_requested = Signal(object)
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
+        self.colors = palette
         self.study = Combo(palette, tr("tab.study"))
         self.count = bits.label(role="secondary")
         self.sessions = SessionList(palette)
@@ -118,6 +122,14 @@ class ResearcherPage(QWidget):
         self.replay = Button(tr("button.replay"))
         self.verify = Button(tr("results.verify"))
         self.export = Button(tr("exchange.export_ask"))
+        # What is rarely done, in a menu.
+        self.deposit = Button(tr("sharing.deposit_menu"), parent=self)
+        self.merge = Button(tr("sharing.merge_menu"), parent=self)
+        self.deposit.hide()
+        self.merge.hide()
+        self.more = Button(tr("sharing.more"), "compact")
+        self.more.setAccessibleDescription(tr("sharing.more_hint"))
+        self.more.setToolTip(tr("sharing.more_hint"))
         self.deidentify = QCheckBox(tr("results.deidentified"))
         self.audio = QCheckBox(tr("results.with_sound"))
         self.flac = QCheckBox(tr("results.sound_flac"))
@@ -162,13 +174,18 @@ class ResearcherPage(QWidget):
         self.keep.clicked.connect(self._keep)
         self.verify.clicked.connect(lambda: self.verify_requested.emit(self.chosen()))
         self.export.clicked.connect(self._export)
+        self.more.clicked.connect(self._open_more)
+        self.deposit.clicked.connect(self.deposit_requested)
+        self.merge.clicked.connect(self.merge_requested)
         self.set_results(None, "", "")
         self._show_selection()
 
     def _left(self) -> QWidget:
-        card = bits.Card(tr("tab.sessions"))
+        card = bits.Card()
+        title = bits.ElidedLabel(tr("tab.sessions"), "title")
+        top = bits.fill(bits.row(None, theme.SPACE_S), (title, 1), self.more)
         head = bits.fill(QHBoxLayout(), (self.study, 1), self.count)
-        bits.fill(card.body, head, (self.sessions, 1), self.about)
+        bits.fill(card.body, top, head, (self.sessions, 1), self.about)
         boxes, buttons = (
             (self.deidentify, self.audio, self.flac, self.zipped),
             (self.replay, self.verify, self.export),
@@ -265,8 +282,8 @@ class ResearcherPage(QWidget):
         any_ = bool(self.sessions.lines)
         self.verify.setText(tr("results.verify_n", n=n) if n else tr("results.verify_all"))
         self.export.setText(tr("results.export_n", n=n) if n else tr("results.export_all"))
-        self.verify.setEnabled(any_)
-        self.export.setEnabled(any_)
+        for button in (self.verify, self.export, self.more):
+            button.setEnabled(any_)
         self.replay.setEnabled(n == 1 and replayable(self.sessions.selected()))
 
     def _replay(self, line: SessionSummary | None) -> None:
@@ -277,6 +294,9 @@ class ResearcherPage(QWidget):
         """What can be done with the sessions that are selected."""
         if self.sessions.selected() is not None:
             menu_of(self.sessions.viewport(), place, (self.replay, self.verify, self.export))
+
+    def _open_more(self) -> None:
+        menu_of(self.more, self.more.rect().bottomLeft(), (self.deposit, self.merge))
 
     def _voices(self) -> None:
         voices = tr("results.voices_identify")
