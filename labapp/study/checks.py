@@ -26,9 +26,9 @@ from labapp.base.errors import LabappError, StudyError
 from labapp.study import allocation, conditions
 from labapp.study.conditions import Scope, Value, as_tuple, matches, values_of
 from labapp.study.design import MODEL, SESSION, AnalysisPlan, Design, Hypothesis
-from labapp.study.flow import items_of, unroll, walk_items
+from labapp.study.flow import items_of, task_tests, unroll, walk_items
 from labapp.study.instruments import Instrument
-from labapp.study.instruments.asking import among, is_outside, never
+from labapp.study.instruments.asking import among, is_outside, never, places_of_parts
 from labapp.study.partial import Partial
 from labapp.study.plugins.item import Item
 from labapp.study.schema import Study
@@ -89,6 +89,12 @@ def _design(
                     (*place, "stages", "order"),
                     f"the design in line {located.line(('design',))} says the order",
                 )
+    tests = task_tests(study.flow)
+    for index, hypothesis in enumerate(() if partial.lacks("flow") else study.hypotheses):
+        if hypothesis.test is not None and hypothesis.test not in tests:
+            known = ", ".join(tests) or "none"
+            what = f"no task of the study has a test {hypothesis.test!r}; there are: {known}"
+            problem(("hypotheses", index, "test"), what)
     wrong = contradictions(
         study.design, study.analysis, study.hypotheses, study.factor_levels, partial.lacks
     )
@@ -290,7 +296,7 @@ def _faults(
     place: _QuestionnairePlace,
     instruments: Mapping[str, tuple[Instrument, Path, bytes]],
 ) -> Iterator[tuple[Path_, str]]:
-    own = [item.id for item in instrument.items]
+    own = list(places_of_parts(instrument))
     for index, item in enumerate(instrument.items):
         variables = {}
         impossible = False
@@ -343,12 +349,11 @@ def _of_another(
     if of not in instruments:
         return  # it cannot be read, which is told there
     other = instruments[of][0]
-    decider = next((item for item in other.items if item.id == own), None)
-    if decider is None:
-        known = ", ".join(item.id for item in other.items)
+    if own not in places_of_parts(other):
+        known = ", ".join(places_of_parts(other))
         yield f"the questionnaire {of!r} has no item {own!r}; it has: {known}"
         return
-    yield from never(name, decider, wanted)
+    yield from never(name, other.part(own), wanted)
 
 
 def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Path_, str]]:
@@ -513,6 +518,8 @@ def contradictions(
                 f"there is no contrast {effect.contrast!r}; there are: {known}",
             )
     for index, hypothesis in enumerate(hypotheses):
+        if hypothesis.test is not None:
+            continue
         place: Path_ = ("hypotheses", index)
         if names_known and hypothesis.contrast is not None and hypothesis.contrast not in names:
             yield (

@@ -439,7 +439,14 @@ class Hypothesis(Strict):
     """What is expected."""
 
     text: str = Field(min_length=1, description="The hypothesis in words.")
-    outcome: Measure = Field(description="The outcome that it is about.")
+    outcome: Measure = Field(
+        default="", description="The outcome that it is about; not where a task has the `test`."
+    )
+    test: Name | None = Field(
+        default=None,
+        description="The test of a task of the study that tests it, by its name; it stands instead "
+        "of an outcome, and says itself what is measured and how.",
+    )
     contrast: str | None = Field(
         default=None, description="The name of the contrast that tests it; else all levels differ."
     )
@@ -467,6 +474,10 @@ class Hypothesis(Strict):
     def _one_test(self) -> Self:
         if self.contrast is not None and self.term is not None:
             raise ValueError("either contrast or term")
+        if bool(self.outcome) == (self.test is not None):
+            raise ValueError("an outcome, or the test of a task")
+        if self.test is not None and (self.contrast or self.term or self.direction != "two-sided"):
+            raise ValueError("a test of a task without contrast, term and direction")
         return self
 
 
@@ -479,3 +490,13 @@ class Declared(Strict):
     missing: Missing = Missing()
     analysis: AnalysisPlan = AnalysisPlan()
     hypotheses: tuple[Hypothesis, ...] = ()
+
+    @property
+    def of_design(self) -> tuple[Hypothesis, ...]:
+        """The hypotheses that are tested by the design; a task tests the others."""
+        return of_design(self.hypotheses)
+
+
+def of_design(hypotheses: tuple[Hypothesis, ...]) -> tuple[Hypothesis, ...]:
+    """Those of hypotheses that are tested by the design, and not by a task."""
+    return tuple(each for each in hypotheses if each.test is None)

@@ -134,6 +134,12 @@ def items_of_tasks(flow: Sequence[Item]) -> Iterator[Item]:
     return (item for item in items_of(flow) if not item.inside())
 
 
+def task_tests(flow: Sequence[Item]) -> dict[str, registry.TaskTest]:
+    """By name the tests of the tasks of a flow, which hypotheses can name."""
+    kinds = dict.fromkeys(registry.task_type_of_item(item) for item in items_of_tasks(flow))
+    return {name: test for kind in kinds for name, test in kind.tests.items()}
+
+
 def blinds(flow: Sequence[Item]) -> bool:
     """Whether moderators are blind unless they say otherwise, because a task asks for it."""
     return any(registry.task_type_of_item(item).blinds for item in items_of_tasks(flow))

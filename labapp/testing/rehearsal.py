@@ -471,8 +471,8 @@ def watch_calls() -> Iterator[Seen]:
             gc.enable()
 
 
-def watch_machine(machine: PartMachine[Any], part: str, notes: Notes) -> PartMachine[Any]:
-    """The same machine, looked at. part: the id of its part. It stays of its class, for screens and
+def watch_machine(machine: PartMachine[Any], part: str, notes: Notes) -> None:
+    """Look at what a machine does. part: the id of its part. It stays of its class, for screens and
     simulated participants ask for that."""
     cls = type(machine)
     # How often in a row a command led to nothing in a state; that command; that state.
@@ -545,7 +545,6 @@ def watch_machine(machine: PartMachine[Any], part: str, notes: Notes) -> PartMac
     if hasattr(machine, "__dict__"):
         del looked_at["__slots__"]
     object.__setattr__(machine, "__class__", type(cls.__name__, (cls,), looked_at))
-    return machine
 
 
 def _own(machine: Any) -> str:

@@ -253,7 +253,7 @@ class JoinController(QObject):
                 self.window.say(tr("join.fetching"))
             case wire.Rows(rows) if self.session is None:
                 self._rows += rows
-            case wire.Rows() | wire.Now() if self.session is not None:
+            case wire.Rows() | wire.Now() | wire.Model() if self.session is not None:
                 self._follow(message)
             case wire.Ready() if self.session is None:
                 self._open()

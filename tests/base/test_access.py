@@ -188,6 +188,21 @@ def test_the_command_that_closes_a_folder_can_be_run_as_it_stands(
     assert access.wide(folder, private=private) == ""
 
 
+def test_the_labs_group_may_read_all_but_what_is_private(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import grp
+
+    monkeypatch.setenv(access.GROUP, grp.getgrgid(os.getegid()).gr_name)
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o770)
+    assert access.wide(folder) == ""
+    assert access.wide(folder, private=True) == "drwxrwx---"
+    folder.chmod(0o775)
+    assert access.wide(folder) == "drwxrwxr-x"
+
+
 def test_a_wide_data_folder_is_warned_of_everywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -86,6 +86,7 @@ def test_no_study_but_the_published_ones_repeats_anything() -> None:
     assert others == {
         "quickstart", "dsprites-demo", "calibration", "concept-repair", "concept-repair-crowd",
         "concept-repair-shapes", "concept-repair-birds", "concept-audit", "concept-foresight",
+        "concept-forecast",
     }  # fmt: skip
     assert all(study(name).study.replicates is None for name in others)
 

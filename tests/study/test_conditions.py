@@ -174,6 +174,21 @@ def test_what_is_meant_is_in_order(tmp_path: Path) -> None:
     assert faults(tmp_path) == []
 
 
+@pytest.mark.parametrize("where", ["", "before."], ids=["inside", "of another questionnaire"])
+def test_nothing_follows_from_an_item_that_can_have_several_values(
+    where: str, tmp_path: Path
+) -> None:
+    """Who ticks both is asked the last item."""
+    tools = BEFORE.partition("items:\n")[2].partition("  - {id: age")[0]
+    asked = "  - {id: %s, kind: statement, identifying: no, text: How, only_if: {%s}}\n"
+    items = (
+        tools if not where else "",
+        asked % ("how", f"{where}tools: python"),
+        asked % ("too", f"{where}tools: matlab, how: 1"),
+    )
+    assert faults(tmp_path, use=USE.replace("items:\n", "items:\n" + "".join(items))) == []
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line", "key", "what"),
     [

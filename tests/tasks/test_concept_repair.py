@@ -275,3 +275,15 @@ def test_no_event_tells_what_is_true(tmp_path: Path) -> None:
     for payload in vars(events).values():
         if dataclasses.is_dataclass(payload):
             assert not secret & {field.name for field in dataclasses.fields(payload)}, payload
+
+
+def test_a_withheld_answer_is_in_no_event_and_ends_the_picture(tmp_path: Path) -> None:
+    given = play(tmp_path, instruction="foresight", foresee="all", answers="withheld")
+    given.send(PickAnswer(SAME, BY))
+    told = kinds(given.send(Foretell(True, BY)))
+    assert told == ["answer.foretold", "repair.ended", "trial.ended"]
+    assert not any(event.kind == "concept.set" for event in given.events)
+    asked = given.asked
+    assert asked is not None
+    assert asked.number == 2
+    assert given.machine.fold(given.events) == given.state

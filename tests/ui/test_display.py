@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from labapp.ui import qtapp
@@ -42,3 +44,14 @@ def test_another_display_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(qtapp, "_probe", lambda: "no answer")
     assert not qtapp.choose().visible
     assert qtapp.make_child_environment() == {}
+
+
+def test_pictures_for_files_keep_the_screens_that_were_chosen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(qtapp, "make_app", lambda: made.append(os.environ["QT_QPA_PLATFORM"]))
+    for platform in ("offscreen:configfile=screens.json", "xcb", ""):
+        monkeypatch.setenv("QT_QPA_PLATFORM", platform)
+        qtapp.make_offscreen_app()
+    assert made == ["offscreen:configfile=screens.json", "offscreen", "offscreen"]

@@ -209,6 +209,18 @@ def test_a_model_that_is_damaged_while_the_home_is_open_is_told_until_it_is_mend
     ready(home, qtbot)
 
 
+def test_where_a_model_is_gone_nothing_is_said_of_decoders(
+    home: HomeController, own_model: Path, qtbot: QtBot
+) -> None:
+    ready(home, qtbot)
+    decoders = home.view.ready.rows["decoders"]
+    assert decoders.icon.state == "ok"
+    own_model.rename(own_model.with_name("gone"))
+    home._show_plan()
+    assert decoders.icon.state == "warn"
+    assert not home.view.ready.start_button.isEnabled()
+
+
 def test_a_data_folder_that_is_a_file_is_told_with_what_to_do(
     home: HomeController, qtbot: QtBot
 ) -> None:

@@ -250,6 +250,15 @@ def test_states_of_the_voice_are_told_apart(
     assert (said.headline, said.prompt) == (headline, prompt)
 
 
+def test_a_label_has_the_role_and_the_tone_that_its_colour_needs(qtbot: QtBot) -> None:
+    made = bits.label("Too loud", "clip", tone="alarm")
+    qtbot.addWidget(made)
+    assert (made.property("role"), made.property("tone")) == ("clip", "alarm")
+    plain = bits.label("Voice heard")
+    qtbot.addWidget(plain)
+    assert (plain.property("role"), plain.property("tone")) == (None, None)
+
+
 @pytest.mark.parametrize(
     ("expected_s", "headline", "prompt"),
     [

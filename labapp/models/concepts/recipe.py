@@ -43,7 +43,7 @@ from labapp.models.datasets.split import Float32, Int64
 from labapp.models.representations import recipe
 from labapp.models.representations.recipe import ID_PATTERN, Part
 
-_NOISE = 5
+NOISE = 5
 """Stream of the seed that noise comes from; rows, backgrounds and divisions have others."""
 
 
@@ -196,7 +196,7 @@ def _prepare_data(data: PictureData | BirdsData, split: ConceptSplit, size: Size
     shape = data.shape(size)
 
     def prepare(rows: ConceptRows, part: int) -> ConceptRows:
-        change = _preparing(shape, data.noise, (data.seed, _NOISE, part))
+        change = preparing(shape, data.noise, (data.seed, NOISE, part))
         return ConceptRows(ChangedRows(rows.rows, change), rows.concepts_of, rows.labels_of)
 
     prepared = replace(split, train=prepare(split.train, 0), test=prepare(split.test, 1))
@@ -217,7 +217,7 @@ def _limit_rows(split: ConceptSplit, size: Size, seed: int) -> ConceptSplit:
     return split
 
 
-def _preparing(
+def preparing(
     shape: tuple[int, int, int], noise: float, entropy: tuple[int, ...]
 ) -> Callable[[Float32, Int64], Float32]:
     """Pictures as learners see them: averaged to `shape`, with noise, in steps of 1/255; the noise
@@ -246,7 +246,6 @@ def _official(pictures: str, folder: Path | None, name: str) -> Path | None:
     if folder is None:
         raise DatasetError(
             f"The file {name}, which the model learns from, does not come with labapp.",
-            safe="Nothing was changed.",
             todo="Give the folder that holds it with --data.",
         )
     return folder / name

@@ -45,7 +45,7 @@ from labapp.models.metrics.ois import ois
 from labapp.models.metrics.probes import completeness_of
 from labapp.models.metrics.roc import class_accuracy
 from labapp.models.representations.torch_backend import weights_of
-from labapp.models.stimuli.interventions import AS_IT_IS, OFF, Answers, states
+from labapp.models.stimuli.interventions import AS_IT_IS, OFF, Answers, single_states, states
 from labapp.models.training import loop
 from labapp.models.training.loop import Progress, Provenance, Run, StepResult, run_steps, versions
 
@@ -395,11 +395,12 @@ class Interventions:
     def _each(self, score: TaskScore, choices: Iterable[Bool]) -> Float64:
         return np.array([score(self.logits(chosen), self.labels) for chosen in choices])
 
-    def answers(self) -> Answers:
+    def answers(self, *, single: bool = False) -> Answers:
         """Probabilities of classes in every state, in the order of
-        `labapp.models.stimuli.interventions.states`: shape (n, 3^k, classes)."""
+        `labapp.models.stimuli.interventions.states`: shape (n, 3^k, classes); of single changes
+        alone (n, 1 + 2 k, classes), as `single_states`."""
         table: Answers | None = None
-        every = states(self.count)
+        every = single_states(self.count) if single else states(self.count)
         for number, state in enumerate(every):
             codes = self.codes.copy()
             for j, s in enumerate(state):

@@ -27,7 +27,7 @@ import numpy as np
 
 from labapp.base.errors import StimuliError
 from labapp.models.stimuli import interventions, pictures, score_files
-from labapp.models.stimuli.interventions import AS_IT_IS, Answers
+from labapp.models.stimuli.interventions import Answers
 from labapp.models.stimuli.library import format_place
 from labapp.models.stimuli.manifest import Box, FinalSteps, Manifest, Photo, Row
 from labapp.models.stimuli.sources import PLACES, Loc, ReadableSet, SetSource, readable
@@ -365,9 +365,13 @@ def intervention_file_faults(
     picture_files.files[ref] = content
     if not stimulus_set.whole:
         return  # which row is of which photo cannot be told
-    wanted = (len(manifest.photos), 3 ** len(manifest.concepts), len(manifest.classes))
-    if answers.shape != wanted:
-        yield ("answers",), f"{ref!r} has the shape {answers.shape}; {wanted} is needed"
+    every, single = (
+        (len(manifest.photos), rows, len(manifest.classes))
+        for rows in interventions.counts(len(manifest.concepts))
+    )
+    if answers.shape not in (every, single):
+        fault = f"{ref!r} has the shape {answers.shape}; {every} is needed, or {single} of single"
+        yield ("answers",), f"{fault} changes"
         return
     for number, photo in enumerate(manifest.photos):
         for inner, fault in answer_faults(photo, manifest, answers[number]):
@@ -380,9 +384,13 @@ def answer_faults(photo: Photo, manifest: Manifest, answers: Answers) -> Iterato
     count = len(manifest.concepts)
     if photo.truth not in classes or {len(photo.beliefs), len(photo.concepts)} != {count}:
         return
-    answer = classes[int(answers[interventions.place([AS_IT_IS] * count)].argmax())]
+    answer = classes[int(answers[0].argmax())]  # as the model has it
     if photo.prediction in classes and photo.prediction != answer:
         yield ("prediction",), f"found {photo.prediction!r}, but the answers have {answer!r}"
+    if len(answers) != 3**count:
+        if photo.item is not None:
+            yield ("item",), "leave it out: answers to single changes alone do not show it"
+        return
     truth = classes.index(photo.truth)
     item = interventions.item_type(answers, photo.beliefs, photo.concepts, truth)
     if photo.item != item:
@@ -602,7 +610,8 @@ class PictureFiles:
         except StimuliError as error:
             self._said[ref] = f"{error.what} {error.todo}"
             return self._said[ref]
-        self.files[ref] = content
+        if not pictures.is_shared(ref):
+            self.files[ref] = content
         self.sizes[ref] = (pixels.shape[1], pixels.shape[0])
         self._means[ref] = _mean(pixels)
         if pixels.ndim == 2:

@@ -3,12 +3,19 @@
 A state says of each concept whether it is as the model has it, set off or set on. Its place in the
 table of answers is the state read as a number of base 3, the first concept first. So a session
 needs no model: what a correction leads to is looked up.
+
+Where people only forecast what one change does, a table of single changes is enough: the state as
+the model has it, then each concept set off and set on. It is fifty times as small with six
+concepts.
+
+What a change does beside what the rule card says of it: `change_type`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations, product
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +23,8 @@ from numpy.typing import NDArray
 from labapp.models.stimuli.manifest import ItemType
 
 Answers = NDArray[np.float16]
-"""Probabilities of the classes, shape (photos, 3^k, classes), or without the first."""
+"""Probabilities of the classes, shape (photos, 3^k, classes), or without the first; of single
+changes alone 1 + 2 k in place of 3^k."""
 State = tuple[int, ...]
 """Of each concept one of `AS_IT_IS`, `OFF` and `ON`."""
 AS_IT_IS, OFF, ON = 0, 1, 2
@@ -37,6 +45,80 @@ def place(state: Sequence[int]) -> int:
     for step in state:
         number = 3 * number + step
     return number
+
+
+def single_states(concepts: int) -> tuple[State, ...]:
+    """The states with at most one concept set, in the order of a table of single changes."""
+    as_it_is = (AS_IT_IS,) * concepts
+    changed = (
+        (*as_it_is[:place], to, *as_it_is[place + 1 :])
+        for place, to in product(range(concepts), (OFF, ON))
+    )
+    return (as_it_is, *changed)
+
+
+def counts(concepts: int) -> tuple[int, int]:
+    """How many states a table of so many concepts can have: of all states, of single changes."""
+    return 3**concepts, 1 + 2 * concepts
+
+
+def row_of(state: Sequence[int], rows: int) -> int:
+    """Where a state stands in a table of so many rows. Raises ValueError where it has only single
+    changes, and the state has several."""
+    if rows == 3 ** len(state):
+        return place(state)
+    changed = [(concept, to) for concept, to in enumerate(state) if to != AS_IT_IS]
+    if len(changed) > 1:
+        raise ValueError(f"a table of single changes has no answer to {len(changed)} changes")
+    return 1 + 2 * changed[0][0] + changed[0][1] - OFF if changed else 0
+
+
+ChangeType = Literal["follows", "stays", "leaks", "holds", "strays"]
+"""What a change does beside what the rule card says. `follows`: the card says that the answer
+moves, and it does so; `stays`: the card says that it stays, and it does; `leaks`: the card says
+that it stays, and it moves; `holds`: the card says that it moves, and it stays; `strays`: it moves
+to another class than the card says."""
+CHANGE_TYPES: tuple[ChangeType, ...] = get_args(ChangeType)
+
+
+def class_by_card(rules: Sequence[Mapping[int, bool]], on: Sequence[bool]) -> int | None:
+    """The place of the first class that these concepts make by the rule card; None for none."""
+    for number, rule in enumerate(rules):
+        if rule and all(on[concept] == there for concept, there in rule.items()):
+            return number
+    return None
+
+
+def change_type(
+    answers: Answers, rules: Sequence[Mapping[int, bool]], beliefs: Sequence[float], change: State
+) -> ChangeType | None:
+    """What a change from the state as the model has it does. None where the rule card does not
+    give the model's first answer, or makes no class of what is then set and believed.
+
+    Parameters
+    ----------
+    answers : array of float16, shape (states, classes)
+        Of the photo: of all states, or of single changes.
+    rules : of each class, by number of the concept whether it must be on or off.
+    beliefs : how sure the model is of each concept.
+    change : the state after it.
+    """
+    believed = [is_predicted_on(belief) for belief in beliefs]
+    then = [
+        there if to == AS_IT_IS else to == ON for there, to in zip(believed, change, strict=True)
+    ]
+    before, after = class_by_card(rules, believed), class_by_card(rules, then)
+    first, answer = (
+        int(answers[row_of(state, len(answers))].argmax())
+        for state in ((AS_IT_IS,) * len(beliefs), change)
+    )
+    if before != first or after is None:
+        return None
+    if after == before:
+        return "stays" if answer == first else "leaks"
+    if answer == first:
+        return "holds"
+    return "follows" if answer == after else "strays"
 
 
 def set_to(concept: bool) -> int:

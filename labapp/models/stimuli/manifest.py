@@ -46,19 +46,23 @@ SET_ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 FILE = r"[^/\\:\x00-\x1f][^\\:\x00-\x1f]*\.([pP][nN][gG]|[jJ][pP][eE]?[gG])"
 SCORES = r"^[^/\\:\x00-\x1f][^\\:\x00-\x1f]*\.npy$"
 BIRD = r"bird:[0-9]+:(train|validation|test):[0-9]+:[0-9]+"
-PICTURE = rf"^({FILE}|{BIRD})$"
+SHARED = rf"set:[a-z0-9]+(-[a-z0-9]+)*/{FILE}"
+PICTURE = rf"^({FILE}|{BIRD}|{SHARED})$"
 PATTERNS = {
     ID: "letters A to Z, digits, _ . and - are allowed, a letter or digit first",
     LANGUAGE: "give a language by its code, such as de or de-AT",
     SET_ID: "lower-case letters a to z and digits are allowed, with - between them",
     SCORES: "name a .npy file below the folder",
-    PICTURE: "name a .png or .jpg file below the folder, or bird:SEED:PART:SPECIES:NUMBER",
+    PICTURE: "name a .png or .jpg file below the folder, one of another set as set:ID/FILE, or "
+    "bird:SEED:PART:SPECIES:NUMBER",
 }
 """What the patterns allow, in words."""
 Id = Annotated[str, Field(pattern=ID, max_length=100)]
 Picture = Annotated[str, Field(pattern=PICTURE, max_length=300)]
-"""A picture: the name of a PNG or JPEG file in the folder, or `bird:SEED:PART:SPECIES:NUMBER`, a
-bird that is painted where it is needed (labapp.models.datasets.birds; SPECIES from 0)."""
+"""A picture: the name of a PNG or JPEG file in the folder; `set:ID/FILE`, a file of the set whose
+folder ID stands beside this one, so that sets of several models need their pictures once; or
+`bird:SEED:PART:SPECIES:NUMBER`, a bird that is painted where it is needed
+(labapp.models.datasets.birds; SPECIES from 0)."""
 ScoreFile = Annotated[str, Field(pattern=SCORES, max_length=300)]
 """Scores of pixels: the name of a .npy file with real numbers, shape (rows, columns); each stands
 for a block of the picture, whose height and width are whole multiples of it."""

@@ -1,7 +1,7 @@
 """Pictures of stimulus sets as pixels: files, and birds painted from their seed.
 
-A picture is a reference as the manifest has it: the name of a file in the set's folder, or
-`bird:SEED:PART:SPECIES:NUMBER`.
+A picture is a reference as the manifest has it: the name of a file in the set's folder,
+`set:ID/FILE` for one in the folder of the set beside it, or `bird:SEED:PART:SPECIES:NUMBER`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 UInt8 = NDArray[np.uint8]
 
-BIRD = "bird:"
+BIRD, SHARED = "bird:", "set:"
 PICTURE = "picture"
 """What a file is called in messages."""
 PHOTO_PX, PROTOTYPE_PX = 512, 384
@@ -36,6 +36,11 @@ FORMATS = {"PNG": (".png",), "JPEG": (".jpg", ".jpeg")}
 
 def is_bird(ref: str) -> bool:
     return ref.startswith(BIRD)
+
+
+def is_shared(ref: str) -> bool:
+    """Whether a picture is a file of another set."""
+    return ref.startswith(SHARED)
 
 
 def bird_ref(seed: int, part: str, species: int, number: int) -> str:
@@ -78,6 +83,11 @@ def paint_bird(ref: str, size: int | None = None) -> UInt8:
 def path_of(folder: Path, ref: str, what: str = PICTURE) -> Path:
     """The file of a picture, or of `what` else. Raises StimuliError: its name leads out of the
     folder."""
+    if is_shared(ref):
+        other, *names = PurePosixPath(ref.removeprefix(SHARED)).parts or ("",)
+        file = "/".join(names)
+        if file and not is_shared(file) and other not in ("", ".", "..", "/") and "\\" not in other:
+            return path_of(folder.parent / other, file, what)
     parts = PurePosixPath(ref).parts
     path = folder.joinpath(*parts)
     if not parts or ref.startswith("/") or ".." in parts or "\\" in ref:

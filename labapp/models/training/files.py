@@ -172,7 +172,7 @@ def pack_weights(weights: Mapping[str, NDArray[np.floating]]) -> bytes:
 
 
 def pack_arrays(arrays: dict[str, Float32]) -> bytes:
-    """An npz file, the same bytes for the same arrays (numpy dates its members 1980)."""
+    """An npz file, compressed; the same bytes for the same arrays (numpy dates members 1980)."""
     stream = io.BytesIO()
-    np.savez(stream, allow_pickle=False, **arrays)
+    np.savez_compressed(stream, allow_pickle=False, **arrays)
     return stream.getvalue()

@@ -40,7 +40,15 @@ from labapp.base.report.page import (
     two_lines,
 )
 from labapp.base.report.page import page as whole_page
-from labapp.study.design import AnalysisPlan, Contrast, Declared, Design, Hypothesis, SmallestEffect
+from labapp.study.design import (
+    AnalysisPlan,
+    Contrast,
+    Declared,
+    Design,
+    Hypothesis,
+    SmallestEffect,
+    of_design,
+)
 from labapp.study.loading import LoadedStudy
 
 if TYPE_CHECKING:
@@ -165,7 +173,7 @@ def plan_contrasts(loaded: LoadedStudy, pilot: Sequence[Path]) -> list[ContrastP
         )
     pilots = _pilots(loaded, pilot) if pilot else {}
     return [
-        _plan_contrast(outcome, smallest, plan, design, study.hypotheses, pilots)
+        _plan_contrast(outcome, smallest, plan, design, of_design(study.hypotheses), pilots)
         for outcome, smallest in plan.smallest_effect.items()
     ]
 
@@ -177,7 +185,7 @@ def left_out(loaded: LoadedStudy) -> list[str]:
     plan, smallest = study.analysis, study.analysis.smallest_effect
     planned = {effect.contrast for effect in smallest.values()}
     contrasts = [each.name for each in plan.contrasts if each.name not in planned]
-    tested = (*plan.outcomes.primary, *(each.outcome for each in study.hypotheses))
+    tested = (*plan.outcomes.primary, *(each.outcome for each in of_design(study.hypotheses)))
     outcomes = [name for name in dict.fromkeys(tested) if name not in smallest]
     return [
         f"Not planned, for no smallest effect of {of} is declared: {', '.join(names)}."

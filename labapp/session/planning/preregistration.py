@@ -25,8 +25,8 @@ from labapp.session import folder
 from labapp.session.gate import gate
 from labapp.session.planning.files import create_folder
 from labapp.study.conditions import Value, as_tuple
-from labapp.study.design import SESSION, Contrast, Design, Hypothesis, SmallestEffect
-from labapp.study.flow import items_of, walk_items
+from labapp.study.design import SESSION, Contrast, Design, Hypothesis, SmallestEffect, of_design
+from labapp.study.flow import items_of, task_tests, walk_items
 from labapp.study.loading import LoadedStudy
 from labapp.study.measures import items, meanings, scores
 from labapp.study.people import Visits
@@ -87,13 +87,11 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
     ExportExists, DataFolderError : the folder exists or cannot be written.
     """
     study = loaded.study
-    if not study.hypotheses or not (
-        study.analysis.outcomes.primary or study.analysis.outcomes.secondary
-    ):
+    outcomes = study.analysis.outcomes.primary or study.analysis.outcomes.secondary
+    if not study.hypotheses or (of_design(study.hypotheses) and not outcomes):
         lacking = "hypotheses" if not study.hypotheses else "analysis.outcomes"
         raise UsageError(
             f"{loaded.path}: there is nothing to register yet: the study declares no {lacking}.",
-            safe="Nothing was written.",
             todo="Declare `hypotheses` and `analysis: {outcomes: {primary: [...]}}` in the study "
             "file. `labapp studies schema` says what can stand there.",
         )
@@ -167,6 +165,9 @@ class _Facts:
         self.loaded, self.study, self.sessions = loaded, loaded.study, sessions
         self.plans, self.frozen = plans, frozen
         self.design = self.study.design or Design()
+        known = task_tests(self.study.flow)
+        named = (each.test for each in self.study.hypotheses if each.test is not None)
+        self.tests = {name: known[name] for name in dict.fromkeys(named)}
         self.plan = self.study.analysis
 
     def aspredicted(self) -> Answers:
@@ -221,6 +222,8 @@ class _Facts:
         )
 
     def _describe_test(self, hypothesis: Hypothesis) -> str:
+        if hypothesis.test is not None:
+            return f"Tested by “{hypothesis.test}” (see the analyses). {_DIRECTIONS['two-sided']}"
         if hypothesis.term is not None:
             term = " × ".join(hypothesis.term)
             return f"Tested by the term {term} of the analysis of {hypothesis.outcome}."
@@ -235,9 +238,15 @@ class _Facts:
     def _outcomes(self) -> str:
         outcomes = self.plan.outcomes
         roles = {"primary": outcomes.primary, "secondary": outcomes.secondary}
-        return "\n".join(
+        lines = [
             f"* {role}: {self._measure(name)}" for role, names in roles.items() for name in names
-        )
+        ]
+        lines += [
+            f"* {each.role}: {self.tests[each.test].measure} (test “{each.test}”)"
+            for each in self.study.hypotheses
+            if each.test is not None
+        ]
+        return "\n".join(lines)
 
     def _measure(self, name: str) -> str:
         for table in ("stages", "trials"):
@@ -304,6 +313,13 @@ class _Facts:
         return f"Covariates and measured groups: {', '.join(names)}." if names else ""
 
     def _analyses(self) -> str:
+        """How the hypotheses are tested: those of tasks, then those of the design."""
+        told = [f"* “{name}”: {test.method}" for name, test in self.tests.items()]
+        outcomes = self.plan.outcomes.primary or self.plan.outcomes.secondary
+        by_design = [self._analyses_by_design()] if outcomes or not told else []
+        return "\n\n".join(filter(None, ["\n".join(told), *by_design]))
+
+    def _analyses_by_design(self) -> str:
         between, within = bool(self.design.between), bool(self.design.within_levels)
         anova = {
             (True, True): "mixed analyses of variance",

@@ -167,6 +167,7 @@ class Link:
         self._lock = threading.Lock()
         self._out: asyncio.Queue[msgspec.Struct] | None = None
         self._sent_number = 0
+        self._wanted: set[str] = set()
         self._pings: dict[int, int] = {}
         self._leaving = self._held = False
         self._over = asyncio.Event()
@@ -194,6 +195,11 @@ class Link:
         """Whether sound is to come."""
         self._hears = on
         self._send(wire.Hear(on))
+
+    def want(self, model: str) -> None:
+        """Have the files of a model sent; `wire.Model` is delivered once they are here."""
+        self._wanted.add(model)
+        self._send(wire.Want(model))
 
     def hand_over(self, to: int) -> None:
         """Let somebody else moderate; 0: the session's own computer."""
@@ -336,6 +342,8 @@ class Link:
         self._out, self._sent_number = asyncio.Queue(), 0
         self._put(wire.Hear(self._hears))
         self._send_asked()
+        for model in tuple(self._wanted):
+            self._put(wire.Want(model))
         tasks = [
             asyncio.create_task(self._write(socket, self._out)),
             asyncio.create_task(self._ping()),
@@ -430,6 +438,9 @@ class Link:
                         raise wire.WireError("Events are missing.")
                     self._last_seq = rows[-1][0]
                     self._deliver(wire.Rows(rows))
+            case wire.Model(model):
+                self._wanted.discard(model)
+                self._deliver(message)
             case wire.Done(number):
                 with self._lock:
                     self._asked.pop(number, None)
@@ -471,7 +482,7 @@ class Link:
         """Where a file of the session is kept. Raises WireError for a place outside."""
         parts = PurePosixPath(name).parts
         odd = any(part in ("..", ".", "/") or set(part) & set("\\:\0") for part in parts)
-        if len(parts) < 2 or parts[0] not in (STUDY, STIMULI) or odd:
+        if len(parts) < 2 or parts[0] not in (STUDY, STIMULI, wire.MODELS) or odd:
             raise wire.WireError("A file has a place outside of the session.")
         return self._folder.joinpath(*parts)
 

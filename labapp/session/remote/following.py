@@ -60,7 +60,7 @@ class FollowedSession:
         rows: Sequence[wire.Row],
         post: Callable[[Callable[[], None]], None],
     ) -> None:
-        self.link, self.clock = link, link.clock
+        self.link, self.clock, self._folder = link, link.clock, folder
         self.past: list[Event] = []
         self.stalled = False
         self._sound = SoundState()
@@ -79,15 +79,20 @@ class FollowedSession:
         models = dict.fromkeys(models_of(self.machine.parts), "")
         self.decoders = RecordedDecoders(models | cards)
         self.gallery = self._gallery(folder, names)
-        self._renderer = PictureRenderer(
-            self.decoders, frozenset(), post, lambda command: self.tell()
-        )
+        self._post = post
+        self._renderer = self._new_renderer()
+        for model in self.decoders:
+            if self.decoders.misses(model):
+                link.want(model)
         self.error: Exception | None = None
         self.state: SessionState = self.machine.initial()
         for event, payload in events:
             self.past.append(event)
             self._fold(event, payload)
         self._show()
+
+    def _new_renderer(self) -> PictureRenderer:
+        return PictureRenderer(self.decoders, frozenset(), self._post, lambda command: self.tell())
 
     def _gallery(self, folder: Path, names: dict[str, str]) -> RecordedGallery | None:
         parts = self.machine.parts
@@ -109,6 +114,12 @@ class FollowedSession:
                 self.tell()
             case wire.Now():
                 self._now = message
+            case wire.Model(model, place) if place:
+                self.decoders.place(model, self._folder / place)
+                self._renderer.close()
+                self._renderer = self._new_renderer()
+                self._show()
+                self.tell()
 
     def _fold(self, event: Event, payload: Payload) -> None:
         self.state = self.machine.apply(self.state, event, payload)

@@ -48,6 +48,7 @@ from labapp.record.events.remote import (
 )
 from labapp.session.opening import OpenSession
 from labapp.session.remote import wire
+from labapp.session.runner import Timer
 
 NOW_S = 0.1
 """Between two reports of level and disk."""
@@ -176,6 +177,7 @@ class RemoteHost:
         self.listening = Listening()
         self._queue: queue.Queue[msgspec.Struct | Event | None] = queue.Queue(QUEUE)
         self._names: dict[int, str] = {}
+        self._next: Timer | None = None
         self._closed = self._told_opened = False
         self._looks = 0
         self._free: int | None = None
@@ -225,6 +227,8 @@ class RemoteHost:
         if self._told_opened:
             self._emit(RemoteClosed())
         self._closed = True
+        if self._next is not None:
+            self._next.cancel()
         self._opened.overhear(None)
         self._runner.journal.unsubscribe(self._take_event)
         self.listening = Listening()
@@ -314,7 +318,7 @@ class RemoteHost:
         streams = None if runner.streams is None else runner.streams_received
         self._put(wire.Now(level, runner.saved_ago_s, self._free, streams))
         wait_s = NOW_S / max(runner.clock.real_seconds(NS), 1e-9)
-        runner.scheduler.call_later(wait_s, self._report)
+        self._next = runner.scheduler.call_later(wait_s, self._report)
 
     def _tell_people(self) -> None:
         people = [wire.Person(m.number, m.name, m.role, m.linked) for m in self.members.values()]

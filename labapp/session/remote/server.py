@@ -39,6 +39,8 @@ from websockets.exceptions import ConnectionClosed
 from labapp import __version__
 from labapp.base.errors import LabappError
 from labapp.base.reading import files
+from labapp.base.reading.values import json_value
+from labapp.record.events.lifecycle import DecoderWarmed
 from labapp.record.journal.layout import STIMULI, STUDY
 from labapp.record.journal.read import extent, read_rows
 from labapp.session.remote import wire
@@ -241,12 +243,11 @@ class SessionServer:
 
     async def close(self) -> None:
         """Listen no more, and end all links."""
-        links = [member.link for member in self._members.values() if member.link is not None]
-        for link in links:
+        for link in self._links():
             link.put(wire.encode(wire.Over("closed")))
         until_s = time.monotonic() + FAREWELL_S
-        while any(link.waits for link in links) and time.monotonic() < until_s:
-            await asyncio.sleep(0.02)
+        while any(link.waits for link in self._links()) and time.monotonic() < until_s:
+            await asyncio.sleep(0.01)
         servers, self._servers = self._servers, []
         for server in servers:
             server.close()
@@ -473,11 +474,20 @@ class SessionServer:
         for path, (sha256, size, source) in listed.items():
             if sha256 in have:
                 link.put(wire.encode(wire.Kept(path, sha256)))
-                continue
-            for begins in range(0, max(size, 1), wire.CHUNK):
-                link.put(partial(_read_piece, path, sha256, source, begins))
+            else:
+                _put_file(link, path, sha256, size, source)
         link.put(wire.encode(wire.Ready()))
         link.put(self._people)
+
+    async def _put_model(self, link: _Link, model: str) -> None:
+        """Send the files of a model of the session, none of which is a program."""
+        warmed = (json_value(row[10]) for row in self._rows if row[5] == DecoderWarmed.kind)
+        known = any(fields.get("model") == model for fields in warmed)
+        sources = await asyncio.to_thread(_list_model, model) if known else []
+        folder = f"{wire.MODELS}/{hashlib.sha256(model.encode()).hexdigest()[:16]}"
+        for source, size, sha256 in sources:
+            _put_file(link, f"{folder}/{source.name}", sha256, size, source)
+        link.put(wire.encode(wire.Model(model, folder if sources else "")))
 
     async def _send(self, link: _Link) -> None:
         """Send what there is, until the link ends or takes nothing for too long."""
@@ -500,6 +510,8 @@ class SessionServer:
                 link.put_pong(wire.encode(wire.Pong(number, session_ns)))
             case wire.Hear(on):
                 link.hears = on
+            case wire.Want(model):
+                await self._put_model(link, model)
             case _:
                 self._tell(wire.FromSomebody(member.number, message))
                 await asyncio.sleep(BETWEEN_S)
@@ -514,6 +526,25 @@ class _Refusal(Exception):
 async def _refuse(socket: ServerConnection, reason: wire.Refusal) -> None:
     with suppress(ConnectionClosed):
         await socket.send(wire.encode(wire.Refused(reason, __version__)))
+
+
+def _sha256(path: Path) -> bytes:
+    with files.open_file(path, largest=wire.LARGEST_FILE) as stream:
+        return hashlib.file_digest(stream, "sha256").digest()
+
+
+def _put_file(link: _Link, path: str, sha256: bytes, size: int, source: Path) -> None:
+    for begins in range(0, max(size, 1), wire.CHUNK):
+        link.put(partial(_read_piece, path, sha256, source, begins))
+
+
+def _list_model(model: str) -> list[tuple[Path, int, bytes]]:
+    # Loaded when it is wanted: few sessions have models that another computer lacks.
+    from labapp.models.representations.package import files_of
+
+    with suppress(OSError, LabappError):
+        return [(path, path.stat().st_size, _sha256(path)) for path in files_of(model)]
+    return []
 
 
 def _limit_unsent(socket_: ServerConnection) -> None:
@@ -548,9 +579,7 @@ class FileList:
                         relative, stat = path.relative_to(self._folder).as_posix(), path.stat()
                         key = (relative, stat.st_size, stat.st_mtime_ns)
                         if key not in self._hashes:
-                            with files.open_file(path, largest=wire.LARGEST_FILE) as stream:
-                                digest = hashlib.file_digest(stream, "sha256")
-                            self._hashes[key] = digest.digest()
+                            self._hashes[key] = _sha256(path)
                         listed[relative] = (self._hashes[key], stat.st_size, path)
         return listed
 
@@ -583,6 +612,7 @@ class Decimator:
 def main() -> None:
     """The process: serve until the program is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's Ctrl+C is for the program
+    logging.disable(logging.WARNING)  # of links that break; the journal says so
     out, lock = sys.stdout.buffer, threading.Lock()
 
     def tell(message: msgspec.Struct) -> None:

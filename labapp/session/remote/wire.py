@@ -28,6 +28,9 @@ CHUNK = 64 * 1024
 """Bytes of a file in one message: sound must not wait long behind it."""
 LARGEST_FILE = 2 * 1024**3
 
+MODELS = "models"
+"""The folder of models that were sent, beside those of the session."""
+
 Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 Role = Literal["moderator", "observer"]
 Hash = Annotated[bytes, Meta(min_length=32, max_length=32)]
@@ -192,6 +195,14 @@ class Done(_Message, frozen=True, tag="done"):
     refused: str = ""
 
 
+class Model(_Message, frozen=True, tag="model"):
+    """The files of a model were sent, into a folder beside those of the session. folder: empty
+    where the session has no such model."""
+
+    model: Annotated[str, Meta(max_length=4096)]
+    folder: Annotated[str, Meta(max_length=400)]
+
+
 class Over(_Message, frozen=True, tag="over"):
     """The link ends. why: closed (nobody can take part any more) or removed."""
 
@@ -232,6 +243,12 @@ class HandOver(_Message, frozen=True, tag="hand_over"):
     to: Count
 
 
+class Want(_Message, frozen=True, tag="want"):
+    """The files of a model of the session are not there: its card, numbers and graph."""
+
+    model: Annotated[str, Meta(max_length=4096)]
+
+
 class Leave(_Message, frozen=True, tag="leave"):
     """The person leaves."""
 
@@ -239,8 +256,8 @@ class Leave(_Message, frozen=True, tag="leave"):
 Before = Hello | Return | Proof
 FromServer = (
     Challenge | Refused | Welcome | File | Kept | Rows | Ready | Pong | Sound | Now | People | Done
-) | Over
-FromMember = Ping | Ask | Hear | ClockState | HandOver | Leave
+) | (Model | Over)
+FromMember = Ping | Ask | Hear | ClockState | HandOver | Want | Leave
 
 
 # --- between the program and its process ------------------------------------------------------

@@ -25,8 +25,9 @@ from labapp.base import leftovers
 from labapp.base.errors import LabappError, ModelError, RecordError
 from labapp.base.messages import Message
 from labapp.base.reading import files
+from labapp.models.representations.card import CARD
 from labapp.models.representations.decoding import Array, Decoder
-from labapp.models.representations.package import load_package
+from labapp.models.representations.package import find, load_package
 from labapp.models.representations.space import LatentSpace
 from labapp.models.stimuli.gallery import RecordedGallery
 from labapp.record.events import Event, Payload
@@ -421,6 +422,7 @@ class RecordedDecoders(Mapping[str, Decoder]):
 
     Attributes
     ----------
+    places : folders of models that are not found by their ids.
     problems : by model, why its pictures are not there, or may not be those that were seen.
     """
 
@@ -434,6 +436,24 @@ class RecordedDecoders(Mapping[str, Decoder]):
         self._closed = False
         self._first: tuple[str, ...] = ()
         self.problems: dict[str, str] = {}
+        self.places: dict[str, Path] = {}
+
+    def misses(self, model: str) -> bool:
+        """Whether the model of the session is not on this computer, or another one is in its
+        place."""
+        try:
+            card = sha256(files.content(card_path(model))).hexdigest()
+        except (LabappError, OSError):
+            return True
+        return bool(self._cards[model]) and card != self._cards[model]
+
+    def place(self, model: str, folder: Path) -> None:
+        """The files of a model are in this folder."""
+        with self._lock:
+            self.places[model] = folder
+            self._decoders.pop(model, None)
+            self._errors.pop(model, None)
+            self.problems.pop(model, None)
 
     def __getitem__(self, model: str) -> Decoder:
         """A decoder. Raises KeyError for a model that the session does not have, and ModelError
@@ -491,8 +511,9 @@ class RecordedDecoders(Mapping[str, Decoder]):
 
     def _load(self, model: str) -> Decoder:
         try:
-            decoder = load_package(model, "cpu", threads=1)
-            card = sha256(files.content(card_path(model))).hexdigest()
+            place = self.places.get(model, model)
+            decoder = load_package(place, "cpu", threads=1)
+            card = sha256(files.content(find(place) / CARD)).hexdigest()
         except (LabappError, OSError) as error:
             why = error.what if isinstance(error, LabappError) else str(error)
             self._errors[model] = ModelError(

@@ -38,6 +38,7 @@ REPAIRS_CONCEPTS: Mapping[str, str] = MappingProxyType(
         "stubborn": "sets what it sees as wrong, then confirms all else, whatever the answer",
         "misled": "takes a change back after which the answer is not the expected one",
         "learner": "is careful, and remembers what a change did to other concepts",
+        "unmoved": "is careful, and always forecasts that the answer stays",
         "random": "sets any concepts",
         ORACLE: "is told what is true",
     }
@@ -46,6 +47,6 @@ REPAIRS_CONCEPTS: Mapping[str, str] = MappingProxyType(
 
 STRATEGY_NAMES = (
     *("understanding", "partial", "ascent", "random", "explanation"),
-    *("oracle", "careful", "stubborn", "misled", "learner", MIXTURE),
+    *("oracle", "careful", "stubborn", "misled", "learner", "unmoved", MIXTURE),
 )
 """Those of the shipped tasks, as the command line's help lists them."""

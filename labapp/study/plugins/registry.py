@@ -50,6 +50,20 @@ Words = Callable[..., str]
 
 
 @dataclass(frozen=True)
+class TaskTest:
+    """A test that a study can declare as a hypothesis, and its report carries out.
+
+    Attributes
+    ----------
+    measure : what is measured, for a registration.
+    method : how it is tested, in sentences.
+    """
+
+    measure: str
+    method: str
+
+
+@dataclass(frozen=True)
 class MachineContext:
     """What a part's machine may know besides the part.
 
@@ -146,6 +160,9 @@ class TaskType(ABC, Generic[P]):
     """The kinds of its events that its records do not handle: the tables of all tasks (answers,
     notes, participants) tell of them, or none needs them. Any other kind that no records take is an
     error in an analysis, and one in their `kinds` that they do not handle as they are loaded."""
+
+    tests: ClassVar[Mapping[str, TaskTest]] = MappingProxyType({})
+    """The tests by which studies may declare hypotheses (`test` of a hypothesis), by name."""
 
     def shows_word(self, item: Any, key: str) -> bool:
         """Whether an item of a flow can lead to a screen with this one of `own_words`.

@@ -2,7 +2,8 @@
 
 The participant sets concepts; the model's answer to the new state is looked up in the plan and
 stands in the event. Where changes are foretold, a change is chosen first, an answer picked, and
-shown when it is final. A picture ends by the participant, or at its time limit.
+shown when it is final; where answers are withheld, the picture ends then and the answer is in no
+event. A picture ends by the participant, or at its time limit.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from labapp.tasks.concept_repair.plan import (
     PlannedItem,
     Repair,
     RepairState,
+    after_change,
 )
 
 
@@ -75,10 +77,14 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
         trial = state.trial
         shown = state.outcome is None and trial is not None and trial.started_ns is not None
         how = self._ends(state, trial, command, now_ns) if shown and trial is not None else None
+        before: Sequence[UnstampedEvent] = ()
+        if trial is not None and self.item(trial).withheld and isinstance(command, events.Foretell):
+            before = super().decide(state, command, now_ns)
+            how = DONE if before else None
         if trial is not None and how is not None:
             ended = machine.unstamped(self.part, trial, events.RepairEnded(how, trial.answer))
             left = machine.leave_question(self.part, self.index, state, trial, how)
-            return (ended, *left)
+            return (*before, ended, *left)
         return super().decide(state, command, now_ns)
 
     def _ends(self, state: RepairState, trial: Repair, command: Command, now_ns: int) -> str | None:
@@ -96,12 +102,12 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
 
     def draw(self, number: int, attempt: int) -> events.ConceptsDrawn:
         item = self.part.items[number - 1]
-        probabilities = item.probabilities((AS_IT_IS,) * len(item.beliefs))
+        answer, probabilities = self.part.answer_to(item, (AS_IT_IS,) * len(item.beliefs))
         return events.ConceptsDrawn(
             picture=item.photo,
             model=self.part.model,
             beliefs=item.beliefs,
-            answer=self.part.answer(probabilities),
+            answer=answer,
             probabilities=probabilities,
         )
 
@@ -139,6 +145,8 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
             case events.Foretell(sure, device) if question.pending and question.picked is not None:
                 by = device if self.item(question).given is None else GIVEN
                 foretold = events.AnswerForetold(question.picked, sure, device)
+                if self.item(question).withheld:
+                    return (foretold,)
                 return (foretold, self._set(question, question.pending, by))
             case events.UndoChange(device) if self.can_set(question) and question.history:
                 last = question.history[-1]
@@ -156,14 +164,15 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
 
     def _set(self, trial: Repair, change: ConceptChange, device: str) -> events.ConceptSet:
         concept, to = change
-        states = (*trial.states[:concept], to, *trial.states[concept + 1 :])
-        probabilities = self.item(trial).probabilities(states)
+        answer, probabilities = self.part.answer_to(
+            self.item(trial), after_change(trial.states, concept, to)
+        )
         return events.ConceptSet(
             concept=concept,
             to=to,
             was=trial.states[concept],
             answer_before=trial.answer,
-            answer_after=self.part.answer(probabilities),
+            answer_after=answer,
             probabilities=probabilities,
             device=device,
         )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Literal, NamedTuple, Self
@@ -21,7 +21,7 @@ from pydantic import Field, model_validator
 
 from labapp.base.documents import Strict
 from labapp.models.stimuli import interventions
-from labapp.models.stimuli.interventions import OFF, ON, Answers, State
+from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON, Answers, ChangeType, State
 from labapp.models.stimuli.manifest import Concept, Finite, ItemType, Matrix, Share
 from labapp.study.plugins import questions
 from labapp.study.plugins.part import StimuliRef, TrialsPart
@@ -70,6 +70,11 @@ class Repaired(Strict):
     concepts: tuple[Concept, ...]
     classes: tuple[PlannedClass, ...]
 
+    @property
+    def rules(self) -> tuple[dict[int, bool], ...]:
+        """Of each class by the place of a concept whether it must be on."""
+        return rules_of(self.concepts, tuple(known.concepts for known in self.classes))
+
     def class_(self, of: str) -> PlannedClass:
         """The class of an id. Raises KeyError where there is none."""
         return next(filter(lambda known: known.id == of, self.classes))
@@ -108,8 +113,10 @@ class PlannedChange(Strict):
 
 class PlannedItem(Strict):
     """A picture. item: what corrections do to it, none where that has no name; foresee: whether its
-    changes are foretold; given: the change that is foretold, where none is free; answers: base64 of
-    float16, shape (3^k, classes), see `labapp.models.stimuli.interventions`."""
+    changes are foretold; given: the change that is foretold, where none is free; withheld: whether
+    the model's answer to it is kept from the participant; answers: base64 of float16, shape (3^k,
+    classes), or (1 + 2 k, classes) of `single` changes, see `labapp.models.stimuli.interventions`.
+    """
 
     photo: str
     picture: str
@@ -120,15 +127,30 @@ class PlannedItem(Strict):
     sample: Sample
     foresee: bool
     given: PlannedChange | None = None
+    withheld: bool = False
+    single: bool = False
     answers: str
 
     @property
     def table(self) -> Answers:
-        """Probabilities of the classes in every state: float16, shape (3^k, classes)."""
-        return _decode_answers(self.answers, len(self.beliefs))
+        """Probabilities of the classes: float16, shape (states, classes)."""
+        return _decode_answers(self.answers, self.rows)
+
+    @property
+    def rows(self) -> int:
+        """How many states its table has."""
+        return interventions.counts(len(self.beliefs))[self.single]
 
     def probabilities(self, state: State) -> tuple[float, ...]:
-        return tuple(map(float, self.table[interventions.place(state)]))
+        return tuple(map(float, self.table[interventions.row_of(state, self.rows)]))
+
+    def change_type(self, rules: Sequence[Mapping[int, bool]]) -> ChangeType | None:
+        """What the given change does beside what the rule card says of it; see
+        `labapp.models.stimuli.interventions.change_type`."""
+        if self.given is None:
+            return None
+        state = after_change((AS_IT_IS,) * len(self.beliefs), self.given.concept, self.given.to)
+        return interventions.change_type(self.table, rules, self.beliefs, state)
 
     def wrong(self) -> tuple[int, ...]:
         pairs = zip(self.beliefs, self.concepts, strict=True)
@@ -142,10 +164,15 @@ def encode_answers(answers: Answers) -> str:
     return base64.b64encode(np.ascontiguousarray(answers, "<f2").tobytes()).decode()
 
 
+def after_change(state: State, concept: int, to: int) -> State:
+    """A state after a concept was set."""
+    return (*state[:concept], to, *state[concept + 1 :])
+
+
 @lru_cache(maxsize=1024)
-def _decode_answers(answers: str, concepts: int) -> Answers:
+def _decode_answers(answers: str, rows: int) -> Answers:
     values = np.frombuffer(base64.b64decode(answers, validate=True), "<f2")
-    return values.reshape(3**concepts, -1)
+    return values.reshape(rows, -1)
 
 
 class _OfConcepts(TrialsPart):
@@ -193,10 +220,10 @@ class ConceptRepairPart(_OfConcepts):
                 size = len(base64.b64decode(item.answers, validate=True))
             except binascii.Error as error:
                 raise ValueError(f"{item.photo}: its answers are not base64") from error
-            if size != 2 * 3**concepts * classes:
-                raise ValueError(
-                    f"{item.photo}: {size / 2:g} answers, not {3**concepts} x {classes}"
-                )
+            if size != 2 * item.rows * classes:
+                raise ValueError(f"{item.photo}: {size / 2:g} answers, not {item.rows} x {classes}")
+            if item.given is None and (item.single or item.withheld):
+                raise ValueError(f"{item.photo}: answers to single changes, and no change is given")
             if (self.instruction == "foresight") != (item.given is not None):
                 raise ValueError(f"{item.photo}: a change is given where nothing else is changed")
             if item.given is not None and item.given.concept >= concepts:
@@ -208,6 +235,11 @@ class ConceptRepairPart(_OfConcepts):
     @property
     def trials(self) -> int:
         return len(self.items)
+
+    @property
+    def withheld(self) -> bool:
+        """Whether the model's answers to what is forecast are kept from the participant."""
+        return any(item.withheld for item in self.items)
 
     def order(self) -> tuple[str, ...]:
         """The pictures; none of practice, which is nobody's own."""
@@ -221,6 +253,11 @@ class ConceptRepairPart(_OfConcepts):
         """The most probable class, the first of several."""
         best = probabilities.index(max(probabilities))
         return self.repaired.classes[best].id
+
+    def answer_to(self, item: PlannedItem, state: State) -> tuple[str, tuple[float, ...]]:
+        """The model's answer to a picture in a state of its concepts, and the probabilities."""
+        probabilities = item.probabilities(state)
+        return self.answer(probabilities), probabilities
 
 
 class ConceptGridPart(_OfConcepts):

@@ -7,15 +7,20 @@ the pictures of all stages are drawn together: as an assignment of pictures to t
 them, whose costs are drawn (`scipy.optimize.linear_sum_assignment`). It fills every place if that
 can be done at all, and where sets share nothing each choice is as probable as any other.
 
+A stage may also take its pictures, each with the change that is forecast, from a file of the study
+that was drawn before anybody took part (`DrawnChanges`).
+
 What a study file may say of concept repair. The examples before the practice: of every concept a
 picture with it and one without, which are shown nowhere else.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -51,6 +56,7 @@ from labapp.tasks.concept_repair.plan import (
     PlannedItem,
     Repaired,
     Sample,
+    after_change,
     encode_answers,
     rules_of,
 )
@@ -82,6 +88,23 @@ class Items(Strict):
         return self
 
 
+class DrawnChanges(Strict):
+    """Pictures and changes that were drawn before anybody took part: a file of the study, a table
+    of comma-separated values with the columns `stimuli`, `phase` and `changes`; the changes of a
+    row have spaces between them, each the id of a picture, of a concept, and on or off, with :
+    between.
+
+    Attributes
+    ----------
+    file : the name of the file, with variables of the study in it where participants have lists of
+        their own, such as `changes/my-study/{list}.csv`.
+    phase : which rows of the file belong to the stage, such as exposure or test.
+    """
+
+    file: str = Field(min_length=1, max_length=300)
+    phase: str = Field(min_length=1, max_length=100)
+
+
 class Practice(Strict):
     """Pictures before the stage, of a model whose switches change nothing but what they say.
 
@@ -106,7 +129,11 @@ class ConceptRepairStages(StimulusStages):
         concept; `foresight`: nothing is set freely, one change is given with each picture and what
         the model says then is foretold.
     foresee : for how many of the pictures each change is foretold before it is shown.
-    items : how many pictures of which kinds.
+    items : how many pictures of which kinds; not where `changes` names them.
+    changes : of `foresight`, the pictures and their changes as they were drawn beforehand; without
+        it both are drawn for each participant, and every second change moves the answer.
+    answers : whether the model's answer is shown after it was forecast (`shown`), or not at all
+        (`withheld`), so that nothing is learnt from it.
     practice : pictures before the stage; without it none.
     examples : whether each concept is shown before the practice, or the stage, in two pictures of
         the set, one with it and one without, which come nowhere else in the session.
@@ -120,6 +147,8 @@ class ConceptRepairStages(StimulusStages):
     instruction: Instruction = "repair"
     foresee: Literal["none", "half", "all"] = "none"
     items: Items = Items()
+    changes: DrawnChanges | None = None
+    answers: Literal["shown", "withheld"] = "shown"
     practice: Practice | None = None
     examples: bool = False
     grid: bool = True
@@ -131,12 +160,18 @@ class ConceptRepairStages(StimulusStages):
         return True
 
     def texts(self) -> tuple[str, ...]:
-        return (*(() if self.practice is None else (self.practice.text,)), self.intro)
+        practice = () if self.practice is None else (self.practice.text,)
+        changes = () if self.changes is None else (self.changes.file,)
+        return (*practice, *changes, self.intro)
 
     @model_validator(mode="after")
     def _check_foresight(self) -> ConceptRepairStages:
         if self.instruction == "foresight" and self.foresee != "all":
             raise ValueError("with instruction: foresight every change is foretold; foresee: all")
+        if self.instruction != "foresight" and (self.changes or self.answers == "withheld"):
+            raise ValueError("`changes`, and answers: withheld, with instruction: foresight alone")
+        if self.changes is not None and "items" in self.model_fields_set:
+            raise ValueError("either `items` or `changes`")
         return self
 
 
@@ -252,8 +287,19 @@ class _Draws:
                 "Write grid: false.",
             )
         answers = _answers(stimuli)
+        single = answers.shape[1] != interventions.counts(len(stimuli.manifest.concepts))[0]
+        if single and self.stages.instruction != "foresight":
+            raise IncompatibleStimuliError(
+                "instruction",
+                f"the stimulus set {stimuli.manifest.id} has the answers to single changes alone",
+                "Write instruction: foresight, or name a set with the answers in every state.",
+            )
         repaired = self._make_repaired(stimuli, number)
         drawn = pictures_at(self.place, self.planner)
+        practice = self._practice(drawn[PRACTICE], repaired) if self.stages.practice else ()
+        if self.stages.changes is not None:
+            listed = self._listed(self.stages.changes, stimuli, answers)
+            return RepairStage(self.stages, repaired, self._shuffle(listed, "order"), practice)
         chosen = [
             _item(
                 photo,
@@ -265,8 +311,43 @@ class _Draws:
             for photo in photos
         ]
         items = self._shuffle(self._foreseen(chosen, repaired), "order")
-        practice = self._practice(drawn[PRACTICE], repaired) if self.stages.practice else ()
         return RepairStage(self.stages, repaired, items, practice)
+
+    def _listed(
+        self, changes: DrawnChanges, stimuli: StimulusSet, answers: Answers
+    ) -> list[PlannedItem]:
+        """The pictures with the changes that the study's file has for this participant."""
+        manifest = stimuli.manifest
+        places = {photo.id: place for place, photo in enumerate(manifest.photos)}
+        concepts = [concept.id for concept in manifest.concepts]
+        _, scope = self.planner.flow[self.place]
+        examples = find_reserved_pictures(self.planner)
+        out = []
+        for listed in listed_changes(changes, manifest.id, scope, self.planner):
+            if listed.picture not in places or listed.concept not in concepts:
+                raise IncompatibleStimuliError(
+                    "changes",
+                    f"{changes.file} names the picture {listed.picture!r} and the concept "
+                    f"{listed.concept!r}, and the stimulus set {manifest.id} has not both",
+                    "Draw the file again for this set.",
+                )
+            place = places[listed.picture]
+            given = PlannedChange(concept=concepts.index(listed.concept), to=listed.to)
+            shown = pictures.identity_of(stimuli.folder, manifest.photos[place].photo)
+            if find_listed_pictures(self.planner)[shown] > 1 or shown in examples:
+                raise IncompatibleStimuliError(
+                    "changes",
+                    f"{changes.file} shows the picture {listed.picture!r} of the stimulus set "
+                    f"{manifest.id} to {self.planner.participant} more than once, or as an example",
+                    "Draw the file again: nobody may see a picture twice.",
+                )
+            item = _item(manifest.photos[place], answers[place], "matched")
+            out.append(self._given(item, given))
+        return out
+
+    def _given(self, item: PlannedItem, given: PlannedChange) -> PlannedItem:
+        withheld = self.stages.answers == "withheld" and item.sample != "practice"
+        return item.model_copy(update={"foresee": True, "given": given, "withheld": withheld})
 
     def _foreseen(self, items: Sequence[PlannedItem], repaired: Repaired) -> Sequence[PlannedItem]:
         """The pictures with those marked whose changes are foretold: of half of them half of each
@@ -304,8 +385,7 @@ class _Draws:
                 change for change in every if (_after(item, change) != before) == (place % 2 == 0)
             ]
             among = wanted or every
-            given = among[int(rng.integers(len(among)))]
-            out.append(item.model_copy(update={"foresee": True, "given": given}))
+            out.append(self._given(item, among[int(rng.integers(len(among)))]))
         return tuple(out)
 
     def _practice(self, chosen: Sequence[Photo], repaired: Repaired) -> tuple[PlannedItem, ...]:
@@ -355,12 +435,19 @@ class _Draws:
         return tuple(out)
 
     def _draw_names(self, names: Sequence[str]) -> list[str]:
-        """The names in a participant's own order, one further on with each stage: so that no class
-        keeps its name from one stage to the next."""
+        """The names in a participant's own order, one further on with each stage, so that no class
+        keeps its name from one stage to the next; stages of drawn changes with one model, such as
+        its exposure and its test, have the same."""
         study, participant = self.planner.study.id, self.planner.participant
         drawn = conditions.shuffled(names, self.planner.seed, study, participant, TASK, "names")
-        every = [place for place, _, _ in self.planner.in_all_sessions(ConceptRepairStages)]
-        by = every.index(self.place) % len(drawn)
+        sets_at: dict[int, int | str] = {}
+        for place, item, scope in self.planner.in_all_sessions(ConceptRepairStages):
+            stages = item.task_stages()
+            if isinstance(stages, ConceptRepairStages):
+                listed = stages.changes is not None
+                sets_at[place] = conditions.fill(stages.stimuli, scope) if listed else place
+        sets = list(dict.fromkeys(sets_at.values()))
+        by = sets.index(sets_at[self.place]) % len(drawn)
         return [*drawn[by:], *drawn[:by]]
 
     def _make_repaired(self, stimuli: StimulusSet, number: int) -> Repaired:
@@ -406,12 +493,15 @@ def _answers(stimuli: StimulusSet) -> Answers:
         answers = score_files.read_answers(stimuli.folder, manifest.answers)
     except StimuliError as error:
         raise IncompatibleStimuliError("stimuli", error.what.rstrip("."), error.todo) from error
-    wanted = (len(manifest.photos), 3 ** len(manifest.concepts), len(manifest.classes))
-    if answers.shape != wanted:
+    wanted = [
+        (len(manifest.photos), rows, len(manifest.classes))
+        for rows in interventions.counts(len(manifest.concepts))
+    ]
+    if answers.shape not in wanted:
         raise IncompatibleStimuliError(
             "stimuli",
             f"the answers of the stimulus set {manifest.id} have the shape {answers.shape}, and "
-            f"{wanted} is needed",
+            f"{wanted[0]} is needed, or {wanted[1]} of single changes",
             f"Correct it; `labapp stimuli check {stimuli.folder}` names everything.",
         )
     return answers
@@ -427,15 +517,69 @@ def _item(photo: Photo, answers: Answers, sample: Sample) -> PlannedItem:
         item=None if sample == "practice" else photo.item,
         sample=sample,
         foresee=False,
+        single=len(answers) != interventions.counts(len(photo.concepts))[0],
         answers=encode_answers(answers),
     )
 
 
 def _after(item: PlannedItem, change: PlannedChange) -> int:
     """The place of the class that the model answers after a change at the beginning."""
-    state = [AS_IT_IS] * len(item.beliefs)
-    state[change.concept] = change.to
-    return int(item.table[interventions.place(state)].argmax())
+    state = after_change((AS_IT_IS,) * len(item.beliefs), change.concept, change.to)
+    return int(item.table[interventions.row_of(state, item.rows)].argmax())
+
+
+@dataclass(frozen=True)
+class ListedChange:
+    """A picture and its change, as a file has them. to: off or on, as in `PlannedChange`."""
+
+    picture: str
+    concept: str
+    to: int
+
+
+COLUMNS = ["stimuli", "phase", "changes"]
+STATES = {"off": OFF, "on": ON}
+
+
+@lru_cache(maxsize=128)
+def read_changes(text: str) -> dict[tuple[str, str], tuple[ListedChange, ...]]:
+    """What a file of drawn changes has, by stimulus set and phase. Raises ValueError, with the
+    line."""
+    rows = [line.split(",") for line in text.splitlines()]  # no cell has a comma
+    if not rows or rows[0] != COLUMNS:
+        raise ValueError(f"line 1: the columns are {', '.join(COLUMNS)}")
+    out: dict[tuple[str, str], tuple[ListedChange, ...]] = {}
+    for line, row in enumerate(rows[1:], start=2):
+        if len(row) != len(COLUMNS):
+            raise ValueError(f"line {line}: {len(row)} cells, and {len(COLUMNS)} are needed")
+        stimuli, phase, changes = row
+        if (stimuli, phase) in out:
+            raise ValueError(f"line {line}: stimuli and phase of an earlier line")
+        parts = [change.split(":") for change in changes.split()]
+        if not parts or any(len(part) != 3 or part[2] not in STATES for part in parts):
+            raise ValueError(f"line {line}: changes are PICTURE:CONCEPT:on or PICTURE:CONCEPT:off")
+        out[stimuli, phase] = tuple(ListedChange(at, of, STATES[to]) for at, of, to in parts)
+    return out
+
+
+def listed_changes(
+    changes: DrawnChanges, stimuli: str, scope: Scope, planner: Planner
+) -> tuple[ListedChange, ...]:
+    """The changes of a participant's list for one stage. Raises IncompatibleStimuliError."""
+    file = conditions.fill(changes.file, scope)
+    todo = "Correct the file, or draw it again."
+    try:
+        known = read_changes(planner.loaded.text(file))
+    except ValueError as error:
+        raise IncompatibleStimuliError("changes", f"{file}, {error}", todo) from error
+    try:
+        return known[stimuli, changes.phase]
+    except KeyError as error:
+        raise IncompatibleStimuliError(
+            "changes",
+            f"{file} has no row for the stimulus set {stimuli} and the phase {changes.phase!r}",
+            todo,
+        ) from error
 
 
 TYPES: tuple[ItemType, ...] = ("repair", "control", "trap", "unrepairable")
@@ -499,6 +643,9 @@ def _draw_photos(planner: Planner) -> Iterator[tuple[Wanted, tuple[Photo, ...]]]
     every.sort(key=lambda wanted: (wanted.kind == PRACTICE, wanted.place))
     slots = [number for number, wanted in enumerate(every) for _ in range(wanted.count)]
     shown = sorted({picture for wanted in every for picture in wanted.photos})
+    if not slots:
+        yield from ((wanted, ()) for wanted in every)
+        return
     draws = conditions.generator(
         planner.seed, planner.study.id, planner.participant, TASK, "pictures"
     )
@@ -526,16 +673,16 @@ def _list_wanted(place: int, item: Item, scope: Scope, planner: Planner) -> Iter
     assert isinstance(stages, ConceptRepairStages)
     stimuli, number = set_of(stages, scope, planner)
     check_kind(stimuli, TASK, "interventions")
-    examples = find_reserved_pictures(planner)
+    taken = find_reserved_pictures(planner) | find_listed_pictures(planner).keys()
     by_picture = {}
     for photo in photos_of(stimuli, number):
         try:
             picture = pictures.identity_of(stimuli.folder, photo.photo)
         except StimuliError as error:
             raise IncompatibleStimuliError("stimuli", error.what.rstrip("."), error.todo) from error
-        if picture not in examples:
+        if picture not in taken:
             by_picture[picture] = photo
-    for kind in (*TYPES, NATURAL):
+    for kind in (*TYPES, NATURAL) if stages.changes is None else ():
         own = {
             picture: photo
             for picture, photo in by_picture.items()
@@ -630,6 +777,28 @@ def find_reserved_pictures(planner: Planner) -> frozenset[str]:
         planner.memory[key] = frozenset(shown)
     reserved: frozenset[str] = planner.memory[key]
     return reserved
+
+
+def find_listed_pictures(planner: Planner) -> Counter[str]:
+    """How often this participant sees each picture that a file of changes names, by what it shows.
+    What is wrong with a file is said when its stage is planned."""
+    key = (TASK, "listed")
+    if key not in planner.memory:
+        shown: Counter[str] = Counter()
+        for _, item, scope in planner.in_all_sessions(ConceptRepairStages):
+            stages = item.task_stages()
+            if isinstance(stages, ConceptRepairStages) and stages.changes is not None:
+                with suppress(IncompatibleStimuliError, LabappError):
+                    stimuli, _ = set_of(stages, scope, planner)
+                    names = {photo.id: photo.photo for photo in stimuli.manifest.photos}
+                    shown.update(
+                        pictures.identity_of(stimuli.folder, names[listed.picture])
+                        for listed in listed_changes(stages.changes, stimuli.id, scope, planner)
+                        if listed.picture in names
+                    )
+        planner.memory[key] = shown
+    listed: Counter[str] = planner.memory[key]
+    return listed
 
 
 def _pairs_at(item: Item, scope: Scope, planner: Planner) -> tuple[check.ReferencePair, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import combinations, permutations, product
 from statistics import fmean
 from typing import Any, Literal
@@ -49,8 +49,10 @@ from labapp.tasks.concept_repair.plan import (
     SAME,
     ConceptGridPart,
     ConceptRepairPart,
+    PlannedChange,
     PlannedItem,
     Repaired,
+    after_change,
 )
 
 STATES = {AS_IT_IS: "model", OFF: "off", ON: "on"}
@@ -61,10 +63,11 @@ ChangeKind = Literal["correction", "confirmation", "release", "undo"]
 
 @dataclass(frozen=True, slots=True)
 class ShownChange:
-    """A change that was shown. number: in its attempt, from 1; working_ns: when; foretold: what was
-    said of it before; undone: it was taken back later; p_truth: the model's probability of the true
-    class then; seen_before: the answer to these states of the concepts had been on the screen
-    before, be it before the stage began again."""
+    """A change that was shown, or whose answer was withheld. number: in its attempt, from 1;
+    working_ns: when; foretold: what was said of it before; undone: it was taken back later;
+    p_truth: the model's probability of the true class then; seen_before: the answer to these states
+    of the concepts had been on the screen before, be it before the stage began again; shown: the
+    answer was shown."""
 
     repair: RepairAttempt
     number: int
@@ -77,6 +80,12 @@ class ShownChange:
     seen_before: bool
     foretold: events.AnswerForetold | None = None
     undone: bool = False
+    shown: bool = True
+
+    @property
+    def change_type(self) -> str | None:
+        """What a change of the plan does beside what the rule card says of it."""
+        return self.repair.change_type if self.given else None
 
     @property
     def given(self) -> bool:
@@ -175,6 +184,8 @@ class RepairAttempt(Attempt):
                 self._choose(working)
             case events.AnswerForetold():
                 self._foretold = payload
+                if self.item.withheld and self.item.given is not None:
+                    self._record_withheld(event, self.item.given, working)
             case events.ConceptSet():
                 if payload.device != GIVEN:
                     self._choose(working)
@@ -188,6 +199,20 @@ class RepairAttempt(Attempt):
             case events.RepairEnded():
                 self.ended_ns, self.ended_session_ns = working, event.t_ns
 
+    def _record_withheld(self, event: Event, given: PlannedChange, working: int) -> None:
+        """A change whose answer was not shown: the plan has it."""
+        state = after_change(tuple(self.states), given.concept, given.to)
+        answer, probabilities = self.part.answer_to(self.item, state)
+        payload = events.ConceptSet(
+            given.concept, given.to, AS_IT_IS, self.answer, answer, probabilities, GIVEN
+        )
+        self._record_change(event, payload, working, self._kind(payload), shown=False)
+
+    @cached_property
+    def change_type(self) -> str | None:
+        """Of the change that the plan gives, see `PlannedItem.change_type`."""
+        return self.item.change_type(self.part.repaired.rules)
+
     def _choose(self, working: int) -> None:
         if self.chosen_ns is None:
             self.chosen_ns = working
@@ -199,13 +224,18 @@ class RepairAttempt(Attempt):
         return "confirmation" if payload.to == interventions.set_to(believed) else "correction"
 
     def _record_change(
-        self, event: Event, payload: events.ConceptMoved, working: int, kind: ChangeKind
+        self,
+        event: Event,
+        payload: events.ConceptMoved,
+        working: int,
+        kind: ChangeKind,
+        *,
+        shown: bool = True,
     ) -> None:
         truth = interventions.set_to(self.item.concepts[payload.concept])
         correct = payload.to == truth if kind in ("correction", "confirmation") else None
         place = [class_.id for class_ in self.part.repaired.classes].index(self.item.truth)
-        self.states[payload.concept] = payload.to
-        states = tuple(self.states)
+        states = after_change(tuple(self.states), payload.concept, payload.to)
         self.changes.append(
             ShownChange(
                 repair=self,
@@ -218,10 +248,13 @@ class RepairAttempt(Attempt):
                 p_truth=payload.probabilities[place],
                 seen_before=states in self._seen,
                 foretold=self._foretold,
+                shown=shown,
             )
         )
-        self._seen.add(states)
-        self.answer, self._foretold = payload.answer_after, None
+        self._foretold = None
+        if shown:
+            self.states, self.answer = list(states), payload.answer_after
+            self._seen.add(states)
 
     @property
     def complete(self) -> bool:
@@ -513,6 +546,18 @@ CONCEPT_CHANGES = of(
     yes("state_correct", "it was set to what is true; empty of releases and of undoing"),
     yes("undone", "the change was taken back later"),
     yes("given", "the change was given by the plan"),
+    yes(
+        "shown",
+        "the model's answer to it was shown; else it was withheld, and is here by the plan",
+    ),
+    text(
+        "change_type",
+        "of a given change, what the answer does beside what the rule card says: follows (the card "
+        "says that it moves, and it does so), stays (the card says that it stays, and it does), "
+        "leaks (the card says that it stays, and it moves), holds (the card says that it moves, "
+        "and it stays) or strays (it moves to another class than the card says); empty where the "
+        "card does not give the first answer",
+    ),
     text("answer_before", "id of the class that the model answered before"),
     text("answer_after", "id of the class that it answered then"),
     yes("correct_before", "the answer before was right"),
@@ -852,7 +897,7 @@ def curve_points(parts: Iterable[Part]) -> Iterator[CurvePoint]:
     for part in parts:
         if isinstance(part, ConceptRepairPart) and part.role == "stage":
             classes = [known.id for known in part.repaired.classes]
-            for item in part.items:
+            for item in part.items if not any(each.single for each in part.items) else ():
                 for count, point in enumerate(_curve(item, classes.index(item.truth))):
                     yield CurvePoint(part.repaired, item, count, *point)
 

@@ -169,7 +169,7 @@ class Ticking(Actor[ConceptGridPart]):
 
 
 ALL_KNOWING, CAREFUL, STUBBORN, MISLED = "oracle", "careful", "stubborn", "misled"
-LEARNER, RANDOM, CARELESS = "learner", "random", "careless"
+LEARNER, UNMOVED, RANDOM, CARELESS = "learner", "unmoved", "random", "careless"
 TOLD = (ALL_KNOWING, ORACLE)
 """They see every concept rightly."""
 GUESSING = (RANDOM, CARELESS)
@@ -318,6 +318,8 @@ class Repairer:
         lots = self._draws(trial, f"foretell {len(trial.history)}")
         answer = self.expected(trial, trial.pending)
         classes = [class_.id for class_ in self.part.repaired.classes]
+        if self.strategy == UNMOVED:
+            return SAME, True
         if self.strategy in GUESSING:
             answer = classes[int(lots.integers(len(classes)))]
         elif self.strategy not in TOLD and lots.random() >= self.eyesight.applies:

@@ -13,7 +13,7 @@ from labapp.study.planner import Planner
 from labapp.study.plugins.machine import PartMachine, TextMachine
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PartPictures, PictureContext, QuestionPictures
-from labapp.study.plugins.registry import MachineContext, TaskType, Values
+from labapp.study.plugins.registry import MachineContext, TaskTest, TaskType, Values
 from labapp.study.plugins.simulated import Actor, Reader, SimulatedParticipant
 from labapp.tasks.concept_repair.machine import ConceptGridTask, ConceptRepairTask
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
@@ -23,6 +23,55 @@ from labapp.tasks.concept_repair.planner import (
     examples_of,
     repairing_at,
 )
+
+_OVER_MODELS = (
+    "Step 1: a linear mixed model (REML) of the values of participants and models, with models and "
+    "the order in which they were met as fixed effects and an intercept of each participant, gives "
+    "an estimate for each model. Step 2: the estimates are regressed on {predictor}, in standard "
+    "deviations of the models; t with the number of models less two as degrees of freedom, "
+    "two-sided. Fewer than 12 models are not tested."
+)
+_HOLM = " Holm's correction over the primary tests."
+_PURITY = (
+    "OIS in common coordinates, the mean of ten metric seeds, whose reliability over the models is "
+    "reported and must be .9 or more"
+)
+_SENSITIVITY = (
+    "d' of forecasts that the answer moves, in changes that leak (the rule card says that it "
+    "stays, and it moves) against changes after which it stays as the card says; half a trial is "
+    "added to each count"
+)
+TESTS = MappingProxyType(
+    {
+        "leak_sensitivity": TaskTest(
+            _SENSITIVITY,
+            _OVER_MODELS.format(predictor=_PURITY)
+            + f"{_HOLM} Smallest slope that matters: 0.3; equivalence by the 90 % interval.",
+        ),
+        "card_trust": TaskTest(
+            "log odds of right forecasts in changes that the rule card foretells: the answer moves "
+            "as it says, or stays as it says; half a trial is added to each count",
+            _OVER_MODELS.format(predictor=_PURITY)
+            + f"{_HOLM} Smallest slope that matters: 0.5; equivalence by the 90 % interval.",
+        ),
+        "leak_sensitivity_by_leak_rate": TaskTest(
+            _SENSITIVITY,
+            _OVER_MODELS.format(
+                predictor="the model's share of leaks among changes after which the card says that "
+                "the answer stays"
+            ),
+        ),
+        "leak_sensitivity_by_accuracy": TaskTest(
+            _SENSITIVITY, _OVER_MODELS.format(predictor="the model's accuracy of classes")
+        ),
+        "natural_rates": TaskTest(
+            "right forecasts, the three types of changes weighted to the model's natural rates, "
+            "less what reading the rule card would score so",
+            _OVER_MODELS.format(predictor=_PURITY),
+        ),
+    }
+)
+"""As `labapp.tasks.concept_repair.report.forecasts` carries them out."""
 
 Part = ConceptRepairPart | ConceptGridPart | ConceptExamplesPart
 
@@ -42,6 +91,7 @@ class ConceptRepair(TaskType[Part]):
     report = "labapp.tasks.concept_repair.report.contents:REPORT"
     bids = ("labapp.tasks.concept_repair.bids:REPAIR", "labapp.tasks.concept_repair.bids:GRID")
     strategies = REPAIRS_CONCEPTS
+    tests = TESTS
     mixture = MappingProxyType({"careful": 0.4, "learner": 0.2, "stubborn": 0.2, "misled": 0.2})
 
     placeholders = MappingProxyType(
@@ -122,6 +172,8 @@ class ConceptRepair(TaskType[Part]):
         at_most = "" if limit is None else f", at most {limit:g} s each"
         foretold = sum(item.foresee for item in part.items)
         foretells = f", {foretold} of them foretold" if foretold else ""
+        if part.withheld:
+            foretells += ", answers withheld"
         return (
             f"{part.trials} pictures with {count} concepts ({part.instruction}){foretells}{at_most}"
         )
@@ -130,8 +182,12 @@ class ConceptRepair(TaskType[Part]):
         """How many pictures of which type, which the participant is not told."""
         if not isinstance(part, ConceptRepairPart) or part.role == "practice":
             return self.summary(part)
+        rules = part.repaired.rules
         kinds = Counter(
-            "natural" if item.sample == "natural" else str(item.item) for item in part.items
+            "natural"
+            if item.sample == "natural"
+            else str(item.item or item.change_type(rules) or "other")
+            for item in part.items
         )
         listed = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
         return f"{self.summary(part)}; by type {listed}; ended by Done, Give up or its limit"

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import errno
 import gc
-import os
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -583,7 +582,6 @@ def write_still(
     UsageError : the file is there already, or the time is not in the session.
     LabappError : there is no such screen.
     """
-    os.environ["QT_QPA_PLATFORM"] = "offscreen"
     refuse_inside(path)
     leftovers.clear_of(session_folders(record))
     if path.exists():
@@ -600,10 +598,10 @@ def write_still(
             )
         from PySide6.QtCore import QSize
 
-        from labapp.ui.qtapp import make_app
+        from labapp.ui.qtapp import make_offscreen_app
         from labapp.ui.replay.picture import still
 
-        make_app()
+        make_offscreen_app()
         image = still(history, t_ns, QSize(width, height), trails=trails)
         folders = session_folders(record)
         for folder in folders:

@@ -5,7 +5,6 @@ Also quotes as a file, with the picture of the participant's screen at that mome
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -377,12 +376,11 @@ def _with_pictures(
     trails: bool,
     progress: Progress,
 ) -> Quotes:
-    from labapp.ui.qtapp import make_app
+    from labapp.ui.qtapp import make_offscreen_app
 
-    os.environ["QT_QPA_PLATFORM"] = "offscreen"
     drawn: list[Quote] = []
     for who, some in groupby(quotes.quotes, key=lambda quote: quote.who):
-        make_app()
+        make_offscreen_app()
         redactions = annotations_of(records[who]).redactions
         with History(records[who]) as history:
             for quote in some:

@@ -154,6 +154,14 @@ def test_a_study_without_its_anchor_is_taken_for_a_reason(session: Path, tmp_pat
     assert any("moved from the old computer" in remark for remark in told.remarks)
 
 
+def test_a_file_without_a_chain_is_not_taken(session: Path) -> None:
+    (annotations_folder(session) / "mine.jsonl").write_text('{"no": "chain"}\n', "utf-8")
+    accept_files(session.parent, "moved")
+    taken = {Path(entry["file"]).name for entry in anchor.entries(session.parent)}
+    assert "units.jsonl" in taken
+    assert "mine.jsonl" not in taken
+
+
 def test_a_locked_file_that_lost_its_lock_is_not_coded_in(session: Path) -> None:
     assign_study(session.parent, ["anna"], 0.0, 1, "independent")
     path = rater_file(session, "anna")

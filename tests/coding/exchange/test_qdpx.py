@@ -227,6 +227,19 @@ def test_words_and_boundaries_of_units_come_back(session: Path, project: Path) -
     assert "its words, which are not those of the transcript" in made.lost[0]
 
 
+def test_words_that_were_changed_alike_in_both_texts_still_carry_codes(
+    session: Path, project: Path
+) -> None:
+    files = parts(project)
+    root = etree.fromstring(files["project.qde"])
+    texts = (next(root.iter(SPACE + kind)) for kind in ("Transcript", "TextSource"))
+    names = [f"sources/{t.get('plainTextPath').removeprefix('internal://')}" for t in texts]
+    changed_texts = {name: files[name].replace(b"taller", b"higher") for name in names}
+    made = plan(session, changed(project, worked_on, **changed_texts))
+    assert ("mark added", "strategy random") in steps(made)
+    assert "not those of the transcript" not in "\n".join(made.lost)
+
+
 def test_what_is_taken_away_on_one_side_alone_stays_and_is_told(
     session: Path, project: Path
 ) -> None:

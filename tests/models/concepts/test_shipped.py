@@ -86,10 +86,12 @@ def test_a_set_has_the_answers_of_its_shipped_model(name: str) -> None:
     assert manifest.concept_model.sha256 == model.card.weights_sha256
     assert isinstance(model.card, cards.ConceptCard)
     test = rows_of(model.card.recipe.data, model.card.recipe.measures)
-    photos = manifest.photos[::10]
-    rows = part(test, np.array([int(photo.id[1:]) for photo in photos]))
-    table = interventions(model, rows).answers()
-    stored = score_files.read_answers(library.shipped_folder() / name, str(manifest.answers))[::10]
+    # Those that show what words mean are no test pictures.
+    places = [at for at, photo in enumerate(manifest.photos) if photo.id.startswith("p")][::10]
+    rows = part(test, np.array([int(manifest.photos[place].id[1:]) for place in places]))
+    stored = score_files.read_answers(library.shipped_folder() / name, str(manifest.answers))
+    stored = stored[places]
+    table = interventions(model, rows).answers(single=stored.shape[1] < 3 ** len(manifest.concepts))
     np.testing.assert_allclose(stored.astype(float), table.astype(float), atol=5e-3)
 
 

@@ -30,6 +30,7 @@ FROM_MEMBER: list[Any] = [
     wire.Hear(True),
     wire.ClockState(400),
     wire.HandOver(2),
+    wire.Want("mnist8k/vae"),
     wire.Leave(),
 ]
 LEVEL = wire.Level("heard", -3.0, -20.5, 0.0, 48000, 0, 48000, None, (0.1, 0.2), "")
@@ -46,6 +47,7 @@ FROM_SERVER: list[Any] = [
     wire.Now(LEVEL, 0.0, 10**12, None),
     wire.People([wire.Person(1, "Anna", "moderator")], 1),
     wire.Done(1, "not_moderator"),
+    wire.Model("mnist8k/vae", "models/0011223344556677"),
     wire.Over("closed"),
 ]
 KINDS = [

@@ -11,7 +11,7 @@ from labapp.models.datasets import circles, sinelines
 from labapp.models.representations.decoding import Decoder, compare, decode_one
 from labapp.models.representations.space import Continuous, Discrete, LatentSpace
 from labapp.session.simulation.learning import EffectMemory
-from labapp.session.simulation.motor import OVERSHOOT, MotorModel
+from labapp.session.simulation.motor import OVERSHOOT, MotorModel, Solving
 from labapp.session.simulation.percept import (
     COLOUR_KINDS,
     FORM,
@@ -37,6 +37,7 @@ from labapp.session.simulation.view import (
     on_screen,
 )
 from labapp.tasks.questionnaire.simulated import LEANINGS, leaning
+from labapp.tasks.reconstruction.simulated import Reconstructing
 from labapp.tasks.single_dimension.machine import Examples
 from labapp.tasks.single_dimension.simulated import ChoiceMatch, match
 from tests.helpers.formulas import formula_decoder
@@ -209,6 +210,27 @@ def test_ascent_ends_where_no_dial_alone_brings_more() -> None:
             screen.z = tuple(v + way * (k == dial) for k, v in enumerate(screen.z))
             assert screen.view.alignment <= here + 0.02
             screen.z = tuple(v - way * (k == dial) for k, v in enumerate(screen.z))
+
+
+class OneMove:
+    """Turns a dial once, and does not know what else to try."""
+
+    def understands(self, view: View) -> float:
+        return 0.0
+
+    def solve(self, view: View) -> Solving:
+        yield DialMove(1, 0.5)
+
+
+def test_who_does_not_know_what_else_to_try_turns_any_dial_and_begins_again() -> None:
+    person = Reconstructing("ascent", ParticipantTraits(), (1, "P01"), {})
+    person._strategy = OneMove()  # type: ignore[assignment]
+    screen = Screen(CIRCLES, (0.2, 0.1), (0.6, 0.1), 2.0)
+    moves = [person._next(screen.view) for _ in range(40)]
+    assert moves[0] == DialMove(1, 0.5)
+    assert moves[1] is None
+    assert moves[2] is not None
+    assert DialMove(1, 0.5) in moves[2:], "after that movement"
 
 
 @pytest.mark.parametrize("name", sorted(STRATEGIES))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from labapp.analysis.tables import build_frame
-from labapp.tasks.concept_repair.report import hypotheses
+from labapp.tasks.concept_repair.report import hypotheses, measures
 from labapp.tasks.concept_repair.report.hypotheses import (
     AS_PREDICTED,
     EQUIVALENT,
@@ -127,6 +127,14 @@ def estimate(test: Prediction) -> float | None:
     return test.difference and test.difference.difference
 
 
+@pytest.fixture(scope="module", autouse=True)
+def few_models() -> Iterator[None]:
+    """The world of these tests has fewer models than a slope needs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hypotheses, "LEAST_MODELS", 2)
+        yield
+
+
 @pytest.fixture(scope="module")
 def tests() -> list[Prediction]:
     return hypotheses.run_tests(*world(1.2))
@@ -208,6 +216,15 @@ def test_two_models_have_no_intercepts_of_their_own() -> None:
     test = named(tests, "H1", "a harm")
     assert test.n_models == 2
     assert "fewer than 3 models" in test.why
+
+
+def test_no_slope_is_tested_with_fewer_than_twelve_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, models = world(0.5)
+    monkeypatch.setattr(hypotheses, "LEAST_MODELS", measures.LEAST_MODELS)
+    made = hypotheses.run_tests(rows, models)
+    slopes = [test for test in made if test.hypothesis in ("H1", "H3", "H4")]
+    assert {test.verdict for test in slopes} == {""}
+    assert "fewer than 12 models" in named(made, "H1", "a harm").why
 
 
 def test_correlations_over_models_and_people() -> None:

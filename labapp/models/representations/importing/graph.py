@@ -49,7 +49,6 @@ def import_onnx(*, torch: bool = False) -> Any:
     except ImportError as error:
         raise ModelError(
             f"Models are imported by packages that are not installed ({error.name}).",
-            safe="Nothing was written.",
             todo=f"Install what it needs: {install_command('import,torch' if torch else 'import')}",
         ) from error
     return onnx

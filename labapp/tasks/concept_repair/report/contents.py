@@ -29,6 +29,11 @@ from labapp.base.report.page import (
     two_lines,
 )
 from labapp.tasks.concept_repair.plan import GRID, TASK
+from labapp.tasks.concept_repair.report.forecast_section import (
+    FORECAST_METHODS,
+    declared_rows,
+    of_forecasts,
+)
 from labapp.tasks.concept_repair.report.hypotheses import (
     SHARE_BOUND,
     SLOPE_BOUND,
@@ -169,8 +174,9 @@ class ConceptRepairReport(TaskReport[tuple[RepairResults, ...]]):
                 yield replace(plate, name=plate.name.replace(TASK, f"{TASK}{apart}", 1))
 
     def methods(self, study: ReportedStudy, findings: tuple[RepairResults, ...]) -> Iterator[str]:
-        if any(results.study == study.name for results in findings):
-            yield METHODS
+        for results in findings:
+            if results.study == study.name:
+                yield METHODS if results.forecasts is None else FORECAST_METHODS
 
     def slopes(self, counted: Tables) -> Iterator[ComparedSlope]:
         return slopes(counted)
@@ -189,6 +195,8 @@ def rows(results: RepairResults) -> Iterator[Row]:
     """The rows of a study, in the order of the items."""
     about = {"study": results.study, "design": TASK, "ours": True}
     tests = [row for test in results.tests for row in test.rows()]
+    if results.forecasts is not None:
+        tests += declared_rows(results.forecasts)
     made = (row.row() for row in (*results.correlations, *tests))
     yield from (row | about for row in (*_means(results), *made))
 
@@ -219,6 +227,14 @@ SAMPLE_WORDS = {
     "traps": "pictures chosen because they cannot be set right (exploratory)",
     "all": "all pictures",
 }
+EXPLORED = (
+    "Exploratory: nothing from here on is a test that the study declared. Forecasts with answers "
+    "shown and withheld are together."
+)
+UNDECLARED = (
+    "Exploratory: these tests are those of earlier versions of labapp; the study did not declare "
+    "them."
+)
 FIRST = ("success", "gain", "harm", "foresee", "foretold_less_unchanged", "surprises")
 """The measures beside the models."""
 SIMULATED = (
@@ -245,7 +261,11 @@ METHODS = (
 
 def of_study(results: RepairResults, anchor: str) -> Iterator[Html]:
     """Everything about one study; anchor: prefix of the page's ids."""
+    if results.forecasts is not None:
+        yield from of_forecasts(results.forecasts)
     yield heading(3, "Purity and people")
+    if results.forecasts is not None:
+        yield paragraph(EXPLORED, "note")
     yield paragraph(overview(results))
     if results.participants and results.simulated == results.participants:
         yield paragraph(SIMULATED, "note")
@@ -267,8 +287,10 @@ def of_study(results: RepairResults, anchor: str) -> Iterator[Html]:
         yield plate.html(anchor)
     if results.correlations:
         yield correlations_table(results)
-    yield heading(3, "What was expected, tested")
-    yield tests_table(results)
+    if results.tests:
+        yield heading(3, "What was expected, tested")
+        yield paragraph(UNDECLARED, "note")
+        yield tests_table(results)
     yield paragraph(METHODS, "quiet")
 
 

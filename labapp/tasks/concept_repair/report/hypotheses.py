@@ -27,13 +27,16 @@ import pandas as pd
 
 from labapp.analysis import mixed_logistic
 from labapp.analysis.bootstrap import Float64, Int64
+from labapp.analysis.declared import read_declaration
 from labapp.analysis.design.anova import correct_family
 from labapp.analysis.inference import EQUIVALENT as EQUIVALENCE
 from labapp.analysis.inference import TOST, of_estimate, varies
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
+from labapp.tasks.concept_repair.report.forecasts import Forecasts, forecasts_of
 from labapp.tasks.concept_repair.report.measures import (
     COMMON,
+    LEAST_MODELS,
     MATCHED,
     MEASURES,
     MODEL,
@@ -268,6 +271,8 @@ def _slopes(
     ).dropna(subset=[column, *on])
     people, there = own[PERSON[1]].nunique(), own["model"].nunique()
     test = replace(test, n=len(own), n_people=people, n_models=there)
+    if there < LEAST_MODELS and on[0] not in frame:
+        return replace(test, why=f"fewer than {LEAST_MODELS} models: no slope is tested")
     if people < 2 or len(own) < 2 * (len(on) + 2):
         return replace(test, why=FEW)
     y: Float64 = np.asarray(own[column].astype(float), np.float64)
@@ -344,8 +349,9 @@ def _compare_pairs(test: Prediction, models: StudyModels, measure: str) -> Predi
 
 @dataclass(frozen=True)
 class RepairResults:
-    """One study. curves: its rows of the table `concept_curves`; tests: what was expected, tested;
-    simulated: participants who are programs."""
+    """One study. curves: its rows of the table `concept_curves`; tests: what was expected, tested,
+    none where answers were withheld, for the study declares its own; simulated: participants who
+    are programs; forecasts: of withheld answers."""
 
     study: str
     rows: RepairRows
@@ -353,6 +359,7 @@ class RepairResults:
     curves: pd.DataFrame
     tests: tuple[Prediction, ...]
     simulated: int
+    forecasts: Forecasts | None = None
 
     @property
     def participants(self) -> int:
@@ -408,11 +415,15 @@ def results_of(counted: Tables, study: str) -> RepairResults:
     sessions = counted.participants
     programs = sessions[sessions["strategy"].notna()] if "strategy" in sessions else sessions[:0]
     programs = programs.drop_duplicates("participant")  # of whatever sessions
+    scores = counted.small()["concept_models"]
+    declared = read_declaration(counted, study).hypotheses
+    forecasts = forecasts_of(rows.changes, scores[scores["study"] == study], declared)
     return RepairResults(
         study=study,
         rows=rows,
         models=models,
         curves=counted.small()["concept_curves"],
-        tests=tuple(run_tests(rows, models)),
+        tests=tuple(run_tests(rows, models)) if forecasts is None else (),
+        forecasts=forecasts,
         simulated=int(programs["participant"].isin(set(people["participant"])).sum()),
     )

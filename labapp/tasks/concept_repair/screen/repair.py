@@ -108,6 +108,8 @@ class RepairScreen(Screen):
 
     def _instruction(self) -> str:
         words, text = self.session.words, self.session.words(TEXTS[self.part.instruction])
+        if self.part.withheld:
+            text = words("concept_text_forecast")
         return f"{text} {words('concept_think_aloud')}" if self.part.think_aloud else text
 
     def set_column_width(self, width: int) -> None:

@@ -103,6 +103,17 @@ def test_a_dial_is_a_row_with_its_effect_its_coverage_and_its_names(found: Label
     assert "Continuous 3 little effect 1 3, 60 %" in said
 
 
+def test_the_papers_numbers_stand_beside_a_model_of_as_many_dials_alone(
+    found: LabelResults,
+) -> None:
+    (model,) = found.models
+    assert model.published is not None
+    fewer = replace(model.published, names=model.published.names[:-1])
+    for published in (None, fewer):
+        other = replace(found, models=(replace(model, published=published),))
+        assert frames(other)["label_dials"]["published_names"].isna().all()
+
+
 def test_consistent_is_what_every_rater_says(found: LabelResults) -> None:
     both = rated(found, {"3-5-6": True, "3-5-blob": True, "6-7": True}, {"3-5-6": True})
     names = frames(both)["label_names"].set_index(["dimension", "text"])

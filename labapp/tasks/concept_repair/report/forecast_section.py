@@ -1,0 +1,200 @@
+"""The report's section on forecasts of withheld answers: the declared tests, and the models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pandas as pd
+
+from labapp.analysis.statistic import Statistic
+from labapp.base.report.listing import NONE, records
+from labapp.base.report.page import (
+    Html,
+    Verbatim,
+    decimal,
+    heading,
+    paragraph,
+    table,
+    two_lines,
+)
+from labapp.tasks.concept_repair.report.forecasts import (
+    LEAK_RATE,
+    NATURAL,
+    PURITY,
+    PURITY_SD,
+    RATES,
+    RELIABLE,
+    SENSITIVITY,
+    SMALLEST,
+    TRUST,
+    Forecasts,
+)
+
+OUTCOMES = {
+    SENSITIVITY: "Sensitivity to leaks (C against B)",
+    TRUST: "Trust in the rule card (A and B)",
+    NATURAL: "Gain over the rule card, natural rates",
+}
+PREDICTED = {PURITY: "OIS, common coordinates", LEAK_RATE: "leak rate"}
+FORECAST_METHODS = (
+    "Participants saw the pictures of their stimulus sets as the models saw them, enlarged. After "
+    "an exposure with a model's answers shown they forecast answers that were withheld: the same "
+    "numbers of three types of changes in every model. The rule card says that the answer moves, "
+    "and it does so (A); it says that the answer stays, and it does (B); it says that the answer "
+    "stays, and it moves (C). Pictures and changes were drawn before anybody took part. "
+    "Sensitivity to leaks is d' of forecasts that the answer moves, in C against B; trust is the "
+    "log odds of right forecasts in A and B; half a trial is added to each count. A linear mixed "
+    "model with models and their order as fixed effects and an intercept of each participant gives "
+    "an estimate for each model; these are regressed on the predictor, in standard deviations of "
+    "the models, with the number of models less two as degrees of freedom. OIS is the mean of "
+    "several metric seeds. Holm's correction is over the primary tests; a slope is too small to "
+    f"matter where its 90 % interval lies within {SMALLEST[SENSITIVITY]:g} d' or "
+    f"{SMALLEST[TRUST]:g} log odds. What the study did not declare is exploratory."
+)
+
+
+def of_forecasts(forecasts: Forecasts) -> Iterator[Html]:
+    """The declared tests, and what is known of the models and of forecasts of them."""
+    yield heading(3, "Declared tests of forecasts")
+    if forecasts.declared:
+        yield _tests(forecasts)
+    else:
+        yield paragraph(
+            "The study declares no test of forecasts: all of it is exploratory.", "note"
+        )
+    yield _reliability(forecasts)
+    yield _models(forecasts)
+
+
+def _tests(forecasts: Forecasts) -> Html:
+    rows = []
+    for number, (hypothesis, made, equal) in enumerate(forecasts.results(), start=1):
+        what = OUTCOMES[made.quantity]
+        by = PREDICTED.get(made.compared_with, made.compared_with.replace("_", " "))
+        p = [_p(made.p)] + ([_p(made.p_corrected)] if made.p_corrected is not None else [])
+        rows.append(
+            (
+                str(number),
+                two_lines(f"{what} by {by}", f"{hypothesis.role}, {hypothesis.test}"),
+                NONE
+                if made.difference is None
+                else two_lines(decimal(made.difference, 3), made.unit),
+                NONE if made.low is None else two_lines(_ends(made), "95 %"),
+                NONE
+                if made.statistic is None
+                else f"t({decimal(made.df or 0, 0)}) = {decimal(made.statistic, 2)}",
+                two_lines(*p) if len(p) > 1 else p[0],
+                NONE
+                if equal is None
+                else two_lines(_ends(equal), f"90 %, within ± {equal.bound:g}: {_within(equal)}"),
+                made.why or NONE,
+            )
+        )
+    return table(
+        ("", "Test", "Slope", "Interval", "Statistic", "p", "Equivalence", "Remark"),
+        rows,
+        numeric=(2, 3, 4, 5),
+        caption="Each test that the study file declares, in its order, and no other; two-sided. "
+        "Below p of a primary test: with Holm's correction over the primary tests.",
+    )
+
+
+def _within(equal: Statistic) -> str:
+    low, high, bound = equal.low, equal.high, equal.bound
+    if low is None or high is None or bound is None:
+        return "cannot be told"
+    return "yes" if -bound < low and high < bound else "no"
+
+
+def _reliability(forecasts: Forecasts) -> Html:
+    reliability = forecasts.reliability
+    if reliability is None:
+        text = "The sets do not tell OIS by metric seed: its reliability is not known."
+        return paragraph(text, "note")
+    text = (
+        f"Reliability of OIS in common coordinates over {len(forecasts.models)} models: "
+        f"{decimal(reliability, 3)} (variance between models / variance between models and of the "
+        "mean over metric seeds)."
+    )
+    if reliability < RELIABLE:
+        text += f" Below {RELIABLE:g}: OIS does not tell these models apart well enough."
+    return paragraph(text)
+
+
+def _models(forecasts: Forecasts) -> Html:
+    """A row a model: what its set tells of it, and what people forecast."""
+    people = forecasts.people.groupby("at")
+    rows = []
+    for model in records(forecasts.models):
+        own = people.get_group(model["at"]) if model["at"] in people.groups else pd.DataFrame()
+        cells: list[object] = [Verbatim(model["name"])]
+        purity, sd = model.get(PURITY), model.get(PURITY_SD)
+        cells.append(
+            NONE
+            if purity is None
+            else two_lines(decimal(purity, 3), NONE if sd is None else f"SD {decimal(sd, 4)}")
+        )
+        cells += [f"{decimal(model[name], 1)} %" for name in ("task_accuracy", "concept_accuracy")]
+        cells.append(_share(model.get(LEAK_RATE)))
+        counts = [model.get(f"pictures_{kind}") for kind in RATES]
+        cells.append(" / ".join(NONE if n is None else f"{n:g}" for n in counts))
+        cells.append(str(len(own)))
+        cells += [_mean(own, name) for name in (SENSITIVITY, TRUST)]
+        natural = [_mean(own, f"natural_{name}", 100) for name in ("right", "card", "same")]
+        cells.append(" / ".join(natural))
+        rows.append(cells)
+    columns: tuple[object, ...] = (
+        "Model",
+        two_lines("OIS, common", "SD over metric seeds"),
+        two_lines("Task", "accuracy"),
+        two_lines("Concepts", "accuracy"),
+        two_lines("Leaks", "of changes the card says stay"),
+        two_lines("Pictures", "A / B / C"),
+        "n",
+        two_lines("Sensitivity", "d'"),
+        two_lines("Trust", "log odds"),
+        two_lines("Natural rates, %", "people / card / same"),
+    )
+    return table(
+        columns,
+        rows,
+        numeric=range(1, len(columns)),
+        caption="Left: what the stimulus sets tell, over all test pictures; right: means over "
+        "participants. Natural rates: right forecasts with the three types weighted to how often "
+        "they are in the model; beside them what reading the rule card, and what always "
+        "forecasting the same answer, would score.",
+    )
+
+
+def declared_rows(forecasts: Forecasts) -> list[Statistic]:
+    """The rows of the table of statistics: each declared test, and that of equivalence."""
+    return [
+        replace(
+            row,
+            item=f"4 {hypothesis.test}",
+            role=hypothesis.role,
+            group="withheld",
+            mean=row.difference,
+        )
+        for hypothesis, made, equal in forecasts.results()
+        for row in filter(None, (made, equal))
+    ]
+
+
+def _share(value: float | None) -> object:
+    return NONE if value is None else f"{decimal(100 * value, 1)} %"
+
+
+def _mean(own: pd.DataFrame, name: str, factor: float = 1.0) -> str:
+    if own.empty or name not in own or own[name].isna().all():
+        return "–"
+    return decimal(factor * float(own[name].mean()), 0 if factor > 1 else 2)
+
+
+def _p(p: float | None) -> str:
+    return str(NONE) if p is None else "< .001" if p < 0.001 else decimal(p, 3)
+
+
+def _ends(row: Statistic) -> str:
+    return f"{decimal(row.low or 0, 2)} to {decimal(row.high or 0, 2)}"
