@@ -124,7 +124,8 @@ def _score(y: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
     coefficients = np.zeros(x.shape[1])
     for _ in range(MOST_STEPS):
         expected = expit(x @ coefficients)
-        bread = np.linalg.inv(x.T @ ((expected * (1 - expected))[:, None] * x))
+        weighted = (expected * (1 - expected))[:, None] * x
+        bread = np.asarray(np.linalg.inv(x.T @ weighted), np.float64)
         step = bread @ (x.T @ (y - expected))
         coefficients = coefficients + step
         if np.abs(step).max() < CONVERGED:
