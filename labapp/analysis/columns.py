@@ -119,7 +119,7 @@ ANSWERS = (
         "place at which the participant had it in the questionnaire, from 1; the table items has "
         "the place in which it is listed",
     ),
-    text("kind", "rating, slider, choice or written, or the name of a kind that a package brings"),
+    text("kind", "rating, slider, choice or written, or the kind of the item where it is another"),
     yes(
         "asked",
         "the item was asked; false where its conditions left it out as the questionnaire was "
@@ -300,7 +300,7 @@ NOTES = (
     whole("number", "number of the flag, or of the question in the interview's guide"),
     text("stage", "part that ran at its onset"),
     *TRIAL,
-    text("source", "who wrote it: moderator, or simulated"),
+    text("source", "who wrote it: moderator, observer (at another computer), or simulated"),
     whole("seq", "number of its event in the journal"),
     whole(
         "corrects",

@@ -49,6 +49,7 @@ from labapp.record.events.lifecycle import (
     WindowFocus,
 )
 from labapp.record.events.registry import Pauses, WorkingTime, frequent_kinds
+from labapp.record.events.remote import Afar
 from labapp.record.events.trials import TargetShown
 from labapp.record.events.voice import (
     AudioBlock,
@@ -468,9 +469,7 @@ def fold_totals(events: Iterable[tuple[Event, Payload]]) -> SessionTotals:
             case AudioOff():
                 totals.no_sound_because = payload.reason
     if totals is None:
-        raise RecordError(
-            "The session holds no event.", safe="Nothing was changed.", todo="Leave it out."
-        )
+        raise RecordError("The session holds no event.", todo="Leave it out.")
     totals.elapsed_s, totals.duration_s = last_ns / NS, pauses.working_ns(last_ns) / NS
     totals.sound_s = sum(count / rates[file] for file, count in frames.items() if file in rates)
     return totals
@@ -496,7 +495,6 @@ def _start_totals(event: Event, payload: Payload) -> SessionTotals:
     if not isinstance(payload, SessionPlanned):
         raise RecordError(
             f"The session begins with {event.kind!r} instead of its plan.",
-            safe="Nothing was changed.",
             todo="Check it with `labapp sessions verify`.",
         )
     return SessionTotals(planned=payload, started_utc=event.utc, boot_id="")
@@ -572,7 +570,7 @@ class Notes:
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
-        self._trail = Trail()
+        self._trail, self._afar = Trail(), Afar()
         self._at: dict[int, int] = {}  # seq of what is no correction -> place in `entries`
 
     def apply(self, event: Event, payload: Payload) -> bool:
@@ -580,17 +578,19 @@ class Notes:
         self._trail.apply(event, payload)
         if payload.of_trial:
             return False  # nearly all of them
+        self._afar.apply(event, payload)
+        key_ns = self._afar.time_ns(event)
         match payload:
             case NoteAdded():
                 self._add(event, "note", payload.text, payload.typing_began_ns)
             case DeviationNoted():
                 self._add(event, "deviation", payload.text, payload.typing_began_ns)
             case FlagAdded():
-                self._add(event, "flag", payload.meaning, event.t_ns, payload.number)
+                self._add(event, "flag", payload.meaning, key_ns, payload.number)
             case PromptGiven():
-                self._add(event, "prompt", payload.text, event.t_ns)
+                self._add(event, "prompt", payload.text, key_ns)
             case GuideQuestion():
-                self._add(event, "question", payload.text, event.t_ns, payload.question)
+                self._add(event, "question", payload.text, key_ns, payload.question)
             case NoteCorrected() if payload.seq in self._at:
                 self._correct(event, payload)
             case _:
@@ -602,7 +602,7 @@ class Notes:
     ) -> None:
         self._at[event.seq] = len(self.entries)
         place = self._trail.at(onset_ns)
-        source = str(event.source)
+        source = self._afar.source(event)
         self.entries.append(
             Entry(event.seq, kind, onset_ns, event.t_ns, text, source, place, number, now=text)
         )

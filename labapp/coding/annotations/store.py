@@ -77,6 +77,7 @@ from labapp.record.events.lifecycle import (
     Prompt,
 )
 from labapp.record.events.registry import kinds_of
+from labapp.record.events.remote import Afar, RemoteAsked
 from labapp.record.events.voice import SpeechSimulated
 from labapp.record.journal import anchor
 from labapp.record.journal.layout import FolderTree, Tree
@@ -341,7 +342,6 @@ def _ours(
             raise AnnotationError(
                 f"{path} was locked (round {', '.join(lost)}), and it does not say so any more: an "
                 "older copy was put back, or its end was cut off.",
-                safe="Nothing was changed.",
                 todo="Put back the file as it was locked; `labapp code verify` says what is "
                 "missing.",
             )
@@ -428,7 +428,7 @@ FLAG, NOTE, DEVIATION = "flag", "note", "deviation"
 PROMPT, QUESTION = "prompt", "question"
 """Tiers of these marks, and codes of all but flags, whose code is their number."""
 MODERATOR_KINDS = tuple(
-    payload.kind for payload in (FlagAdded, NoteAdded, DeviationNoted, NoteCorrected)
+    payload.kind for payload in (FlagAdded, NoteAdded, DeviationNoted, NoteCorrected, RemoteAsked)
 )
 """Kinds of events that marks come from, beside all that derive from `Prompt`."""
 
@@ -441,20 +441,23 @@ def moderator_marks(events: Iterable[tuple[Event, Payload]]) -> RaterMarks:
     """
     marks: dict[int, Mark] = {}
     taken_back: set[int] = set()
+    afar = Afar()
     for event, payload in events:
+        afar.apply(event, payload)
+        key_ns = afar.time_ns(event)
         match payload:
             case FlagAdded():
                 code = str(payload.number)
-                marks[event.seq] = _mark(event, FLAG, code, event.t_ns, payload.meaning)
+                marks[event.seq] = _mark(event, FLAG, code, key_ns, payload.meaning)
             case NoteAdded():
                 marks[event.seq] = _mark(event, NOTE, NOTE, payload.typing_began_ns, payload.text)
             case DeviationNoted():
                 began = payload.typing_began_ns
                 marks[event.seq] = _mark(event, DEVIATION, DEVIATION, began, payload.text)
             case GuideQuestion():
-                marks[event.seq] = _mark(event, QUESTION, QUESTION, event.t_ns, payload.text)
+                marks[event.seq] = _mark(event, QUESTION, QUESTION, key_ns, payload.text)
             case Prompt():
-                marks[event.seq] = _mark(event, PROMPT, PROMPT, event.t_ns, payload.text)
+                marks[event.seq] = _mark(event, PROMPT, PROMPT, key_ns, payload.text)
             case NoteCorrected() if (before := marks.get(payload.seq)) is not None:
                 marks[payload.seq] = replace(before, memo=payload.text or before.memo)
                 taken_back.discard(payload.seq)

@@ -7,6 +7,7 @@ Their addresses are not stored. Names are those that people gave as they joined.
 from __future__ import annotations
 
 from labapp.record.events.registry import (
+    Event,
     Nanoseconds,
     Number,
     Payload,
@@ -15,6 +16,9 @@ from labapp.record.events.registry import (
     Written,
     kind,
 )
+
+OBSERVER = "observer"
+"""The source of what an observer noted, in tables."""
 
 
 @kind("remote.opened", durable=True)
@@ -133,3 +137,40 @@ class RemoteAsked(Payload):
     def followed_by(self, events: int) -> RemoteAsked:
         """The same with so many events that follow from it."""
         return RemoteAsked(self.member, self.number, self.asked_ns, events)
+
+
+class Afar:
+    """A fold over events: when and by whom that was asked for which came from another computer.
+
+    Kinds of other events may be left out.
+    """
+
+    def __init__(self) -> None:
+        self._roles: dict[int, str] = {}
+        self._asked: RemoteAsked | None = None
+        self._from = self._to = 0
+
+    def apply(self, event: Event, payload: Payload | None) -> None:
+        """Take in the next event. payload: None where it is of none of the kinds here."""
+        match payload:
+            case RemoteJoined():
+                self._roles[payload.member] = payload.role
+            case RemoteAsked():
+                self._asked = payload
+                self._from, self._to = event.seq, event.seq + payload.events
+
+    def asked(self, event: Event) -> RemoteAsked | None:
+        """The request that an event follows from; None where that was made at the session's own
+        computer, or by nobody."""
+        return self._asked if self._from < event.seq <= self._to else None
+
+    def time_ns(self, event: Event) -> int:
+        """Session time of the key: of what came over a link, when it was pressed there."""
+        asked = self.asked(event)
+        return event.t_ns if asked is None else min(event.t_ns, asked.asked_ns)
+
+    def source(self, event: Event) -> str:
+        """Who caused an event: as it says, or an observer at another computer."""
+        asked = self.asked(event)
+        observed = asked is not None and self._roles.get(asked.member) == OBSERVER
+        return OBSERVER if observed else str(event.source)

@@ -64,6 +64,7 @@ from labapp.record.events.lifecycle import (
     ClockChanged,
     DecoderWarmed,
     DeviationNoted,
+    FlagAdded,
     LslClock,
     NoteAdded,
     NoteCorrected,
@@ -72,6 +73,7 @@ from labapp.record.events.lifecycle import (
     PauseExplained,
     PointerMoved,
     ProgramStalled,
+    Prompt,
     SegmentEnded,
     SegmentStarted,
     SessionPaused,
@@ -80,6 +82,7 @@ from labapp.record.events.lifecycle import (
     StimuliStored,
 )
 from labapp.record.events.registry import Pauses, payload_text
+from labapp.record.events.remote import Afar
 from labapp.record.events.trials import QuestionnaireSubmitted, ResponseChanged
 from labapp.record.events.voice import AudioBlock, AudioGap, AudioStarted, SpeechSimulated
 from labapp.record.journal.arrow import parquet_bytes
@@ -536,6 +539,18 @@ SESSION_TYPES = {
     "prompt.given": "The moderator prompted the participant.",
     "alarm.raised": "Something needed the moderator; text is its code and detail.",
     "alarm.cleared": "The alarm with this code was over.",
+    "remote.opened": "Other computers can join the session from here on.",
+    "remote.closed": "No other computer can join or follow the session any more.",
+    "remote.joined": "Somebody joined from another computer, or came back after a broken link; "
+    "value is their number, text what they may do.",
+    "remote.left": "Somebody no longer takes part from another computer; value is their number, "
+    "text why.",
+    "remote.refused": "Somebody tried to join with a wrong code; value is the number of wrong "
+    "attempts at it.",
+    "remote.clock": "How well the clock of another computer agrees with the session's; value is "
+    "the number of the person at it, text the largest error in s.",
+    "moderator.changed": "The session is moderated by somebody else from here on; value is their "
+    "number at another computer, empty for the session's own, text why.",
     "screen.changed": "A screen was removed or added.",
     "window.focus": "The participant's window gained (true) or lost (false) the keyboard.",
     "window.shown": "The participant's window came up, or has another size or screen; text is its "
@@ -575,6 +590,7 @@ WITHOUT_ROW = frozenset(
         *("session.paused", "pause.explained", "session.resumed"),
         *("segment.ended", "part.ended"),
         *("screen.page", "screen.scrolled", "screen.enlarged"),
+        "remote.asked",
     }
 )
 """The kinds of labapp's own that other rows or other files of a bundle tell of, and those that only
@@ -594,7 +610,7 @@ def session_columns(others: dict[str, str] | None = None) -> tuple[Column, ...]:
         Column("stage", "Id of the plan's part it belongs to."),
         WORKING,
         Column("outcome", "How the part or run ended; n/a where no end was recorded."),
-        Column("source", "Who caused it: participant, moderator, system or simulated."),
+        Column("source", "Who caused it: participant, moderator, observer, system or simulated."),
         Column("value", "A number or answer, see trial_type."),
         Column("text", "Words, on one line, see trial_type."),
         SEQ,
@@ -625,7 +641,7 @@ class _Fold:
         self.others: dict[str, str] = {}
         self._of_tasks = registry.course_rows()
         self._pauses = Pauses()
-        self._trail = Trail()
+        self._trail, self._afar = Trail(), Afar()
         self._open: dict[str, OpenRow] = {}
         self._breaks: frozenset[str] = frozenset()
         self._running: str | None = None
@@ -634,6 +650,10 @@ class _Fold:
         was_paused = self._pauses.paused
         self._trail.apply(event, payload)
         self._pauses = self._pauses.apply(event)
+        self._afar.apply(event, payload)
+        # What the moderator marked at another computer belongs to the moment of the key.
+        marks = isinstance(payload, FlagAdded | Prompt)
+        at_ns = self._afar.time_ns(event) if marks else event.t_ns
         match payload:
             case SegmentStarted():
                 gap_from = payload.gap_from_ns
@@ -680,9 +700,9 @@ class _Fold:
                 self._add(event.kind, event, payload.session_ns, duration="0", value=value)
             case _ if event.kind in self._of_tasks:
                 cells = self._of_tasks[event.kind].cells(payload)
-                self._add(event.kind, event, event.t_ns, duration="0", **cells)
+                self._add(event.kind, event, at_ns, duration="0", **cells)
             case _ if event.kind in SESSION_TYPES:
-                self._add(event.kind, event, event.t_ns, duration="0", **_words(event))
+                self._add(event.kind, event, at_ns, duration="0", **_words(event))
             case _ if event.kind not in WITHOUT_ROW:
                 meaning = " ".join((type(payload).__doc__ or "").split())
                 self.others[event.kind] = f"{meaning} Text is its fields as JSON."
@@ -695,7 +715,7 @@ class _Fold:
             "onset": seconds(t_ns),
             "trial_type": trial_type,
             "stage": event.part_id,
-            "source": event.source,
+            "source": self._afar.source(event),
             "seq": event.seq,
             **cells,
         }
@@ -743,6 +763,14 @@ def _words(event: Event) -> Cells:
             return {"value": payload["frames"], "text": payload["cause"]}
         case "session.reopened":
             return {"value": payload["seq"]}
+        case "remote.joined":
+            return {"value": payload["member"], "text": payload["role"]}
+        case "remote.left" | "moderator.changed":
+            return {"value": payload["member"], "text": payload["why"]}
+        case "remote.refused":
+            return {"value": payload["attempts"], "text": payload["role"]}
+        case "remote.clock":
+            return {"value": payload["member"], "text": seconds(payload["error_ns"])}
     named = ("text", "reason", "code", "state", "file", "how", "device", "what", "source_id")
     return {"text": next((payload[name] for name in named if name in payload), None)}
 

@@ -19,6 +19,7 @@ from labapp.base.clock import NS
 from labapp.base.messages import decode_message
 from labapp.record.events import Event, payload_of
 from labapp.record.events.registry import Pauses
+from labapp.record.events.remote import OBSERVER, Afar, ModeratorChanged, RemoteJoined
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.study.plugins import registry
 from labapp.study.plugins.machine import limit_ns as stage_limit_ns
@@ -129,34 +130,30 @@ class RemotePeople:
     own computer), and which notes were taken there."""
 
     def __init__(self) -> None:
-        self.people: dict[int, tuple[str, str]] = {}
+        self.names: dict[int, str] = {}
         self.moderator = 0
-        self._asked: tuple[int, int] = (0, 0)
-        self._left = 0
+        self._afar = Afar()
 
-    def apply(self, event: Event) -> bool:
-        """Take in an event; True when it is about other computers."""
-        p = event.payload
-        self._left = max(0, self._left - 1)
-        match event.kind:
-            case "segment.started":
-                self.people, self.moderator = {}, 0
-            case "remote.joined":
-                self.people[int(p["member"])] = str(p["name"]), str(p["role"])
-            case "moderator.changed":
-                self.moderator = int(p["member"] or 0)
-            case "remote.asked":
-                self._asked, self._left = (int(p["member"]), int(p["asked_ns"])), int(p["events"])
-        return event.kind.startswith(("remote.", "moderator."))
+    def apply(self, event: Event) -> None:
+        """Take in an event."""
+        if event.kind == "segment.started":
+            self.names, self.moderator = {}, 0
+        elif event.kind.startswith(("remote.", "moderator.")):
+            payload = payload_of(event)
+            self._afar.apply(event, payload)
+            match payload:
+                case RemoteJoined():
+                    self.names[payload.member] = payload.name
+                case ModeratorChanged():
+                    self.moderator = payload.member or 0
 
-    def place(self, note: Note, work: WorkTime) -> Note:
-        """A note as it was taken: by whom, and a flag at the time of the key at that computer."""
-        if not self._left:
+    def place(self, note: Note, event: Event, work: WorkTime) -> Note:
+        """A note as it was taken: an observer's with a name, a flag at the time of its key."""
+        asked = self._afar.asked(event)
+        if asked is None:
             return note
-        member, asked_ns = self._asked
-        name, role = self.people.get(member, ("", ""))
-        t_ns = min(note.t_ns, asked_ns)
-        by = name if role == "observer" else ""
+        t_ns = min(note.t_ns, asked.asked_ns)
+        by = self.names.get(asked.member, "") if self._afar.source(event) == OBSERVER else ""
         return replace(note, by=by, t_ns=t_ns, working_ns=work.working_ns(t_ns))
 
 
@@ -227,10 +224,9 @@ class ConsoleState:
             self.sound = sound
             self.changed.add("sound")
         if (note := note_of(event, self.work)) is not None:
-            self.notes.append(self.remote.place(note, self.work))
+            self.notes.append(self.remote.place(note, event, self.work))
             self.changed.add("notes")
-        if self.remote.apply(event):
-            self.changed.add("remote")
+        self.remote.apply(event)
         if event.kind == "note.corrected" and correct(self.notes, event):
             self.changed.add("notes")
         if self.deviations.apply(event):
