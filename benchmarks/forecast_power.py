@@ -206,11 +206,11 @@ TRUSTS = tuple(
 
 def share(design: Design, outcome: str, studies: int, draw: Callable[..., pd.DataFrame]) -> float:
     """Of studies the share in which a test is below the level."""
-    found = 0
+    below = 0
     for number in range(studies):
         p = design.p(draw(np.random.default_rng([SEED, number])), outcome)
-        found += p is not None and p < LEVEL
-    return found / studies
+        below += p is not None and p < LEVEL
+    return below / studies
 
 
 def lines(design: Design, studies: int) -> Iterator[str]:
@@ -253,8 +253,8 @@ def lines(design: Design, studies: int) -> Iterator[str]:
             p = []
             for number in range(studies):
                 values = draw(design, spread, np.random.default_rng([SEED, number]))
-                found = design.p(design.people(values, values), outcome)
-                p.append(1.0 if found is None else found)
+                own = design.p(design.people(values, values), outcome)
+                p.append(1.0 if own is None else own)
             levels = [f"{np.mean(np.array(p) < level):.3f}" for level in (LEVEL, LEVEL / 2)]
             yield (
                 f"| {spread.slope:g} | {spread.model:g} | {spread.both:g} | {spread.picture:g} | "
