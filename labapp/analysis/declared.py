@@ -356,7 +356,6 @@ class Registration:
             why = getattr(error, "strerror", None) or error
             raise RefusedError(
                 f"{record} cannot be read as a registration ({why}).",
-                safe="Nothing was written.",
                 todo=f"Give the folder that `labapp plan STUDY --preregister` wrote, or its "
                 f"{RECORD}.",
             ) from error

@@ -469,9 +469,7 @@ def fold_totals(events: Iterable[tuple[Event, Payload]]) -> SessionTotals:
             case AudioOff():
                 totals.no_sound_because = payload.reason
     if totals is None:
-        raise RecordError(
-            "The session holds no event.", safe="Nothing was changed.", todo="Leave it out."
-        )
+        raise RecordError("The session holds no event.", todo="Leave it out.")
     totals.elapsed_s, totals.duration_s = last_ns / NS, pauses.working_ns(last_ns) / NS
     totals.sound_s = sum(count / rates[file] for file, count in frames.items() if file in rates)
     return totals
@@ -497,7 +495,6 @@ def _start_totals(event: Event, payload: Payload) -> SessionTotals:
     if not isinstance(payload, SessionPlanned):
         raise RecordError(
             f"The session begins with {event.kind!r} instead of its plan.",
-            safe="Nothing was changed.",
             todo="Check it with `labapp sessions verify`.",
         )
     return SessionTotals(planned=payload, started_utc=event.utc, boot_id="")

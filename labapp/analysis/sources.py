@@ -210,7 +210,6 @@ def _better(known: Folded, other: Folded, notes: list[str]) -> Folded:
         raise RecordError(
             f"{known.source} and {other.source} are different sessions, but both call "
             f"themselves participant {participant}, session {session} of {study}.",
-            safe="Nothing was changed.",
             todo="Analyse them apart, or leave one of them out. Two data folders whose "
             "participants have the same labels cannot be put together, even by renaming folders.",
         )

@@ -128,7 +128,6 @@ def code_speakers(
         if not by:
             raise UsageError(
                 "Nobody is named who says who speaks.",
-                safe="Nothing was changed.",
                 todo="Add --by and a name, as in --by anna",
             )
         report = say_speakers(path, by, map_, suggested=suggested, confirm=confirm)

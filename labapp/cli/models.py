@@ -93,9 +93,7 @@ def models_show(
     from labapp.models import catalog as models_catalog
 
     if out is not None and models_catalog.kind_of(model) != "dials":
-        raise UsageError(
-            f"{model} has no dials to draw.", safe="Nothing was written.", todo="Leave --out out."
-        )
+        raise UsageError(f"{model} has no dials to draw.", todo="Leave --out out.")
     card = models_catalog.show(_model(model))
     if not json_:
         say(yaml.safe_dump(card, sort_keys=False, allow_unicode=True).rstrip())
@@ -245,7 +243,6 @@ def models_import(
     if len(named) != 1:
         raise UsageError(
             "One decoder is imported at a time.",
-            safe="Nothing was written.",
             todo="Give one of --onnx, --torch-export, --torchscript and --python.",
         )
     ((kind, source),) = named.items()
@@ -282,7 +279,6 @@ def _shape(text: str | None) -> tuple[int, ...] | None:
     if not all(size.isdecimal() and 0 < int(size) < 10**6 for size in sizes) or len(sizes) > 3:
         raise UsageError(
             f"{text!r} is no shape.",
-            safe="Nothing was written.",
             todo="Give rows x columns, such as 28x28, 64x64x3 with three colours, or the points of "
             "a series, such as 64.",
         )
@@ -359,7 +355,6 @@ def models_evaluate(
         if not result["agrees"]:
             raise CheckFailed(
                 f"The numbers computed are not those on the card of {result['model']}.",
-                safe="Nothing was changed.",
                 todo="Check that --data names the files it was trained on; else take a fresh copy "
                 "of the model.",
             )

@@ -65,7 +65,6 @@ def set_title(model: str, title: str) -> str:
     if not words or len(words) > cards.LONGEST_TITLE or steering_in(words):
         raise UsageError(
             "A title is a text of one line.",
-            safe="Nothing was written.",
             todo=f"Give one of 1 to {cards.LONGEST_TITLE} characters.",
         )
     durable.write(folder / cards.TITLE, f"{words}\n".encode())

@@ -221,7 +221,6 @@ def stimuli_explain(
     if len(named) != 1:
         raise UsageError(
             "One classifier is explained at a time.",
-            safe="Nothing was written.",
             todo="Give one of --onnx, --torch-export and --torchscript.",
         )
     ((kind, file),) = named.items()
@@ -266,7 +265,6 @@ def _levels(option: str, text: str, channels: int) -> tuple[float, ...]:
     if len(values) not in (1, channels) or not good:
         raise UsageError(
             f"Found {option} {text}.",
-            safe="Nothing was written.",
             todo=f"Give one number, or {channels} with commas between them"
             + (", above 0." if option == "--std" else "."),
         )

@@ -93,7 +93,6 @@ class SessionFolder:
         if not self.journal.is_file():
             raise RecordError(
                 f"{self.path} is not a session folder: it holds no journal.",
-                safe="Nothing was changed.",
                 todo="Give a session's name or folder; `labapp sessions list` shows them.",
             )
 

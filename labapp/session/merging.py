@@ -408,7 +408,6 @@ def merge(prepared: Merge, study: Path, *, replace_: bool = False) -> None:
         told = "\n".join(f"  {line}" for line in prepared.differences)
         raise MergeError(
             f"{prepared.file} differs from what was merged as {prepared.survey!r} before:\n{told}",
-            safe="Nothing was changed.",
             todo="Replace it with --replace, or merge the file as another survey (--survey NAME).",
         )
     log.add(study, prepared.given, prepared.gone, prepared.survey)

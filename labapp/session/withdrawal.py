@@ -365,7 +365,6 @@ def _refuse_renamed(name: FolderName, planned: Event) -> None:
         raise RecordError(
             f"The session folder {name} was renamed: its journal is of participant {whose[0]}, "
             f"session {whose[1]}.",
-            safe="Nothing was changed.",
             todo="Give the folder its name back, and withdraw it then.",
         )
 
@@ -496,12 +495,9 @@ def _over(folder: Path) -> SessionSummary:
     if line.withdrawn:
         raise RecordError(
             f"The participant of {folder.name} withdrew: it does not count in any case.",
-            safe="Nothing was changed.",
         )
     if line.problem:
-        raise RecordError(
-            line.problem, safe="Nothing was changed.", todo="Repair it: labapp sessions recover."
-        )
+        raise RecordError(line.problem, todo="Repair it: labapp sessions recover.")
     return line
 
 

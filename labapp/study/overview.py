@@ -524,13 +524,13 @@ def _possible(item: Item, level: object) -> bool:
         number = float(str(level))
     except ValueError:
         return False
-    return number.is_integer() and bounds[0] <= number <= bounds[1]
+    return (number.is_integer() or not item.in_steps) and bounds[0] <= number <= bounds[1]
 
 
 def _answers(item: Item) -> str:
     bounds = item.bounds()
     if bounds is not None:
-        return f"whole numbers from {bounds[0]} to {bounds[1]}"
+        return f"{'whole ' if item.in_steps else ''}numbers from {bounds[0]:g} to {bounds[1]:g}"
     return ", ".join(item.offered()) or "any text"
 
 

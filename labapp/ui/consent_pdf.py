@@ -214,7 +214,6 @@ def write_signed(out: Path, session: Path, private_root: Path) -> None:
     if not consents:
         raise SessionError(
             f"No consent was given in {record.name}.",
-            safe="Nothing was written.",
             todo="A blank form: labapp studies consent STUDY --out FILE.pdf",
         )
     event, given = consents[-1]
@@ -246,7 +245,6 @@ def _signature(root: Path, study: str, participant: str, session: str) -> privat
             return consent
     raise SessionError(
         f"The private folder {root} holds no signature of {participant}, session {session}.",
-        safe="Nothing was written.",
         todo="Name the private folder that was used at the session (--private), or sign in as the "
         "user who ran it.",
     )
@@ -286,7 +284,6 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None, *sessions: Pat
     except OSError as error:
         raise DataFolderError(
             f"{out} could not be written ({error.strerror}).",
-            safe="Nothing was changed.",
             todo="Make room, or choose another name or folder.",
         ) from error
 

@@ -142,8 +142,6 @@ PLAIN = {
     "the sound server no longer knows our recording": N_("reason.sound_server"),
     "The signed consent was deleted.": N_("reason.consent_deleted"),
     "Sessions that were recorded are untouched.": N_("mistake.safe"),
-    "Nothing was changed.": N_("message.nothing_changed"),
-    "Nothing was written.": N_("message.nothing_written"),
     "It was not changed.": N_("message.not_changed"),
     "Everything before it is stored.": N_("message.annotations_safe"),
     "Name another.": N_("message.name_other"),

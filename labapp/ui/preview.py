@@ -314,9 +314,7 @@ def write_pictures(preview: Preview, out: Path) -> list[Path]:
     try:
         out.mkdir(parents=True)
     except FileExistsError as error:
-        raise TargetExists(
-            f"{out} exists already.", safe="Nothing was changed.", todo="Name another folder."
-        ) from error
+        raise TargetExists(f"{out} exists already.", todo="Name another folder.") from error
     window = preview.window
     window.resize(*WINDOWED)
     window.show()

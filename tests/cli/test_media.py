@@ -54,7 +54,7 @@ def test_a_missing_model_is_told_with_what_to_get(transcribe: Run, session: Path
     status, _, err = transcribe(session.name, "--data", "data", "--model", "nowhere")
     assert status == 2
     assert "There is no model at nowhere." in err
-    assert "Nothing was written." in err
+    assert "Nothing was changed." in err
     assert "ggml-small.bin" in err
     status, _, err = transcribe(session.name, "--data", "data")
     assert "There is no speech model in" in err

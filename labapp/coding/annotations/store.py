@@ -342,7 +342,6 @@ def _ours(
             raise AnnotationError(
                 f"{path} was locked (round {', '.join(lost)}), and it does not say so any more: an "
                 "older copy was put back, or its end was cut off.",
-                safe="Nothing was changed.",
                 todo="Put back the file as it was locked; `labapp code verify` says what is "
                 "missing.",
             )

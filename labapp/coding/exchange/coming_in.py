@@ -246,7 +246,6 @@ def _freeze(
     if own is not None and own.status_of(round_) == "locked":
         raise ExchangeError(
             Message("marks_locked", rater=rater, round=round_),
-            safe="Nothing was changed.",
             todo=Message("bring_in_as_other"),
         )
     if not book.needs_units or annotations.segmentation.frozen:
@@ -258,7 +257,6 @@ def _freeze(
         Message(
             "units_open" if units else "units_none", session=str(record.name), codebook=book.id
         ),
-        safe="Nothing was changed.",
         todo=Message("freeze_first", session=str(record.name)),
     )
 

@@ -92,7 +92,6 @@ def unwritable(path: Path, error: OSError) -> ExchangeError:
     """What is told where a file cannot be written."""
     return ExchangeError(
         Message("file_unwritable", path=str(path), why=str(error.strerror or error)),
-        safe="Nothing was changed.",
         todo=Message("make_room_or_other"),
     )
 

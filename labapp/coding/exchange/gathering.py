@@ -103,7 +103,6 @@ def coding_of(record: Record, rater: str, codebook: str = "") -> ExportedCoding:
         known = ", ".join([*sorted(annotations.raters), FINAL])
         raise ExchangeError(
             Message("no_marks", rater=rater, session=str(record.name)),
-            safe=Message("nothing_written"),
             todo=Message("there_are", known=known),
         )
     versions = codebooks_in(record)
@@ -126,13 +125,11 @@ def _choose_codebook_id(ids: set[str], codebook: str, rater: str, record: Record
     if codebook and codebook not in ids:
         raise ExchangeError(
             Message("marks_other_codebook", codebook=repr(codebook), **whose),
-            safe=Message("nothing_written"),
             todo=Message("marks_by", known=known) if ids else Message("marks_by_none"),
         )
     if not codebook and len(ids) > 1:
         raise ExchangeError(
             Message("marks_several", known=known, **whose),
-            safe=Message("nothing_written"),
             todo=Message("marks_name_codebook"),
         )
     return codebook or min(ids)
@@ -348,7 +345,6 @@ def export_coding(
         if with_sound or base == "joined":
             raise ExchangeError(
                 Message("voice_not_shared", session=str(record.name)),
-                safe=Message("nothing_written"),
                 todo=Message("export_silent"),
             )
         if record.audio and base != "session":
@@ -451,6 +447,5 @@ def _refuse_withdrawn(record: Record) -> None:
     if record.withdrawn:
         raise ExchangeError(
             Message("participant_withdrew", session=str(record.name)),
-            safe=Message("nothing_written"),
             todo=Message("export_other"),
         )

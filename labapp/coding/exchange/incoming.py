@@ -285,7 +285,6 @@ def clock_of(
     if arrival.media and sounds:
         raise UsageError(
             Message("time_of_other", name=name, media=arrival.media),
-            safe="Nothing was changed.",
             todo=Message("time_say", known=known),
         )
     if arrival.length_ns is not None and abs(arrival.length_ns - session.t1_ns) < _SAME_NS:
@@ -295,7 +294,6 @@ def clock_of(
     if len(sounds) > 1:
         raise UsageError(
             Message("time_of_none", name=name, n=len(sounds)),
-            safe="Nothing was changed.",
             todo=Message("time_say", known=known),
         )
     only = sounds[0]
@@ -452,7 +450,6 @@ def of_session(arrivals: Sequence[Arrival], session: str, name: str) -> list[Arr
     if other and not any(a.stamp is not None for a in own):
         raise ExchangeError(
             Message("file_of_other", name=name, other=", ".join(sorted(other)), session=session),
-            safe="Nothing was changed.",
             todo=Message("name_its_session"),
         )
     if other:

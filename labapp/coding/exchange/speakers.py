@@ -163,7 +163,6 @@ def _in_table(path: Path, units: Sequence[Unit]) -> dict[str, Speaker]:
     except (OSError, ValueError) as error:
         raise AnnotationError(
             f"{path} cannot be read ({error}).",
-            safe="Nothing was changed.",
             todo="Name a table with the columns time,speaker.",
         ) from error
     for number, row in rows:
@@ -181,6 +180,5 @@ def _in_table(path: Path, units: Sequence[Unit]) -> dict[str, Speaker]:
 def _make_line_error(path: Path, number: int, why: str) -> AnnotationError:
     return AnnotationError(
         f"{path}, line {number}: {why}.",
-        safe="Nothing was changed.",
         todo="`labapp code speakers NAME` lists the units with their times.",
     )

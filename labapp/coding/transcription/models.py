@@ -28,7 +28,6 @@ from labapp.base.resources import speech_models
 from labapp.coding.annotations.store import hash_with_cache
 
 EngineName = Literal["whisper", "whispercpp", "vosk"]
-UNCHANGED = Message("nothing_written")
 _HEADER = struct.Struct("<4sI")
 _GGML = b"lmgg"
 _ENGLISH_VOCABULARY = 51864
@@ -127,7 +126,6 @@ class SpeechModel:
         except OSError as error:
             raise TranscriptionError(
                 f"The model {self.path} cannot be read ({error.strerror or error}).",
-                safe=UNCHANGED,
                 todo="See that it is whole, and that you may read it.",
             ) from error
         return digest.hexdigest()
@@ -142,21 +140,18 @@ def model_at(path: Path, engine: str = "auto") -> SpeechModel:
     if engine != "auto" and engine not in ENGINES:
         raise UsageError(
             f"There is no engine {engine!r}.",
-            safe=UNCHANGED,
             todo=f"Allowed: auto, {', '.join(ENGINES)}.",
         )
     name = _engine_of(path.expanduser())
     if engine not in ("auto", name):
         raise SpeechModelRefused(
             f"{path} is a model for {name}, and not for {engine}.",
-            safe=UNCHANGED,
             todo=f"Leave --engine out; or get a model for {engine}: {ENGINES[engine].get}.",
         )
     model = SpeechModel(path.expanduser().absolute(), ENGINES[name])
     if not model.engine.installed:
         raise TranscriptionError(
             Message("engine_missing", path=str(path), engine=model.engine.package),
-            safe=UNCHANGED,
             todo=Message("engine_install", command=model.engine.install),
         )
     return model
@@ -218,14 +213,12 @@ def own_model() -> SpeechModel:
     if not models:
         raise TranscriptionError(
             f"There is no speech model in {folder}.",
-            safe=UNCHANGED,
             todo=f"Put one there, or name one with --model. {what_to_get()}",
         )
     if len(models) > 1:
         raise TranscriptionError(
             f"There are several speech models in {folder}: "
             f"{', '.join(model.name for model in models)}.",
-            safe=UNCHANGED,
             todo="Name one with --model.",
         )
     return model_at(models[0].path)
@@ -245,7 +238,6 @@ def _engine_of(path: Path) -> EngineName:
     if not files.is_file(path):
         raise SpeechModelNotFound(
             Message("model_none", path=str(path)),
-            safe=UNCHANGED,
             todo=Message("speech_path", get=what_to_get()),
         )
     try:
@@ -254,7 +246,6 @@ def _engine_of(path: Path) -> EngineName:
     except OSError as error:
         raise TranscriptionError(
             Message("speech_unreadable", path=str(path), why=str(error.strerror or error)),
-            safe=UNCHANGED,
             todo=Message("speech_see"),
         ) from error
     if head.startswith(_GGML):
@@ -308,9 +299,7 @@ def _any_kind(path: Path) -> EngineName | None:
 
 
 def _no_model(path: Path, why: str) -> SpeechModelRefused:
-    return SpeechModelRefused(
-        Message("model_useless", path=str(path), why=why), safe=UNCHANGED, todo=what_to_get()
-    )
+    return SpeechModelRefused(Message("model_useless", path=str(path), why=why), todo=what_to_get())
 
 
 def what_to_get() -> Message:

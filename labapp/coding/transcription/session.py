@@ -195,7 +195,6 @@ def _alone(session: Path) -> Iterator[None]:
     except Timeout as error:
         raise AnnotationsBusy(
             f"{session.name} is being written down already.",
-            safe="Nothing was written.",
             todo="Wait until that has ended, or stop it.",
         ) from error
     try:
@@ -532,7 +531,6 @@ class Recogniser:
         if words and model.engine.name == "vosk":
             raise TranscriptionError(
                 "A Vosk model has its own words and cannot be given others.",
-                safe="Nothing was written.",
                 todo="Leave --words out, or use a Whisper model.",
             )
         self.model, self.words = model, words
@@ -565,7 +563,6 @@ class Recogniser:
             known = ", ".join(sorted(self.languages))
             raise TranscriptionError(
                 f"The model {self.model.name} knows no language {language!r}.",
-                safe="Nothing was written.",
                 todo=f"Say with --language what was spoken, one of: {known}.",
             )
         known = ", ".join(self.languages)
@@ -638,9 +635,7 @@ class Recogniser:
                 f"{engine.package} could not "
                 + (f"go on with {self.model.name}" if at_work else f"open {self.model.path}")
                 + f" ({answer['error']}).",
-                safe="What was written down before is stored."
-                if at_work
-                else "Nothing was written.",
+                safe="What was written down before is stored." if at_work else None,
                 todo="Give the same command again: it goes on from there. Where memory ran out, "
                 "take a smaller model."
                 if at_work

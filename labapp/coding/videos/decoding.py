@@ -53,7 +53,6 @@ GAP_S = 0.05
 """The sound goes on elsewhere where its times jump by more than this."""
 JUMP_S = 1800.0
 """A time that is further off than this was damaged: it is passed over."""
-UNCHANGED = "Nothing was written."
 _HEAD = 256
 _PACKET, _STAMPED = 188, 192
 """Bytes of a packet of MPEG-TS, and of one with a time before it."""
@@ -99,7 +98,6 @@ def require() -> None:
     if not is_installed():
         raise VideoError(
             "Videos cannot be read here: the package av (PyAV) is not installed.",
-            safe=UNCHANGED,
             todo=f"Install it: {install_command('video')}",
         )
 
@@ -411,9 +409,7 @@ def _why(error: BaseException) -> str:
 
 
 def _no_video(name: str, why: str) -> VideoError:
-    return VideoError(
-        Message("video_unreadable", name=name, why=why), safe=UNCHANGED, todo=Message("video_play")
-    )
+    return VideoError(Message("video_unreadable", name=name, why=why), todo=Message("video_play"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,6 @@ from labapp.coding.annotations.video_files import (
 )
 from labapp.coding.videos.decoding import (
     SOUND_RATE,
-    UNCHANGED,
     OpenedVideo,
     facts_of,
     open_for_decoding,
@@ -124,7 +123,6 @@ def add_video(
                 if placed.video.sha256 == sha256:
                     raise VideoError(
                         f"{file.name} is there already: {placed.video.id} of {record.name}.",
-                        safe=UNCHANGED,
                         todo="Align it anew (`labapp videos align`), or remove it first.",
                     )
             durable.take_name(draft, path)
@@ -210,7 +208,6 @@ def check_consent(record: Record) -> None:
     what = "did not agree to a video" if asked else "was not asked for a video"
     raise VideoError(
         f"The participant of {record.name} {what}.",
-        safe=UNCHANGED,
         todo="Delete the video, or keep it apart from the study."
         if asked
         else "Ask for it in the consent form of the next sessions: `consent: items: {video: "
@@ -223,7 +220,6 @@ def by_hand(offset_s: float, drift_ppm: float, by: str) -> VideoAlignment:
     if not (abs(offset_s) <= MOST_DAYS_S and abs(drift_ppm) <= WRONGEST_PPM):
         raise VideoError(
             f"A video cannot begin at {offset_s:g} s, or go {drift_ppm:g} millionths slower.",
-            safe=UNCHANGED,
             todo="Give the session time of its beginning in seconds, at most a day; a drift is "
             f"at most {WRONGEST_PPM:g}.",
         )
@@ -238,17 +234,13 @@ def _record(session: Path, by: str, *, consent: bool = True) -> Record:
     if record.kind != "session":
         raise VideoError(
             f"{session} is a bundle: what was exported is not written to.",
-            safe=UNCHANGED,
             todo="Name the session in the study's folder.",
         )
     if record.running:
-        raise VideoError(
-            f"{record.name} is being recorded.", safe=UNCHANGED, todo="Wait until it is over."
-        )
+        raise VideoError(f"{record.name} is being recorded.", todo="Wait until it is over.")
     if record.withdrawn:
         raise VideoError(
             f"The participant of {record.name} withdrew: no video of them is taken in.",
-            safe=UNCHANGED,
             todo="Delete the video.",
         )
     if consent:
@@ -259,7 +251,6 @@ def _record(session: Path, by: str, *, consent: bool = True) -> Record:
 def _unknown(record: Record, video_id: str) -> VideoNotFound:
     return VideoNotFound(
         f"{record.name} has no video {video_id!r}.",
-        safe=UNCHANGED,
         todo=f"`labapp videos list {record.name}` says which it has.",
     )
 
@@ -312,7 +303,6 @@ def _match(record: Record, video: OpenedVideo, tell: Tell) -> SoundMatch:
             f"The video's clock goes {match.drift_ppm * 1e-4:+.2f} % wrong ({match.drift_ppm:+.0f} "
             f"ppm); those of cameras do so by at most {MOST_PPM:g} ppm. It was perhaps converted "
             "to another number of pictures a second, or not recorded in one piece.",
-            safe=UNCHANGED,
             todo="Add the file as the camera made it. Or place this one by hand and look whether "
             f"picture and sound are together: --offset {match.offset_s:.3f} --drift "
             f"{match.drift_ppm:.0f}.",
@@ -336,7 +326,6 @@ def video_features(video: OpenedVideo) -> Features:
 def _not_heard(why: str) -> VideoError:
     return VideoError(
         f"Where the video lies in the session cannot be told by its sound: {why}.",
-        safe=UNCHANGED,
         todo="See that it is the video of this session. Else say the session time of its "
         f"beginning, in seconds: {BY_HAND}. `labapp replay` shows session times.",
     )
@@ -352,7 +341,6 @@ def _status(file: Path) -> os.stat_result:
     except OSError as error:
         raise VideoError(
             f"{file} cannot be read ({error.strerror or error}).",
-            safe=UNCHANGED,
             todo="Name the file of the video.",
         ) from error
 
@@ -379,7 +367,6 @@ def _copy_whole(
         if (size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
             raise VideoError(
                 f"{file} was changed while it was read.",
-                safe=UNCHANGED,
                 todo="Add it once nothing writes to it any more.",
             )
         yield draft, digest.hexdigest()

@@ -322,7 +322,7 @@ def _rows(table: Path, description: Description) -> list[tuple[str, str, tuple[i
 
 
 def _refuse(what: str, todo: str = COLUMNS) -> DatasetError:
-    return DatasetError(what, safe="Nothing was written.", todo=todo)
+    return DatasetError(what, todo=todo)
 
 
 CARD = "concepts.yaml"

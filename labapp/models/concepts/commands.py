@@ -130,7 +130,6 @@ def counts_of(text: str) -> dict[str, int]:
         if name.strip() not in COUNTS or not number.strip().isdecimal():
             raise UsageError(
                 f"{part!r} is not TYPE=NUMBER.",
-                safe="Nothing was written.",
                 todo=f"Write for example repair=20,control=20; types are {', '.join(COUNTS)}.",
             )
         counts[name.strip()] = int(number)
@@ -191,7 +190,6 @@ def pool_of(
     if (split.draw is None and split.reference is None) or not split.words:
         raise StimuliError(
             f"{split.name} has no pictures that people could look at.",
-            safe="Nothing was written.",
             todo="Choose a model of a task of pictures: dSprites, 3dshapes or birds.",
         )
     test = split.test
@@ -341,7 +339,6 @@ def choose(
     if not chosen:
         raise StimuliError(
             f"The set would have no picture. It is chosen from {pool.rule}.",
-            safe="Nothing was written.",
             todo="Ask for some with --items, of types that the model has, or for --all-pictures.",
         )
     rows = [row for row, _ in chosen]
@@ -386,7 +383,7 @@ def choose(
         f"--items {','.join(f'{kind}={count}' for kind, count in counts.items())}{options}",
     )
     if faults := inner_faults(manifest):
-        raise refusal("The set could not be shown", faults, safe="Nothing was written.")
+        raise refusal("The set could not be shown", faults)
     chosen_of_type = Counter(items[row] for row, natural in chosen if not natural)
     return BuiltSet(
         manifest,
@@ -489,7 +486,6 @@ def build_stimuli(
     if not re.fullmatch(SET_ID, name):
         raise UsageError(
             f"{name!r} is no id of a set: {PATTERNS[SET_ID]}.",
-            safe="Nothing was written.",
             todo="Give another with --id.",
         )
     if out is None:

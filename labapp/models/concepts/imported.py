@@ -152,7 +152,6 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
         raise ModelError(
             f"The codes of {path} are called probabilities, and lie between {computed.min():.2f} "
             f"and {computed.max():.2f}.",
-            safe="Nothing was written.",
             todo="Say codes: logits in the description, or let the encoder end in a sigmoid.",
         )
     scores = model.predict_from(computed)
@@ -160,7 +159,6 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
         raise ModelError(
             f"The scores of {description.predictor} are probabilities: for every picture they add "
             "up to 1. labapp turns scores into probabilities by a softmax, and would do so twice.",
-            safe="Nothing was written.",
             todo="Export the predictor without its last softmax.",
         )
     model.values = runs.values(computed)

@@ -362,7 +362,6 @@ def measure_interventions(
         raise ModelError(
             f"Of {card.id} no test row is of class {', '.join(map(str, missing))} (counted from "
             "0), so that there is no ROC curve of it.",
-            safe="Nothing was changed.",
             todo="Ask without --auc how often the class is right, or import the model with test "
             "pictures of every class.",
         )

@@ -246,7 +246,6 @@ def _official(pictures: str, folder: Path | None, name: str) -> Path | None:
     if folder is None:
         raise DatasetError(
             f"The file {name}, which the model learns from, does not come with labapp.",
-            safe="Nothing was changed.",
             todo="Give the folder that holds it with --data.",
         )
     return folder / name

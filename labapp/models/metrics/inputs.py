@@ -183,7 +183,7 @@ def outputs_of(classes: int) -> int:
 
 def refusal(subject: str, what: str, todo: str) -> MetricError:
     """The error of a metric: what cannot be done, and why."""
-    return MetricError(f"{subject}: {what}.", safe="Nothing was written.", todo=todo)
+    return MetricError(f"{subject}: {what}.", todo=todo)
 
 
 _refuse = partial(refusal, "The representation cannot be scored")
@@ -407,7 +407,6 @@ def in_coordinates(
     if coordinates not in known:
         raise MetricError(
             f"There are no coordinates {coordinates!r}.",
-            safe="Nothing was written.",
             todo=f"Use one of: {', '.join(known)}.",
         )
     if coordinates == "as given":

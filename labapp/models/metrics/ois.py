@@ -113,7 +113,6 @@ def predictability(
     if maps and math.isqrt(codes.shape[2]) ** 2 != codes.shape[2]:
         raise MetricError(
             f"Networks cannot learn: a code has {codes.shape[2]} numbers, which are no square map.",
-            safe="Nothing was written.",
             todo="Leave maps out, or give square maps, row by row.",
         )
     values = torch.from_numpy(codes.transpose(1, 0, 2).astype(np.float32, order="C"))
@@ -147,7 +146,6 @@ def check_size(codes: Float64) -> None:
         raise MetricError(
             f"Networks cannot learn: a code is as large as {np.abs(codes).max():g}, and networks "
             "take codes unscaled.",
-            safe="Nothing was written.",
             todo="Give codes of ordinary size, for example standardised ones.",
         )
 

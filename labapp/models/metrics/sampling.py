@@ -454,7 +454,6 @@ def factorvae(
     if not 0 <= limit < np.inf:
         raise MetricError(
             f"FactorVAE cannot be computed: the threshold is {limit}.",
-            safe="Nothing was written.",
             todo="Give an SD of 0 or more.",
         )
     rng = generator(seed)

@@ -202,7 +202,6 @@ def explicitness(
         raise MetricError(
             "Explicitness cannot be computed: no factor varies in the half of the rows that is "
             "scored.",
-            safe="Nothing was written.",
             todo="Give more rows, or another seed.",
         )
     return Score(

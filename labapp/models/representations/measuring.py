@@ -308,7 +308,6 @@ def _same_files(card: ModelCard, files: Mapping[str, str]) -> None:
     if others := [name for name, sha256 in stated.items() if files.get(name) != sha256]:
         raise DatasetError(
             f"{', '.join(others)}: not the file that {card.id} learned from.",
-            safe="Nothing was changed.",
             todo="Take a fresh copy of the data; the hashes are on the model's card.",
         )
 

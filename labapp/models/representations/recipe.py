@@ -141,7 +141,6 @@ def _require_folder(folder: Path | None, name: str) -> Path:
     if folder is None:
         raise DatasetError(
             f"The files of {name}, which the model learns from, do not come with labapp.",
-            safe="Nothing was changed.",
             todo="Give the folder that holds them with --data.",
         )
     return folder

@@ -754,7 +754,7 @@ Value = TypeVar("Value")
 
 def refuse(what: str, todo: str = "Take a fresh copy of the published package.") -> ModelError:
     """The error for a package that is not imported."""
-    return ModelError(what, safe="Nothing was written.", todo=todo)
+    return ModelError(what, todo=todo)
 
 
 def format_problems(problems: list[str]) -> str:

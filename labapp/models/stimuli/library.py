@@ -212,14 +212,14 @@ def format_place(loc: Iterable[str | int], value: Any) -> str:
     return out or "the file"
 
 
-def refusal(what: str, faults: list[str], *, safe: str = "Nothing was changed.") -> StimuliError:
+def refusal(what: str, faults: list[str]) -> StimuliError:
     """An error that lists faults, at most `MOST_FAULTS` of them."""
     lines = [f"  {fault}" for fault in faults[:MOST_FAULTS]]
     if len(faults) > MOST_FAULTS:
         lines.append(f"  … and {len(faults) - MOST_FAULTS} more")
     count = f"{len(faults)} fault" + ("s" if len(faults) > 1 else "")
     return StimuliError(
-        f"{what} ({count}):\n" + "\n".join(lines), safe=safe, todo="Correct these and try again."
+        f"{what} ({count}):\n" + "\n".join(lines), todo="Correct these and try again."
     )
 
 

@@ -134,7 +134,6 @@ def refuse_inside(path: Path) -> None:
             continue
         raise UsageError(
             f"{path} lies in {where}, and only the session itself is kept there.",
-            safe="Nothing was written.",
             todo="Name a place outside of it.",
         )
 

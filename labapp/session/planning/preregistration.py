@@ -92,7 +92,6 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
         lacking = "hypotheses" if not study.hypotheses else "analysis.outcomes"
         raise UsageError(
             f"{loaded.path}: there is nothing to register yet: the study declares no {lacking}.",
-            safe="Nothing was written.",
             todo="Declare `hypotheses` and `analysis: {outcomes: {primary: [...]}}` in the study "
             "file. `labapp studies schema` says what can stand there.",
         )

@@ -243,12 +243,11 @@ class SessionServer:
 
     async def close(self) -> None:
         """Listen no more, and end all links."""
-        links = [member.link for member in self._members.values() if member.link is not None]
-        for link in links:
+        for link in self._links():
             link.put(wire.encode(wire.Over("closed")))
         until_s = time.monotonic() + FAREWELL_S
-        while any(link.waits for link in links) and time.monotonic() < until_s:
-            await asyncio.sleep(0.02)
+        while any(link.waits for link in self._links()) and time.monotonic() < until_s:
+            await asyncio.sleep(0.01)
         servers, self._servers = self._servers, []
         for server in servers:
             server.close()

@@ -185,7 +185,8 @@ class Choice(Group):
         for option, word in zip(self.options, words, strict=True):
             option.setAccessibleName(word)
         self._take(())
-        self._go(0)
+        if self.options:
+            self._go(0)
         self.place_options()
         self.update()
 
@@ -204,7 +205,7 @@ class Choice(Group):
         if indexes == self._taken:
             return
         self._take(indexes)
-        if (indexes and not self._several) or not self.hasFocus():
+        if self.options and ((indexes and not self._several) or not self.hasFocus()):
             self._go(indexes[0] if indexes else 0)
         self.update()
 
@@ -368,9 +369,16 @@ def height_of(words: str, width: int, right: int, around: int) -> int:
 
 
 def paint_marked(
-    button: QAbstractButton, p: theme.Palette, *, square: bool, strong: bool, right: int
+    button: QAbstractButton,
+    p: theme.Palette,
+    *,
+    square: bool,
+    strong: bool,
+    right: int,
+    mark: str = "",
 ) -> None:
-    """A mark and the words of a button. strong: with a strong rim; right: room behind the words."""
+    """A mark and the words of a button. strong: with a strong rim; right: room behind the words;
+    mark: a number in the mark, instead of a tick."""
     painter = smooth(button)
     on = button.isChecked()
     box = QRectF(theme.SPACE_XS, (button.height() - MARK) / 2, MARK, MARK)
@@ -381,7 +389,11 @@ def paint_marked(
     else:
         painter.drawEllipse(box.adjusted(1, 1, -1, -1))
     x, y = box.center().x(), box.center().y()
-    if on and square:
+    if mark:
+        painter.setFont(font(theme.SECONDARY_PX, bold=True))
+        painter.setPen(color(p.on_accent if on else p.ink))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, mark)
+    elif on and square:
         painter.setPen(pen(p.on_accent, 2.4))
         painter.drawPolyline([QPointF(x - 5, y), QPointF(x - 1.5, y + 4), QPointF(x + 5, y - 4)])
     elif on:

@@ -92,7 +92,7 @@ def test_what_is_no_model_is_told_with_what_to_get(tmp_path: Path) -> None:
         with pytest.raises(TranscriptionError, match=why) as error:
             model_at(tmp_path / name)
         assert "ggml-small.bin" in error.value.todo
-        assert error.value.safe == "Nothing was written."
+        assert error.value.safe == "Nothing was changed."
 
 
 @pytest.mark.parametrize("name", sorted(ENGINES))
@@ -195,7 +195,7 @@ def test_a_model_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
     """Whether its library is there or not: the folder holds nothing that it could read."""
     with pytest.raises(TranscriptionError, match="faster-whisper could not open") as error:
         Recogniser(SpeechModel(tmp_path, ENGINES["whisper"]))
-    assert error.value.safe == "Nothing was written."
+    assert error.value.safe == "Nothing was changed."
 
 
 def test_vosk_takes_no_words(tmp_path: Path) -> None:

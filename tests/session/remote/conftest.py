@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.session.remote.linked import Network, SharedSession
+from tests.session.remote.linked import Network, SharedSession, wait_for_threads
 
 
 @pytest.fixture
@@ -21,6 +21,7 @@ def share(tmp_path: Path) -> Iterator[Callable[..., SharedSession]]:
     yield open_one
     for session in shared:
         session.close()
+    wait_for_threads()
 
 
 @pytest.fixture

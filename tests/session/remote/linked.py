@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import socket
 import threading
 import time
@@ -82,6 +81,17 @@ class SharedSession:
 
         self.scheduler.run(over)
 
+    def reached(self, person: Person) -> bool:
+        """Whether all events so far have come to somebody."""
+        rows = person.rows
+        return bool(rows) and rows[-1][0] == self.events[-1].seq
+
+    def pass_time(self, seconds: float) -> None:
+        """Let the session go on for so long."""
+        over = threading.Event()
+        self.scheduler.call_later(seconds, over.set)
+        self.run(over.is_set)
+
     def payloads(self, kind: str) -> list[dict[str, Any]]:
         """What the events of a kind say, in their order."""
         return [dict(event.payload) for event in list(self.events) if event.kind == kind]
@@ -124,11 +134,15 @@ class SharedSession:
         self.opened.close("test over")
         for host in self.hosts:
             host._process.wait(10)
-        names = {"remote-writer", "remote-reader", "remote-end", "remote-link"}
-        deadline = time.monotonic() + 10
-        while left := [t.name for t in threading.enumerate() if t.name in names]:
-            assert time.monotonic() < deadline, f"left running: {left}"
-            time.sleep(0.01)
+
+
+def wait_for_threads() -> None:
+    """Every thread of a link ends with it."""
+    names = {"remote-writer", "remote-reader", "remote-end", "remote-link"}
+    deadline = time.monotonic() + 10
+    while left := [t.name for t in threading.enumerate() if t.name in names]:
+        assert time.monotonic() < deadline, f"left running: {left}"
+        time.sleep(0.01)
 
 
 class Person:
@@ -181,15 +195,27 @@ class Person:
         return FollowedSession(self.link, self.folder, self.rows, lambda function: function())
 
 
-@dataclass(eq=False)
-class _Ends:
-    near: socket.socket
-    far: socket.socket
+class Ends:
+    """The two ends of a connection that is carried on; closed when nothing goes either way."""
+
+    def __init__(self, near: socket.socket, far: socket.socket) -> None:
+        self.ways = ((near, far), (far, near))
+        self._carried = len(self.ways)
+        self._lock = threading.Lock()
 
     def cut(self) -> None:
-        for end in (self.near, self.far):
+        for end, _ in self.ways:
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
+
+    def done(self) -> None:
+        """One way is no longer carried."""
+        self.cut()
+        with self._lock:
+            self._carried -= 1
+            if not self._carried:
+                for end, _ in self.ways:
+                    end.close()
 
 
 @dataclass
@@ -208,7 +234,7 @@ class Network:
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
-        self._ends: list[_Ends] = []
+        self._ends: list[Ends] = []
         self._server = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._server.getsockname()[1])
         self._threads = [threading.Thread(target=self._accept, daemon=True)]
@@ -223,30 +249,26 @@ class Network:
                 except OSError:
                     near.close()
                     continue
-                ends = _Ends(near, far)
+                ends = Ends(near, far)
                 with self._lock:
                     self._ends.append(ends)
-                for source, sink in ((near, far), (far, near)):
+                for source, sink in ends.ways:
                     carrier = threading.Thread(
                         target=self._carry, args=(ends, source, sink), daemon=True
                     )
                     self._threads.append(carrier)
                     carrier.start()
 
-    def _carry(self, ends: _Ends, source: socket.socket, sink: socket.socket) -> None:
+    def _carry(self, ends: Ends, source: socket.socket, sink: socket.socket) -> None:
         with suppress(OSError):
             while data := source.recv(65536):
                 with self._lock:
                     self.heard += data
                 if not self.deaf:
                     sink.sendall(data)
-        ends.cut()
+        ends.done()
 
-    @property
-    def connections(self) -> int:
-        return len(self._ends)
-
-    def cut(self, chance: random.Random | None = None) -> None:
+    def cut(self) -> None:
         """Break every connection."""
         with self._lock:
             ends, self._ends = self._ends, []

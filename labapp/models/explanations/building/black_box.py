@@ -438,7 +438,6 @@ def _choose_photos(
             f"There are too few pictures for {wanted.sets} sets of {wanted.right} that are "
             f"predicted right and {wanted.wrong} wrong, and an example of each ({few}). "
             f"{classes}.",
-            safe="Nothing was written.",
             todo="Ask for fewer with --sets, --right-per-set and --wrong-per-set, or give more "
             "pictures.",
         ) from few

@@ -150,19 +150,16 @@ def explain_with_progress(
     if len(box.names) < 2 or len(set(box.names)) < len(box.names) or not all(box.names):
         raise UsageError(
             f"Found --classes {','.join(box.names)}.",
-            safe="Nothing was written.",
             todo="Name two classes or more, each once, in the order of the classifier's scores.",
         )
     if not re.fullmatch(SET_ID, set_id) or wrong > each:
         raise UsageError(
             f"Found --id {set_id} with {wrong} wrong of {each} images a class.",
-            safe="Nothing was written.",
             todo="An id has lower-case letters, digits and hyphens; at most all images are wrong.",
         )
     if kind not in KINDS or method not in black_box.METHODS:
         raise UsageError(
             f"Found --kind {kind} --method {method}.",
-            safe="Nothing was written.",
             todo=f"A set is of {' or '.join(KINDS)}; its method is one of "
             f"{', '.join(black_box.METHODS)}.",
         )

@@ -122,7 +122,6 @@ def compute(
         if not metric.train:
             raise MetricError(
                 f"{metric.label} takes no other rows to learn from.",
-                safe="Nothing was written.",
                 todo="Leave them out.",
             )
         learnt, of_learnt = train
@@ -215,7 +214,6 @@ def _require_labels(metric: Metric, labels: ArrayLike | None, rows: str) -> Arra
         option = "--labels" if rows == "to score" else "--train-labels"
         raise MetricError(
             f"{metric.label} needs the labels of a task, of the rows {rows}.",
-            safe="Nothing was written.",
             todo=f"Give them with {option}.",
         )
     return labels
@@ -411,9 +409,7 @@ def _number(path: Path, table: TextTable, line: int, cell: str) -> float:
 
 
 def _refuse(path: Path, what: str, todo: str) -> MetricError:
-    return MetricError(
-        f"{path} cannot be read: {what}.", safe="Nothing was written.", todo=f"{todo}."
-    )
+    return MetricError(f"{path} cannot be read: {what}.", todo=f"{todo}.")
 
 
 MOST_CELLS = 24

@@ -307,7 +307,6 @@ TRIED = 64
 """Latents that a graph is tried on in a process of its own, before this one opens it."""
 KEPT = 16
 """Pictures that are kept of a function in Python, so that another one is noticed."""
-_SAFE = "Nothing was written."
 
 
 @dataclass(frozen=True)
@@ -390,7 +389,6 @@ def import_decoder(
         except ValueError as error:
             raise ModelError(
                 f"{distance!r} is no distance; it is {error}.",
-                safe=_SAFE,
                 todo="Correct --distance.",
             ) from error
     rows = rows_of.read(latents)
@@ -610,6 +608,5 @@ def _check_id(model_id: str) -> None:
     if problem:
         raise ModelError(
             f"{problem}.",
-            safe=_SAFE,
             todo="An id is DATASET/NAME: lower case, digits and hyphens, such as digits8/pca5.",
         )

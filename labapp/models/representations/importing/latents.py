@@ -31,7 +31,6 @@ FEW = 20
 """Latents that are needed at least: limits and questions are taken from them."""
 SHOWN = 3
 """Latents that are listed as examples."""
-_SAFE = "Nothing was written."
 
 
 class Dials(Strict):
@@ -47,7 +46,7 @@ def content_of(path: Path) -> bytes:
         return reading.content(path, files.LARGEST)
     except OSError as error:
         why = error.strerror or error
-        raise ModelError(f"{path} cannot be read: {why}.", safe=_SAFE, todo="Check it.") from error
+        raise ModelError(f"{path} cannot be read: {why}.", todo="Check it.") from error
 
 
 def read(path: Path) -> Float32:
@@ -102,7 +101,6 @@ def dials(rows: Float32, latents: Path, limits: Path | None) -> list[Dial]:
     if len(dials) != rows.shape[1]:
         raise ModelError(
             f"{limits} has {len(dials)} dials, and {latents} has {rows.shape[1]} columns.",
-            safe=_SAFE,
             todo="Give a dial for each column, in their order.",
         )
     return dials
@@ -120,7 +118,6 @@ def inside(rows: Float32, space: LatentSpace, path: Path) -> tuple[Float32, int]
         raise ModelError(
             f"Of the {len(rows)} latents in {path} only {int(inside.sum())} lie within the limits; "
             f"at least {FEW} must.",
-            safe=_SAFE,
             todo="Widen the limits. A choice among k has the whole numbers from 0 to k - 1.",
         )
     return np.ascontiguousarray(rows[inside]), int((~inside).sum())
@@ -214,7 +211,6 @@ def graph_of(
         raise ModelError(
             f"{path} is not used: what it was converted to gives numbers that differ by up to "
             f"{apart:.2g}.",
-            safe="Nothing was written.",
             todo="Export it as ONNX, and give that.",
         )
     return conversion.graph

@@ -63,6 +63,6 @@ def test_a_refusal_is_a_message_and_not_a_traceback(source: Path, tmp_path: Path
     done = run(tmp_path, "vae", "--out", "made")
     assert (done.returncode, done.stdout) == (3, "")
     assert "lacks group1-shard1of1.pb" in done.stderr
-    assert "Nothing was written." in done.stderr
+    assert "Nothing was changed." in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "made").exists()
