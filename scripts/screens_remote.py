@@ -1,5 +1,5 @@
-"""A session that is joined from other computers: the window to join it, and the line in the consoles
-at both ends, in both languages, for screenshots.py."""
+"""Sessions that are joined from other computers: the window to join, and the line in the consoles at
+both ends, in both languages, for screenshots.py."""
 
 from __future__ import annotations
 
