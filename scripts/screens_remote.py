@@ -1,5 +1,5 @@
-"""Sessions that are joined from other computers: the window to join, and the line in the consoles at
-both ends, in both languages, for screenshots.py."""
+"""Sessions that are joined from other computers, at both ends and in both languages: the window to
+join, and the line in the consoles. For screenshots.py."""
 
 from __future__ import annotations
 
