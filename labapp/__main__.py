@@ -1,5 +1,5 @@
 """`python -m labapp` is `labapp`."""
 
-from labapp.cli.main import main
+from labapp.begin import main
 
 main()

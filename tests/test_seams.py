@@ -16,8 +16,8 @@ from typing import Any, get_args
 from labapp.analysis.task_records import Attempt, TaskRecords
 from labapp.analysis.task_report import TaskReport
 from labapp.base import discovery, resources
-from labapp.study.instruments.asking import ITEM_KINDS
 from labapp.study.instruments.items import Item
+from labapp.study.instruments.kinds import ITEM_KINDS
 from labapp.study.plugins import registry
 from labapp.study.plugins.item import Item as FlowItem
 from labapp.study.plugins.item import TaskStages
@@ -41,7 +41,7 @@ BASES = {
     ("analysis/sections.py", "Profile"): "profiles stand behind tasks, whichever they are",
     ("analysis/task_report.py", "TaskReport"): "what a package brings is checked",
     ("study/plugins/part.py", "TrialsPart"): "the one place that says which parts have trials",
-    ("study/instruments/asking.py", "Item"): "what a package brings is checked",
+    ("study/instruments/kinds/__init__.py", "Item"): "what a package brings is checked",
     ("testing/checking.py", "TaskType"): "what a package brings is checked",
 }
 """The classes that are asked for all the same: bases, and why that tells no task from another."""
@@ -67,7 +67,7 @@ EVERYDAY = frozenset(
         "break", "choice", "choices", "comments", "consent", "demographics", "example",
         "interview", "judging", "method", "pages", "practice", "questionnaire", "resting", "scale",
         "seq", "slider", "statement", "survey", "sus", "text", "tutorial", "understanding",
-        "written", "calibration",
+        "written", "calibration", "matrix", "ranking", "dropdown",
     }
 )  # fmt: skip
 """Names that are words besides: of columns, scores, rows, strategies. They count where something is
@@ -78,7 +78,7 @@ NAMED = {
     "analysis/item_sections.py": "the form of an answer: options that were chosen, words",
     "models/representations/distance.py": "distances by their names, which are those of data sets",
     "models/representations/tfjs.py": "the three data sets of the published files",
-    "study/instruments/items.py": "circles in which a scale is drawn, and no data set",
+    "study/instruments/kinds/rating.py": "circles in which a scale is drawn, and no data set",
     "study/plan.py": "an older plan tells whom a questionnaire asks about by its name",
     "models/representations/recipe.py": "what the published studies fix for each data set",
 }
@@ -251,7 +251,7 @@ def names_of_tasks() -> frozenset[str]:
             ),
             *(path.stem for path in (assets / "instruments").glob("*.yaml")),
             *(path.stem for path in (assets / "studies").glob("*.yaml")),
-            *ITEM_KINDS,
+            *(ITEM_KINDS.keys() - {"number", "date"}),  # kinds of columns, too
             *(folder.parent.name for folder in models),
             *(f"{folder.parent.name}/{folder.name}" for folder in models),
             *discovery.TASKS,

@@ -13,7 +13,15 @@ from labapp.base.documents import Path_, format_path
 from labapp.base.errors import StudyError
 from labapp.models.stimuli.masked_pictures import find_recorded_outputs
 from labapp.study.loading import LoadedStudy
-from labapp.study.measures import Called, has_unread, meanings, resolve, scores
+from labapp.study.measures import (
+    Called,
+    has_unread,
+    meanings,
+    numeric_items,
+    resolve,
+    scores,
+    with_items,
+)
 from labapp.study.overview import Checked, check_all
 from labapp.study.schema import Study
 from labapp.study.stimulus_stages import PredictMasked
@@ -117,23 +125,31 @@ def _ranges(loaded: LoadedStudy, names: Iterable[str]) -> dict[str, tuple[float,
         if not column.name.startswith("change_")
     }
     known = {called: own for called, own in ends.items() if own is not None}
-    known |= {
-        called: known for called, known in scores(loaded).items() if inf not in map(abs, known)
+    numbers = numeric_items(loaded)
+    asked = {
+        called: ends
+        for called, ends in (numbers | scores(loaded)).items()
+        if inf not in map(abs, ends)
     }
-    possible = {name: meanings(name, known) for name in names}
+    scored = [called for called in asked if called not in numbers or called in scores(loaded)]
+    possible = {name: meanings(name, with_items(name, [*known, *scored], asked)) for name in names}
+    known |= asked
     return {name: known[own[0]] for name, own in possible.items() if len(own) == 1}
 
 
 def unknown_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
     """Outcomes that no table has and no questionnaire of the flow scores, or whose name stands for
     several, each with its line."""
-    known = [*{("", column.name) for _, column in outcome_columns()}, *scores(loaded)]
+    scored = [*{("", column.name) for _, column in outcome_columns()}, *scores(loaded)]
+    numbers = numeric_items(loaded)
     outcomes: dict[Called, str] = {}
     whole = not loaded.origin
     for place, name in _walk_names(loaded.study):
         unknown = (
-            f"{name!r} is neither a number of a table nor a score of a questionnaire of the flow"
+            f"{name!r} is neither a number of a table nor a score of a questionnaire of the flow, "
+            "nor an item of one that is answered with a number"
         )
+        known = with_items(name, scored, numbers)
         todo = "The tables are under “Tables” in the documentation (labapp docs)."
         try:
             outcome = resolve(loaded, place, name, known, unknown, todo)

@@ -119,7 +119,7 @@ ANSWERS = (
         "place at which the participant had it in the questionnaire, from 1; the table items has "
         "the place in which it is listed",
     ),
-    text("kind", "rating, slider, choice or written, or the name of a kind that a package brings"),
+    text("kind", "rating, slider, choice or written, or the kind of the item where it is another"),
     yes(
         "asked",
         "the item was asked; false where its conditions left it out as the questionnaire was "

@@ -35,6 +35,7 @@ from labapp.base.report.page import (
     two_lines,
 )
 from labapp.study.instruments.items import MOST_CIRCLES
+from labapp.study.instruments.kinds import ITEM_KINDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +60,7 @@ def find_rated_items(counted: Tables) -> Iterator[tuple[str, pd.DataFrame, pd.Da
     """By questionnaire and version its items that are answered with a number, as listed, and the
     answers to them; not of who somebody is, nor of attention checks. An item that is asked once a
     stage is one."""
-    known = counted.items[counted.items["low"].notna() & counted.items["high"].notna()]
+    known = _with_ends(counted)
     known = known[~known["identifying"]]
     keys = ["instrument", "instrument_version"]
     known = known[known["check"].isna()].drop_duplicates([*keys, "item"])
@@ -83,11 +84,25 @@ def find_rated_items(counted: Tables) -> Iterator[tuple[str, pd.DataFrame, pd.Da
             yield name, items.sort_values("listed", kind="stable"), own
 
 
+def _with_ends(counted: Tables) -> pd.DataFrame:
+    """The items that are answered with a number; where one has no lowest or highest number, with
+    that of the answers."""
+    answers = counted.answers[counted.answers["submitted"] & counted.answers["value"].notna()]
+    given = answers.groupby(["instrument", "item"])["value"].agg(["min", "max"]).reset_index()
+    alike = given["min"] == given["max"]
+    given = given.assign(min=given["min"] - alike, max=given["max"] + alike)
+    items = counted.items.merge(given, on=["instrument", "item"], how="left")
+    items["low"] = items["low"].fillna(items["min"])
+    items["high"] = items["high"].fillna(items["max"])
+    return items[items["low"].notna() & items["high"].notna()].drop(columns=["min", "max"])
+
+
 def item_sections(counted: Tables, scales: Sequence[Reliability], anchor: str) -> Iterator[Html]:
     """What was answered to each item, and the reliability of scales. anchor: prefix of ids."""
     for place, (name, items, answers) in enumerate(find_rated_items(counted), start=1):
         yield heading(3, f"Items of {name}")
-        few = items["high"] - items["low"] < MOST_CIRCLES
+        broken = answers.loc[answers["value"] % 1 != 0, "item"]
+        few = (items["high"] - items["low"] < MOST_CIRCLES) & ~items["item"].isin(broken)
         if len(some := items[few]):
             own = answers[answers["item"].isin(some["item"])]
             yield distribution(name, some, own, f"{anchor}-items-{place}")
@@ -554,6 +569,11 @@ def show_ratings(answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
     )
 
 
+def _choosing() -> set[str]:
+    """What tables call answers that are options."""
+    return {kind.form or kind.name for kind in ITEM_KINDS.values() if kind.item.chooses}
+
+
 def show_choices(
     participants: pd.DataFrame, answers: pd.DataFrame, scored: set[str]
 ) -> Iterator[Html]:
@@ -562,7 +582,7 @@ def show_choices(
     What instruments ask about the person is told in counts alone, and not at all of
     de-identified sessions.
     """
-    picked = answers[(answers["kind"] == "choice") & ~answers["instrument"].isin(scored)]
+    picked = answers[answers["kind"].isin(_choosing()) & ~answers["instrument"].isin(scored)]
     about_people = picked["about_person"].fillna(value=False)
     known = _has_identity(participants, picked)
     for title, some in (
@@ -609,7 +629,7 @@ def show_texts(participants: pd.DataFrame, answers: pd.DataFrame) -> Iterator[Ht
     """Comments and other texts, by participant; not those of instruments that ask about the person,
     nor of de-identified copies."""
     numbers = answers["value"].notna()
-    texts = answers[(answers["kind"] != "choice") & ~numbers & answers["value_text"].notna()]
+    texts = answers[~answers["kind"].isin(_choosing()) & ~numbers & answers["value_text"].notna()]
     texts = texts[_has_identity(participants, texts)]
     texts = texts[~texts["about_person"].fillna(value=False)]
     if texts.empty:

@@ -11,6 +11,7 @@ plan, so that they are there where the copy is not.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -32,8 +33,8 @@ from labapp.record.journal.layout import STUDY
 from labapp.record.journal.record import Record
 from labapp.study.conditions import as_tuple as listed_values
 from labapp.study.instruments import Instrument
-from labapp.study.instruments.asking import cells_of, form_of, kind_of
 from labapp.study.instruments.instrument import Score, as_answered, resolve_scoring
+from labapp.study.instruments.kinds import by_parts, cells_of, form_of, kind_of
 from labapp.study.plugins.part import Questionnaire
 
 PASSED, FAILED = "passed", "failed"
@@ -152,7 +153,9 @@ def fold_scores(
         scoring = resolve_scoring(asked.scoring)
         if scoring is None or part_id not in submitted:
             continue
-        given = {answer.item: answer.value for answer in submitted[part_id]}
+        given: dict[str, Any] = {}
+        for answer in submitted[part_id]:
+            given |= by_parts(answer.item, answer.value, asked.kinds.get(answer.item, ""))
         if isinstance(scoring, str):
             rated = {item: value for item, value in given.items() if item not in asked.checks}
             declarations[part_id], scores[part_id] = {}, as_answered(rated)
@@ -202,7 +205,8 @@ def list_given_answers(answers: Sequence[AnswerRecord], parts: Parts) -> Iterato
         part = parts.questionnaires.get(answer.part)
         kind = "" if part is None else part.kinds.get(answer.item, "")
         item, _ = _locate_item(answer.part, answer.item, parts)
-        yield GivenAnswer(answer.instrument, item, values_of(cells_of(answer.value, kind).get("")))
+        for name, cell in _values_by_part(cells_of(answer.value, kind)).items():
+            yield GivenAnswer(answer.instrument, _join(item, name), values_of(cell))
 
 
 def _weights(
@@ -239,13 +243,47 @@ def score_row(score: ScoreRecord, parts: Parts) -> Row:
     }
 
 
-def answer_row(answer: AnswerRecord, parts: Parts, listed: Sequence[str] = ()) -> Row:
-    """The columns of the table of answers. listed: the items as the questionnaire lists them."""
+def _values_by_part(cells: Row) -> Row:
+    """The values of an answer by the ids of its parts; under the empty name of an item that has
+    one value."""
+    return {"": cells.get("")} if "" in cells or not cells else cells
+
+
+def _join(item: str, part: str) -> str:
+    return f"{item}_{part}" if part else item
+
+
+def answer_rows(answer: AnswerRecord, parts: Parts, listed: Sequence[str] = ()) -> Iterator[Row]:
+    """The columns of the table of answers, a row for each value of an answer. listed: the items as
+    the questionnaire lists them."""
     part = parts.questionnaires.get(answer.part)
     kind = "" if part is None else part.kinds.get(answer.item, "")
     cells, first_cells = cells_of(answer.value, kind), cells_of(answer.first, kind)
-    value, value_text = _number_or_text(cells, answer.value)
-    first, first_text = _number_or_text(first_cells, answer.first)
+    row = _answer_row(answer, parts, part, kind, listed)
+    for name in dict.fromkeys((*_values_by_part(cells), *_values_by_part(first_cells))):
+        if not name and len(cells.keys() | first_cells.keys()) and "" not in cells | first_cells:
+            continue  # of several values each has its row
+        value, value_text = _number_or_text(cells, answer.value, name)
+        first, first_text = _number_or_text(first_cells, answer.first, name)
+        yield row | {
+            "item": _join(answer.item, name),
+            "value": value,
+            "value_text": value_text,
+            "touched": cells.get("touched"),
+            "described": cells.get("described") or None,
+            "first_value": first,
+            "first_value_text": first_text,
+        }
+
+
+def _answer_row(
+    answer: AnswerRecord,
+    parts: Parts,
+    part: Questionnaire | None,
+    kind: str,
+    listed: Sequence[str],
+) -> Row:
+    """What the rows of an answer have in common, and room for the value."""
     order = (part and part.items) or listed
     return {
         "stage": answer.part,
@@ -256,14 +294,14 @@ def answer_row(answer: AnswerRecord, parts: Parts, listed: Sequence[str] = ()) -
         "item": answer.item,
         "place": order.index(answer.item) + 1 if answer.item in order else None,
         "kind": form_of(answer.value, kind),
-        "value": value,
-        "value_text": value_text,
+        "value": None,
+        "value_text": None,
         "asked": answer.asked,
         "check": _judge_check(answer, part),
-        "touched": cells.get("touched"),
-        "described": cells.get("described") or None,
-        "first_value": first,
-        "first_value_text": first_text,
+        "touched": None,
+        "described": None,
+        "first_value": None,
+        "first_value_text": None,
         "changes": answer.changes,
         "first_s": answer.first_s,
         "last_s": answer.last_s,
@@ -286,10 +324,11 @@ def judge_checks(answers: Sequence[AnswerRecord], parts: Parts) -> list[str]:
     return [passed for passed in told if passed is not None]
 
 
-def _number_or_text(cells: Row, answer: Any) -> tuple[float | None, str | None]:
-    """The value of an answer; one with cells that the table has no column for is told whole."""
-    value = cells.get("")
-    whole = bool(cells.keys() - {"", "touched", "described"})
+def _number_or_text(cells: Row, answer: Any, name: str) -> tuple[float | None, str | None]:
+    """A value of an answer by its name; an answer with cells that the table has no column for is
+    told whole."""
+    value = cells.get(name)
+    whole = not name and bool(cells.keys() - {"", "touched", "described"})
     number: float | None = None
     if isinstance(value, int | float) and not isinstance(value, bool):
         number = float(value)
@@ -312,7 +351,7 @@ ITEMS = (
     text("language", "language of the words"),
     whole("listed", "place in the questionnaire as its file lists it, from 1"),
     text("item", "id of the item"),
-    text("kind", "kind of item: scale, statement, slider, choice, choices, written, or another's"),
+    text("kind", "kind of item, as its questionnaire says"),
     text("text", "what participants read, in full"),
     text("heading", "the short heading above it"),
     number("low", "the lowest number that can be answered"),
@@ -381,29 +420,32 @@ def item_rows(instruments: Iterable[Instrument], language: str) -> Iterator[Row]
     for instrument in instruments:
         scores = instrument.scores if isinstance(instrument.scores, dict) else {}
         for listed, item in enumerate(instrument.items, start=1):
-            low, high = item.bounds() or (None, None)
             only_if = {name: listed_values(takes) for name, takes in item.only_if.items()}
-            turned = [name for name, score in scores.items() if item.id in score.reverse]
-            yield {
-                "instrument": instrument.id,
-                "instrument_version": instrument.version,
-                "title": instrument.title or None,
-                "language": language,
-                "listed": listed,
-                "item": item.id,
-                "kind": kind_of(item),
-                "text": item.text or item.title,
-                "heading": item.name or None,
-                "low": low,
-                "high": high,
-                "answers": _json(item.answer_words()),
-                "reversed_in": ";".join(turned) or None,
-                "once_a_stage": item.repeat is not None,
-                "required": item.required,
-                "check": ";".join(map(str, item.right_cells())) or None,
-                "only_if": _json(only_if),
-                "identifying": item.withheld,
-            }
+            for part in item.parts():
+                low, high = (
+                    None if math.isinf(end) else end for end in part.bounds() or (math.inf,) * 2
+                )
+                turned = [name for name, score in scores.items() if part.id in score.reverse]
+                yield {
+                    "instrument": instrument.id,
+                    "instrument_version": instrument.version,
+                    "title": instrument.title or None,
+                    "language": language,
+                    "listed": listed,
+                    "item": part.id,
+                    "kind": kind_of(item),
+                    "text": part.text or part.title,
+                    "heading": part.name or None,
+                    "low": low,
+                    "high": high,
+                    "answers": _json(part.answer_words()),
+                    "reversed_in": ";".join(turned) or None,
+                    "once_a_stage": item.repeat is not None,
+                    "required": item.required,
+                    "check": ";".join(map(str, item.right_cells())) or None,
+                    "only_if": _json(only_if),
+                    "identifying": item.withheld,
+                }
 
 
 def _json(content: Mapping[str, object]) -> str | None:

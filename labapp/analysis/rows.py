@@ -42,7 +42,7 @@ from labapp.analysis.questionnaires import (
     FAILED,
     AnswerRecord,
     ScoreRecord,
-    answer_row,
+    answer_rows,
     fold_answers,
     fold_scores,
     item_rows,
@@ -333,8 +333,9 @@ class SessionRecords:
                 if part.role == "stage" and part.id in self.totals.spans
             ],
             "answers": [
-                answer_row(answer, self.parts, listed.get(answer.instrument, ()))
+                row
                 for answer in self.answers
+                for row in answer_rows(answer, self.parts, listed.get(answer.instrument, ()))
             ],
             "scores": [score_row(score, self.parts) for score in self.scores],
             "items": list(item_rows(asked, self.totals.planned.language)),

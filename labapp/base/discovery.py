@@ -28,7 +28,7 @@ CATALOGUES = {
     "labapp.decoders": "labapp.models.representations.recipe:ARCHITECTURES",
     "labapp.explanations": "labapp.models.explanations.data:METHODS",
     "labapp.instruments": "labapp.study.instruments.instrument:QUESTIONNAIRES",
-    "labapp.items": "labapp.study.instruments.asking:ITEM_KINDS",
+    "labapp.items": "labapp.study.instruments.kinds:ITEM_KINDS",
     "labapp.scores": "labapp.study.instruments.instrument:RULES",
 }
 """The groups of entry points, each with the `Catalogue` of its things."""

@@ -177,34 +177,48 @@ class WarmDecoders:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class ReadDecoder:
+    """A decoder that was read, and is not warm yet. sha256: of its files before that."""
+
+    decoder: LoadedDecoder
+    sha256: str
+
+
+def read_decoder(model: str, device: str | None = None) -> ReadDecoder:
+    """Read a model by id, in whatever thread: that takes most of the time. Raises ModelError."""
+    sha256_before = files_sha256(model)  # before it is read: what is written now is news
+    return ReadDecoder(load_package(model, device, threads=1), sha256_before)
+
+
+def warm_decoder(model: str, read: ReadDecoder) -> WarmDecoders:
+    """Warm up a model that was read, in the thread that will decode: its times are measured.
+    Raises ModelError."""
+    times = warm_up(read.decoder, 50)
+    warmed = DecoderWarmed(
+        model,
+        times.device,
+        times.threads,
+        times.n,
+        times.median_ms,
+        times.p99_ms,
+        sha256(files.content(card_path(model))).hexdigest(),
+        *read.decoder.backend,
+    )
+    return WarmDecoders({model: read.decoder}, [warmed], {model: read.sha256})
+
+
 def load_warm(
     models: Iterable[str],
     device: str | None = None,
     progress: Callable[[str], None] = lambda model: None,
 ) -> WarmDecoders:
     """Load and warm up models by id, one CPU thread each. Raises ModelError."""
-    decoders: dict[str, LoadedDecoder] = {}
-    warmed = []
-    hashes = {}
+    warm = WarmDecoders({}, [])
     for model in models:
         progress(model)
-        hashes[model] = files_sha256(model)  # before it is read: what is written now is news
-        decoder = load_package(model, device, threads=1)
-        times = warm_up(decoder, 50)
-        decoders[model] = decoder
-        warmed.append(
-            DecoderWarmed(
-                model,
-                times.device,
-                times.threads,
-                times.n,
-                times.median_ms,
-                times.p99_ms,
-                sha256(files.content(card_path(model))).hexdigest(),
-                *decoder.backend,
-            )
-        )
-    return WarmDecoders(decoders, warmed, hashes)
+        warm = warm.with_others(warm_decoder(model, read_decoder(model, device)))
+    return warm
 
 
 def card_path(model: str) -> Path:

@@ -28,7 +28,7 @@ from labapp.study.conditions import Scope, Value, as_tuple, matches, values_of
 from labapp.study.design import MODEL, SESSION, AnalysisPlan, Design, Hypothesis
 from labapp.study.flow import items_of, task_tests, unroll, walk_items
 from labapp.study.instruments import Instrument
-from labapp.study.instruments.asking import among, is_outside, never
+from labapp.study.instruments.asking import among, is_outside, never, places_of_parts
 from labapp.study.partial import Partial
 from labapp.study.plugins.item import Item
 from labapp.study.schema import Study
@@ -296,7 +296,7 @@ def _faults(
     place: _QuestionnairePlace,
     instruments: Mapping[str, tuple[Instrument, Path, bytes]],
 ) -> Iterator[tuple[Path_, str]]:
-    own = [item.id for item in instrument.items]
+    own = list(places_of_parts(instrument))
     for index, item in enumerate(instrument.items):
         variables = {}
         impossible = False
@@ -349,12 +349,11 @@ def _of_another(
     if of not in instruments:
         return  # it cannot be read, which is told there
     other = instruments[of][0]
-    decider = next((item for item in other.items if item.id == own), None)
-    if decider is None:
-        known = ", ".join(item.id for item in other.items)
+    if own not in places_of_parts(other):
+        known = ", ".join(places_of_parts(other))
         yield f"the questionnaire {of!r} has no item {own!r}; it has: {known}"
         return
-    yield from never(name, decider, wanted)
+    yield from never(name, other.part(own), wanted)
 
 
 def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Path_, str]]:

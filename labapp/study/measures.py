@@ -18,7 +18,7 @@ from labapp.study.instruments.instrument import resolve_scoring
 
 if TYPE_CHECKING:
     from labapp.base.documents import Path_
-    from labapp.study.instruments.items import Item
+    from labapp.study.instruments import Instrument, Item
     from labapp.study.loading import LoadedStudy
 
 Called = tuple[str, str]
@@ -84,11 +84,11 @@ def has_unread(loaded: LoadedStudy) -> bool:
 
 
 def items(loaded: LoadedStudy) -> dict[Called, Item]:
-    """Every item of the questionnaires of a study's flow."""
+    """Every item of the questionnaires of a study's flow; of one with several values its parts."""
     return {
-        (instrument.id, item.id): item
+        (instrument.id, item_id): item
         for instrument in loaded.instruments.values()
-        for item in instrument.items
+        for item_id, item in instrument.parts().items()
     }
 
 
@@ -98,8 +98,7 @@ def scores(loaded: LoadedStudy) -> dict[Called, Limits]:
     for instrument in loaded.instruments.values():
         scoring = resolve_scoring(instrument.planned_scores())
         if isinstance(scoring, str):
-            own = ((item.id, item.bounds()) for item in instrument.items)
-            limits |= {(instrument.id, name): ends for name, ends in own if ends is not None}
+            limits |= _numeric_items(instrument)
         elif scoring is not None:
             limits |= {
                 (instrument.id, name): (
@@ -109,3 +108,23 @@ def scores(loaded: LoadedStudy) -> dict[Called, Limits]:
                 for name, score in scoring.items()
             }
     return limits
+
+
+def numeric_items(loaded: LoadedStudy) -> dict[Called, Limits]:
+    """Every item that is answered with a number, and the lowest and highest one."""
+    limits: dict[Called, Limits] = {}
+    for instrument in loaded.instruments.values():
+        limits |= _numeric_items(instrument)
+    return limits
+
+
+def _numeric_items(instrument: Instrument) -> dict[Called, Limits]:
+    own = ((item_id, item.bounds()) for item_id, item in instrument.parts().items())
+    return {(instrument.id, name): ends for name, ends in own if ends is not None}
+
+
+def with_items(measure: str, known: Iterable[Called], items: Iterable[Called]) -> list[Called]:
+    """What an outcome can be called: numbers of tables and scores, and, where its name is none of
+    these, items that are answered with a number."""
+    known = list(known)
+    return known if meanings(measure, known) else [*known, *items]

@@ -18,8 +18,8 @@ from labapp.base.discovery import Catalogue
 from labapp.base.documents import Strict
 from labapp.record.events.lifecycle import SessionPlanned
 from labapp.study.conditions import Value
-from labapp.study.instruments.asking import ITEM_KINDS
 from labapp.study.instruments.instrument import OLD_NAMES, RULES, once_a_stage, resolve_scoring
+from labapp.study.instruments.kinds import ITEM_KINDS
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart, Questionnaire
 
@@ -78,15 +78,20 @@ class BreakPart(PlannedPart):
         return self.at_least_s
 
 
+OURS = "labapp"
+"""The package of what is shipped."""
+
+
 class Brought(Strict):
-    """What of an instrument a package brings: a kind of items, or a scoring rule."""
+    """What an instrument needs: a kind of items, or a scoring rule. package: the one that has it,
+    which is labapp for a shipped kind whose answers are not recognised by their form."""
 
     name: str
     package: str
 
     def refuse(self, known: Catalogue[Any], what: str) -> None:
         """Raise ValueError where it is not there. what: who needs it."""
-        if self.name not in known or self.name in known.shipped:
+        if self.name not in known or (self.name in known.shipped) != (self.package == OURS):
             raise ValueError(
                 f"{what} needs {known.noun} {self.name!r} of the package {self.package}, which is "
                 f"not installed here or cannot be used. {known.left_out()}".strip()
@@ -107,8 +112,8 @@ class QuestionnairePart(PlannedPart):
         `items`.
     drops_skipped : whether items of a stage that was skipped are left out; older plans asked them.
     about_person : whether it asks who the participant is.
-    kinds : by item the kinds that packages bring (`labapp.study.instruments.asking`), so that the
-        answers can be read without the instrument.
+    kinds : by item the kinds whose answers are not recognised by their form
+        (`labapp.study.instruments.kinds`), so that they can be read without the instrument.
     rules : by score the rules that packages bring (`labapp.study.instruments.instrument`).
     variables : of the study's design or assignment, those on which it depends what is asked.
     checks : its attention checks, by item the cells of the answers that pass them.

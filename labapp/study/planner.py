@@ -20,8 +20,8 @@ from labapp.study.conditions import Scope
 from labapp.study.design import MODEL
 from labapp.study.flow import unroll
 from labapp.study.inclusion import Incentive
-from labapp.study.instruments.asking import ITEM_KINDS
 from labapp.study.instruments.instrument import RULES
+from labapp.study.instruments.kinds import ITEM_KINDS
 from labapp.study.loading import LoadedStudy, decode_text, in_language
 from labapp.study.plan import BreakPart, Brought, PagesPart, Plan, QuestionnairePart
 from labapp.study.plugins import registry
@@ -383,8 +383,8 @@ class Planner:
             per_stage=(repeated := tuple(item.id for item in file.items if item.repeat)),
             drops_skipped=bool(repeated),
             about_person=file.about_person,
-            kinds=_select_brought(ITEM_KINDS, file.kinds(items)),
-            rules=_select_brought(RULES, file.rules),
+            kinds=_select_needed(ITEM_KINDS, file.kinds(items)),
+            rules=_select_needed(RULES, file.rules),
             variables={name: scope[name] for name in file.variables() if name in scope},
             checks=file.checks(items),
             above=document,
@@ -411,10 +411,11 @@ PLACEHOLDERS: Values = {
 """What the names in braces stand for that texts of any task can say."""
 
 
-def _select_brought(catalogue: Catalogue[Any], names: Mapping[str, str]) -> dict[str, Brought]:
-    """Those of the names that packages bring, by what has them."""
+def _select_needed(catalogue: Catalogue[Any], names: Mapping[str, str]) -> dict[str, Brought]:
+    """Those of the names that a plan states, by what has them: what packages bring, and the kinds
+    of items whose answers are not recognised by their form."""
     return {
         key: Brought(name=name, package=catalogue.package(name))
         for key, name in names.items()
-        if name not in catalogue.shipped
+        if name not in catalogue.shipped or not getattr(catalogue[name], "form", name)
     }

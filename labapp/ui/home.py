@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtCore import QObject, QTime, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
+from labapp.base import splash
 from labapp.base.errors import (
     AudioError,
     Fault,
@@ -37,7 +38,7 @@ from labapp.record.audio.devices import Device
 from labapp.session import condition_assignment, folder, private
 from labapp.session.environment import network_drive
 from labapp.session.gate import look_at, predict_masked
-from labapp.session.pictures import WarmDecoders, load_warm
+from labapp.session.pictures import ReadDecoder, WarmDecoders, read_decoder, warm_decoder
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
 from labapp.study.loading import LoadedStudy
@@ -66,7 +67,13 @@ from labapp.ui.moderator.study_page import NewStudy, StudyPage, facts_of
 from labapp.ui.qtapp import the_app
 from labapp.ui.remembered import NO_MICROPHONE
 from labapp.ui.researcher.job import Ended, Job
-from labapp.ui.session_lists import PictureWarmer, SessionLists, SheetMaker, StudyShelf
+from labapp.ui.session_lists import (
+    DecoderReader,
+    PictureWarmer,
+    SessionLists,
+    SheetMaker,
+    StudyShelf,
+)
 from labapp.ui.starting import SHOWING, RunOptions, open_again, open_new
 
 if TYPE_CHECKING:
@@ -103,6 +110,7 @@ class HomeController(QObject):
         self._picture_px: int | None = None
         self.shelf = StudyShelf()
         self._cards = NumberCards(self)
+        self._decoders = DecoderReader(lambda model: read_decoder(model), self)
         self._sheets = SheetMaker(self)
         self._pictures = PictureWarmer(self)
         self._preview = PreviewProcess(self.view.study, self)
@@ -138,6 +146,7 @@ class HomeController(QObject):
         view.results_opened.connect(self._show_results)
         view.join.clicked.connect(self.join)
         self._preview.failed.connect(view.show_error)
+        self._decoders.ended.connect(self._take_decoder)
         self._sheets.made.connect(self._show_sheet)
         self._pictures.changed.connect(self._show_decoders)
         self._sheets.failed.connect(view.study.set_problem)
@@ -202,8 +211,9 @@ class HomeController(QObject):
         self._first.start()
 
     def _begin_checks(self) -> None:
-        # The windows of a session are half of all imports; the home is on the screen by now.
-        importlib.import_module("labapp.ui.controller")
+        splash.end()  # the home is on the screen by now
+        # The windows of a session are half of all imports: Start need not wait for them.
+        self._decoders.do_first(partial(importlib.import_module, "labapp.ui.controller"))
         self._begin_looking()
         for check in (self._slow_checks, self.microphone.find):
             with self._show_check_errors():
@@ -227,6 +237,7 @@ class HomeController(QObject):
         self.microphone.rest()
         if self._joining is not None:
             self._joining.close()
+        self._decoders.close()
         self._sheets.close()
         self._pictures.close()
         self._preview.stop()
@@ -422,18 +433,24 @@ class HomeController(QObject):
         self._show_decoders()
 
     def _warm_next(self) -> None:
+        """Have the next decoder read, in a thread: the window goes on."""
         missing = [m for m in self._needed or () if m not in self._warm.decoders]
         if missing and not self._warm_problem and self.session is None:
+            self._decoders.want(missing[0])
+        self._show_decoders()
+
+    def _take_decoder(self, model: str, read: Future[ReadDecoder]) -> None:
+        """Warm up a decoder that was read; here, for its times are those of this thread."""
+        if self.session is not None:
+            return
+        if model in (self._needed or ()):
             try:
                 with mistakes.wrap_errors(tr("home.model_unloaded")):
-                    decoders = load_warm(missing[:1])
+                    self._warm = self._warm.with_others(warm_decoder(model, read.result()))
             except LabappError as error:
                 self._warm_problem = error.what
                 self.view.show_error(error)
-            else:
-                self._warm = self._warm.with_others(decoders)
-                self._warming.start(0)
-        self._show_decoders()
+        self._warming.start(0)
 
     def _show_decoders(self) -> None:
         if self._needed is None:
@@ -549,6 +566,7 @@ class HomeController(QObject):
         try:
             with worded:
                 self.microphone.release()
+                self._decoders.close()
                 self._sheets.close()  # the decoders are the session's now
                 self._pictures.close()
                 self._preview.stop()

@@ -22,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from labapp.base import leftovers, resources
+from labapp.base import leftovers, resources, splash
 from labapp.base.errors import SetupError
 from labapp.base.installation import code_command
 from labapp.ui import language
@@ -171,7 +171,7 @@ def choose() -> Display:
         return Display(False, "this machine has no display")
     if os.environ.get(ANSWERED, "") == _name_display():
         return Display(True, "the display answered the program that began this one")
-    if sys.platform.startswith("linux") and (problem := _probe()):
+    if sys.platform.startswith("linux") and (problem := _try_display()):
         os.environ["QT_QPA_PLATFORM"] = offscreen()
         return Display(False, f"the display does not answer ({problem})")
     return Display(True, "the display answers")
@@ -187,6 +187,11 @@ def _name_display() -> str:
     """Which display it is; never empty."""
     variables = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
     return "/".join(os.environ.get(variable, "") for variable in variables)
+
+
+def _try_display() -> str | None:
+    """Why the display does not answer; None where it does. The splash has tried it already."""
+    return splash.wait_for_display(PROBE_TIMEOUT_S) if splash.is_begun() else _probe()
 
 
 def _probe(command: Sequence[str] = ()) -> str | None:

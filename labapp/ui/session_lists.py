@@ -2,8 +2,8 @@
 
 Also the studies that the home offers: the shipped ones and one's own, and whether a file changed.
 
-What is made in threads while the home is on the screen: sheets of what dials do, the pictures of
-the chosen study, and what the explained model says of masked ones.
+What is made in threads while the home is on the screen: decoders, sheets of what dials do, the
+pictures of the chosen study, and what the explained model says of masked ones.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from labapp.record.journal.decisions import add_comment
 from labapp.record.journal.read import last_utc
 from labapp.record.journal.sessions import SessionIndex, SessionSummary
 from labapp.session.condition_assignment import people_of
+from labapp.session.pictures import ReadDecoder
 from labapp.study import loading
 from labapp.study.flow import blinds
 from labapp.study.loading import LoadedStudy, StudyHead
@@ -491,6 +492,53 @@ def _stamp(files: Iterable[Path]) -> Stamp:
         except OSError:
             stamp.append((str(file), -1, -1))
     return tuple(stamp)
+
+
+class DecoderReader(QObject):
+    """Reads decoders in a thread, one after the other. ended(model, Future): in the GUI thread.
+
+    There is no thread before the first is wanted, and none after `close`.
+    """
+
+    ended = Signal(str, object)
+    _done = Signal(str, object)
+
+    def __init__(self, read: Callable[[str], ReadDecoder], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._read = read
+        self._reading: set[str] = set()
+        self._pool: ThreadPoolExecutor | None = None
+        self._done.connect(self._tell, Qt.ConnectionType.QueuedConnection)
+
+    def do_first(self, job: Callable[[], object]) -> None:
+        """Do something else in the thread before the models that are wanted from now on."""
+        self._thread().submit(job)
+
+    def _thread(self) -> ThreadPoolExecutor:
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="decoders")
+        return self._pool
+
+    def want(self, model: str) -> None:
+        """Read a model, unless it is being read."""
+        if model in self._reading:
+            return
+        self._reading.add(model)
+        future = self._thread().submit(self._read, model)
+        future.add_done_callback(lambda done: self._done.emit(model, done))
+
+    def close(self) -> None:
+        """Wait for the one that is being read, forget all, and end the thread."""
+        self._reading.clear()
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+    @Slot(str, object)
+    def _tell(self, model: str, done: Future[ReadDecoder]) -> None:
+        if model in self._reading and not done.cancelled():
+            self._reading.discard(model)
+            self.ended.emit(model, done)
 
 
 class SheetMaker(QObject):

@@ -20,7 +20,8 @@ from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study.instruments import Instrument
-from labapp.study.instruments.items import REMARK, Written
+from labapp.study.instruments.items import REMARK
+from labapp.study.instruments.kinds.written import Written
 from labapp.study.plan import QuestionnairePart
 from labapp.tasks.questionnaire.machine import Answer, QuestionnaireState, QuestionnaireTask
 from labapp.tasks.questionnaire.simulated import answer

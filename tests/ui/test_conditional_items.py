@@ -23,7 +23,8 @@ from labapp.tasks.judging.events import Judge
 from labapp.tasks.judging.plan import AGREEMENT, questions
 from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.questionnaire.moderator import sheet_lines
-from labapp.tasks.questionnaire.screen.questionnaire import NumberSlider, Page, TextAbove, halves
+from labapp.tasks.questionnaire.screen.kinds.slider import NumberSlider
+from labapp.tasks.questionnaire.screen.questionnaire import Page, TextAbove, halves
 from labapp.tasks.unmasking.screen import CAP_HEIGHT, Response, ResponseButton, ResponseRow
 from labapp.ui import theme
 from labapp.ui.participant.screen import ReadOnly, centre

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from labapp.base.errors import StudyError
 from labapp.record.events import Source
 from labapp.record.events.commands import EndSession, Resume
 from labapp.session.backup import prepare_place
+from labapp.session.pictures import ReadDecoder, WarmDecoders, read_decoder
 from labapp.session.withdrawal import withdraw
 from labapp.study.loading import load
 from labapp.ui import language, remembered
@@ -197,3 +199,41 @@ def test_what_cannot_be_copied_is_said_and_not_tried_for_ever(
         home.lists.refresh()
     assert not home.backup.running
     assert (there / "journal.sqlite").read_bytes() == b"another one"
+
+
+def test_the_window_goes_on_while_decoders_are_read(
+    home: HomeController, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, threads = threading.Event(), []
+
+    def slow(model: str) -> ReadDecoder:
+        threads.append(threading.current_thread())
+        assert go_on.wait(30)
+        return read_decoder(model)
+
+    qtbot.waitUntil(home.view.ready.start_button.isEnabled, timeout=30_000)
+    monkeypatch.setattr("labapp.ui.home.read_decoder", slow)
+    home._warm = WarmDecoders({}, [])
+    home._warming.start(0)
+    qtbot.waitUntil(lambda: bool(threads))
+    assert threading.main_thread() not in threads
+    qtbot.mouseClick(home.view.tabs[1], LEFT)
+    assert home.view.pages.currentIndex() == 1, "clicks are taken meanwhile"
+    assert home.view.ready.rows["decoders"].icon.state == "busy"
+    go_on.set()
+    qtbot.waitUntil(home.view.ready.start_button.isEnabled, timeout=30_000)
+    assert set(home._warm.decoders) == set(home._needed or ())
+    assert all(times.p99_ms > 0 for times in home._warm.warmed)
+
+
+def test_a_start_meanwhile_waits_for_the_one_that_is_being_read(
+    home: HomeController, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(home.view.ready.start_button.isEnabled, timeout=30_000)
+    home._warm = WarmDecoders({}, [])
+    home._warm_next()
+    qtbot.mouseClick(home.view.ready.start_button, LEFT)
+    assert home.session is None, "Start waits for its models"
+    qtbot.waitUntil(home.view.ready.start_button.isEnabled, timeout=30_000)
+    qtbot.mouseClick(home.view.ready.start_button, LEFT)
+    assert home.session is not None

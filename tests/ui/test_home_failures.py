@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from labapp.record.events.lifecycle import DecoderWarmed
 from labapp.record.journal.sessions import SessionIndex, list_sessions
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import OpenSession
-from labapp.session.pictures import WarmDecoders
+from labapp.session.pictures import ReadDecoder, WarmDecoders
 from labapp.tasks.reconstruction.plan import TutorialPart
 from labapp.ui import controller, home, starting
 from labapp.ui.home import HomeController
@@ -39,11 +39,12 @@ from tests.helpers.skips import skip_stage
 def machine(no_microphone: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """No microphone, and decoders that are there at once."""
 
-    def load_warm(ids: Sequence[str]) -> WarmDecoders:
-        measured = [DecoderWarmed(model, "cpu", 1, 1, 0.1, 0.1) for model in ids]
-        return WarmDecoders({model: formula_decoder(model) for model in ids}, measured)
+    def warm(model: str, read: ReadDecoder) -> WarmDecoders:
+        measured = DecoderWarmed(model, "cpu", 1, 1, 0.1, 0.1)
+        return WarmDecoders({model: read.decoder}, [measured])
 
-    monkeypatch.setattr(home, "load_warm", load_warm)
+    monkeypatch.setattr(home, "read_decoder", lambda model: ReadDecoder(formula_decoder(model), ""))
+    monkeypatch.setattr(home, "warm_decoder", warm)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from labapp.base.resources import assets
 from labapp.record.events.look import LAYOUT
 from labapp.study.instruments import Instrument, Slider
-from labapp.tasks.questionnaire.screen.questionnaire import NumberSlider, SliderView
+from labapp.tasks.questionnaire.screen.kinds.slider import NumberSlider, SliderView
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 

@@ -7,6 +7,7 @@ factor within participants who met several, else between them, as variables of t
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -21,7 +22,7 @@ from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import _PLACE as PLACE
 from labapp.study.conditions import RESERVED
 from labapp.study.design import MODEL, SESSION, SKIPPED, SOLVED, Missing
-from labapp.study.measures import Called, meanings, several
+from labapp.study.measures import Called, meanings, several, with_items
 
 PRIMARY, SECONDARY, UNDECLARED = "primary", "secondary", "undeclared"
 POSITION, STIMULUS = "position", "stimulus"
@@ -143,6 +144,8 @@ class _Names:
         known = [*{("", column.name) for _, column in outcome_columns()}]
         known += [(str(of), str(name)) for of, name in pairs]
         self._known = known
+        self._items = _numbers_answered(counted)
+        self.items: list[Called] = []
         self._called: dict[Called, str] = {}
         self.unclear: dict[str, str] = {}
         plan = declaration.analysis
@@ -166,8 +169,10 @@ class _Names:
         )
 
     def _own(self, name: str) -> str:
-        possible = meanings(name, self._known)
+        possible = meanings(name, with_items(name, self._known, self._items))
         if len(possible) == 1:
+            if possible[0] in self._items and possible[0] not in self._known:
+                self.items.append(possible[0])
             return self._called.setdefault(possible[0], name)
         if possible:
             self.unclear[name] = several(name, possible)
@@ -211,10 +216,46 @@ def _candidates(counted: Tables, roles: Iterable[str], names: _Names) -> Iterato
         meaning = next(map(str, rows["meaning"].dropna()), name)
         values = rows.assign(value=rows["value"].astype("float64"))
         yield _Candidate(name, meaning, range_unit(rows), str(instrument), values)
+    for instrument, item in dict.fromkeys(names.items):
+        rows = _rows_of_item(counted, instrument, item)
+        name = names.of_score(instrument, item)
+        meaning = next(map(str, rows["text"].dropna()), name)
+        yield _Candidate(name, meaning, range_unit(rows), instrument, rows)
     own_tables = [
         name for name in roles if name not in {*columns, *names.unclear} and "." not in name
     ]
     yield from _of_own_tables(counted, own_tables)
+
+
+def _answered_with_number(counted: Tables) -> pd.DataFrame:
+    """The submitted answers that are numbers; an item that is asked once for each stage by its id
+    in the questionnaire."""
+    answers = counted.answers
+    rows = answers[answers["submitted"].fillna(False).astype(bool) & answers["value"].notna()]
+    asked = counted.items[counted.items["once_a_stage"].fillna(False).astype(bool)]
+    repeated = {*zip(asked["instrument"], asked["item"], strict=True)}
+    pairs = zip(rows["instrument"], rows["item"].astype(str), strict=True)
+    base = [
+        own if (own := re.sub(r"_\d+$", "", item)) != item and (of, own) in repeated else item
+        for of, item in pairs
+    ]
+    return rows.assign(item=base)
+
+
+def _numbers_answered(counted: Tables) -> list[Called]:
+    pairs = _answered_with_number(counted)[["instrument", "item"]].drop_duplicates().to_numpy()
+    return [(str(of), str(name)) for of, name in pairs]
+
+
+def _rows_of_item(counted: Tables, instrument: str, item: str) -> pd.DataFrame:
+    """The answers to an item, with its words and its lowest and highest number."""
+    rows = _answered_with_number(counted)
+    rows = rows[(rows["instrument"] == instrument) & (rows["item"] == item)]
+    asked = counted.items[["instrument", "item", "text", "low", "high"]]
+    asked = asked.drop_duplicates(["instrument", "item"], keep="last")
+    rows = rows.drop(columns=["low", "high", "text"], errors="ignore")
+    rows = rows.merge(asked, on=["instrument", "item"], how="left")
+    return rows.assign(value=rows["value"].astype("float64"))
 
 
 def _of_own_tables(counted: Tables, names: Sequence[str]) -> Iterator[_Candidate]:

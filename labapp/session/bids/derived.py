@@ -55,7 +55,7 @@ from labapp.session.bids.tasks import (
     trial_columns,
 )
 from labapp.study.instruments import Instrument
-from labapp.study.instruments.asking import cells_of, more_of
+from labapp.study.instruments.kinds import cells_of, more_of
 from labapp.study.plugins import registry
 from labapp.study.plugins.bids import Column
 
@@ -498,7 +498,7 @@ def _collect(
     known: Instrument | None,
     kinds: Mapping[str, str],
 ) -> None:
-    """Put the answers of one part into its row; kinds: of items that packages bring."""
+    """Put the answers of one part into its row; kinds: of items whose kinds the plan names."""
 
     def put(value: Any, wanted: str, column: Column, *owner: object) -> None:
         name = into.name(wanted, asked.session, asked.place, asked.turn, *owner)
@@ -523,9 +523,13 @@ def _collect(
         kind = kinds.get(item, "")
         column = _describe_item(item, known, asked.words)
         more = more_of(value, kind)
-        for cell, content in cells_of(value, kind).items():
+        cells = cells_of(value, kind)
+        for cell, content in cells.items():
             if not cell:
                 put(content, name, column, item)
+            elif "" not in cells:
+                part = _describe_item(f"{item}_{cell}", known, asked.words)
+                put(content, f"{name}_{_snake(cell)}", part, item, cell)
             else:
                 described = Column("", f"{more[cell]}: {column.description}")
                 put(content, f"{name}_{cell}", described, item, cell)
@@ -537,7 +541,7 @@ def _describe_item(item: str, instrument: Instrument | None, where: str) -> Colu
     if instrument is None:
         return column
     with suppress(KeyError):
-        column = instrument.item(item).column(where)
+        column = instrument.part(item).column(where)
     scores = instrument.scores if isinstance(instrument.scores, Mapping) else {}
     names = ", ".join(name for name, score in scores.items() if item in score.reverse)
     turned = f" In the score {names} it counts the other way round." if names else ""

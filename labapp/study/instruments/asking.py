@@ -4,42 +4,23 @@ An item with `only_if` is asked where each name in it has one of its values: an 
 the same questionnaire by its id, an item of an earlier questionnaire as `questionnaire.item`, or a
 variable of the study. What was answered in an item that is not asked does not count, also where it
 decides whether another one is asked.
-
-Items that ask to choose: one of several options, or any number of them. The kinds of items that
-questionnaires can have: the shipped ones, and those of packages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Union, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, field_validator
-
-from labapp.base.discovery import Catalogue
-from labapp.base.documents import WORD, OpenUnion, Path_, Strict, refuse_again
+from labapp.base.documents import Path_
 from labapp.study.conditions import Value, as_tuple, matches
-from labapp.study.instruments.items import (
-    DESCRIBED_LONGEST,
-    REMARK,
-    Item,
-    Scale,
-    Slider,
-    SomeWords,
-    Statement,
-    Written,
-    clean_text,
-)
-from labapp.study.plugins.bids import Column
+from labapp.study.instruments.items import Item
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from labapp.study.instruments.instrument import Instrument
 
 
+LISTED = "a rating, a slider, a whole number with low and high, or a choice"
+"""Items of which every possible answer can be named."""
 Known = Mapping[str, Value | tuple[Value, ...]]
 """What conditions can name: variables of the study, and answers as `Item.values` has them."""
 
@@ -75,7 +56,7 @@ def select_asked(items: Sequence[Item], answers: Mapping[str, Any], known: Known
     for item in items:
         if matches(item.only_if, scope):
             ids.add(item.id)
-            scope[item.id] = item.values(answers.get(item.id))
+            scope |= item.values_of_parts(answers.get(item.id))
     return AskedItems(frozenset(ids), scope)
 
 
@@ -93,10 +74,10 @@ def is_withheld(instruments: Mapping[str, Instrument], instrument: str, item_id:
     """Whether a de-identified copy leaves out the answers to an item, and whether it was asked: its
     answers tell who somebody is, or those that decide whether it is asked do. Raises KeyError for
     an item that is not known."""
-    item = instruments[instrument].item(item_id)
+    item = instruments[instrument].part(item_id)
     if item.withheld:
         return True
-    own = {other.id for other in instruments[instrument].items}
+    own = instruments[instrument].parts()
     for name in item.only_if:
         of, dot, alone = name.partition(".")
         deciding = (of, alone) if dot else (instrument, name)
@@ -124,7 +105,7 @@ def _impossible(
     instrument: Instrument, index: int, name: str, wanted: tuple[Value, ...]
 ) -> Iterator[str]:
     """Why a condition that an item has never holds, or does not say what is meant."""
-    places = {item.id: place for place, item in enumerate(instrument.items)}
+    places = places_of_parts(instrument)
     of, dot, alone = name.partition(".")
     if dot and of == instrument.id:
         yield f"an item of the same questionnaire is named by its id alone: {alone}"
@@ -142,7 +123,7 @@ def _impossible(
             "it in a questionnaire of its own, before this one"
         )
     else:
-        decider = instrument.items[place]
+        decider = instrument.part(name)
         yield from never(name, decider, wanted)
         before = requirements(instrument, place)
         own = instrument.items[index].only_if
@@ -160,12 +141,22 @@ def never(name: str, decider: Item, wanted: tuple[Value, ...]) -> Iterator[str]:
     if decider.repeat is not None:
         yield f"{name} is asked once for each stage; name an item that is asked once"
     elif (possible := decider.possible()) is None:
-        yield f"what {name} is answered cannot be listed; name a rating, a slider or a choice"
+        yield f"what {name} is answered cannot be listed; name {LISTED}"
     elif not wanted:
         yield "no value, so that it never holds"
     for value in wanted if decider.repeat is None else ():
         if possible is not None and not among(value, possible):
             yield f"{name} is never {value!r}; it is one of: {_format_values(possible)}"
+
+
+def places_of_parts(instrument: Instrument) -> dict[str, int]:
+    """The places of its items, by their ids and by those of their parts."""
+    items = enumerate(instrument.items)
+    return {
+        item_id: place
+        for place, item in items
+        for item_id in (item.id, *(part.id for part in item.parts()))
+    }
 
 
 def among(value: Value, possible: tuple[Value, ...]) -> bool:
@@ -176,7 +167,7 @@ def among(value: Value, possible: tuple[Value, ...]) -> bool:
 def requirements(instrument: Instrument, index: int) -> dict[str, frozenset[Value]]:
     """By name the values of which one must be there for an item to be asked, those for the items
     that decide about it among them. Of what can have several values at once nothing follows."""
-    items = {item.id: place for place, item in enumerate(instrument.items)}
+    items = places_of_parts(instrument)
     required: dict[str, frozenset[Value]] = {}
     for name, wanted in instrument.items[index].only_if.items():
         place = items.get(name)
@@ -194,7 +185,7 @@ def _no_check(instrument: Instrument, item: Item) -> Iterator[str]:
     possible = item.possible()
     right = as_tuple(item.right)
     if possible is None or not right:
-        yield "an attention check needs a right answer: make it a rating, a slider or a choice"
+        yield f"an attention check needs a right answer: make it {LISTED}"
         return
     for value in right:
         if not among(value, possible):
@@ -214,254 +205,3 @@ def _format_values(values: tuple[Value, ...]) -> str:
 
 def _either(values: tuple[Value, ...]) -> str:
     return " or ".join(sorted(map(repr, values)))
-
-
-class Option(Strict):
-    """One of the answers to choose from.
-
-    Attributes
-    ----------
-    id : its name in tables: small letters, digits and _; `yes` and `no` stand in quotes.
-    text : what the participant reads.
-    describe : whether it takes a text in one's own words.
-    alone : whether taking it takes the others away.
-    """
-
-    id: str = Field(pattern=WORD)
-    text: SomeWords
-    describe: bool = False
-    alone: bool = False
-
-
-def _with_shared_options(schema: dict[str, Any]) -> None:
-    """In a file an option may be the id of one that the instrument shares."""
-    options = schema["properties"]["options"]
-    options["items"] = {"anyOf": [options["items"], {"type": "string"}]}
-
-
-class _Choosing(Item):
-    """What asks to choose.
-
-    Attributes
-    ----------
-    options : the answers to choose from, or the id of options that the questionnaire shares.
-    """
-
-    own_words = frozenset({"chosen"})
-    more: ClassVar[Mapping[str, str]] = {"described": "In their own words"}
-    model_config = ConfigDict(json_schema_extra=_with_shared_options)
-
-    options: tuple[Option, ...] = Field(min_length=2, max_length=40)
-
-    @field_validator("options")
-    @classmethod
-    def _distinct(cls, options: tuple[Option, ...]) -> tuple[Option, ...]:
-        ids = [option.id for option in options]
-        refuse_again(ids, key=("id",))
-        if sum(option.describe for option in options) > 1:
-            raise ValueError("one option to describe at most")
-        return options
-
-    def answer_words(self) -> dict[str, str]:
-        return {option.id: option.text for option in self.options}
-
-    def offered(self) -> tuple[str, ...]:
-        return tuple(option.id for option in self.options)
-
-    @property
-    def title(self) -> str:
-        return self.name or self.text or " / ".join(option.text for option in self.options)
-
-    def check(self, value: Any) -> dict[str, Any]:
-        """The options in their order, and the description where one of them takes one. A tuple,
-        as events give lists back: a session folded again is then equal to the live one."""
-        if not isinstance(value, Mapping) or set(value) - {"chosen", "described"}:
-            raise ValueError(f"{self.id}: {value!r} is not a choice")
-        wanted, described = value.get("chosen"), value.get("described", "")
-        known = {option.id: option for option in self.options}
-        if (
-            not isinstance(wanted, Sequence)
-            or isinstance(wanted, str)
-            or any(not isinstance(option, str) or option not in known for option in wanted)
-        ):
-            raise ValueError(f"{self.id}: {wanted!r} are not among {', '.join(known)}")
-        chosen = [option for option in self.options if option.id in wanted]
-        if len(chosen) > 1 and (not self.several or any(option.alone for option in chosen)):
-            raise ValueError(f"{self.id}: {wanted!r} do not go together")
-        checked: dict[str, Any] = {"chosen": tuple(option.id for option in chosen)}
-        if any(option.describe for option in chosen):
-            checked["described"] = clean_text(described, DESCRIBED_LONGEST, lines=False)
-        return checked
-
-    def values(self, value: Any) -> tuple[Value, ...]:
-        return tuple(value["chosen"]) if value is not None else ()
-
-    def answer_of(self, values: tuple[Value, ...]) -> Any:
-        return self.check({"chosen": values if self.several else values[:1]})
-
-    def answered(self, value: Any) -> bool:
-        return value is not None and bool(value["chosen"])
-
-    def said(self, value: Any) -> str:
-        words = self.answer_words()
-        listed = ", ".join(words[option] for option in value["chosen"])
-        return f"{listed}: {value['described']}" if value.get("described") else listed
-
-    @classmethod
-    def cells(cls, value: Any) -> dict[str, Any]:
-        """The options as one cell."""
-        described = {"described": value["described"]} if "described" in value else {}
-        return {"": ";".join(value["chosen"]), **described}
-
-    def simulate(self, rng: np.random.Generator, leaning: float | None) -> dict[str, Any]:
-        first = self.options[int(rng.integers(len(self.options)))]
-        chosen = [first]
-        if self.several and not first.alone and rng.random() < 0.3:
-            others = [option for option in self.options if option is not first and not option.alone]
-            chosen += others[: int(rng.integers(len(others) + 1))]
-        value: dict[str, Any] = {"chosen": [option.id for option in chosen]}
-        if any(option.describe for option in chosen):
-            value["described"] = REMARK
-        return self.check(value)
-
-
-class Choice(_Choosing):
-    """One of several options."""
-
-    kind: Literal["choice"]
-
-    def one_of(self) -> tuple[str, ...]:
-        return self.offered()
-
-    def column(self, where: str) -> Column:
-        return Column("", f"{self.title} ({where})", levels=self.answer_words())
-
-
-class Choices(_Choosing):
-    """Any number of several options."""
-
-    several: ClassVar[bool] = True
-
-    kind: Literal["choices"]
-
-    def right_cells(self) -> tuple[Value, ...]:
-        right = as_tuple(self.right)
-        return (self.cells(self.answer_of(right))[""],) if right else ()
-
-    def column(self, where: str) -> Column:
-        levels = ", ".join(f"{option.id} = {option.text}" for option in self.options)
-        chosen = "all that were chosen, with ; between them"
-        return Column("", f"{self.title} ({where}; {chosen}; {levels})")
-
-
-@dataclass(frozen=True, slots=True)
-class ItemKind:
-    """A kind of items. A package brings one by an entry point of the group `labapp.items` that
-    names such an object; questionnaires then ask such items like shipped ones.
-
-    Attributes
-    ----------
-    name : what `kind:` of an item says.
-    item : type
-        What a questionnaire says of such an item, how its answers are checked, what tables have of
-        them, and how they are simulated: a class derived from `labapp.study.instruments.items.Item`
-        with `kind: Literal[name]`. Its docstring says what is asked.
-    view : what a participant sees and answers, as `module:Class` of a
-        `labapp.tasks.questionnaire.screen.ItemView` that is made of the item, the
-        words of the screens and the palette. It is loaded with the windows alone.
-    """
-
-    name: str
-    item: type[Item]
-    view: str
-
-
-VIEWS = "labapp.tasks.questionnaire.screen.questionnaire"
-_ALL = (
-    ItemKind("scale", Scale, f"{VIEWS}:RatingView"),
-    ItemKind("statement", Statement, f"{VIEWS}:RatingView"),
-    ItemKind("slider", Slider, f"{VIEWS}:SliderView"),
-    ItemKind("choice", Choice, f"{VIEWS}:ChoiceView"),
-    ItemKind("choices", Choices, f"{VIEWS}:ChoiceView"),
-    ItemKind("written", Written, f"{VIEWS}:WrittenView"),
-)
-
-
-def _problem(kind: ItemKind, others: Sequence[ItemKind]) -> str:
-    """Why a kind cannot be used; empty where it can."""
-    item: Any = kind.item
-    if not issubclass(item, Item):
-        return f"{item.__name__} derives from no Item"
-    if "kind" not in item.model_fields or get_args(item.model_fields["kind"].annotation) != (
-        kind.name,
-    ):
-        return f"{item.__name__} has no `kind: Literal[{kind.name!r}]`"
-    if not (item.__dict__.get("__doc__") or "").strip():
-        return f"{item.__name__} has no docstring that says what is asked"
-    for method in ("check", "simulate"):
-        if getattr(item, method) is getattr(Item, method):
-            return f"{item.__name__} has no `{method}`"
-    return "" if ":" in kind.view else f"its view is {kind.view!r}, and not module:Class"
-
-
-ITEM_KINDS: Catalogue[ItemKind] = Catalogue(
-    "labapp.items", "a kind of items", ItemKind, lambda: _ALL, _problem
-)
-
-
-def kind_of(value: Any) -> str:
-    """The kind of an item, made or as its file has it."""
-    if isinstance(value, Mapping):
-        return str(value.get("kind", "scale"))
-    return str(getattr(value, "kind", ""))
-
-
-def item_classes() -> tuple[type[Item], ...]:
-    """What a questionnaire can say of its items."""
-    return tuple(kind.item for kind in ITEM_KINDS.values())
-
-
-@cache
-def _items() -> TypeAdapter[Any]:
-    tagged = tuple(Annotated[kind.item, Tag(name)] for name, kind in ITEM_KINDS.items())
-    union: Any = Annotated[Union[tagged], Discriminator(kind_of)]  # noqa: UP007
-    return TypeAdapter(union)
-
-
-AnyItem = Annotated[Item, OpenUnion(item_classes, _items)]
-"""An item by its `kind`, a scale where none is said."""
-
-
-def _find_item_class(value: Any, kind: str) -> type[Item]:
-    """The class of items that an answer is to; of a shipped kind it is told by its form."""
-    if kind:
-        return ITEM_KINDS[kind].item
-    if isinstance(value, Mapping):
-        if "touched" in value:
-            return Slider
-        if isinstance(value.get("chosen"), list | tuple):
-            return Choice
-    return Item
-
-
-def cells_of(value: Any, kind: str = "") -> dict[str, Any]:
-    """A stored answer as tables have it (`Item.cells`), also where its questionnaire is not there.
-
-    kind: of an item that a package brings.
-    """
-    return {} if value is None else _find_item_class(value, kind).cells(value)
-
-
-def more_of(value: Any, kind: str = "") -> Mapping[str, str]:
-    """What the further cells of a stored answer say."""
-    return _find_item_class(value, kind).more
-
-
-def form_of(value: Any, kind: str = "") -> str | None:
-    """What tables call an answer: a kind that a package brings by its name, a shipped one by the
-    form of its answers."""
-    if value is None or kind:
-        return kind or None
-    if isinstance(value, Mapping):
-        return "slider" if "touched" in value else "choice"
-    return "written" if isinstance(value, str) else "rating"

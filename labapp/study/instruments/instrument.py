@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -49,8 +50,8 @@ from labapp.base.errors import RecordError, StudyError
 from labapp.base.naming import NotReserved
 from labapp.study.conditions import Value
 from labapp.study.instruments import asking
-from labapp.study.instruments.asking import ITEM_KINDS, AnyItem, Option, kind_of
-from labapp.study.instruments.items import USUAL, SomeWords, Words
+from labapp.study.instruments.items import USUAL, Bounds, Item, Option, SomeWords, Words
+from labapp.study.instruments.kinds import ITEM_KINDS, AnyItem, kind_of
 from labapp.study.partial import read_partly
 from labapp.study.plugins import texts
 
@@ -64,14 +65,18 @@ declarations hold."""
 Names = tuple[Annotated[str, Field(pattern=WORD)], ...]
 
 
+REVERSE_UNKNOWN = "reverse names {!r}, which is not among its ratings"
+
+
 class Score(Strict):
     """One score: the mean or the sum of ratings, how often an option was chosen, a weighted mean of
     other scores, or what the rule of a package makes. Exactly one of these is said.
 
     Attributes
     ----------
-    mean : ratings by the ids of their items, all with the same numbers, of which the mean is taken.
-    sum : ratings by the ids of their items, all with the same numbers, which are added up.
+    mean : numbers by the ids of their items, such as ratings, all from and to the same number, of
+        which the mean is taken; the id of a matrix stands for all its rows.
+    sum : such numbers, which are added up.
     reverse : those among them that count the other way round: the highest number as the lowest.
     start : what the lowest number counts; by default itself.
     times : what the mean or sum is multiplied by.
@@ -102,7 +107,7 @@ class Score(Strict):
     items: Names = ()
     settings: dict[str, bool | int | float | str] = Field(default_factory=dict)
     meaning: str = ""
-    numbers: tuple[int, int] | None = None
+    numbers: tuple[int | float, int | float] | None = None
     low: float | None = None
     high: float | None = None
 
@@ -121,8 +126,12 @@ class Score(Strict):
                 f"rule: one that an installed package brings, here {brought}; {self.rule!r} is "
                 f"none. {RULES.left_out()}".strip()
             )
-        if other := [item for item in self.reverse if item not in self.ratings]:
-            raise ValueError(f"reverse names {other[0]!r}, which is not among its ratings")
+        # Of a matrix, whose id stands for its rows, one row can be reversed.
+        known = tuple(f"{item}_" for item in self.ratings)
+        if other := [
+            item for item in self.reverse if item not in self.ratings and not item.startswith(known)
+        ]:
+            raise ValueError(REVERSE_UNKNOWN.format(other[0]))
         return self
 
     @property
@@ -141,14 +150,14 @@ class Score(Strict):
         return self.rule or next(name for name in RULES.shipped if getattr(self, name))
 
     @property
-    def ends(self) -> tuple[int, int]:
+    def ends(self) -> Bounds:
         """The lowest and the highest number of its ratings, as they count."""
         assert self.numbers is not None
         low, high = self.numbers
         moved = 0 if self.start is None else self.start - low
         return low + moved, high + moved
 
-    def numbers_in(self, answers: Answers) -> list[int]:
+    def numbers_in(self, answers: Answers) -> list[float]:
         """Its ratings that were given, as they count: those that are reversed the other way
         round."""
         low, high = self.numbers or (0, 0)
@@ -158,6 +167,15 @@ class Score(Strict):
             for item in self.ratings
             if item in answers
         ]
+
+    def of_parts(self, parts: Mapping[str, Names]) -> Score:
+        """With their parts in place of items that have several. parts: by the ids of those."""
+        update = {
+            key: tuple(name for item in named for name in parts.get(item, (item,)))
+            for key in ("mean", "sum", "reverse", "items")
+            if parts.keys() & set(named := getattr(self, key))
+        }
+        return self.model_copy(update=update) if update else self
 
     def answered(self, answers: Answers) -> int:
         """How many of the items that it needs were answered."""
@@ -256,7 +274,8 @@ class Given:
 
     Attributes
     ----------
-    answers : the answers of one questionnaire that were given, by item, as they are stored.
+    answers : the answers of one questionnaire that were given, by item, or by part of an item: its
+        number, or the answer as it is stored where it is none.
     scores, weights : mapping of str to float
         Other scores of the questionnaire, and of the one with the weights; empty at first.
     """
@@ -300,7 +319,8 @@ def _sum(score: Score, given: Given) -> float:
 
 
 def _score_chosen(score: Score, given: Given) -> float | None:
-    chosen = [given.answers[item]["chosen"] for item in score.among]
+    answers = [given.answers[item] for item in score.among]
+    chosen = [(each,) if isinstance(each, str) else each["chosen"] for each in answers]
     if not all(len(options) == 1 for options in chosen):
         return None
     return float([options[0] for options in chosen].count(score.chosen))
@@ -444,6 +464,11 @@ class Instrument(Strict):
     def _unique(cls, items: tuple[AnyItem, ...]) -> tuple[AnyItem, ...]:
         ids = [item.id for item in items]
         refuse_again(ids, key=("id",))
+        owners = {part.id: item.id for item in items for part in item.parts() if part is not item}
+        if both := owners.keys() & set(ids):
+            again = min(both)
+            place: Path_ = (ids.index(again), "id")
+            raise faults_at({place: f"{again!r} is also the id of a part of {owners[again]!r}"})
         clashes: dict[Path_, str] = {
             (index, "id"): f"{item_id!r} belongs to {base!r}, which repeats"
             for base in (item.id for item in items if item.repeat)
@@ -466,7 +491,14 @@ class Instrument(Strict):
                 raise ValueError(f"scoring: one of {', '.join((*OLD_NAMES, AS_ANSWERED))}")
             scores = self._of_name(self.scoring)
         if isinstance(scores, dict):
-            unread = (info.context or {}).get(_WRITTEN, frozenset()) - {i.id for i in self.items}
+            known = {*self.parts(), *(item.id for item in self.items)}
+            unread = (info.context or {}).get(_WRITTEN, frozenset()) - known
+            several = {
+                item.id: tuple(part.id for part in item.parts())
+                for item in self.items
+                if item.parts() != (item,)
+            }
+            scores = {name: score.of_parts(several) for name, score in scores.items()}
             numbered: dict[str, Score] = {}
             wrong: dict[str, str] = {}
             for name, score in scores.items():
@@ -502,6 +534,8 @@ class Instrument(Strict):
 
     def _number_score(self, name: str, score: Score, before: Mapping[str, Score]) -> Score:
         """A score with the numbers of its ratings and its limits."""
+        if other := [item for item in score.reverse if item not in score.ratings]:
+            raise ValueError(REVERSE_UNKNOWN.format(other[0]))
         if score.weighted:
             if unknown := [other for other in score.weighted if other not in before]:
                 raise ValueError(
@@ -512,7 +546,9 @@ class Instrument(Strict):
             return score.model_copy(update={"low": min(lows), "high": max(highs)})
         if score.chosen:
             every = tuple(
-                item.id for item in self.items if item.one_of() is not None and item.right is None
+                item_id
+                for item_id, item in self.parts().items()
+                if item.one_of() is not None and item.right is None
             )
             among = score.among or every
             options = [option for item in among for option in self._options(name, item)]
@@ -522,7 +558,7 @@ class Instrument(Strict):
             return score.model_copy(update={"among": among, "low": 0.0, "high": count})
         if score.rule is not None and not self._are_ratings(name, score):
             return score
-        numbers: tuple[int, int] | None = None
+        numbers: Bounds | None = None
         for item in score.ratings:
             numbers = self._rating(name, item, numbers)
         numbered = score.model_copy(update={"numbers": numbers})
@@ -534,21 +570,25 @@ class Instrument(Strict):
     def _are_ratings(self, name: str, score: Score) -> bool:
         """Whether a package's rule is about ratings with the same numbers, which can be reversed
         and moved. Refuses items that are not asked once."""
-        items = [item for item in self.items if item.id in score.items and not item.repeat]
+        items = [
+            item for item in self.parts().values() if item.id in score.items and not item.repeat
+        ]
         if unknown := set(score.items) - {item.id for item in items}:
             raise ValueError(f"scores: {name} needs an item {min(unknown)!r} that is asked once")
-        numbers = {item.numbers_rated() for item in items}
+        numbers = {item.bounds() for item in items}
         alike = len(numbers) == 1 and None not in numbers
         if not alike and (score.reverse or score.start is not None):
             raise ValueError(f"scores: {name} needs ratings with the same numbers, to be reversed")
         return alike
 
-    def _rating(self, name: str, item_id: str, numbers: tuple[int, int] | None) -> tuple[int, int]:
+    def _rating(self, name: str, item_id: str, numbers: Bounds | None) -> Bounds:
         """The lowest and highest number of a rating, which must be those of the others."""
-        item = next((item for item in self.items if item.id == item_id), None)
-        rated = None if item is None or item.repeat else item.numbers_rated()
+        item = self.parts().get(item_id)
+        rated = None if item is None or item.repeat else item.bounds()
         if rated is None:
             raise ValueError(f"scores: {name} needs a rating {item_id!r} that is asked once")
+        if math.inf in map(abs, rated):
+            raise ValueError(f"scores: {name} needs the lowest and highest number of {item_id!r}")
         if numbers is not None and numbers != rated:
             points = numbers[1] - numbers[0] + 1
             raise ValueError(
@@ -558,7 +598,7 @@ class Instrument(Strict):
 
     def _options(self, name: str, item_id: str) -> list[str]:
         """The ids of the options of a choice."""
-        item = next((item for item in self.items if item.id == item_id), None)
+        item = self.parts().get(item_id)
         options = None if item is None or item.repeat else item.one_of()
         if options is None:
             raise ValueError(f"scores: {name} needs a choice {item_id!r} that is asked once")
@@ -589,6 +629,25 @@ class Instrument(Strict):
                 }
                 return item.model_copy(update={"id": item_id, "repeat": None, **words})
         raise KeyError(item_id)
+
+    def parts(self) -> dict[str, Item]:
+        """The items as tables have them, by their ids: of one with several values its parts."""
+        return {part.id: part for item in self.items for part in item.parts()}
+
+    def part(self, part_id: str) -> Item:
+        """An item, or a part of one, by its id; of one that is repeated with the number of the
+        stage. Raises KeyError for an unknown one."""
+        with suppress(KeyError):
+            return self.item(part_id)
+        owners = (item for item in self.items if part_id.startswith(f"{item.id}_"))
+        for owner in owners:
+            number = part_id.removeprefix(f"{owner.id}_").partition("_")[0]
+            repeated = owner.repeat and number.isdigit()
+            item = self.item(f"{owner.id}_{number}") if repeated else owner
+            for part in item.parts():
+                if part.id == part_id:
+                    return part
+        raise KeyError(part_id)
 
     def item_ids(self, stages: int) -> tuple[str, ...]:
         """The ids as listed, in a study of so many stages.

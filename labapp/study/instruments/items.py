@@ -1,30 +1,27 @@
-"""The kinds of items: ratings, choices and written answers, told apart by `kind`. Packages bring
-further ones (`labapp.study.instruments.asking`).
+"""What every item of a questionnaire has. The kinds of items are in
+`labapp.study.instruments.kinds`, a module each.
 
-What an answer looks like in events and tables: a rating is its number; a written answer its text;
-a choice is `{"chosen": [ids of options], "described": text}`, where `described` stands only beside
-the chosen option that is described in one's own words. Ids do not depend on the language.
-
-Words in several languages: a text, or a mapping language -> text of which one is taken.
+Ids in answers do not depend on the language. Words in several languages: a text, or a mapping
+language -> text of which one is taken.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     ConfigDict,
     Field,
     ValidationInfo,
     WithJsonSchema,
-    model_validator,
 )
 
-from labapp.base.documents import WORD, Strict
+from labapp.base.documents import WORD, Strict, refuse_again
 from labapp.study.conditions import OnlyIf, Value, as_tuple
 from labapp.study.plugins.bids import Column
 
@@ -70,13 +67,86 @@ SomeWords = Annotated[
 
 MOST_CIRCLES = 11
 """A scale with more points is drawn as a line with ticks."""
+LONGEST_LISTED = 1000
+"""Of so many numbers each can be named; in a wider range only the ends are."""
 REMARK = "Simulated remark"
+TYPED_LONGEST = 40
+"""Characters of a number or a date."""
 DESCRIBED_LONGEST = 200
 """Characters of what is written beside an option. The field takes no more and says so."""
 
+Bounds = tuple[float, float]
+"""The lowest and the highest number of an answer; infinite where there is no limit."""
+
+
+def _name_alone(value: Any) -> Any:
+    return {"file": value} if isinstance(value, str) else value
+
+
+def _with_name_alone(schema: dict[str, Any]) -> None:
+    """In a file a picture may be the name of its file alone."""
+    whole = dict(schema)
+    schema.clear()
+    schema["anyOf"] = [{"type": "string"}, whole]
+
+
+class Picture(Strict):
+    """A picture that is shown with an item or an option. In a file it may be its name alone.
+
+    Attributes
+    ----------
+    file : its name in the study's folder, such as `pictures/heatmap.png`: PNG, JPEG or WebP.
+    alt : what it shows, for people who cannot see it.
+    width : in logical pixels; by default as many as the picture has, and never more than there is
+        room for.
+    """
+
+    model_config = ConfigDict(json_schema_extra=_with_name_alone)
+
+    file: SomeWords
+    alt: Words = ""
+    width: int | None = Field(default=None, ge=16, le=2000)
+
+
+Media = Annotated[Picture, BeforeValidator(_name_alone)]
+
+
+class Option(Strict):
+    """One of the answers to choose from.
+
+    Attributes
+    ----------
+    id : its name in tables: small letters, digits and _; `yes` and `no` stand in quotes.
+    text : what the participant reads.
+    describe : whether it takes a text in one's own words.
+    alone : whether taking it takes the others away.
+    media : a picture that is shown with it.
+    """
+
+    id: str = Field(pattern=WORD)
+    text: SomeWords
+    describe: bool = False
+    alone: bool = False
+    media: Media | None = None
+
+
+def _distinct(options: tuple[Option, ...]) -> tuple[Option, ...]:
+    refuse_again([option.id for option in options], key=("id",))
+    if taking := [option.id for option in options if option.describe or option.alone]:
+        raise ValueError(f"only id and text of {taking[0]}; describe and alone are of choices")
+    return options
+
+
+SomeOptions = Annotated[
+    tuple[Option, ...], Field(min_length=3, max_length=40), AfterValidator(_distinct)
+]
+Rows = Annotated[tuple[Option, ...], Field(min_length=1, max_length=40), AfterValidator(_distinct)]
+"""Options of items that are no choice."""
+
 
 class Item(Strict):
-    """What every item has. A kind derives from this; with `check` and `simulate` it is whole.
+    """What every item has. A kind derives from this; with `check` and `simulate` it is complete.
+    Tables have a column for its answer, or one for each of its `parts`.
 
     Attributes
     ----------
@@ -85,6 +155,7 @@ class Item(Strict):
     name : a short heading above the words, and what the item is called where something is said
         about it.
     text : the question or statement; like all words a text, or texts by language: `{en: …, de: …}`.
+    media : a picture that is shown with it.
     required : whether the participant must answer to go on.
     repeat : `stages` asks the item once for each stage of the study, with `{stage}` in its words
         and `_1`, `_2` … behind its id.
@@ -108,12 +179,17 @@ class Item(Strict):
     """Whether the scale of its instrument is its own where it names none."""
     several: ClassVar[bool] = False
     """Whether an answer can have several of its possible values at once."""
+    chooses: ClassVar[bool] = False
+    """Whether tables have of its answers the options that were chosen."""
+    rates: ClassVar[bool] = False
+    """Whether its answers are numbers on a scale, which tell nobody who somebody is."""
     always_answered: ClassVar[bool] = False
     """Whether it stands somewhere before anybody touches it: where is kept, and is no answer."""
 
     id: str = Field(pattern=WORD)
     name: Words = ""
     text: Words = ""
+    media: Media | None = None
     required: bool = True
     repeat: Literal["stages"] | None = None
     identifying: bool | None = None
@@ -132,17 +208,19 @@ class Item(Strict):
         """What tables have of the answers that pass it as a check; nothing where it is none."""
         return as_tuple(self.right)
 
-    def numbers_rated(self) -> tuple[int, int] | None:
-        """The lowest and the highest number of a rating; None for any other item."""
-        return None
-
     def one_of(self) -> tuple[str, ...] | None:
         """The ids of its options, of which one can be chosen; None where that is not so."""
         return None
 
-    def bounds(self) -> tuple[int, int] | None:
+    def bounds(self) -> Bounds | None:
         """The lowest and the highest number that can be answered; None where no number is."""
-        return self.numbers_rated()
+        return None
+
+    @property
+    def in_steps(self) -> bool:
+        """Whether the numbers that can be answered are the whole numbers from the lowest to the
+        highest."""
+        return (bounds := self.bounds()) is not None and bounds[1] - bounds[0] <= LONGEST_LISTED
 
     def offered(self) -> tuple[str, ...]:
         """The ids of the options that can be chosen; none where there are none."""
@@ -156,13 +234,22 @@ class Item(Strict):
         """What it can be answered with, as conditions and checks name it: numbers, or the ids of
         options; None where that cannot be listed."""
         if (bounds := self.bounds()) is not None:
-            return tuple(range(bounds[0], bounds[1] + 1))
+            numbers = range(int(bounds[0]), int(bounds[1]) + 1) if self.in_steps else ()
+            return tuple(numbers) or None
         return self.offered() or None
+
+    def parts(self) -> tuple[Item, ...]:
+        """The items that its answer consists of: itself, or those of a `Compound`."""
+        return (self,)
+
+    def values_of_parts(self, value: Any) -> dict[str, tuple[Value, ...]]:
+        """A stored answer as conditions name it, by the ids of the item and its parts."""
+        return {self.id: self.values(value)}
 
     @property
     def withheld(self) -> bool:
         """Whether a de-identified copy leaves its answers out."""
-        return self.numbers_rated() is None if self.identifying is None else self.identifying
+        return not self.rates if self.identifying is None else self.identifying
 
     @property
     def title(self) -> str:
@@ -176,6 +263,10 @@ class Item(Strict):
     def answered(self, value: Any) -> bool:
         """Whether a stored value says something; an answer that was taken back does not."""
         return value is not None
+
+    def is_missing(self, value: Any) -> bool:
+        """Whether the participant cannot go on with this stored value; None for no answer."""
+        return self.required and not self.answered(value)
 
     def said(self, value: Any) -> str:
         """A stored answer in words, for people."""
@@ -210,247 +301,108 @@ class Item(Strict):
         return self
 
 
-class Rating(Item):
-    """A number from `first` in `points` steps of one, between two anchors; nothing preselected.
-    Without a text the anchors are the item: two words, the scale between them.
+class Typed(Item):
+    """An answer that is typed and then read. What cannot be read is kept as `{"typed": text}`: the
+    field still shows it, and it is no answer."""
 
-    Attributes
-    ----------
-    points : how many points the scale has.
-    first : the number of the first point, 0 or 1.
-    low : the words at the lowest point.
-    high : the words at the highest point.
-    middle : the words at the middle, with an odd number of points.
-    labels : words for every point, instead of low and high.
-    look : numbered circles, or a line with ticks; by default circles up to 11 points.
-    numbers : whether the numbers of the points are shown: those that are recorded, also where a
-        score counts the item the other way round. By default circles have them that stand alone,
-        and those in a table of statements have none. A line with ticks has them at its ends.
-    """
+    offers_answers: ClassVar[bool] = False
 
-    points: int = Field(ge=2, le=101)
-    first: Literal[0, 1] = 1
-    low: Words = ""
-    high: Words = ""
-    middle: Words = ""
-    labels: tuple[SomeWords, ...] = ()
-    look: Literal["circles", "ticks"] | None = None
-    numbers: bool | None = None
+    def read(self, typed: str) -> Any:
+        """What a text says, as it is stored; None where it is no answer."""
+        raise NotImplementedError
 
-    @model_validator(mode="after")
-    def _anchored(self) -> Rating:
-        if self.labels and len(self.labels) != self.points:
-            raise ValueError(f"{self.points} labels, one a point; there are {len(self.labels)}")
-        if not self.labels and not (self.low and self.high):
-            raise ValueError("low and high, or a label for every point")
-        if self.middle and (self.labels or self.points % 2 == 0):
-            raise ValueError("a middle only for an odd number of points without labels")
-        if self.look == "circles" and self.points > MOST_CIRCLES:
-            raise ValueError(f"circles for at most {MOST_CIRCLES} points")
-        return self
+    def holds(self, value: Any) -> bool:
+        """Whether a value is an answer as it is stored."""
+        raise NotImplementedError
 
-    @property
-    def title(self) -> str:
-        return self.name or self.text or " – ".join(self.ends())
+    def shown(self, value: Any) -> str:
+        """An answer as the field shows it."""
+        return str(value)
 
-    @property
-    def last(self) -> int:
-        return self.first + self.points - 1
-
-    def numbers_rated(self) -> tuple[int, int]:
-        return self.first, self.last
-
-    def answer_of(self, values: tuple[Value, ...]) -> Any:
-        return values[0]
-
-    @property
-    def ticks(self) -> bool:
-        return self.look == "ticks" or self.points > MOST_CIRCLES
-
-    @property
-    def numbered(self) -> bool:
-        """Whether the numbers of the points are shown."""
-        return not self.ticks if self.numbers is None else self.numbers
-
-    def anchors(self) -> dict[int, str]:
-        """The words at places of the scale; places count from 0."""
-        if self.labels:
-            return dict(enumerate(self.labels))
-        ends = {0: self.low, self.points - 1: self.high}
-        return ends | ({self.points // 2: self.middle} if self.middle else {})
-
-    def answer_words(self) -> dict[str, str]:
-        return {str(self.first + place): words for place, words in self.anchors().items()}
-
-    def ends(self) -> tuple[str, str]:
-        """The words at both ends."""
-        anchors = self.anchors()
-        return anchors[0], anchors[self.points - 1]
-
-    def check(self, value: Any) -> int:
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if not whole or not self.first <= value <= self.last:
-            raise ValueError(f"{self.id}: {value!r} is not one of {self.first} to {self.last}")
-        return int(value)
-
-    def said(self, value: Any) -> str:
-        return f"{value} of {self.last}" if self.first else f"{value} of 0 to {self.last}"
-
-    def column(self, where: str) -> Column:
-        low, high = self.ends()
-        ends = f"{self.first} = {low}, {self.last} = {high}"
-        words = f"{self.text or self.title} ({where}; {ends})"
-        # BIDS takes Levels as the only values there are, so each number is one.
-        levels: dict[str, str] = {}
-        if not self.ticks:
-            numbers = map(str, range(self.first, self.last + 1))
-            levels = {number: number for number in numbers} | self.answer_words()
-        return Column("", words, f"{self.first}-{self.last}", levels)
-
-    def simulate(self, rng: np.random.Generator, leaning: float | None) -> int:
-        if leaning is not None:
-            return self.first + round(leaning * (self.points - 1))
-        return int(rng.integers(self.first, self.last + 1))
-
-
-class Scale(Rating):
-    """A rating with anchors of its own."""
-
-    kind: Literal["scale"] = "scale"
-
-
-class Statement(Rating):
-    """A rating on the scale that the instrument's statements share (its `scale`), drawn in one
-    table with those beside it."""
-
-    shares_scale: ClassVar[bool] = True
-    model_config = ConfigDict(
-        json_schema_extra=lambda schema: schema["required"].remove("points")  # of the instrument
-    )
-
-    kind: Literal["statement"]
-    text: SomeWords
-
-    @property
-    def numbered(self) -> bool:
-        return bool(self.numbers)
-
-
-class Slider(Item):
-    """A whole number on a slider. Until it is moved or confirmed there is no answer to it, and it
-    shows that; with `required: true` nobody can go on before.
-
-    With `about: accuracy` it begins at the accuracy of the explained model in percent, and its low
-    end lies 10 points or more below, at a multiple of 10 (after the released pages of paper 003).
-    What is stored: `{"value": number, "touched": whether it was moved or confirmed}`. Where nobody
-    touched it, the number is where it stood: it is in the journal, and tables have no value.
-
-    Attributes
-    ----------
-    low : the number at its low end.
-    high : the number at its high end.
-    start : where it stands before it is touched; without it at its low end. Only studies with
-        `presentation: as_published` show a handle there, since it draws answers towards it.
-    about : `accuracy`: it begins at the accuracy of the explained model.
-    unit : what stands behind its number.
-    """
-
-    more: ClassVar[Mapping[str, str]] = {"touched": "Whether it was moved or confirmed"}
-    always_answered = True
-
-    kind: Literal["slider"]
-    text: SomeWords
-    low: int = 0
-    high: int = 100
-    start: int | None = None
-    about: Literal["accuracy"] | None = None
-    unit: str = "%"
-    required: bool = False
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if self.low >= self.high or not self.low <= (self.start or self.low) <= self.high:
-            raise ValueError("a low end below the high end, and a start from one to the other")
-        return self
-
-    def places(self, accuracy: float | None = None) -> tuple[int, int, int]:
-        """Its low end, its high end and where it begins; accuracy: of the explained model, in
-        percent, where it asks about that."""
-        if self.about != "accuracy" or accuracy is None:
-            return self.low, self.high, self.low if self.start is None else self.start
-        start = min(max(int(accuracy + 0.5), self.low), self.high)
-        return max(self.low, (start - 10) // 10 * 10), self.high, start
-
-    def bounds(self) -> tuple[int, int]:
-        return self.low, self.high
-
-    def answer_of(self, values: tuple[Value, ...]) -> Any:
-        return {"value": values[0], "touched": True}
-
-    @property
-    def about_accuracy(self) -> bool:
-        return self.about is not None
-
-    def placed(self, accuracy: float) -> Self:
-        low, high, start = self.places(accuracy)
-        return self.model_copy(update={"low": low, "high": high, "start": start})
-
-    def check(self, value: Any) -> dict[str, Any]:
-        if not isinstance(value, Mapping) or set(value) != {"value", "touched"}:
-            raise ValueError(f"{self.id}: {value!r} is not an answer of a slider")
-        number, touched = value["value"], value["touched"]
-        whole = isinstance(number, int) and not isinstance(number, bool)
-        if not whole or not self.low <= number <= self.high or not isinstance(touched, bool):
-            raise ValueError(f"{self.id}: {value!r} is not within {self.low} to {self.high}")
-        return {"value": int(number), "touched": touched}
+    def check(self, value: Any) -> Any:
+        """The answer, or what was typed. Nothing typed is no answer."""
+        if self.holds(value):
+            return value
+        if isinstance(value, Mapping) and set(value) == {"typed"}:
+            value = value["typed"]
+        typed = clean_text(value, TYPED_LONGEST, lines=False)
+        read = self.read(typed)
+        return {"typed": typed} if read is None else read
 
     def answered(self, value: Any) -> bool:
-        return value is not None and bool(value["touched"])
+        return value is not None and not isinstance(value, Mapping)
 
-    def said(self, value: Any) -> str:
-        return f"{value['value']}{self.unit}" + ("" if value["touched"] else " (not touched)")
+    def is_missing(self, value: Any) -> bool:
+        """What was typed must be put right, also where no answer is required."""
+        wrong = isinstance(value, Mapping) and bool(value["typed"])
+        return wrong or super().is_missing(value)
 
     @classmethod
     def cells(cls, value: Any) -> dict[str, Any]:
-        touched = value["touched"]
-        return {"": value["value"] if touched else None, "touched": touched}
-
-    def column(self, where: str) -> Column:
-        return Column("", f"{self.title} ({where}; empty where nobody touched it)", self.unit)
-
-    def simulate(self, rng: np.random.Generator, leaning: float | None) -> dict[str, Any]:
-        low, high, _ = self.places()
-        return {"value": int(rng.integers(low, high + 1)), "touched": True}
-
-    def untouched(self) -> dict[str, Any]:
-        return {"value": self.places()[2], "touched": False}
+        return {"": None if isinstance(value, Mapping) else value}
 
 
-class Written(Item):
-    """A written answer.
+class Compound(Item):
+    """An item whose answer consists of several values: `{id: value}`, each the answer to a part.
 
-    Attributes
-    ----------
-    lines : height of its field in lines.
-    longest : characters at most.
+    Tables, codebook, conditions, scores and analyses have each part as an item by itself; its id
+    is that of the item, `_` and the value's id.
     """
 
-    own_words = frozenset({""})
-    offers_answers: ClassVar[bool] = False
+    def parts(self) -> tuple[Item, ...]:
+        raise NotImplementedError
 
-    kind: Literal["written"]
-    text: SomeWords
-    lines: int = Field(default=1, ge=1, le=12)
-    longest: int = Field(default=2000, ge=1, le=20_000)
+    def part_id(self, value_id: str) -> str:
+        """The id of the part that a value of an answer belongs to."""
+        return f"{self.id}_{value_id}"
 
-    def check(self, value: Any) -> str:
-        return clean_text(value, self.longest, lines=self.lines > 1)
+    def as_part(self, item_class: type[P], value_id: str, words: str, **fields: Any) -> P:
+        """A part, with what the item says for all of them."""
+        text = f"{self.text} – {words}" if self.text else words
+        shared = {name: getattr(self, name) for name in ("required", "repeat", "identifying")}
+        part = item_class.model_validate(
+            {"id": self.part_id(value_id), "text": text, "name": words, **shared, **fields}
+        )
+        return part.model_copy(update={"only_if": self.only_if})
+
+    @classmethod
+    def cells(cls, value: Any) -> dict[str, Any]:
+        return dict(value)
+
+    def values(self, value: Any) -> tuple[Value, ...]:
+        return ()
+
+    def values_of_parts(self, value: Any) -> dict[str, tuple[Value, ...]]:
+        cells = self.cells(value) if value is not None else {}
+        values: dict[str, tuple[Value, ...]] = {part.id: () for part in self.parts()}
+        given = {self.part_id(name): (content,) for name, content in cells.items()}
+        return values | given | {self.id: ()}
 
     def answered(self, value: Any) -> bool:
         return bool(value)
 
-    def simulate(self, rng: np.random.Generator, leaning: float | None) -> str:
-        return self.check(f"{REMARK} {rng.integers(1000)}"[: self.longest])
+    def is_missing(self, value: Any) -> bool:
+        """An answer that was begun must be completed, also where none is required."""
+        return not self.complete(value) if self.answered(value) else self.required
+
+    def complete(self, value: Any) -> bool:
+        """Whether nothing is missing in a stored answer."""
+        return len(self.cells(value)) == len(self.parts())
+
+    def said(self, value: Any) -> str:
+        cells = self.cells(value)
+        names = {part.id: part.name for part in self.parts()}
+        return ", ".join(f"{names[self.part_id(cell)]}: {cells[cell]}" for cell in cells)
+
+    def take(self, value: Any, known: Iterable[str]) -> dict[str, Any]:
+        """A value by the ids that are known, in their order. Raises ValueError for another one."""
+        known = list(known)
+        if not isinstance(value, Mapping) or not set(value) <= set(known):
+            raise ValueError(f"{self.id}: {value!r} is no answer about {', '.join(known)}")
+        return {name: value[name] for name in known if name in value}
+
+
+P = TypeVar("P", bound=Item)
 
 
 def clean_text(value: Any, longest: int, *, lines: bool) -> str:

@@ -64,7 +64,7 @@ class Questionnaire(NamedTuple):
     instrument: its id; about: id of the part it asks about, None for the whole session; scoring:
     what it declares of its scores; per_stage: its items that are asked once for each stage, with
     the stage's number behind `_`; about_person: whether it asks who the participant is; kinds: by
-    item the kinds that packages bring; checks: its attention checks, by item the cells of the
+    item the kinds that the plan names; checks: its attention checks, by item the cells of the
     answers that pass them; items: what was asked, in the order of the session, empty for as listed.
     """
 

@@ -74,10 +74,9 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
             return {}
         ids = self.asked(state).ids
         return {
-            own_name(self.instrument.id, item.id): item.values(state.answers.get(item.id))
-            if item.id in ids
-            else ()
+            own_name(self.instrument.id, name): values if item.id in ids else ()
             for item in self.instrument.items
+            for name, values in item.values_of_parts(state.answers.get(item.id)).items()
         }
 
     def asked(self, state: QuestionnaireState) -> AskedItems:
@@ -97,13 +96,11 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         return [number for number, page in pages if any(item.id in ids for item in page)]
 
     def missing(self, state: QuestionnaireState, page: int | None = None) -> tuple[Item, ...]:
-        """Required items that are asked and have no answer, on one page or on all."""
+        """Items that are asked and without whose answer nobody goes on, on one page or on all."""
         ids = self.asked(state).ids
         items = self.instrument.items if page is None else self.instrument.pages[page]
         return tuple(
-            item
-            for item in items
-            if item.required and item.id in ids and not item.answered(state.answers.get(item.id))
+            item for item in items if item.id in ids and item.is_missing(state.answers.get(item.id))
         )
 
     def page_count(self) -> int:

@@ -1,0 +1,105 @@
+"""A whole number on a slider, such as a visual analogue scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+from pydantic import model_validator
+
+from labapp.study.conditions import Value
+from labapp.study.instruments.items import Bounds, Item, SomeWords
+from labapp.study.plugins.bids import Column
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class Slider(Item):
+    """A whole number on a slider. Until it is moved or confirmed there is no answer to it, and it
+    shows that; with `required: true` nobody can go on before.
+
+    With `about: accuracy` it begins at the accuracy of the explained model in percent, and its low
+    end lies 10 points or more below, at a multiple of 10 (after the released pages of paper 003).
+    What is stored: `{"value": number, "touched": whether it was moved or confirmed}`. Where nobody
+    touched it, the number is where it stood: it is in the journal, and tables have no value.
+
+    Attributes
+    ----------
+    low : the number at its low end.
+    high : the number at its high end.
+    start : where it stands before it is touched; without it at its low end. Only studies with
+        `presentation: as_published` show a handle there, since it draws answers towards it.
+    about : `accuracy`: it begins at the accuracy of the explained model.
+    unit : what stands behind its number.
+    """
+
+    more: ClassVar[Mapping[str, str]] = {"touched": "Whether it was moved or confirmed"}
+    always_answered = True
+
+    kind: Literal["slider"]
+    text: SomeWords
+    low: int = 0
+    high: int = 100
+    start: int | None = None
+    about: Literal["accuracy"] | None = None
+    unit: str = "%"
+    required: bool = False
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.low >= self.high or not self.low <= (self.start or self.low) <= self.high:
+            raise ValueError("a low end below the high end, and a start from one to the other")
+        return self
+
+    def places(self, accuracy: float | None = None) -> tuple[int, int, int]:
+        """Its low end, its high end and where it begins; accuracy: of the explained model, in
+        percent, where it asks about that."""
+        if self.about != "accuracy" or accuracy is None:
+            return self.low, self.high, self.low if self.start is None else self.start
+        start = min(max(int(accuracy + 0.5), self.low), self.high)
+        return max(self.low, (start - 10) // 10 * 10), self.high, start
+
+    def bounds(self) -> Bounds:
+        return self.low, self.high
+
+    def answer_of(self, values: tuple[Value, ...]) -> Any:
+        return {"value": values[0], "touched": True}
+
+    @property
+    def about_accuracy(self) -> bool:
+        return self.about is not None
+
+    def placed(self, accuracy: float) -> Self:
+        low, high, start = self.places(accuracy)
+        return self.model_copy(update={"low": low, "high": high, "start": start})
+
+    def check(self, value: Any) -> dict[str, Any]:
+        if not isinstance(value, Mapping) or set(value) != {"value", "touched"}:
+            raise ValueError(f"{self.id}: {value!r} is not an answer of a slider")
+        number, touched = value["value"], value["touched"]
+        whole = isinstance(number, int) and not isinstance(number, bool)
+        if not whole or not self.low <= number <= self.high or not isinstance(touched, bool):
+            raise ValueError(f"{self.id}: {value!r} is not within {self.low} to {self.high}")
+        return {"value": int(number), "touched": touched}
+
+    def answered(self, value: Any) -> bool:
+        return value is not None and bool(value["touched"])
+
+    def said(self, value: Any) -> str:
+        return f"{value['value']}{self.unit}" + ("" if value["touched"] else " (not touched)")
+
+    @classmethod
+    def cells(cls, value: Any) -> dict[str, Any]:
+        touched = value["touched"]
+        return {"": value["value"] if touched else None, "touched": touched}
+
+    def column(self, where: str) -> Column:
+        return Column("", f"{self.title} ({where}; empty where nobody touched it)", self.unit)
+
+    def simulate(self, rng: np.random.Generator, leaning: float | None) -> dict[str, Any]:
+        low, high, _ = self.places()
+        return {"value": int(rng.integers(low, high + 1)), "touched": True}
+
+    def untouched(self) -> dict[str, Any]:
+        return {"value": self.places()[2], "touched": False}

@@ -1,0 +1,1 @@
+"""What participants see and answer of each kind of items, a module each."""
