@@ -20,12 +20,12 @@ from labapp.base.errors import SetupError
 from labapp.coding.annotations.model import Unit
 from labapp.record.journal.sessions import SessionSummary
 from labapp.ui.moderator.home import PALETTE
+from labapp.ui.moderator.wording import format_time
 from labapp.ui.replay import timeline_rows as drawing
 from labapp.ui.replay import transport
 from labapp.ui.replay.controller import (
     REPEAT_SPEED,
     ReplayController,
-    format_time,
     no_collection,
 )
 from labapp.ui.replay.timeline_rows import LEAST_SPAN_NS, TICK_PX, TimeScale

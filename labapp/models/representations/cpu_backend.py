@@ -28,6 +28,7 @@ from labapp.base.errors import ModelError
 from labapp.models.datasets.split import Float32, Float64
 from labapp.models.representations import onnx_backend, recipe
 from labapp.models.representations.decoders import Forward
+from labapp.models.representations.importing.child import session_options
 from labapp.models.representations.recipe import (
     Architecture,
     Deconvolution,
@@ -246,7 +247,7 @@ def graph_of(
             add("Reshape", [f"shape-{number}"])
     if sigmoid:
         add("Sigmoid", [])
-    chosen = onnx_backend.options(threads)
+    chosen = session_options(threads)
     values = [onnxruntime.OrtValue.ortvalue_from_numpy(values) for values in tensors.values()]
     chosen.add_external_initializers(list(tensors), values)
     initializers = [*shapes, *(_tensor(name, tensors[name]) for name in tensors)]

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,18 +18,16 @@ import numpy as np
 from labapp.base.errors import DeviceMissing, ModelError
 from labapp.models.datasets.split import Float32
 from labapp.models.representations.decoders import Forward
-from labapp.models.representations.importing.child import SECONDS
+from labapp.models.representations.importing.child import SECONDS, session_options
 from labapp.models.representations.importing.convert import try_graph as try_graph
 from labapp.models.representations.recipe import Architecture
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession, RunOptions, SessionOptions
+    from onnxruntime import InferenceSession, RunOptions
 
 Run = Callable[[Float32], Float32]
 
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
-NOWHERE = str(Path(__file__) / "weights")
-"""A folder that cannot be, for it would lie in a file."""
 _SAFE = "No model was loaded."
 _FINITE = "Mend the model (a division by 0, a logarithm of 0, an overflow) and export it anew."
 _FRESH = "Take a fresh copy of the model package, or import the model again (labapp models import)."
@@ -210,21 +207,6 @@ def _format_shape(shape: tuple[int | None, ...]) -> str:
     return f"({', '.join(['n', *('any' if size is None else str(size) for size in shape)])})"
 
 
-def options(threads: int) -> SessionOptions:
-    """Of every session: what goes wrong is raised, and no other file is read."""
-    import onnxruntime
-
-    chosen = onnxruntime.SessionOptions()
-    chosen.intra_op_num_threads = threads
-    chosen.inter_op_num_threads = 1
-    chosen.log_severity_level = 4
-    # A thread that waits in a loop takes the time of the window that shows the picture.
-    chosen.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # Without it, weights that a graph keeps in another file are looked for where one stands.
-    chosen.add_session_config_entry("session.model_external_initializers_file_folder_path", NOWHERE)
-    return chosen
-
-
 def _session(
     graph: bytes, device: str, threads: int, model: str, todo: str = _FRESH
 ) -> InferenceSession:
@@ -232,7 +214,9 @@ def _session(
 
     providers = dict.fromkeys((PROVIDERS[device], PROVIDERS["cpu"]))
     try:
-        return onnxruntime.InferenceSession(graph, options(threads), providers=list(providers))
+        return onnxruntime.InferenceSession(
+            graph, session_options(threads), providers=list(providers)
+        )
     except Exception as error:
         raise _make_graph_error(model, _one_line(error), todo) from error
 

@@ -15,14 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from labapp.analysis.calibration import Suggestion, skip_after_s
 from labapp.analysis.design.sources import LeftOut
-from labapp.analysis.task_report import reports
+from labapp.analysis.task_report import in_order, reports
 from labapp.base.errors import UsageError
 from labapp.models.representations.card import dataset_of
 from labapp.session.gate import gate
 from labapp.session.planning import thresholds
 from labapp.session.planning.power import (
+    Completion,
     GroupPower,
     Scenario,
+    completions,
     group_powers,
     plan_groups,
     scenarios,
@@ -88,18 +90,6 @@ class SessionLength:
     n: int
     median_s: float
     ninety_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """Share of the questions with one model that participants of a strategy (None: the mixture)
-    solve: mean and standard deviation over n participants, 0-1."""
-
-    strategy: str | None
-    model: str
-    n: int
-    mean: float
-    sd: float | None
 
 
 def quantile(values: ArrayLike, weights: ArrayLike, share: float) -> float:
@@ -168,29 +158,6 @@ def _length(strategy: str | None, sessions: pd.DataFrame, people: People) -> Ses
     return SessionLength(
         strategy, len(seconds), quantile(seconds, weights, 0.5), quantile(seconds, weights, 0.9)
     )
-
-
-def completions(people: People) -> list[Completion]:
-    """By model, the mixture first."""
-    from labapp.analysis.task_report import in_order
-
-    stages = people.tables.stages
-    stages = stages[stages["completion_rate"].notna()]
-    result = []
-    for model in in_order(stages["model"]):
-        own = stages[stages["model"] == model]
-        rates = own["completion_rate"].to_numpy(np.float64)
-        weights = people.weights(list(own["participant"]))
-        mean = float(weights @ rates)
-        sd = float(np.sqrt(weights @ np.square(rates - mean)))
-        result.append(Completion(None, model, len(rates), mean, sd))
-        strategies = own["participant"].map(people.strategies.get)
-        for strategy in people.shares:
-            some = rates[(strategies == strategy).to_numpy()]
-            if some.size:
-                spread = float(some.std(ddof=1)) if some.size > 1 else None
-                result.append(Completion(strategy, model, some.size, float(some.mean()), spread))
-    return result
 
 
 PARTICIPANTS = 12
@@ -424,7 +391,6 @@ def _collect_suggestions(paths: Sequence[Path], loaded: LoadedStudy) -> list[Sug
 
 
 def _pairs(loaded: LoadedStudy, seed: int, progress: Progress) -> list[Pairs]:
-    from labapp.analysis.task_report import in_order
     from labapp.models.representations.package import load_package
 
     targets = thresholds.targets_of(loaded, space_of, prior_of)

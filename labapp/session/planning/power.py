@@ -38,7 +38,7 @@ from labapp.analysis.design.layout import (
 )
 from labapp.analysis.design.sources import LeftOut
 from labapp.analysis.inference import EQUIVALENT, GREATER, LESS, Direction
-from labapp.analysis.task_report import ComparedModels, reports
+from labapp.analysis.task_report import ComparedModels, in_order, reports
 from labapp.session.planning.thresholds import People, weights
 from labapp.study.design import AnalysisPlan
 
@@ -652,10 +652,41 @@ def _other_pools(
     return powers
 
 
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """Share of the questions with one model that participants of a strategy (None: the mixture)
+    solve: mean and standard deviation over n participants, 0-1."""
+
+    strategy: str | None
+    model: str
+    n: int
+    mean: float
+    sd: float | None
+
+
+def completions(people: People) -> list[Completion]:
+    """By model, the mixture first."""
+    stages = people.tables.stages
+    stages = stages[stages["completion_rate"].notna()]
+    result = []
+    for model in in_order(stages["model"]):
+        own = stages[stages["model"] == model]
+        rates = own["completion_rate"].to_numpy(np.float64)
+        weights = people.weights(list(own["participant"]))
+        mean = float(weights @ rates)
+        sd = float(np.sqrt(weights @ np.square(rates - mean)))
+        result.append(Completion(None, model, len(rates), mean, sd))
+        strategies = own["participant"].map(people.strategies.get)
+        for strategy in people.shares:
+            some = rates[(strategies == strategy).to_numpy()]
+            if some.size:
+                spread = float(some.std(ddof=1)) if some.size > 1 else None
+                result.append(Completion(strategy, model, some.size, float(some.mean()), spread))
+    return result
+
+
 def scenarios(people: People, powers: Sequence[GroupPower], seed: int) -> list[Scenario]:
     """The mixture as it is, all strategies alike, more of each strategy, and each alone."""
-    from labapp.session.planning.plan import completions
-
     usual = dict(people.shares)
     cases = {"as assumed": usual}
     if len(usual) > 1:

@@ -89,6 +89,8 @@ MIRROR_TICKS = 2
 MOVING_NS = 50_000_000
 """A hand that moved a dial so short a time ago moves it again: the console then draws right behind
 the next picture, when the movement after it is farthest away."""
+REMOTE_MS = 15
+"""What comes over a link so shortly after one another is drawn together."""
 SECOND_TICKS = 1000 // TICK_MS
 DISK_EVERY_TICKS = 5 * SECOND_TICKS
 LEFT_WIDTH, VOICE_WIDTH = 276, 296
@@ -444,11 +446,15 @@ class ConsoleWindow(Fitted, QMainWindow):
     def _mark_dirty(self) -> None:
         self._dirty = True
         self._changed_ns = time.perf_counter_ns()
-        if self._waits:
+        if self._remote:
+            # No slider waits for this window: it shows what came over the link soon.
+            if not self._later.isActive():
+                self._later.start(REMOTE_MS)
+        elif self._waits:
             self._later.start(0)  # Qt paints what is to be painted before such a timer
 
     def _tick(self) -> None:
-        if time.perf_counter_ns() - self._changed_ns > MOVING_NS:
+        if self._remote or time.perf_counter_ns() - self._changed_ns > MOVING_NS:
             self._draw()
         elif not self._waits:
             self._waits = True
@@ -457,12 +463,12 @@ class ConsoleWindow(Fitted, QMainWindow):
     def _draw(self) -> None:
         if not self.stands_aside():
             self._waits = False
-            self.refresh(mirror=self._ticks % MIRROR_TICKS == 0)
+            self.refresh(mirror=self._remote or self._ticks % MIRROR_TICKS == 0)
 
     def stands_aside(self) -> bool:
         """Whether a masked picture is to appear right now, which drawing here would delay."""
         state = self._runner.state
-        if not state.running or state.pauses.held:
+        if self._remote or not state.running or state.pauses.held:
             return False
         due_ns = self._runner.machine.tasks[state.index].due_ns(state.part_state)
         if due_ns is None:

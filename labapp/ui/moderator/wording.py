@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 from labapp.base import discovery
 from labapp.base.clock import NS
 from labapp.base.messages import decode_message
+from labapp.coding.annotations.model import time_text
 from labapp.record.audio import devices
 from labapp.record.events.commands import Command
 from labapp.study.people import PersonState
@@ -489,3 +490,8 @@ def every_mark() -> dict[str, PartWords[Any]]:
     """By kind of event, who has words for its mark."""
     every = (_words(known.moderator) for known in registry.task_types())
     return {kind: words for words in every for kind in words.marks}
+
+
+def format_time(t_ns: int, digits: int = 1) -> str:
+    """A session time as the language writes it: 12:34.5, or 1:02:03.4."""
+    return number(time_text(t_ns, digits))

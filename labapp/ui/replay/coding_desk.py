@@ -30,10 +30,9 @@ from labapp.coding.annotations.model import Mark, Text, Unit
 from labapp.ui import theme
 from labapp.ui.language import counted, tr
 from labapp.ui.moderator import bits
-from labapp.ui.moderator.wording import short_time
+from labapp.ui.moderator.wording import format_time, short_time
 from labapp.ui.replay.coding import Coding, CodingBar
 from labapp.ui.replay.coding_state import NUDGE_NS, code_name
-from labapp.ui.replay.controller import format_time
 from labapp.ui.replay.palette import CodePalette
 from labapp.ui.replay.units_list import UnitsList
 from labapp.ui.theme import Palette

@@ -18,12 +18,13 @@ from labapp.session.replay.lanes import blind_lanes
 from labapp.ui import theme, timers
 from labapp.ui.language import counted, hide_names, tr
 from labapp.ui.moderator import bits
+from labapp.ui.moderator.wording import format_time
 from labapp.ui.remembered import read_choices, write_choices
 from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.coding_desk import CodingDesk
 from labapp.ui.replay.coding_files import CodingFiles
 from labapp.ui.replay.coding_state import MOST_REACTION_MS, CodingRequest, Settings, code_name
-from labapp.ui.replay.controller import OpenedSession, format_time, no_collection, open_session
+from labapp.ui.replay.controller import OpenedSession, no_collection, open_session
 from labapp.ui.replay.exchange_panel import Bench, ExchangePanel, ExchangeWork, taker_of
 from labapp.ui.replay.palette import MOST_BAND_ROWS, MOST_LOW_ROWS
 from labapp.ui.replay.timeline_rows import CodeItem, CodeLane

@@ -33,8 +33,8 @@ from labapp.record.journal.opening import open_record
 from labapp.record.journal.record import Record
 from labapp.session.replay.history import History
 from labapp.ui import timers
-from labapp.ui.language import N_, in_words, number, tr, translate_message
-from labapp.ui.moderator.wording import every_mark
+from labapp.ui.language import N_, in_words, tr, translate_message
+from labapp.ui.moderator.wording import every_mark, format_time
 
 if TYPE_CHECKING:
     from labapp.coding.annotations.video_files import PlacedVideo
@@ -408,11 +408,6 @@ class ReplayController(QObject):
         if unit != self._unit:
             self._unit = unit
             self.unit_changed.emit(unit)
-
-
-def format_time(t_ns: int, digits: int = 1) -> str:
-    """A session time as the language writes it: 12:34.5, or 1:02:03.4."""
-    return number(time_text(t_ns, digits))
 
 
 @dataclass(frozen=True)

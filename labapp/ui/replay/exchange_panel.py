@@ -31,8 +31,8 @@ from labapp.ui import theme
 from labapp.ui.language import N_, counted, in_words, tr, tr_known, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.bits import Combo, RowModel, RowTable
+from labapp.ui.moderator.wording import format_time
 from labapp.ui.replay.coding_state import SPEAKER_NAMES
-from labapp.ui.replay.controller import format_time
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
 

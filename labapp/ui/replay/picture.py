@@ -49,10 +49,9 @@ from labapp.study.plugins.part import PlannedPart
 from labapp.ui import theme, timers
 from labapp.ui.language import N_, hide_names_in, tr, translate_message
 from labapp.ui.moderator import bits, wording
-from labapp.ui.moderator.wording import PartWords, every_mark, words_of
+from labapp.ui.moderator.wording import PartWords, every_mark, format_time, words_of
 from labapp.ui.participant.view import CoverText, SessionView
 from labapp.ui.participant.window import USUAL, WindowPicture
-from labapp.ui.replay.controller import format_time
 from labapp.ui.strings import strings_of
 from labapp.ui.widgets.controls import Button
 from labapp.ui.widgets.photo_view import Images

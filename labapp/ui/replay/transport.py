@@ -34,7 +34,7 @@ from labapp.coding.annotations.model import time_ns
 from labapp.ui import theme, timers
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits
-from labapp.ui.replay.controller import format_time
+from labapp.ui.moderator.wording import format_time
 from labapp.ui.widgets.controls import Button, Measured
 
 NOTICE_MS, READ_MS = 4000, 70

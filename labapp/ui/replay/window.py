@@ -49,6 +49,7 @@ from labapp.ui import theme
 from labapp.ui.fitting import Fitted
 from labapp.ui.language import N_, in_words, tr, translate_message
 from labapp.ui.moderator import bits
+from labapp.ui.moderator.wording import format_time
 from labapp.ui.remembered import read_choices, write_choices
 from labapp.ui.replay.coding_state import doubtful
 from labapp.ui.replay.controller import (
@@ -61,7 +62,6 @@ from labapp.ui.replay.controller import (
     USUAL_SPEED,
     OpenedSession,
     ReplayController,
-    format_time,
     no_collection,
     open_session,
 )

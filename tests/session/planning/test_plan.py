@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +18,8 @@ from labapp.base.errors import ExportExists, UsageError
 from labapp.cli import main as cli
 from labapp.models.representations.package import load_package
 from labapp.record.journal.read import payloads, read_rows
+from labapp.session.planning import phrases, power, slopes, thresholds
 from labapp.session.planning import plan as planned
-from labapp.session.planning import power, slopes, thresholds
 from labapp.session.planning import thresholds as planned_people
 from labapp.session.planning.files import create_folder
 from labapp.session.planning.plan import Plan, check_plannable, default_participants, plan
@@ -103,6 +104,13 @@ def labapp(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
 def rows(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def test_the_page_asks_for_phrases_that_there_are() -> None:
+    template = Path(phrases.__file__).parent / "templates/plan.html"
+    asked = set(re.findall(r"\bphrases\.(\w+)", template.read_text("utf-8")))
+    assert asked
+    assert [name for name in sorted(asked) if not hasattr(phrases, name)] == []
 
 
 def test_a_plan_from_the_command_line(

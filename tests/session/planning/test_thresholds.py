@@ -10,7 +10,8 @@ import pytest
 
 from labapp.analysis.calibration import Separation, Suggestion
 from labapp.session.planning import figures, phrases
-from labapp.session.planning.plan import completions, lengths, quantile, waiting
+from labapp.session.planning.plan import lengths, quantile, waiting
+from labapp.session.planning.power import completions
 from labapp.session.planning.thresholds import (
     BEST,
     TRIES,

@@ -25,10 +25,13 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from labapp.models.representations.importing import memory
 from labapp.models.representations.importing.memory import in_use
+
+if TYPE_CHECKING:
+    from onnxruntime import SessionOptions
 
 MEMORY = 4 << 30
 """Bytes that opening, converting and computing may take."""
@@ -233,13 +236,30 @@ def serve(incoming: IO[bytes], outgoing: IO[bytes]) -> None:
         _serve_program(asked, incoming, outgoing)
 
 
+NOWHERE = str(Path(__file__) / "weights")
+"""A folder that cannot be, for it would lie in a file."""
+
+
+def session_options(threads: int) -> SessionOptions:
+    """Of every session: what goes wrong is raised, and no other file is read."""
+    import onnxruntime
+
+    chosen = onnxruntime.SessionOptions()
+    chosen.intra_op_num_threads = threads
+    chosen.inter_op_num_threads = 1
+    chosen.log_severity_level = 4
+    # A thread that waits in a loop takes the time of the window that shows the picture.
+    chosen.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Without it, weights that a graph keeps in another file are looked for where one stands.
+    chosen.add_session_config_entry("session.model_external_initializers_file_folder_path", NOWHERE)
+    return chosen
+
+
 def _serve_graph(asked: dict[str, Any], incoming: IO[bytes], outgoing: IO[bytes]) -> None:
     """One ONNX graph: computes each row that it is given, and all of them together. What else is
     wrong with it than that it takes too much is found again, and told, by who asked."""
     import numpy as np
     import onnxruntime
-
-    from labapp.models.representations.onnx_backend import options
 
     if sys.platform == "linux":
         memory.limit(asked["memory"])
@@ -249,7 +269,7 @@ def _serve_graph(asked: dict[str, Any], incoming: IO[bytes], outgoing: IO[bytes]
     memory.limit_seconds(asked["seconds"])
     try:
         session = onnxruntime.InferenceSession(
-            content, options(1), providers=["CPUExecutionProvider"]
+            content, session_options(1), providers=["CPUExecutionProvider"]
         )
         given = session.get_inputs()[0]
         latents = np.load(io.BytesIO(rows), allow_pickle=False)

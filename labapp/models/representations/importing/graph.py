@@ -17,6 +17,7 @@ from labapp.base.installation import install_command, require
 from labapp.models.datasets.split import Float32
 from labapp.models.representations import onnx_backend
 from labapp.models.representations.importing import memory
+from labapp.models.representations.importing.child import session_options
 from labapp.models.representations.importing.convert import try_graph
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ class Runner:
 
         try:
             self._session = onnxruntime.InferenceSession(
-                content, onnx_backend.options(1), providers=["CPUExecutionProvider"]
+                content, session_options(1), providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # onnxruntime raises kinds of its own
             if memory.is_too_much(error):
