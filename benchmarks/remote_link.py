@@ -45,6 +45,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 if TYPE_CHECKING:
     from labapp.session.opening import OpenSession
     from labapp.session.remote.host import RemoteHost
+    from labapp.ui.participant.window import ParticipantWindow
 
 SESSION, OTHERS = "labapp-session", "labapp-others"
 ADDRESSES = {SESSION: "10.77.0.1", OTHERS: "10.77.0.2"}
@@ -452,19 +453,21 @@ def percentiles(values: list[float]) -> Percentiles:
     }
 
 
+def wait(holds: Callable[[], bool]) -> None:
+    """Run the windows until something holds."""
+    from PySide6.QtWidgets import QApplication
+
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        QApplication.processEvents()
+        time.sleep(0.002)
+
+
 @contextmanager
 def followed(session: OpenSession, folder: Path) -> Iterator[None]:
     """While three people follow a session with windows, and its voice."""
-    from PySide6.QtWidgets import QApplication
-
     from labapp.session.remote.host import RemoteHost
-
-    def wait(holds: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 60
-        while not holds():
-            assert time.monotonic() < deadline
-            QApplication.processEvents()
-            time.sleep(0.002)
 
     clock = session.runner.clock
     origin_ns = time.perf_counter_ns() - clock.now_ns()
@@ -484,20 +487,27 @@ def followed(session: OpenSession, folder: Path) -> Iterator[None]:
 def measure_slider(n: int, turns: int, folder: Path) -> dict[str, Any]:
     """The slider path in the session's program, in turns."""
     from benchmarks import slider_path
+    from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
     from labapp.ui.qtapp import make_app
 
     make_app()
     alone: list[float] = []
     shared: list[float] = []
     _, model, dials = slider_path.CASES[1]
+
+    def measure(window: ParticipantWindow) -> list[float]:
+        # The disk may take a moment until the question is there.
+        wait(lambda: isinstance(window.screen_shown, ReconstructionScreen))
+        return list(slider_path.measure(window, n))
+
     for _ in range(turns):
         with slider_path.participant(model, dials) as (session, window):
-            alone += list(slider_path.measure(window, n))
+            alone += measure(window)
         with (
             slider_path.participant(model, dials) as (session, window),
             followed(session, folder),
         ):
-            shared += list(slider_path.measure(window, n))
+            shared += measure(window)
     return {"alone": percentiles(alone), "followed by three": percentiles(shared)}
 
 
