@@ -399,12 +399,13 @@ def measure_link(seconds: float, packet_s: float, folder: Path) -> dict[str, Any
     voice = Voice(session, packet_s)
     driver = Driver(session.runner, session.give_consent, ORACLE, 1, "P01", pace, paints=True)
     driver.start()
-    began = clock.now_ns()
+    began, cpu_before_s = clock.now_ns(), cpu_of(host._process.pid)
     scheduler.run(lambda: clock.now_ns() - began > seconds * 1e9 or session.runner.finished)
     lasted_s = (clock.now_ns() - began) / 1e9
     driver.stop()
     voice.stop()
     events = session.runner.journal._seq
+    cpu_s = cpu_of(host._process.pid) - cpu_before_s
     host.close()
     results = followers.end()
     session.close("benchmark over")
@@ -425,6 +426,7 @@ def measure_link(seconds: float, packet_s: float, folder: Path) -> dict[str, Any
     return {
         "seconds": round(lasted_s, 1),
         "events": events,
+        "share of a core that serves": round(cpu_s / lasted_s, 3),
         "followers": [
             {key: each[key] for key in ("name", "breaks", "packets", "silent")}
             | {"left_out_s": round(each["left_out"] / RATE, 2)}
@@ -438,6 +440,12 @@ def measure_link(seconds: float, packet_s: float, folder: Path) -> dict[str, Any
         "clock error true": percentiles(errors),
         "clock errors beyond what was stated": outside,
     }
+
+
+def cpu_of(pid: int) -> float:
+    """Processor time of a process in s."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def percentiles(values: list[float]) -> Percentiles:
