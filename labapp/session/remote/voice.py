@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable
 
+import numpy as np
+
 from labapp.base.errors import AudioError
-from labapp.record.audio.player import DEFAULT, OpenOutput, open_output
+from labapp.record.audio.player import DEFAULT, OpenOutput, ProcessOutput, open_output
 from labapp.session.remote import wire
 
-LATE_S = 0.12
+LATE_S = 0.2
 """Sound that would be heard so much later than it came is left out."""
+AHEAD_S, LOOK_BACK = 0.03, 40
+"""So much sound waits at least; where more waited before each of the last pieces, one is left out.
+"""
 
 
 class VoicePlayer:
@@ -32,8 +38,8 @@ class VoicePlayer:
         self._failed, self._open_output = failed, open_output
         self._queue: queue.SimpleQueue[wire.Sound | None] = queue.SimpleQueue()
         self._taken = 0
-        self.left_out = 0
-        """Frames that came too late to be heard."""
+        self.put_frames = self.left_out = 0
+        """Frames that came, and those of them that came too late to be heard."""
         self._thread = threading.Thread(target=self._run, name="remote-voice", daemon=True)
         self._thread.start()
 
@@ -58,18 +64,35 @@ class VoicePlayer:
         follow = threading.Thread(target=self._follow, args=(output,), daemon=True)
         follow.start()
         sent = 0
+        waits: deque[float] = deque(maxlen=LOOK_BACK)
         sound: wire.Sound | None = first
         while sound is not None:
             frames = len(sound.data) // 2
-            if output.rate == sound.rate:
-                if (sent - self._taken) / output.rate > LATE_S:
-                    self.left_out += frames
-                else:
-                    output.write(sound.data)
-                    sent += frames
+            waiting_s = (sent - self._taken) / output.rate
+            waits.append(waiting_s)
+            stands = len(waits) == LOOK_BACK and min(waits) > AHEAD_S
+            if waiting_s > LATE_S or stands:
+                self.left_out += frames
+                waits.clear()
+            else:
+                data = at_rate(sound.data, sound.rate, output.rate)
+                output.write(data)
+                sent += len(data) // 2
+            self.put_frames += frames
             sound = self._queue.get()
         output.close()
 
-    def _follow(self, output: object) -> None:
-        for report in output.reports():  # type: ignore[attr-defined]
+    def _follow(self, output: ProcessOutput) -> None:
+        for report in output.reports():
             self._taken = report.first + report.samples
+
+
+def at_rate(data: bytes, rate: int, wanted: int) -> bytes:
+    """16-bit PCM of one channel at another rate, for a loudspeaker that has no other."""
+    if rate == wanted:
+        return data
+    samples = np.frombuffer(data, np.int16)
+    count = round(len(samples) * wanted / rate)
+    places = np.arange(count) * (len(samples) / max(count, 1))
+    made = np.interp(places, np.arange(len(samples)), samples).astype(np.int16)
+    return bytes(made.tobytes())
