@@ -65,9 +65,8 @@ mount -t tmpfs tmpfs /dev/shm 2>/dev/null || true
 cd /root/labapp
 took() { # what, command...
   what=$1; shift
-  begin=$(date +%s.%N)
-  "$@" >"/trial/$what.txt" 2>&1 || { status=$?; tail -n 60 "/trial/$what.txt"; echo "$what ended with $status"; exit 1; }
-  printf '%-28s %6.1f s\n' "$what" "$(echo "$(date +%s.%N) $begin" | awk '{print $1 - $2}')"
+  TIMEFORMAT="$(printf '%-28s' "$what")%7R s, of the processor %U + %S s"
+  time "$@" >"/trial/$what.txt" 2>&1 || { status=$?; tail -n 60 "/trial/$what.txt"; echo "$what ended with $status"; exit 1; }
 }
 sizes() {
   echo "Debian's packages: $(du -cm /var/cache/apt/archives/*.deb | tail -n 1 | cut -f 1) MB;" \
@@ -95,7 +94,7 @@ ls -l out/demo-*/sessions/*/*/audio
 sh scripts/virtual_microphone.sh stop
 END
   unshare -m -p -f env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
-    "${index[@]}" chroot "$root" sh /trial/root.sh "${2:-base}"
+    "${index[@]}" chroot "$root" bash /trial/root.sh "${2:-base}" 2>&1
   echo "the checkout works in a bare root"
   exit 0
 fi

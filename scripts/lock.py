@@ -25,6 +25,8 @@ LEFT_OUT = ("torch", "triton", "cuda-", "nvidia-")
 SYSTEMS = ("x86_64-manylinux_2_34", "x86_64-pc-windows-msvc", "aarch64-apple-darwin")
 """Linux with glibc 2.34, Windows, macOS 14."""
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+OLDEST = "3.11.2"
+"""Of Debian 12."""
 
 
 def main() -> None:
@@ -45,7 +47,7 @@ def write(name: str, extras: tuple[str, ...]) -> None:
     try:
         text = uv(
             "pip", "compile", "pyproject.toml", str(more), "--universal", "--generate-hashes",
-            "--python-version", "3.11.5", "--no-annotate", "--no-header", "--quiet",
+            "--python-version", OLDEST, "--no-annotate", "--no-header", "--quiet",
             "--constraint", "constraints.txt", *added,
         )  # fmt: skip
     finally:
@@ -62,8 +64,7 @@ def unresolved() -> Iterator[str]:
     for name in LOCKS:
         for system in SYSTEMS:
             for python in PYTHONS:
-                # pymdown-extensions, for the documentation, and Python 3.11.4.
-                version = f"{python}.5" if python == "3.11" else python
+                version = OLDEST if python == "3.11" else python
                 with tempfile.TemporaryDirectory() as target:
                     try:
                         uv(

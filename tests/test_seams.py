@@ -67,7 +67,7 @@ EVERYDAY = frozenset(
         "break", "choice", "choices", "comments", "consent", "demographics", "example",
         "interview", "judging", "method", "pages", "practice", "questionnaire", "resting", "scale",
         "seq", "slider", "statement", "survey", "sus", "text", "tutorial", "understanding",
-        "written", "calibration",
+        "written", "calibration", "matrix", "ranking", "dropdown",
     }
 )  # fmt: skip
 """Names that are words besides: of columns, scores, rows, strategies. They count where something is
@@ -251,7 +251,7 @@ def names_of_tasks() -> frozenset[str]:
             ),
             *(path.stem for path in (assets / "instruments").glob("*.yaml")),
             *(path.stem for path in (assets / "studies").glob("*.yaml")),
-            *ITEM_KINDS,
+            *(ITEM_KINDS.keys() - {"number", "date"}),  # kinds of columns, too
             *(folder.parent.name for folder in models),
             *(f"{folder.parent.name}/{folder.name}" for folder in models),
             *discovery.TASKS,

@@ -581,8 +581,7 @@ def _header(
 
 def _footer(tables: Tables) -> Html:
     packages = ", ".join(
-        f"{name} {version(name)}"
-        for name in ("numpy", "pandas", "scipy", "statsmodels", "matplotlib", "pyarrow")
+        f"{name} {version(name)}" for name in ("numpy", "pandas", "scipy", "matplotlib", "pyarrow")
     )
     told = tables.participants["app_versions"].dropna()
     recorded = sorted({part for some in told for part in str(some).split(", ") if part})

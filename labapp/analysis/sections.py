@@ -273,7 +273,7 @@ def _time(seconds: pd.Series[float]) -> str:
     return clock(float(seconds.sum()))
 
 
-USED = ("numpy", "scipy", "statsmodels", "scikit-learn", "pandas", "matplotlib")
+USED = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 """Packages whose versions a reader may need to get the same numbers."""
 
 

@@ -35,18 +35,18 @@ ARROW = (
 FOLDERS = (
     "*/tests", "*/test", "pyqtgraph/examples", "matplotlib/mpl-data/sample_data",
     "onnxruntime/transformers", "onnxruntime/tools", "onnxruntime/quantization",
-    "numpy/_core/include", "statsmodels/datasets/*/src",
+    "numpy/_core/include",
     "sklearn/datasets/data", "sklearn/datasets/images", "lxml/html", "lxml/isoschematron",
 )  # fmt: skip
 KEPT = ("numpy/_core/tests/_natype.py",)
 FILES = (
     "*.pyi", "*.pyx", "*.pxd", "*.pxi", "*.a", "*.c", "*.h", "*.hpp", "*.cpp",
     "onnxruntime/capi/libonnxruntime.so*", "lxml/objectify*.so", "PIL/_avif*.so",
-    "pillow.libs/libavif*", "statsmodels/datasets/*/*.csv",
+    "pillow.libs/libavif*",
 )  # fmt: skip
 """The distributions' own tests, examples, data sets, sources and types for other programs to read;
-HTML and Schematron; pictures in AVIF, which no stimuli are; and what ONNX
-Runtime brings for programs in C, a second copy of all that its module for Python holds."""
+HTML and Schematron; pictures in AVIF, which no stimuli are; and what ONNX Runtime brings for
+programs in C, a second copy of all that its module for Python holds."""
 UNSTRIPPED = ("*.libs", "PySide6")
 """Where libraries were changed after they were linked, or hold no symbols anyway."""
 

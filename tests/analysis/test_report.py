@@ -560,7 +560,7 @@ def test_the_paragraph_says_who_did_what_and_with_what() -> None:
     assert "No voice was recorded." in said
     assert "simulated" not in said
     assert "Recorded with labapp 0.1.0." in said
-    assert "statsmodels" in said
+    assert "scikit-learn" in said
 
 
 def test_quality_counts_sessions_and_adds_up_seconds() -> None:

@@ -24,6 +24,7 @@ ALL = (
     "sus",
     "ueq-s",
     "model-trust",
+    "forecast-check",
     "hive-demographics",
     "hive-understanding",
     "hive-feedback",

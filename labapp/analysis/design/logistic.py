@@ -8,13 +8,13 @@ less coefficients as degrees of freedom.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 import pandas as pd
 from scipy import stats
+from scipy.special import expit
 
 from labapp.analysis.design.anova import EMPTY_CELL, Estimate, Term
 from labapp.analysis.design.layout import (
@@ -33,6 +33,8 @@ from labapp.analysis.inference import FEW, SAME, outcome
 from labapp.analysis.statistic import Statistic
 
 NAME = "F, logistic GEE"
+MOST_STEPS, CONVERGED = 200, 1e-10
+"""Of Fisher scoring; it ends when no coefficient changes by so much."""
 SEPARATED = "in a cell all trials are alike, so that its log odds have no value"
 
 
@@ -66,10 +68,6 @@ class Logistic:
 
 def of_trials(frame: pd.DataFrame, layout: Layout) -> Logistic | Statistic:
     """frame: one row a trial; `value` 0 or 1."""
-    from statsmodels.genmod.cov_struct import Independence
-    from statsmodels.genmod.families import Binomial
-    from statsmodels.genmod.generalized_estimating_equations import GEE
-
     rows = usable(frame, layout)
     y = rows[VALUE].to_numpy(np.float64)
     if y.size == 0 or np.ptp(y) == 0:
@@ -85,18 +83,54 @@ def of_trials(frame: pd.DataFrame, layout: Layout) -> Logistic | Statistic:
         return outcome(NAME, why=FEW)
     if _is_separated(codes, y, layout) and not remarks:
         return outcome(NAME, why=SEPARATED)
-    groups = pd.factorize(rows[PARTICIPANT])[0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            model = GEE(y, design.matrix, groups, family=Binomial(), cov_struct=Independence())
-            result = model.fit(maxiter=200, ctol=1e-10, cov_type="bias_reduced")
-        except (np.linalg.LinAlgError, ValueError):
-            return outcome(NAME, why="the fit did not converge")
-    covariance = np.asarray(result.cov_params())
-    if not result.converged or not np.isfinite(covariance).all():
+    fitted = fit(y, design.matrix, pd.factorize(rows[PARTICIPANT])[0])
+    if fitted is None:
         return outcome(NAME, why="the fit did not converge")
-    return Logistic(layout, design, people, df, np.asarray(result.params), covariance, remarks)
+    return Logistic(layout, design, people, df, *fitted, remarks)
+
+
+def fit(y: Floats, x: Floats, people: Whole) -> tuple[Floats, Floats] | None:
+    """Fit a logistic regression and its covariance, robust to trials that are alike in a person.
+
+    Parameters
+    ----------
+    y : of n trials, 0 or 1.
+    x : n by k, of full rank.
+    people : of n trials, the number of the participant.
+
+    Returns
+    -------
+    The k coefficients, and their covariance, k by k; None where the fit did not converge.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            coefficients, expected, bread = _score(y, x)
+            weights = expected * (1 - expected)
+            meat = np.zeros_like(bread)
+            for person in range(people.max() + 1):
+                own = people == person
+                leverage = weights[own, None] * x[own] @ bread @ x[own].T
+                residual = np.linalg.solve(np.eye(own.sum()) - leverage, (y - expected)[own])
+                meat += np.outer(x[own].T @ residual, x[own].T @ residual)
+            covariance = bread @ meat @ bread
+    except np.linalg.LinAlgError:
+        return None
+    return (coefficients, covariance) if np.isfinite(covariance).all() else None
+
+
+def _score(y: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
+    """Fisher scoring: the coefficients, the trials' expectations, and the inverse of the
+    information. Raises LinAlgError where it does not converge."""
+    coefficients = np.zeros(x.shape[1])
+    for _ in range(MOST_STEPS):
+        expected = expit(x @ coefficients)
+        weighted = (expected * (1 - expected))[:, None] * x
+        bread = np.asarray(np.linalg.inv(x.T @ weighted), np.float64)
+        step = bread @ (x.T @ (y - expected))
+        coefficients = coefficients + step
+        if np.abs(step).max() < CONVERGED:
+            return coefficients, expected, bread
+    raise np.linalg.LinAlgError("no convergence")
 
 
 def _is_separated(codes: Whole, y: Floats, layout: Layout) -> bool:

@@ -24,6 +24,7 @@ from labapp.models.representations.card import hash_installed_card
 from labapp.session import folder
 from labapp.session.gate import gate
 from labapp.session.planning.files import create_folder
+from labapp.study.allocation import rule_of
 from labapp.study.conditions import Value, as_tuple
 from labapp.study.design import SESSION, Contrast, Design, Hypothesis, SmallestEffect, of_design
 from labapp.study.flow import items_of, task_tests, walk_items
@@ -295,6 +296,11 @@ class _Facts:
         return listed + limited
 
     def _describe_randomisation(self) -> str:
+        if self._drawn_places() is not None:
+            return (
+                "Places are handed out by the program, the emptiest first and ties by lot; the "
+                "place of a participant who is replaced is handed out again."
+            )
         if self.study.design is None:
             return YOURS.format("how participants were assigned")
         by = (
@@ -392,6 +398,13 @@ class _Facts:
         return f"{told}\n\nItems that check attention:\n" + "\n".join(items) if items else told
 
     def _sample(self) -> str:
+        drawn = self._drawn_places()
+        if drawn is not None:
+            wanted, places = drawn
+            return (
+                f"{count(wanted, 'participant')} who are not excluded; the study file has "
+                f"{count(places, 'place')}, which are handed out until each has its participants."
+            )
         if self.design.per_cell is None:
             return YOURS.format("how many participants, or what decides it")
         cells = len(self.design.cells)
@@ -402,8 +415,16 @@ class _Facts:
             f"{f', {total} in all' if cells > 1 else ''}."
         )
 
+    def _drawn_places(self) -> tuple[int, int] | None:
+        """How many participants a study without a declared design needs, on how many places; None
+        where it does not say."""
+        rule = None if self.study.design is not None else rule_of(self.study)
+        if rule is None or rule.participants is None:
+            return None
+        return rule.participants, len(rule.cells)
+
     def _stopping(self) -> str:
-        if self.design.per_cell is None:
+        if self.design.per_cell is None and self._drawn_places() is None:
             return YOURS.format("when recruitment ends")
         return (
             "Recruitment ends when every place is filled with a participant who is not excluded; "

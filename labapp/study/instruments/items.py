@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeV
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    ConfigDict,
     Field,
     ValidationInfo,
     WithJsonSchema,
@@ -78,6 +79,38 @@ Bounds = tuple[float, float]
 """The lowest and the highest number of an answer; infinite where there is no limit."""
 
 
+def _name_alone(value: Any) -> Any:
+    return {"file": value} if isinstance(value, str) else value
+
+
+def _with_name_alone(schema: dict[str, Any]) -> None:
+    """In a file a picture may be the name of its file alone."""
+    whole = dict(schema)
+    schema.clear()
+    schema["anyOf"] = [{"type": "string"}, whole]
+
+
+class Picture(Strict):
+    """A picture that is shown with an item or an option. In a file it may be its name alone.
+
+    Attributes
+    ----------
+    file : its name in the study's folder, such as `pictures/heatmap.png`: PNG, JPEG or WebP.
+    alt : what it shows, for people who cannot see it.
+    width : in logical pixels; by default as many as the picture has, and never more than there is
+        room for.
+    """
+
+    model_config = ConfigDict(json_schema_extra=_with_name_alone)
+
+    file: SomeWords
+    alt: Words = ""
+    width: int | None = Field(default=None, ge=16, le=2000)
+
+
+Media = Annotated[Picture, BeforeValidator(_name_alone)]
+
+
 class Option(Strict):
     """One of the answers to choose from.
 
@@ -87,12 +120,14 @@ class Option(Strict):
     text : what the participant reads.
     describe : whether it takes a text in one's own words.
     alone : whether taking it takes the others away.
+    media : a picture that is shown with it.
     """
 
     id: str = Field(pattern=WORD)
     text: SomeWords
     describe: bool = False
     alone: bool = False
+    media: Media | None = None
 
 
 def _distinct(options: tuple[Option, ...]) -> tuple[Option, ...]:
@@ -120,6 +155,7 @@ class Item(Strict):
     name : a short heading above the words, and what the item is called where something is said
         about it.
     text : the question or statement; like all words a text, or texts by language: `{en: …, de: …}`.
+    media : a picture that is shown with it.
     required : whether the participant must answer to go on.
     repeat : `stages` asks the item once for each stage of the study, with `{stage}` in its words
         and `_1`, `_2` … behind its id.
@@ -153,6 +189,7 @@ class Item(Strict):
     id: str = Field(pattern=WORD)
     name: Words = ""
     text: Words = ""
+    media: Media | None = None
     required: bool = True
     repeat: Literal["stages"] | None = None
     identifying: bool | None = None

@@ -186,7 +186,7 @@ class ConceptRepair(TaskType[Part]):
         kinds = Counter(
             "natural"
             if item.sample == "natural"
-            else str(item.item or item.change_type(rules) or "other")
+            else str(item.item or (item.withheld and item.change_type(rules)) or "as drawn")
             for item in part.items
         )
         listed = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))

@@ -89,6 +89,8 @@ MIRROR_TICKS = 2
 MOVING_NS = 50_000_000
 """A hand that moved a dial so short a time ago moves it again: the console then draws right behind
 the next picture, when the movement after it is farthest away."""
+REMOTE_MS = 15
+"""What comes over a link so shortly after one another is drawn together."""
 SECOND_TICKS = 1000 // TICK_MS
 DISK_EVERY_TICKS = 5 * SECOND_TICKS
 LEFT_WIDTH, VOICE_WIDTH = 276, 296
@@ -444,11 +446,15 @@ class ConsoleWindow(Fitted, QMainWindow):
     def _mark_dirty(self) -> None:
         self._dirty = True
         self._changed_ns = time.perf_counter_ns()
-        if self._waits:
+        if self._remote:
+            # No slider waits for this window: it shows what came over the link soon.
+            if not self._later.isActive():
+                self._later.start(REMOTE_MS)
+        elif self._waits:
             self._later.start(0)  # Qt paints what is to be painted before such a timer
 
     def _tick(self) -> None:
-        if time.perf_counter_ns() - self._changed_ns > MOVING_NS:
+        if self._remote or time.perf_counter_ns() - self._changed_ns > MOVING_NS:
             self._draw()
         elif not self._waits:
             self._waits = True
@@ -457,12 +463,12 @@ class ConsoleWindow(Fitted, QMainWindow):
     def _draw(self) -> None:
         if not self.stands_aside():
             self._waits = False
-            self.refresh(mirror=self._ticks % MIRROR_TICKS == 0)
+            self.refresh(mirror=self._remote or self._ticks % MIRROR_TICKS == 0)
 
     def stands_aside(self) -> bool:
         """Whether a masked picture is to appear right now, which drawing here would delay."""
         state = self._runner.state
-        if not state.running or state.pauses.held:
+        if self._remote or not state.running or state.pauses.held:
             return False
         due_ns = self._runner.machine.tasks[state.index].due_ns(state.part_state)
         if due_ns is None:
@@ -850,6 +856,8 @@ class PlanPanel(bits.Card):
         head = bits.row(None, theme.SPACE_S, (theme.SPACE_S, 0, theme.SPACE_S, 0))
         bits.fill(self.body, bits.fill(head, title, 1, self.length), self._area)
         self._current = -1
+        # Where the list gets more or less room, too.
+        self._area.verticalScrollBar().rangeChanged.connect(lambda *_: self._show_current())
 
     def show_length(self, minutes: int | None, state: ConsoleState, now_ns: int) -> None:
         """Say how much is left of the planned length of the session; nothing without one."""
@@ -865,4 +873,9 @@ class PlanPanel(bits.Card):
         current = next((i for i, view in enumerate(views) if view.state == "current"), -1)
         if current not in (-1, self._current):
             self._current = current
-            self._area.ensureVisible(0, current * ROW_PX + ROW_PX // 2, 0, 2 * ROW_PX)
+            self._show_current()
+
+    def _show_current(self) -> None:
+        """Scroll to the part that runs, with a part after it where there is room for more."""
+        around = ROW_PX if self._area.viewport().height() < FEWEST_ROWS * ROW_PX else 2 * ROW_PX
+        self._area.ensureVisible(0, self._current * ROW_PX + ROW_PX // 2, 0, around)

@@ -44,6 +44,7 @@ class PersonLine:
         return f"{self.name}: {tr(does)}, {link}"
 
 
+ADDRESS_LETTERS = 20
 ACROSS = 1000
 """Logical pixels of a line in which its two sentences stand side by side."""
 ROLES = {"moderator": N_("others.can_moderate"), "observer": N_("others.observes")}
@@ -132,6 +133,7 @@ class OthersBar(_Line):
         super().__init__()
         self.wanted = False
         self.address = Combo(palette, tr("others.address"))
+        self.address.setMinimumContentsLength(ADDRESS_LETTERS)
         self.row.addWidget(self.address, 0, Qt.AlignmentFlag.AlignTop)
         self.take_back = self._button(tr("others.take_back"), "primary")
         self.take_back.setToolTip(tr("others.take_back_tip"))
@@ -186,7 +188,7 @@ class OthersBar(_Line):
         if self.wanted:
             hint = f"{join}\n{hint}" if moderates is not None else hint
         else:
-            hint = tr("others.chord") if moderates is not None else hint
+            hint = tr("others.chord") if moderates is not None and moderates.linked else ""
         bits.set_text(self.hint, hint, "warn" if attempts and not moderates else "")
         self.take_back.setVisible(moderates is not None)
         for widget in (self.address, self.open):

@@ -68,25 +68,28 @@ def cut_out(image: QImage, box: Box | None) -> QImage:
     return image.copy(QRect(left, top, max(right - left, 1), max(bottom - top, 1)))
 
 
-def scale_image(image: QImage, size: QSize) -> QImage:
-    """An image at another size, its pixels made of the means of those that they cover."""
-    smooth = Qt.TransformationMode.SmoothTransformation
-    return image.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, smooth)
+def scale_image(image: QImage, size: QSize, *, squares: bool = False) -> QImage:
+    """An image at another size, its pixels made of the means of those that they cover; squares: one
+    that is enlarged to twice its size or more keeps its pixels, as squares."""
+    how = Qt.TransformationMode.SmoothTransformation
+    if squares and size.width() >= 2 * image.width():
+        how = Qt.TransformationMode.FastTransformation
+    return image.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, how)
 
 
 class PhotoView(Picture):
     """pointed(x, y): the pointer is over the picture, at shares of its width and height; gone: it
     is no more.
 
-    The picture keeps its proportions in a square of `set_side`.
+    The picture keeps its proportions in a square of `set_side`. squares: see `scale_image`.
     """
 
     pointed = Signal(float, float)
     gone = Signal()
 
-    def __init__(self, palette: theme.Palette, name: str = "") -> None:
+    def __init__(self, palette: theme.Palette, name: str = "", *, squares: bool = False) -> None:
         super().__init__()
-        self._colors = palette
+        self._colors, self._squares = palette, squares
         self.image: QImage | None = None
         self.box: Box | None = None
         self._part = WHOLE
@@ -169,7 +172,8 @@ class PhotoView(Picture):
             part = self._part
             corners = (part.left(), part.top(), part.right(), part.bottom())
             shown = image if part == WHOLE else cut_out(image, corners)
-            self._scaled, self._scaled_for = scale_image(shown, size), wanted
+            self._scaled = scale_image(shown, size, squares=self._squares)
+            self._scaled_for = wanted
         return self._scaled
 
     def _paint_box(self, painter: QPainter, where: QRectF, box: Box) -> None:

@@ -438,7 +438,7 @@ class Board(QWidget):
         self._keys_text = "" if self._given else words("concept_keys", last=last)
         self._boxes_text = words("concept_boxes", last=last)
         self.title, self.help_text = PlainLabel("", self), PlainLabel(instruction, self)
-        self.picture, self.time = PhotoView(palette, words("concept_picture")), time
+        self.picture, self.time = PhotoView(palette, words("concept_picture"), squares=True), time
         self.switches = SwitchPanel(
             repaired.concepts, words, palette, ticks=part.instruction == "audit"
         )

@@ -556,7 +556,7 @@ class Example(QWidget):
         shown = [(example.off, concept.off), (example.on, concept.on)]
         for ref, word in shown if concept.right == "on" else reversed(shown):
             told = session.words("concept_example", concept=concept.name, word=word)
-            picture, label = PhotoView(session.palette, told), PlainLabel(word, self)
+            picture, label = PhotoView(session.palette, told, squares=True), PlainLabel(word, self)
             picture.setParent(self)
             picture.show_picture(images.image(ref))
             label.setWordWrap(True)

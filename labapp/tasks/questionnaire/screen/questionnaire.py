@@ -16,7 +16,12 @@ from labapp.study.instruments import Item, Slider, Statement
 from labapp.study.instruments.kinds import ITEM_KINDS, kind_of
 from labapp.study.plan import QuestionnairePart
 from labapp.tasks.questionnaire.machine import Answer, QuestionnaireTask
-from labapp.tasks.questionnaire.screen.kinds.view import TABLE_WORDS_WIDTH, ItemView
+from labapp.tasks.questionnaire.screen.kinds.view import (
+    TABLE_WORDS_WIDTH,
+    ItemView,
+    Pictures,
+    no_pictures,
+)
 from labapp.ui import theme
 from labapp.ui.participant.screen import InView, PageStack, Screen, stage_words
 from labapp.ui.participant.view import SessionView
@@ -50,6 +55,7 @@ class QuestionnaireScreen(Screen):
                 session.words,
                 session.palette,
                 above="" if self.pages else above(session, part),
+                pictures=session.study_picture,
             )
             for view in page.views:
                 view.show_as(published=not session.improved, layout=session.layout)
@@ -200,8 +206,10 @@ class Page(QScrollArea):
         palette: theme.Palette,
         *,
         above: str = "",
+        pictures: Pictures = no_pictures,
     ) -> None:
         super().__init__()
+        self._pictures = pictures
         self.items = tuple(items)
         self.views: list[ItemView] = []
         self._tables: list[tuple[AnchorRow, list[QWidget]]] = []
@@ -266,7 +274,7 @@ class Page(QScrollArea):
         for number, part in enumerate(columns):
             down = QVBoxLayout()
             down.addSpacing(HEADING_HEIGHT if number else 0)  # the heading stands in the first
-            down.addWidget(TextAbove(part))
+            down.addWidget(TextAbove(part, self._pictures))
             down.addStretch(1)
             row.addLayout(down, 1)
         if instruction:
@@ -323,6 +331,7 @@ class Page(QScrollArea):
             self._column.addWidget(line)
         for item in items:
             view = view_of(item, self._words, self._palette)
+            view.show_pictures(self._pictures)
             if self._slides and view.words is not None:
                 view.words.setFixedWidth(SLIDING_WORDS_WIDTH)
             if table and view.words is not None:
@@ -351,8 +360,8 @@ def halves(text: str) -> list[str]:
 class TextAbove(MarkdownView):
     """A text that is always as high as it needs: the page scrolls, not the text in it."""
 
-    def __init__(self, markdown: str) -> None:
-        super().__init__()
+    def __init__(self, markdown: str, pictures: Pictures = no_pictures) -> None:
+        super().__init__(pictures)
         self.show_text(markdown)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
