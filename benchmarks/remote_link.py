@@ -45,6 +45,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 if TYPE_CHECKING:
     from labapp.session.opening import OpenSession
     from labapp.session.remote.host import RemoteHost
+    from labapp.ui.participant.window import ParticipantWindow
 
 SESSION, OTHERS = "labapp-session", "labapp-others"
 ADDRESSES = {SESSION: "10.77.0.1", OTHERS: "10.77.0.2"}
@@ -398,12 +399,13 @@ def measure_link(seconds: float, packet_s: float, folder: Path) -> dict[str, Any
     voice = Voice(session, packet_s)
     driver = Driver(session.runner, session.give_consent, ORACLE, 1, "P01", pace, paints=True)
     driver.start()
-    began = clock.now_ns()
+    began, cpu_before_s = clock.now_ns(), cpu_of(host._process.pid)
     scheduler.run(lambda: clock.now_ns() - began > seconds * 1e9 or session.runner.finished)
     lasted_s = (clock.now_ns() - began) / 1e9
     driver.stop()
     voice.stop()
     events = session.runner.journal._seq
+    cpu_s = cpu_of(host._process.pid) - cpu_before_s
     host.close()
     results = followers.end()
     session.close("benchmark over")
@@ -424,6 +426,7 @@ def measure_link(seconds: float, packet_s: float, folder: Path) -> dict[str, Any
     return {
         "seconds": round(lasted_s, 1),
         "events": events,
+        "share of a core that serves": round(cpu_s / lasted_s, 3),
         "followers": [
             {key: each[key] for key in ("name", "breaks", "packets", "silent")}
             | {"left_out_s": round(each["left_out"] / RATE, 2)}
@@ -439,6 +442,12 @@ def measure_link(seconds: float, packet_s: float, folder: Path) -> dict[str, Any
     }
 
 
+def cpu_of(pid: int) -> float:
+    """Processor time of a process in s."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def percentiles(values: list[float]) -> Percentiles:
     if not values:
         return {"n": 0}
@@ -452,19 +461,21 @@ def percentiles(values: list[float]) -> Percentiles:
     }
 
 
+def wait(holds: Callable[[], bool]) -> None:
+    """Run the windows until something holds."""
+    from PySide6.QtWidgets import QApplication
+
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        QApplication.processEvents()
+        time.sleep(0.002)
+
+
 @contextmanager
 def followed(session: OpenSession, folder: Path) -> Iterator[None]:
     """While three people follow a session with windows, and its voice."""
-    from PySide6.QtWidgets import QApplication
-
     from labapp.session.remote.host import RemoteHost
-
-    def wait(holds: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 60
-        while not holds():
-            assert time.monotonic() < deadline
-            QApplication.processEvents()
-            time.sleep(0.002)
 
     clock = session.runner.clock
     origin_ns = time.perf_counter_ns() - clock.now_ns()
@@ -484,20 +495,27 @@ def followed(session: OpenSession, folder: Path) -> Iterator[None]:
 def measure_slider(n: int, turns: int, folder: Path) -> dict[str, Any]:
     """The slider path in the session's program, in turns."""
     from benchmarks import slider_path
+    from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
     from labapp.ui.qtapp import make_app
 
     make_app()
     alone: list[float] = []
     shared: list[float] = []
     _, model, dials = slider_path.CASES[1]
+
+    def measure(window: ParticipantWindow) -> list[float]:
+        # The disk may take a moment until the question is there.
+        wait(lambda: isinstance(window.screen_shown, ReconstructionScreen))
+        return list(slider_path.measure(window, n))
+
     for _ in range(turns):
         with slider_path.participant(model, dials) as (session, window):
-            alone += list(slider_path.measure(window, n))
+            alone += measure(window)
         with (
             slider_path.participant(model, dials) as (session, window),
             followed(session, folder),
         ):
-            shared += list(slider_path.measure(window, n))
+            shared += measure(window)
     return {"alone": percentiles(alone), "followed by three": percentiles(shared)}
 
 

@@ -188,6 +188,8 @@ class OpenSession:
     _opened: Recorder | None = None
     _failed: bool = False
     _overhear: Overhear | None = None
+    remote_failed: bool = False
+    """Whether the alarm stands that other computers were cut off."""
 
     def __post_init__(self) -> None:
         # Before any window listens, so that the one change shows consent and recording together.
