@@ -111,8 +111,8 @@ class QuestionnaireScreen(Screen):
             if judged is not None and judged.passed:
                 text, tone = words("item_check_right"), "good"
             elif check is not None and self._task.is_wrong(state, view.item):
-                said = words("item_check_wrong") if settled else words("item_check_again")
-                text, tone = f"{said} {check.feedback}".strip(), "alarm" if settled else "warn"
+                verdict = words("item_check_wrong") if settled else words("item_check_again")
+                text, tone = f"{verdict} {check.feedback}".strip(), "alarm" if settled else "warn"
             if text and text != label.text():
                 self.tell(text)
             label.setText(text)
