@@ -33,8 +33,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -168,8 +168,15 @@ def stage(
             desk.shut()
 
 
-def session(blank_ms: int, busy_ms: float, most: int, *, console: bool = False) -> Spans:
-    """The spans of one session, in ms."""
+def session(
+    blank_ms: int,
+    busy_ms: float,
+    most: int,
+    *,
+    console: bool = False,
+    shared: Callable[[Room], AbstractContextManager[None]] = lambda room: nullcontext(),
+) -> Spans:
+    """The spans of one session, in ms. shared: what goes on with the session meanwhile."""
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
@@ -179,6 +186,7 @@ def session(blank_ms: int, busy_ms: float, most: int, *, console: bool = False) 
     with (
         tempfile.TemporaryDirectory() as folder,
         stage(Path(folder), blank_ms, console=console) as (room, screen),
+        shared(room),
     ):
         origin = room.clock.from_perf_ns(0)
         x11 = QApplication.platformName() == "xcb"

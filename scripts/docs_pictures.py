@@ -81,13 +81,12 @@ def questionnaire(folder: Path) -> QImage:
     from labapp.tasks.questionnaire.machine import Answer
     from scripts.screens_participant import opened
     from tests.helpers.recipes import Recipe
-    from tests.helpers.rooms import skip_to
+    from tests.helpers.rooms import SilentRecorder, skip_to
 
     tutorial = Recipe("own-questionnaire", folder, lambda arguments: "", "tutorials")
     tutorial.write_files()
     study = str(folder / "reliance-study.yaml")
-    with opened(folder / "session", study=study) as (room, window):
-        window.show_recording(True)
+    with opened(folder / "session", study=study, make_recorder=SilentRecorder) as (room, window):
         skip_to(room, "stage-1-reliance")
         for item, value in (("rely", 5), ("wary", 3)):
             room.runner.send(Answer(item, value))
@@ -172,6 +171,7 @@ def judging(folder: Path) -> QImage:
     from labapp.tasks.judging.plan import DISTINCTION, OUTPUT, OUTPUT_CONFIDENCE, SIMILARITY
     from scripts.screens_judging import begun, judge
     from scripts.screens_participant import opened
+    from tests.helpers.rooms import SilentRecorder
 
     shown = (
         ("gradcam-distinction", "GradCAM: which class does the model predict?"),
@@ -183,8 +183,7 @@ def judging(folder: Path) -> QImage:
     )
     made = []
     for (study, caption), given in zip(shown, answers, strict=True):
-        with opened(folder / study, study=study) as (room, window):
-            window.show_recording(True)
+        with opened(folder / study, study=study, make_recorder=SilentRecorder) as (room, window):
             begun(room, window)
             judge(room.runner, given)
             made.append((caption, picture(window)))
@@ -228,7 +227,6 @@ def session(folder: Path) -> QImage:
             room.loaded.study.presentation,
             room.session.give_consent,
         )
-        participant.show_recording(True)
         participant.open_on()
         desk.go_to("stage-2")
         for _ in range(SOLVED):

@@ -188,6 +188,8 @@ class OpenSession:
     _opened: Recorder | None = None
     _failed: bool = False
     _overhear: Overhear | None = None
+    remote_failed: bool = False
+    """Whether the alarm stands that other computers were cut off."""
 
     def __post_init__(self) -> None:
         # Before any window listens, so that the one change shows consent and recording together.
@@ -227,6 +229,8 @@ class OpenSession:
         A microphone that does not open is an alarm; the session goes on without sound where that
         is optional, and is ended where the study requires it.
         """
+        if self.runner.closed:
+            return  # told late
         rests = self.runner.state.pauses.paused
         if self.loaded.study.recording.in_breaks == "stop" and rests and not self.runner.finished:
             self.stop_sound()  # a pause of the recorder: no silence is written in its place

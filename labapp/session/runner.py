@@ -195,6 +195,11 @@ class Runner:
         return self._renderer.ready
 
     @property
+    def closed(self) -> bool:
+        """Whether nothing is stored any more."""
+        return self._closed
+
+    @property
     def finished(self) -> bool:
         return self.state.ended is not None
 

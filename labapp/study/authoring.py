@@ -86,7 +86,7 @@ def new_study(
     for file, content in loaded.files.items():
         if file == loaded.path.name or file in words or file in loaded.fallbacks:
             continue  # words are the program's
-        if file.startswith("instruments/"):
+        if file.startswith("instruments/") and file.endswith(".yaml"):
             content = _instrument_file(file, content, loaded).encode()
         elif file in of_the_original:
             note = f"<!-- Written for {loaded.study.id}: change what is not true of your study. -->"

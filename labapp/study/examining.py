@@ -12,6 +12,7 @@ from labapp.base.documents import (
     LARGEST,
     Located,
     Path_,
+    format_path,
     make_document_error,
     parse_yaml,
     read_yaml,
@@ -19,7 +20,7 @@ from labapp.base.documents import (
 from labapp.base.errors import LabappError, StudyError
 from labapp.base.reading import files as reading
 from labapp.base.reading.values import STEERING, steering_in
-from labapp.study import checks, conditions
+from labapp.study import checks, conditions, media
 from labapp.study.checks import asking_faults
 from labapp.study.flow import items_of, walk_items
 from labapp.study.instruments import Instrument
@@ -127,6 +128,7 @@ def examine(
     texts, instruments = _find_named_files(located, partial.left_out)
     reader.texts(texts)
     reader.instruments(instruments)
+    reader.pictures()
     if not partial.problems:
         reader.check_shipped_names(as_written)
     if factors_known and not partial.left_out:
@@ -402,6 +404,56 @@ class _Reader:
                     f"the questionnaire {instrument!r} has no words in {self.study.language!r}",
                     f"`{_scaffold(self.path)}` writes a copy beside the study, to be translated.",
                 )
+
+    def pictures(self) -> None:
+        """Every picture that texts and questionnaires show, once each."""
+        for name, content in list(self.files.items()):
+            if name.endswith(".md"):
+                text = decode_text(content)
+                for picture in filter(media.is_file, texts.picture_names(text)):
+                    line = texts.line_of(text, f"({picture}")
+                    self._picture(picture, self.places[name], line, f"![]({picture})")
+        for name, instrument in self.parsed.items():
+            file = f"instruments/{name}.yaml"
+            for place, shown in media.pictures_of(instrument):
+                located = parse_yaml(self.places[file], self.files[file])
+                at = located.line(place), format_path(place)
+                self._picture(shown.file, self.places[file], *at)
+
+    def _picture(self, name: str, shown_in: Path, line: int | None, key: str) -> None:
+        """A picture of the study. shown_in: the file that shows it, in a line and under a key."""
+        if name in self.files:
+            return
+
+        def fault(what: str, todo: str) -> None:
+            self.errors.append(StudyError.at(shown_in, line, key, what, todo))
+
+        if Path(name).is_absolute() or PureWindowsPath(name).drive or ".." in Path(name).parts:
+            todo = "Put it into the study's folder, and name it relative to the study file."
+            fault(f"the picture {name!r} is outside the study's folder", todo)
+        elif "\\" in name:
+            fault(f"{name!r} is a path with a backslash", "Write / instead, on Windows too.")
+        else:
+            path = self.places[name] = self._place(name, name)
+            folder = path.parents[len(Path(name).parts) - 1]
+            if not self.recorded and (near := find_misnamed(folder, name)):
+                fault(f"the picture {name!r} is not there", _suggest_renaming(*near)[1])
+                return
+            try:
+                content = reading.content(path, media.LARGEST)
+            except FileNotFoundError:
+                fault(f"the picture {name!r} is not there", f"Put {media.NAMED} at {path}.")
+                return
+            except OSError as error:
+                todo = f"Put {media.NAMED} of at most 20 MB at {path}."
+                fault(f"the picture {name!r} cannot be read ({error.strerror})", todo)
+                return
+            if (wrong := media.find_fault(name, content)) is not None:
+                fault(*wrong)
+                return
+            self.files[name] = content
+            if self.packaged:
+                self.from_package.add(name)
 
     def _read(self, name: str, written: str) -> bytes | None:
         """A file of the study, or a shipped one where it says so; None where it cannot be read."""

@@ -22,7 +22,7 @@ from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Logits, Photo
 from labapp.models.stimuli.masked_pictures import Masking, find_recorded_outputs
 from labapp.record import lsl
-from labapp.study import checks, loading, planner, words
+from labapp.study import checks, loading, media, planner, words
 from labapp.study.allocation import sessions_of, variants
 from labapp.study.checks import uneven
 from labapp.study.conditions import VARIABLE, fill
@@ -214,7 +214,10 @@ def _find_unused_factors(loaded: LoadedStudy) -> Iterator[StudyError]:
     design = loaded.study.design
     read = {name for sheet in loaded.instruments.values() for name in sheet.variables()}
     read |= {
-        name for content in loaded.files.values() for name in names(loading.decode_text(content))
+        name
+        for file, content in loaded.files.items()
+        if not media.is_file(file)
+        for name in names(loading.decode_text(content))
     }
     used = loaded.study.model_dump_json(include={"flow"}, exclude_defaults=True)
     for factor in () if design is None else design.between:
@@ -503,7 +506,7 @@ def _task(
             todo = "Give an item `check: …`, its right answer."
             yield _fault(loaded, (*at, key), what, todo)
         elif (rule.failed_checks_above or 0) >= most:
-            what = f"nobody would fail: attention checks that are asked: {most}"
+            what = f"nobody would fail: checks that are asked: {most}"
             yield _fault(loaded, (*at, key), what, "Give a smaller number.")
         return
     parts = [part for plan in plans for part in plan.parts if part.measures]

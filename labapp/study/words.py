@@ -39,7 +39,7 @@ from labapp.models.stimuli import library
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import ClassWords, ConceptWords
 from labapp.models.stimuli.sources import read as read_set
-from labapp.study import loading
+from labapp.study import loading, media
 from labapp.study.examining import UNTRANSLATED, examine
 from labapp.study.flow import items_of, items_of_tasks
 from labapp.study.instruments.items import USUAL
@@ -401,14 +401,14 @@ def _document(loaded: LoadedStudy, document: str, part: PlannedPart) -> Iterator
     for name, what, todo in _find_unfilled(text, names, f"in the part {part.id!r}"):
         yield StudyError.at(file, texts.line_of(text, name), name, what, todo)
     for picture in texts.picture_names(text):
-        if picture not in part.text_pictures:
+        if picture not in part.text_pictures and not media.is_file(picture):
             known = ", ".join(sorted(part.text_pictures)) or "none"
             yield StudyError.at(
                 file,
                 texts.line_of(text, f"({picture}"),
                 f"![]({picture})",
                 f"there is no such picture in the part {part.id!r}; there are: {known}",
-                "Leave it out: a text shows the pictures of its task, and no files.",
+                "Leave it out, or name a PNG, JPEG or WebP file of the study's folder.",
             )
 
 

@@ -293,7 +293,7 @@ SCORES_REFUSED = [
             "there is: de, en",
         ),
         ("items:\n  - {id: a, text: {english: A}, points: 3, low: x, high: y}", "no language"),
-        ("items:\n  - {id: a, kind: dropdown, text: A}", "'dropdown'"),
+        ("items:\n  - {id: a, kind: pulldown, text: A}", "'pulldown'"),
         ("items:\n  - {id: a, kind: statement, text: A}", "points: missing"),
         ("items:\n  - {id: a, text: A, points: 3, low: x}", "low and high"),
         ("items:\n  - {id: a, text: A, points: 3, labels: [x, y]}", "3 labels"),

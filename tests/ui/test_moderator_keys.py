@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -15,7 +15,7 @@ from labapp.base.clock import FakeClock
 from labapp.record.events import Source
 from labapp.record.events.commands import AddNote, GiveConsent
 from labapp.ui import fitting
-from labapp.ui.moderator.console import LEAST_LINES, SECOND_TICKS, TIMELINE_HEIGHT
+from labapp.ui.moderator.console import LEAST_LINES, ROW_PX, SECOND_TICKS, TIMELINE_HEIGHT
 from labapp.ui.moderator.keys_sheet import name_key
 from tests.helpers.rooms import Room, skip_to
 from tests.helpers.studies import write_study
@@ -150,3 +150,21 @@ def test_notes_and_mirror_have_room_in_every_window(
     assert drawn.width() >= 0.97 * shown.width() or drawn.height() >= 0.97 * shown.height()
     least = {900: 300, 1280: 400, 1366: 500, 1920: 1000}
     assert drawn.width() >= least[size[0]]
+
+
+@pytest.mark.parametrize("size", [(1280, 684), (1280, 720), (1366, 768), fitting.CONSOLE])
+def test_the_part_that_runs_is_seen_in_the_plan(desk: Desk, size: tuple[int, int]) -> None:
+    console = desk.console
+    console.resize(1920, 1080)
+    desk.wait(1)
+    skip_to(desk.room, "stage-2")
+    desk.wait(1)
+    QApplication.processEvents()
+    console.resize(*size)
+    desk.wait(1)
+    QApplication.processEvents()
+    plan = console.plan
+    (row,) = (n for n, view in enumerate(plan.list.views) if view.state == "current")
+    top = plan.list.mapTo(plan._area.viewport(), QPoint(0, row * ROW_PX)).y()
+    assert top >= 0
+    assert top + ROW_PX <= plan._area.viewport().height()

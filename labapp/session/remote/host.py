@@ -34,7 +34,7 @@ from labapp.record.events.commands import (
     Command,
     CorrectNote,
 )
-from labapp.record.events.lifecycle import AlarmRaised
+from labapp.record.events.lifecycle import AlarmCleared, AlarmRaised
 from labapp.record.events.registry import payload_text
 from labapp.record.events.remote import (
     ModeratorChanged,
@@ -67,6 +67,7 @@ LATE_NS = 10 * NS
 it was meant for is over."""
 END_S = 4.0
 """How long the process may take to say goodbye to everybody."""
+FAILED = "remote_failed"
 _WRITTEN = (AddNote, AddFlag, AddDeviation, CorrectNote)
 
 read_process = wire.decoder(wire.FromProcess)
@@ -342,7 +343,8 @@ class RemoteHost:
         if self._closed:
             return
         # The session goes on at its own computer.
-        self._emit(AlarmRaised("remote_failed", "the process that serves other computers ended"))
+        self._emit(AlarmRaised(FAILED, "the process that serves other computers ended"))
+        self._opened.remote_failed = True
         self.close()
         self.listening = Listening(problem="ended")
         self._changed()
@@ -356,6 +358,9 @@ class RemoteHost:
                 self.listening.problem = message.problem
                 if not message.problem:
                     self._told_opened = True
+                    if self._opened.remote_failed:
+                        self._opened.remote_failed = False
+                        self._emit(AlarmCleared(FAILED))
                     self._emit(RemoteOpened(message.port, message.certificate_sha256.hex()))
             case wire.Codes(moderator, observer):
                 self.listening.codes = {"moderator": moderator, "observer": observer}
@@ -379,7 +384,7 @@ class RemoteHost:
         self.members[joined.member] = member
         self._names[joined.member] = joined.name
         self._emit(RemoteJoined(joined.member, joined.name, joined.role, joined.again))
-        # Whoever has the code of a moderator was given it to moderate.
+        # A person who has the code of a moderator was given it to moderate.
         if joined.role == "moderator" and self.moderator == HERE and not joined.again:
             self._hand_to(joined.member, "joined")
         else:

@@ -461,7 +461,7 @@ class SessionServer:
         )
         link.pongs.append(wire.encode(welcome))  # before all else
         link.wake.set()
-        _limit_unsent(socket)
+        _tune(socket)
         before, member.link = member.link, link
         if before is not None:
             before.end()
@@ -547,11 +547,13 @@ def _list_model(model: str) -> list[tuple[Path, int, bytes]]:
     return []
 
 
-def _limit_unsent(socket_: ServerConnection) -> None:
-    option = getattr(socket, "TCP_NOTSENT_LOWAT", None)
-    raw = socket_.transport.get_extra_info("socket")
-    if option is not None and raw is not None:
-        raw.setsockopt(socket.IPPROTO_TCP, option, UNSENT)
+def _tune(connection: ServerConnection) -> None:
+    """Let what is urgent overtake the rest, and a lost packet not slow down those that follow."""
+    raw = connection.transport.get_extra_info("socket")
+    options: dict[str, int | bytes] = {"TCP_NOTSENT_LOWAT": UNSENT, "TCP_CONGESTION": b"bbr"}
+    for name, value in options.items():
+        with suppress(AttributeError, OSError):  # this system has no such option, or no BBR
+            raw.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 class FileList:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeV
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    ConfigDict,
     Field,
     ValidationInfo,
     WithJsonSchema,
@@ -78,6 +79,80 @@ Bounds = tuple[float, float]
 """The lowest and the highest number of an answer; infinite where there is no limit."""
 
 
+def _name_alone(value: Any) -> Any:
+    return {"file": value} if isinstance(value, str) else value
+
+
+def _with_name_alone(schema: dict[str, Any]) -> None:
+    """In a file a picture may be the name of its file alone."""
+    whole = dict(schema)
+    schema.clear()
+    schema["anyOf"] = [{"type": "string"}, whole]
+
+
+def _answer_alone(value: Any) -> Any:
+    return value if isinstance(value, Mapping | Check) else {"right": value, "attempts": 0}
+
+
+def _with_answer_alone(schema: dict[str, Any]) -> None:
+    """In a file an attention check is its right answer alone."""
+    whole = dict(schema)
+    whole["properties"]["attempts"]["minimum"] = 1
+    schema.clear()
+    schema["anyOf"] = [whole["properties"]["right"], whole]
+
+
+class Picture(Strict):
+    """A picture that is shown with an item or an option. In a file it may be its name alone.
+
+    Attributes
+    ----------
+    file : its name in the study's folder, such as `pictures/heatmap.png`: PNG, JPEG or WebP.
+    alt : what it shows, for people who cannot see it.
+    width : in logical pixels; by default as many as the picture has, and never more than there is
+        room for.
+    """
+
+    model_config = ConfigDict(json_schema_extra=_with_name_alone)
+
+    file: SomeWords
+    alt: Words = ""
+    width: int | None = Field(default=None, ge=16, le=2000)
+
+
+Media = Annotated[Picture, BeforeValidator(_name_alone)]
+
+
+class Check(Strict):
+    """A check of an item. In a file an attention check is its right answer alone: nothing tells the
+    participant of it. With more than that it is a comprehension check: the answer is judged as the
+    participant goes on, a wrong one can be changed as often as there are attempts, and then the
+    right ones can no longer be changed.
+
+    Attributes
+    ----------
+    right : the right answer, or the list of right ones; of `choices` all that are to be chosen.
+    attempts : how often the participant may answer; 1 by default.
+    feedback : what is shown with a wrong answer, such as where the right one can be found.
+    repeat : whether a wrong answer leads back to the first page of the questionnaire, as long as an
+        attempt is left, so that the text there is read again.
+    failed : what happens after the last wrong answer: the session goes on (`go_on`), or it ends
+        (`end`). Whoever failed is left out of the analysis by `failed_checks_above` of a rule of
+        `exclude`.
+    """
+
+    model_config = ConfigDict(json_schema_extra=_with_answer_alone)
+
+    right: tuple[Value, ...] | Value
+    attempts: int = Field(default=1, ge=0, le=20)
+    feedback: Words = ""
+    repeat: bool = False
+    failed: Literal["go_on", "end"] = "go_on"
+
+
+Checked = Annotated[Check, BeforeValidator(_answer_alone)]
+
+
 class Option(Strict):
     """One of the answers to choose from.
 
@@ -87,12 +162,14 @@ class Option(Strict):
     text : what the participant reads.
     describe : whether it takes a text in one's own words.
     alone : whether taking it takes the others away.
+    media : a picture that is shown with it.
     """
 
     id: str = Field(pattern=WORD)
     text: SomeWords
     describe: bool = False
     alone: bool = False
+    media: Media | None = None
 
 
 def _distinct(options: tuple[Option, ...]) -> tuple[Option, ...]:
@@ -120,6 +197,7 @@ class Item(Strict):
     name : a short heading above the words, and what the item is called where something is said
         about it.
     text : the question or statement; like all words a text, or texts by language: `{en: …, de: …}`.
+    media : a picture that is shown with it.
     required : whether the participant must answer to go on.
     repeat : `stages` asks the item once for each stage of the study, with `{stage}` in its words
         and `_1`, `_2` … behind its id.
@@ -128,8 +206,9 @@ class Item(Strict):
     only_if : for whom it is asked: items above it by id, items of earlier questionnaires as
         `questionnaire.item`, and variables of the study's design or assignment, each with the
         answer or value, or the list of them, for which it is asked: `{used: often}`.
-    right : makes it an attention check, which is told as passed or failed and is in no score: its
-        right answer, or the list of right ones; of `choices` all that are to be chosen.
+    checked : makes it an attention check, which is told as passed or failed and is in no score: its
+        right answer, or the list of right ones; of `choices` all that are to be chosen. With
+        `{right: …, attempts: …}` it is a comprehension check (`Check`).
     """
 
     own_words: ClassVar[frozenset[str]] = frozenset()
@@ -153,11 +232,26 @@ class Item(Strict):
     id: str = Field(pattern=WORD)
     name: Words = ""
     text: Words = ""
+    media: Media | None = None
     required: bool = True
     repeat: Literal["stages"] | None = None
     identifying: bool | None = None
     only_if: OnlyIf = Field(default_factory=dict)
-    right: tuple[Value, ...] | Value | None = Field(default=None, alias="check")
+    checked: Checked | None = Field(default=None, alias="check")
+
+    @property
+    def right(self) -> tuple[Value, ...] | Value | None:
+        """The right answers of a check; None where it is none."""
+        return None if self.checked is None else self.checked.right
+
+    @property
+    def comprehension(self) -> Check | None:
+        """The comprehension check that it is; None where it is none."""
+        return None if self.checked is None or not self.checked.attempts else self.checked
+
+    def is_right(self, value: Any) -> bool:
+        """Whether a stored answer passes the check."""
+        return self.cells(value).get("") in self.right_cells()
 
     def values(self, value: Any) -> tuple[Value, ...]:
         """A stored answer as conditions name it; nothing where it says nothing."""

@@ -40,7 +40,7 @@ class ConsentScreen(Screen):
         super().__init__(session, part)
         words = session.words
         self._part = part
-        self.text = MarkdownView()
+        self.text = MarkdownView(session.study_picture)
         behind = announce_interview(
             words,
             part.items,

@@ -19,7 +19,7 @@ class InterviewScreen(Screen):
 
     def __init__(self, session: SessionView, part: InterviewPart) -> None:
         super().__init__(session, part)
-        self.text = MarkdownView()
+        self.text = MarkdownView(session.study_picture)
         self.text.show_text("\n\n".join(session.pages(part.document, {})))
         self.mark = RecordingMark(session.palette)
         self.announcement, self.how = PlainLabel(), PlainLabel()

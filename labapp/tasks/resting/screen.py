@@ -28,7 +28,7 @@ class BreakScreen(Screen):
         super().__init__(session, part)
         self._part = part
         self._left_s = ceil(part.at_least_s)
-        self.text = MarkdownView()
+        self.text = MarkdownView(session.study_picture)
         self.sound = PlainLabel()
         self.sound.setProperty("role", "secondary")
         self.sound.setWordWrap(True)

@@ -71,7 +71,7 @@ class SurveyScreen(Screen):
         super().__init__(session, part)
         words = session.words
         self._part = part
-        self.text = MarkdownView()
+        self.text = MarkdownView(session.study_picture)
         self.text.show_text("\n\n".join(session.pages(part.document, {})))
         self.open = Button(words("survey_open"), "primary")
         self.open.clicked.connect(self._open)

@@ -856,6 +856,8 @@ class PlanPanel(bits.Card):
         head = bits.row(None, theme.SPACE_S, (theme.SPACE_S, 0, theme.SPACE_S, 0))
         bits.fill(self.body, bits.fill(head, title, 1, self.length), self._area)
         self._current = -1
+        # Where the list gets more or less room, too.
+        self._area.verticalScrollBar().rangeChanged.connect(lambda *_: self._show_current())
 
     def show_length(self, minutes: int | None, state: ConsoleState, now_ns: int) -> None:
         """Say how much is left of the planned length of the session; nothing without one."""
@@ -871,4 +873,9 @@ class PlanPanel(bits.Card):
         current = next((i for i, view in enumerate(views) if view.state == "current"), -1)
         if current not in (-1, self._current):
             self._current = current
-            self._area.ensureVisible(0, current * ROW_PX + ROW_PX // 2, 0, 2 * ROW_PX)
+            self._show_current()
+
+    def _show_current(self) -> None:
+        """Scroll to the part that runs, with a part after it where there is room for more."""
+        around = ROW_PX if self._area.viewport().height() < FEWEST_ROWS * ROW_PX else 2 * ROW_PX
+        self._area.ensureVisible(0, self._current * ROW_PX + ROW_PX // 2, 0, around)

@@ -634,7 +634,7 @@ class PagedScreen(Screen):
         self._stage = stage
         self._last_words = last_words
         self._page = -1
-        self.text = MarkdownView()
+        self.text = MarkdownView(session.study_picture)
 
     def render_state(self) -> None:
         if self.state.page == self._page:

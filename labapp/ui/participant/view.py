@@ -26,6 +26,7 @@ from labapp.record.events.look import LAYOUT, Look
 from labapp.record.events.registry import Pauses
 from labapp.record.events.voice import SoundNow
 from labapp.session.machine import PartRecord, SessionMachine, SessionState
+from labapp.study import media
 from labapp.study.consent import Asked, Use
 from labapp.study.loading import LoadedStudy
 from labapp.study.plugins import texts
@@ -283,6 +284,11 @@ class SessionView:
     def result_values(self) -> dict[str, str]:
         """What texts may say in braces of how the parts before this one went."""
         return self.source.machine.result_values(self.source.state, self.words)
+
+    def study_picture(self, name: str) -> bytes | None:
+        """A picture of the study's folder that a text, an item or an option shows; None for what
+        is none."""
+        return self.loaded.files.get(name) if media.is_file(name) else None
 
     def pages(self, document: str, values: dict[str, str]) -> list[str]:
         """The pages of one of the study's texts, with values (numbers) filled in."""

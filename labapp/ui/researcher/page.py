@@ -182,8 +182,11 @@ class ResearcherPage(QWidget):
 
     def _left(self) -> QWidget:
         card = bits.Card()
+        top = bits.row(None, theme.SPACE_S)
+        # At the top, as the title of the other card.
         title = bits.ElidedLabel(tr("tab.sessions"), "title")
-        top = bits.fill(bits.row(None, theme.SPACE_S), (title, 1), self.more)
+        top.addWidget(title, 1, Qt.AlignmentFlag.AlignTop)
+        top.addWidget(self.more)
         head = bits.fill(QHBoxLayout(), (self.study, 1), self.count)
         bits.fill(card.body, top, head, (self.sessions, 1), self.about)
         boxes, buttons = (

@@ -48,6 +48,7 @@ from labapp.ui.widgets.painting import (
     pen,
     smooth,
 )
+from labapp.ui.widgets.study_picture import scaled, size_of
 
 COMMANDS = (
     Qt.KeyboardModifier.ControlModifier
@@ -357,6 +358,8 @@ class Choice(Group):
 
 
 MARK = 20.0
+WIDEST_OPTION = 320
+"""Logical pixels of a picture of an option."""
 _LEFT = theme.SPACE_XS + round(MARK) + theme.SPACE_S
 _WRAPPED = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -376,12 +379,13 @@ def paint_marked(
     strong: bool,
     right: int,
     mark: str = "",
+    above: int = 0,
 ) -> None:
     """A mark and the words of a button. strong: with a strong rim; right: room behind the words;
-    mark: a number in the mark, instead of a tick."""
+    mark: a number in the mark, instead of a tick; above: room above both."""
     painter = smooth(button)
     on = button.isChecked()
-    box = QRectF(theme.SPACE_XS, (button.height() - MARK) / 2, MARK, MARK)
+    box = QRectF(theme.SPACE_XS, above + (button.height() - above - MARK) / 2, MARK, MARK)
     painter.setPen(pen(p.accent if on or strong else p.secondary, 1.6))
     painter.setBrush(brush(p.accent if on else p.card))
     if square:
@@ -401,7 +405,7 @@ def paint_marked(
         painter.drawEllipse(box.center(), 4.0, 4.0)
     painter.setFont(font())
     painter.setPen(color(p.ink))
-    words = QRect(_LEFT, 0, button.width() - _LEFT - right, button.height())
+    words = QRect(_LEFT, above, button.width() - _LEFT - right, button.height() - above)
     painter.drawText(words, int(_WRAPPED), button.accessibleName())
     if button.hasFocus():
         draw_focus_ring(painter, QRectF(button.rect()), theme.RADIUS, p.accent)
@@ -422,21 +426,57 @@ class MarkedOption(Option):
         self._colors, self._square = palette, several
         self.setSizePolicy(high_for_width(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed))
 
+    def show_picture(self, content: bytes, width: int | None) -> None:
+        """Show a picture above the words, which must not be wider than an option can be."""
+        self._picture = content
+        self._room = size_of(content, width, WIDEST_OPTION)
+        self.updateGeometry()
+
+    @property
+    def _above(self) -> int:
+        """Logical pixels that the picture takes above the words."""
+        return 0 if self._picture is None else self._room.height() + theme.SPACE_XS
+
     def heightForWidth(self, width: int) -> int:
-        return height_of(self.accessibleName(), width, theme.SPACE_S, theme.SPACE_XS)
+        words = height_of(self.accessibleName(), width, theme.SPACE_S, theme.SPACE_XS)
+        return words + self._above
 
     def sizeHint(self) -> QSize:
         words = round(metrics().horizontalAdvance(self.accessibleName()))
-        return QSize(max(_LEFT + words + theme.SPACE_S + 2, self.minimumWidth()), self._low)
+        needed = max(_LEFT + words + theme.SPACE_S + 2, self.minimumWidth())
+        if self._picture is None:
+            return QSize(needed, self._low)
+        width = _LEFT + self._room.width() + theme.SPACE_S
+        return QSize(width, self.heightForWidth(width))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(80, self._low)
 
     _low = theme.TARGET_HEIGHT
+    _picture: bytes | None = None
+    _room = QSize()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         strong = self.choice.pointed is self
-        paint_marked(self, self._colors, square=self._square, strong=strong, right=theme.SPACE_XS)
+        paint_marked(
+            self,
+            self._colors,
+            square=self._square,
+            strong=strong,
+            right=theme.SPACE_XS,
+            mark=self.place,
+            above=self._above,
+        )
+        if self._picture is not None:
+            painter = QPainter(self)
+            width = min(self._room.width(), self.width() - _LEFT)
+            height = round(width * self._room.height() / self._room.width())
+            box = QRectF(_LEFT, theme.SPACE_XS / 2, width, height)
+            painter.drawImage(box, scaled(self._picture, width, self.devicePixelRatioF()))
+            painter.end()
+
+    place = ""
+    """A number in the mark, instead of a tick."""
 
 
 class OptionList(Choice):
@@ -463,6 +503,14 @@ class OptionList(Choice):
         self.show_options(texts)
         for option in self.options:
             option.setMinimumWidth(least_width)
+
+    def show_pictures(self, pictures: Iterable[tuple[bytes | None, str, int | None]]) -> None:
+        """Pictures of the options: each its content, what it shows, and its width."""
+        for option, (content, alt, width) in zip(self.options, pictures, strict=True):
+            if content is not None:
+                assert isinstance(option, MarkedOption)
+                option.show_picture(content, width)
+                option.setAccessibleDescription(alt)
 
     def make_option(self) -> Option:
         option = MarkedOption(self, self._colors, several=self._several)

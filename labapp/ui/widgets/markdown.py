@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
 
-from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt, QUrl
 from PySide6.QtGui import (
     QFont,
     QResizeEvent,
@@ -19,9 +20,11 @@ from PySide6.QtWidgets import QSizePolicy, QTextBrowser
 
 from labapp.ui import theme
 from labapp.ui.widgets.painting import metrics
+from labapp.ui.widgets.study_picture import scaled, size_of
 
 LINE_CHARACTERS = 70
 LINE_HEIGHT = 140.0
+NO_WORDS = "\N{NO-BREAK SPACE}"
 
 
 def text_width() -> int:
@@ -34,14 +37,18 @@ def read(document: QTextDocument, markdown: str) -> None:
     """Fill a document with Markdown. HTML in it is text like any other: `<b>` is shown as it
     stands."""
     features = QTextDocument.MarkdownFeature
+    # Qt leaves out a picture without words.
+    markdown = markdown.replace("![](", f"![{NO_WORDS}](")
     document.setMarkdown(markdown, features.MarkdownDialectGitHub | features.MarkdownNoHTML)
 
 
 class MarkdownView(QTextBrowser):
     """As high as its text where there is room; else it scrolls, and then Tab reaches it."""
 
-    def __init__(self) -> None:
+    def __init__(self, pictures: Callable[[str], bytes | None] = lambda name: None) -> None:
+        """pictures: gives the content of a picture that the text names."""
         super().__init__()
+        self.pictures = pictures
         self._text = ""
         self._scrolls = False
         self._measured = (0, 0)
@@ -63,9 +70,9 @@ class MarkdownView(QTextBrowser):
         self._text = markdown
         read(self.document(), markdown)
         self._style()
+        self._size_pictures()
         # Its cursor went to the end with the text, and Qt scrolls to it when it is shown first.
         self.setTextCursor(QTextCursor(self.document()))
-        self.setAccessibleName(self.document().begin().text())
         self._measured = (0, 0)
         self.verticalScrollBar().setValue(0)
         self._fit()
@@ -96,6 +103,48 @@ class MarkdownView(QTextBrowser):
                 cursor.setCharFormat(form)
             block = block.next()
             first = False
+
+    def _size_pictures(self) -> None:
+        """Give pictures their sizes, `![words](name "320")` the width that it states, and say them
+        and the first line to people who cannot see them."""
+        document = self.document()
+        images = []
+        block = document.begin()
+        while block.isValid():
+            at = block.begin()
+            while not at.atEnd():
+                if at.fragment().charFormat().isImageFormat():
+                    images.append(at.fragment())
+                at += 1
+            block = block.next()
+        alts = []
+        for fragment in images:
+            image = fragment.charFormat().toImageFormat()
+            name = image.name()
+            alts.append(image.stringProperty(QTextFormat.Property.ImageAltText).strip())
+            if (content := self.pictures(name)) is None:
+                continue
+            stated = image.stringProperty(QTextFormat.Property.ImageTitle)
+            width = int(stated) if stated.isdecimal() and int(stated) else None
+            size = size_of(content, width, text_width())
+            image.setWidth(size.width())
+            image.setHeight(size.height())
+            image.setName(f"{name}#{size.width()}")
+            picture = scaled(content, size.width(), self.devicePixelRatioF())
+            kind = QTextDocument.ResourceType.ImageResource.value
+            document.addResource(kind, QUrl(image.name()), picture)
+            cursor = QTextCursor(document)
+            cursor.setPosition(fragment.position())
+            end = fragment.position() + fragment.length()
+            cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+            cursor.setCharFormat(image)
+            # The room between lines is a share of their height: below a picture it would be wide.
+            shape = QTextBlockFormat(cursor.blockFormat())
+            shape.setLineHeight(0, QTextBlockFormat.LineHeightTypes.SingleHeight.value)
+            cursor.setBlockFormat(shape)
+        first = document.begin().text().replace("\ufffc", "").strip()
+        self.setAccessibleName(first or next(iter(alts), ""))
+        self.setAccessibleDescription("; ".join(filter(None, alts)))
 
     def height_for(self, width: int) -> int:
         """Logical pixels that the text and the room of its focus ring take at a width.

@@ -416,8 +416,10 @@ def test_the_process_is_killed_and_the_session_goes_on(share: Share) -> None:
     assert shared.host.members == {}
     shared.runner.send(AddNote("on we go", 0))
     assert notes(shared) == ["on we go"]
+    assert not shared.payloads("alarm.cleared")
     again = shared.share()
     assert again.listening.codes
+    assert shared.payloads("alarm.cleared") == [{"code": "remote_failed"}]
     shared.run(lambda: anna.states[-1].state == "broken")
     ben = shared.join("Ben")
     shared.run(lambda: shared.reached(ben))

@@ -7,7 +7,12 @@ from typing import Any
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from labapp.study.instruments.kinds.best_worst import ENDS, BestWorst
-from labapp.tasks.questionnaire.screen.kinds.view import ItemView, make_label
+from labapp.tasks.questionnaire.screen.kinds.view import (
+    ItemView,
+    Pictures,
+    make_label,
+    option_pictures,
+)
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.choice import OptionList
@@ -20,6 +25,7 @@ class BestWorstView(ItemView):
 
     def __init__(self, item: BestWorst, words: Strings, palette: theme.Palette) -> None:
         super().__init__(item, words)
+        self._options = item.options
         self._ids = [option.id for option in item.options]
         self._value: dict[str, str] = {}
         self.groups: dict[str, OptionList] = {}
@@ -46,6 +52,12 @@ class BestWorstView(ItemView):
         others = {at: chosen for at, chosen in self._value.items() if chosen != option}
         given_back = self._value.get(end) == option
         self.answered.emit(others if given_back else {**others, end: option})
+
+    def show_pictures(self, pictures: Pictures) -> None:
+        super().show_pictures(pictures)
+        options = self._options
+        for group in self.groups.values():
+            group.show_pictures(option_pictures(options, pictures))
 
     def show_value(self, value: Any) -> None:
         self._value = dict(value or {})

@@ -8,7 +8,13 @@ from PySide6.QtWidgets import QWidget
 
 from labapp.study.instruments import Choice, Choices
 from labapp.study.instruments.items import DESCRIBED_LONGEST
-from labapp.tasks.questionnaire.screen.kinds.view import ItemView, make_mark, show_mark
+from labapp.tasks.questionnaire.screen.kinds.view import (
+    ItemView,
+    Pictures,
+    make_mark,
+    option_pictures,
+    show_mark,
+)
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.choice import OptionList
@@ -78,6 +84,11 @@ class ChoiceView(ItemView):
         if self._own in chosen:
             value["described"] = described
         return value
+
+    def show_pictures(self, pictures: Pictures) -> None:
+        super().show_pictures(pictures)
+        options = self.choice.options
+        self.group.show_pictures(option_pictures(options, pictures))
 
     def show_value(self, value: Any) -> None:
         self._value = dict(value) if value is not None else {"chosen": ()}

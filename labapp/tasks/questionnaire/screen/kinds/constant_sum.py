@@ -22,7 +22,7 @@ class ConstantSumView(ItemView):
 
     def __init__(self, item: ConstantSum, words: Strings, palette: theme.Palette) -> None:
         super().__init__(item, words)
-        self.shared, self._strings = item, words
+        self.shared, self._words = item, words
         self._value: dict[str, int] = {}
         self.fields: dict[str, TextField] = {}
         grid = QGridLayout()
@@ -66,9 +66,10 @@ class ConstantSumView(ItemView):
     def show_value(self, value: Any) -> None:
         self._value = dict(value or {})
         total = sum(self._value.values())
-        key = "sum_left" if total <= self.shared.total else "sum_over"
-        by = abs(self.shared.total - total)
-        text = self._strings(key, sum=total, total=self.shared.total, by=by)
+        left = self.shared.total - total
+        shown = {"sum": total, "total": self.shared.total, "by": abs(left)}
+        words = self._words
+        text = words("item_sum_left", **shown) if left >= 0 else words("item_sum_over", **shown)
         if self.left.text() != text:
             self.left.setText(text)
         restyle(self.left, "tone", "warn" if total > self.shared.total else "")

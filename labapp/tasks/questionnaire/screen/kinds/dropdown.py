@@ -26,7 +26,7 @@ class DropdownView(ItemView):
 
     def __init__(self, item: Dropdown, words: Strings, palette: theme.Palette) -> None:
         super().__init__(item, words)
-        self.choice, self._strings = item, words
+        self.choice, self._words = item, words
         self._chosen: str | None = None
         self._shown: list[str] | None = None
         self._texts = {option.id: option.text for option in item.options}
@@ -35,7 +35,7 @@ class DropdownView(ItemView):
         )
         self.field.setFixedWidth(FIELD_WIDTH)
         edit = self.field.edit
-        edit.setPlaceholderText(words("dropdown_search"))
+        edit.setPlaceholderText(words("item_search"))
         edit.textChanged.connect(self._search)
         edit.returnPressed.connect(self._take_first)  # type: ignore[union-attr]
         self.group = OptionList([], palette, item.title)
@@ -63,10 +63,10 @@ class DropdownView(ItemView):
         at = self._shown.index(self._chosen) if self._chosen in self._shown else None
         self.group.show_index(at)
         more = len(matching) - len(shown)
-        note = self._strings("dropdown_more", n=more) if typed and more else ""
-        note = self._strings("dropdown_none") if typed and not matching else note
+        note = self._words("item_search_more", n=more) if typed and more else ""
+        note = self._words("item_search_none") if typed and not matching else note
         if not typed and not self._chosen:
-            note = self._strings("dropdown_all", n=len(self._texts))
+            note = self._words("item_search_all", n=len(self._texts))
         self.note.setText(note)
         self.field.edit.setAccessibleDescription(note or self._texts.get(self._chosen or "", ""))
 

@@ -5,33 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from labapp.study.instruments.kinds.ranking import Ranking
-from labapp.tasks.questionnaire.screen.kinds.view import ItemView, make_label
+from labapp.tasks.questionnaire.screen.kinds.view import (
+    ItemView,
+    Pictures,
+    make_label,
+    option_pictures,
+)
 from labapp.ui import theme
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.choice import MarkedOption, Option, OptionList, paint_marked
-
-
-class _PlacedOption(MarkedOption):
-    """An option with its place instead of a tick."""
-
-    place = ""
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        strong = self.choice.pointed is self
-        paint_marked(
-            self, self._colors, square=True, strong=strong, right=theme.SPACE_XS, mark=self.place
-        )
-
-
-class _Places(OptionList):
-    def make_option(self) -> Option:
-        option = _PlacedOption(self, self._colors, several=self._several)
-        self.flow.addWidget(option)
-        return option
+from labapp.ui.widgets.choice import MarkedOption, OptionList
 
 
 class RankingView(ItemView):
@@ -40,17 +25,18 @@ class RankingView(ItemView):
 
     def __init__(self, item: Ranking, words: Strings, palette: theme.Palette) -> None:
         super().__init__(item, words)
+        self._options = item.options
         self._ids = [option.id for option in item.options]
         self._value: dict[str, int] = {}
-        self._strings = words
-        self.group = _Places(
+        self._words = words
+        self.group = OptionList(
             [option.text for option in item.options], palette, item.title, several=True
         )
         self.group.chosen.connect(lambda index, _device: self._choose(self._ids[index]))
-        self.group.setAccessibleDescription(words("ranking_how"))
+        self.group.setAccessibleDescription(words("item_ranking"))
         column = QVBoxLayout()
         column.setSpacing(theme.SPACE_XS)
-        column.addWidget(make_label(words("ranking_how"), "secondary"))
+        column.addWidget(make_label(words("item_ranking"), "secondary"))
         column.addWidget(self.group)
         self.row_layout.addLayout(column, 1)
 
@@ -62,16 +48,19 @@ class RankingView(ItemView):
     def _place(self, order: Sequence[str]) -> None:
         self.answered.emit({option: place for place, option in enumerate(order, start=1)})
 
+    def show_pictures(self, pictures: Pictures) -> None:
+        super().show_pictures(pictures)
+        options = self._options
+        self.group.show_pictures(option_pictures(options, pictures))
+
     def show_value(self, value: Any) -> None:
         self._value = dict(sorted((value or {}).items(), key=lambda placed: placed[1]))
         for name, option in zip(self._ids, self.group.options, strict=True):
-            assert isinstance(option, _PlacedOption)
+            assert isinstance(option, MarkedOption)
             place = self._value.get(name)
             option.place = "" if place is None else str(place)
             option.setAccessibleDescription(
-                ""
-                if place is None
-                else self._strings("ranking_place", number=place, all=len(self._ids))
+                "" if place is None else self._words("item_place", number=place, all=len(self._ids))
             )
             option.update()
         self.group.show_taken([self._ids.index(name) for name in self._value])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from datetime import date
-from math import inf
+from math import isinf
 from typing import Any
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
@@ -28,7 +27,7 @@ class TypedView(ItemView):
 
     def __init__(self, item: Typed, words: Strings, palette: theme.Palette) -> None:
         super().__init__(item, words)
-        self.typed, self._strings = item, words
+        self.typed, self._words = item, words
         self.field = TextField(
             item.title, longest=TYPED_LONGEST, too_long=words("text_limit", n=TYPED_LONGEST)
         )
@@ -60,6 +59,15 @@ class TypedView(ItemView):
     def words_of(self, value: Any) -> str:
         """An answer as the field shows it."""
 
+    def within(self, kind: str, low: str, high: str) -> str:
+        """What can be given: of what kind, and from and to what; empty for no limit."""
+        words = self._words
+        if low and high:
+            return words("item_from_to", kind=kind, low=low, high=high)
+        if low:
+            return words("item_from", kind=kind, low=low)
+        return words("item_up_to", kind=kind, high=high) if high else kind
+
     def show_value(self, value: Any) -> None:
         wrong = isinstance(value, Mapping) and bool(value["typed"])
         text = value["typed"] if isinstance(value, Mapping) else ""
@@ -67,7 +75,7 @@ class TypedView(ItemView):
         restyle(self.hint, "tone", "warn" if wrong else "")
         allowed = " ".join(filter(None, (self.unit(), self.allowed())))
         self.field.edit.setAccessibleDescription(
-            self._strings("cannot_be_read", allowed=allowed) if wrong else allowed
+            self._words("item_unread", allowed=allowed) if wrong else allowed
         )
 
     def uncommitted(self) -> Any:
@@ -85,18 +93,17 @@ class NumberView(TypedView):
         return self.typed.unit
 
     def words_of(self, value: Any) -> str:
-        return self.typed.shown(value).replace(".", self._strings("decimal_point"))
+        return self.typed.shown(value).replace(".", self._words("decimal_mark"))
 
     def allowed(self) -> str:
-        item, words = self.typed, self._strings
-        low, high = item.bounds()
-        shown = {
-            "low": "" if low == -inf else self.words_of(low if item.decimals else int(low)),
-            "high": "" if high == inf else self.words_of(high if item.decimals else int(high)),
-        }
-        ends = "_".join(name for name, end in shown.items() if end) or "any"
-        kind = "number" if item.decimals else "whole"
-        return words(f"{kind}_{ends}", **shown)
+        item, words = self.typed, self._words
+        ends = (None if isinf(end) else end for end in item.bounds())
+        low, high = (
+            "" if end is None else self.words_of(end if item.decimals else int(end)) for end in ends
+        )
+        return self.within(
+            words("item_number") if item.decimals else words("item_whole"), low, high
+        )
 
 
 class DateView(TypedView):
@@ -104,13 +111,9 @@ class DateView(TypedView):
 
     def words_of(self, value: Any) -> str:
         year, month, day = str(value).split("-")
-        return self._strings("date_shown", year=year, month=month, day=day)
+        return self._words("item_date_shown", year=year, month=month, day=day)
 
     def allowed(self) -> str:
-        item, words = self.typed, self._strings
-        shown = {
-            name: self.words_of(end.isoformat()) if isinstance(end, date) else ""
-            for name, end in (("earliest", item.earliest), ("latest", item.latest))
-        }
-        ends = "_".join(name for name, end in shown.items() if end) or "any"
-        return words(f"date_{ends}", **shown)
+        ends = (self.typed.earliest, self.typed.latest)
+        low, high = ("" if end is None else self.words_of(end.isoformat()) for end in ends)
+        return self.within(self._words("item_date"), low, high)

@@ -3,22 +3,47 @@ right."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from labapp.study.instruments import Item
+from labapp.study.instruments import Item, Option
+from labapp.study.instruments.items import Picture
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.markdown import text_width
 from labapp.ui.widgets.painting import restyle
+from labapp.ui.widgets.study_picture import StudyPicture, size_of
 
 WORDS_WIDTH = 340
 TABLE_WORDS_WIDTH = 520
+WIDEST_PICTURE = 760
+"""As wide as the narrowest window leaves room for."""
 MARK = "▸"
 MARK_WIDTH = theme.SPACE_L
+
+
+Pictures = Callable[[str], bytes | None]
+"""Gives the content of a picture by its name in the study's folder."""
+
+
+def no_pictures(name: str) -> bytes | None:
+    """Where there are none."""
+    return None
+
+
+def option_pictures(
+    options: Sequence[Option], pictures: Pictures
+) -> list[tuple[bytes | None, str, int | None]]:
+    """The pictures of options, as their widgets take them."""
+    shown = [option.media for option in options]
+    return [
+        (None, "", None) if each is None else (pictures(each.file), each.alt, each.width)
+        for each in shown
+    ]
 
 
 class ItemWords(QWidget):
@@ -35,12 +60,23 @@ class ItemWords(QWidget):
         words.addWidget(self._head)
         for line in more:
             words.addWidget(make_label(line, "secondary"))
+        self._column = words
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(words, 1)
         self.setFixedWidth(width)
+
+    def add_picture(self, content: bytes, picture: Picture) -> None:
+        """Show a picture below the words, and become wider for one that needs it."""
+        width = size_of(content, picture.width, WIDEST_PICTURE).width()
+        self._column.addSpacing(theme.SPACE_XS)
+        shown = StudyPicture(content, picture.alt, picture.width, WIDEST_PICTURE)
+        self._column.addWidget(shown, 0, Qt.AlignmentFlag.AlignLeft)
+        if width + MARK_WIDTH > self.maximumWidth():
+            self.setMinimumWidth(min(self.minimumWidth(), text_width()))
+            self.setMaximumWidth(width + MARK_WIDTH)
 
     def mark_missing(self, missing: bool) -> None:
         """Tell, by tone and a mark, that this item still needs an answer."""
@@ -68,6 +104,22 @@ class ItemView(QWidget):
         self.row_layout.setSpacing(theme.SPACE_XXL)
         if self.words is not None:
             self.row_layout.addWidget(self.words, 0, Qt.AlignmentFlag.AlignVCenter)
+
+    def show_pictures(self, pictures: Pictures) -> None:
+        """Show the item's picture: below its words, and above the answer where it is wide."""
+        media = self.item.media
+        content = None if media is None else pictures(media.file)
+        if media is None or content is None:
+            return
+        if self.words is None:
+            shown = StudyPicture(content, media.alt, media.width, WORDS_WIDTH)
+            self.row_layout.insertWidget(0, shown)
+            return
+        before = self.words.maximumWidth()
+        self.words.add_picture(content, media)
+        if self.words.maximumWidth() > before:
+            self.row_layout.setDirection(QBoxLayout.Direction.TopToBottom)
+            self.row_layout.setSpacing(theme.SPACE_S)
 
     def show_as(self, *, published: bool, layout: int) -> None:
         """Look as in a published study or improved, in a layout of `labapp.record.events.look`."""

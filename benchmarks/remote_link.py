@@ -1,0 +1,634 @@
+"""How a session is followed from other computers over a network that delays and loses packets.
+
+    python -m benchmarks.remote_link [--seconds 90] [--delay-ms 50] [--loss 0.02] [--slider 600]
+        [--turns 3] [--congestion cubic] [--json FILE]
+
+Two network namespaces stand for two computers. Two TUN devices join them; a relay reads packets
+from each, holds them for the delay and leaves some out, in both directions. It needs root and
+/dev/net/tun: without them the result says why nothing was measured.
+
+In the one namespace a session of the quick start is taken by a simulated participant, with a voice
+in packets of 20 ms; a moderator and two observers follow it from the other. Both have one clock,
+so that every time is compared with the truth.
+
+* screen: from an event's time to its being folded at the other computer;
+* voice: from the last frame of a packet to its sound in the hands of the other computer's program,
+  and to its being heard: a loudspeaker of a private PulseAudio, as `voice.VoicePlayer` plays it;
+* clock: the error that the other computer states, and the true one;
+* slider, stimulus: benchmarks/slider_path.py and benchmarks/stimulus_timing.py in the session's
+  program, alone and while a moderator and two observers follow it, in turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import queue
+import random
+import select
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+if TYPE_CHECKING:
+    from labapp.session.opening import OpenSession
+    from labapp.session.remote.host import RemoteHost
+    from labapp.ui.participant.window import ParticipantWindow
+
+SESSION, OTHERS = "labapp-session", "labapp-others"
+ADDRESSES = {SESSION: "10.77.0.1", OTHERS: "10.77.0.2"}
+PACKET_S = 0.02
+RATE = 16_000
+"""Sent as it is: so the number of a packet can be written into its sound."""
+HEAD = struct.Struct("<HHH")
+MARK, BASE = 77, 100
+"""How a packet's number is written, so softly that a pause stays one."""
+PEOPLE = (("Anna", "moderator"), ("Ben", "observer"), ("Cleo", "observer"))
+WARM_UP_S = 8.0
+"""What comes before is not counted: files are sent, a loudspeaker opened."""
+Percentiles = dict[str, float]
+
+
+# --- the network ----------------------------------------------------------------------------------
+
+
+def why_not() -> str:
+    """Why namespaces cannot be made here, or empty."""
+    if sys.platform != "linux":
+        return "there are no network namespaces on this system"
+    if os.geteuid() != 0:
+        return "only root may make network namespaces"
+    if not Path("/dev/net/tun").exists():
+        return "there is no /dev/net/tun"
+    try:
+        ip("netns", "add", f"{SESSION}-try")
+        ip("netns", "del", f"{SESSION}-try")
+    except (OSError, subprocess.CalledProcessError) as error:
+        return f"network namespaces cannot be made ({error})"
+    return ""
+
+
+def ip(*words: str) -> None:
+    subprocess.run(["ip", *words], check=True, capture_output=True, timeout=20)
+
+
+def open_tun(name: str) -> int:
+    """A TUN device; its packets are read from and written to the file."""
+    import fcntl
+
+    descriptor = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+    tun_without_header = 0x0001 | 0x1000
+    fcntl.ioctl(descriptor, 0x400454CA, struct.pack("16sH", name.encode(), tun_without_header))
+    return descriptor
+
+
+def relay(descriptors: list[int], delay_s: float, loss: float) -> None:
+    """Carry packets between two TUN devices until the process is ended."""
+    rng, held = random.Random(1), [[], []]  # type: ignore[var-annotated]
+    while True:
+        due = min((packets[0][0] for packets in held if packets), default=None)
+        wait_s = None if due is None else max(0.0, due - time.monotonic())
+        ready, _, _ = select.select(descriptors, [], [], wait_s)
+        now = time.monotonic()
+        for side, descriptor in enumerate(descriptors):
+            if descriptor in ready:
+                with suppress(BlockingIOError):
+                    while packet := os.read(descriptor, 65536):
+                        if rng.random() >= loss:
+                            held[1 - side].append((now + delay_s, packet))
+        for side, packets in enumerate(held):
+            while packets and packets[0][0] <= now:
+                with suppress(OSError):
+                    os.write(descriptors[side], packets.pop(0)[1])
+
+
+@contextmanager
+def network(delay_s: float, loss: float, congestion: str) -> Iterator[None]:
+    """The two namespaces, joined."""
+    for name in ADDRESSES:
+        with suppress(subprocess.CalledProcessError):
+            ip("netns", "del", name)
+    with ExitStack() as undo:
+        descriptors = []
+        for number, (name, address) in enumerate(ADDRESSES.items()):
+            ip("netns", "add", name)
+            undo.callback(ip, "netns", "del", name)
+            device = f"labtun{number}"
+            descriptors.append(open_tun(device))
+            undo.callback(os.close, descriptors[-1])
+            ip("link", "set", device, "netns", name)
+            ip("-n", name, "addr", "add", f"{address}/24", "dev", device)
+            ip("-n", name, "link", "set", device, "mtu", "1400", "up")
+            ip("-n", name, "link", "set", "lo", "up")
+            # Set on the route: the setting of the whole system may be read-only in a container.
+            route = ("10.77.0.0/24", "dev", device, "src", address, "congctl", congestion)
+            ip("-n", name, "route", "replace", *route)
+        child = os.fork()
+        if child == 0:
+            try:
+                relay(descriptors, delay_s, loss)
+            finally:
+                os._exit(1)
+        undo.callback(os.waitpid, child, 0)
+        undo.callback(os.kill, child, 9)
+        yield
+
+
+def within(namespace: str, *command: str) -> list[str]:
+    return ["ip", "netns", "exec", namespace, *command]
+
+
+# --- at the other computer ------------------------------------------------------------------------
+
+
+class HeardOutput:
+    """A loudspeaker that notes when each packet is heard."""
+
+    def __init__(self, device: str, rate: int) -> None:
+        from labapp.record.audio.player import open_output
+
+        self._inner: Any = open_output(device, rate)
+        self.rate = self._inner.rate
+        self._first: dict[int, int] = {}
+        self._sent = 0
+        self._taken: dict[int, float] = {}
+        self._latencies: list[float] = []
+
+    @property
+    def heard(self) -> dict[int, float]:
+        """When each packet was heard. The device's latency is the median of what it reports: a
+        single one is off by seconds at times."""
+        latency_ns = float(np.median(self._latencies)) * 1e9 if self._latencies else 0.0
+        return {packet: at + latency_ns for packet, at in self._taken.items()}
+
+    def write(self, samples: bytes) -> None:
+        packet = number_of(samples)
+        if packet is not None:
+            self._first[self._sent + len(samples) // 2 - 1] = packet
+        self._sent += len(samples) // 2
+        self._inner.write(samples)
+
+    def flush(self) -> None:
+        self._inner.flush()
+
+    def reports(self) -> Iterator[Any]:
+        for report in self._inner.reports():
+            self._latencies.append(report.latency_s)
+            for sample in list(self._first):
+                if report.first <= sample < report.first + report.samples:
+                    at = report.perf_ns + (sample - report.first) * 1e9 / self.rate
+                    self._taken[self._first.pop(sample)] = at
+            yield report
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def number_of(samples: bytes) -> int | None:
+    """The number of a packet in its sound; None where it has none."""
+    if len(samples) < HEAD.size:
+        return None
+    mark, high, low = HEAD.unpack_from(samples)
+    return high * BASE + low if mark == MARK else None
+
+
+def follow(port: int, name: str, role: Any, code: str, origin_ns: int, folder: Path) -> None:
+    """Take part until the session is shared no more; print what was measured."""
+    from labapp.base.errors import AudioError
+    from labapp.session.remote import wire
+    from labapp.session.remote.client import Link, LinkState
+    from labapp.session.remote.following import FollowedSession
+    from labapp.session.remote.voice import VoicePlayer
+
+    came: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    voice: list[tuple[int, int]] = []
+    outputs: list[HeardOutput] = []
+    silent: list[AudioError] = []
+
+    def open_output(device: str, rate: int) -> HeardOutput:
+        outputs.append(HeardOutput(device, rate))
+        return outputs[-1]
+
+    player = VoicePlayer(silent.append, open_output)
+
+    def deliver(message: Any) -> None:
+        if isinstance(message, wire.Sound):
+            packet = number_of(message.data)
+            if packet is not None:
+                voice.append((packet, time.perf_counter_ns() - origin_ns - message.t_ns))
+            player.put(message)
+        else:
+            came.put(message)
+
+    link = Link(ADDRESSES[SESSION], port, name, role, code, folder, deliver)
+    link.start()
+    link.hear(True)
+    rows: list[wire.Row] = []
+    followed: FollowedSession | None = None
+    screen: list[tuple[int, int]] = []
+    clock: list[tuple[int, int]] = []
+    breaks = 0
+    posted: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+    while True:
+        message = came.get()
+        while not posted.empty():
+            posted.get()()
+        match message:
+            case LinkState(state="over", reason=reason):
+                break
+            case LinkState(state="broken"):
+                breaks += 1
+            case wire.Rows() if followed is None:
+                rows += message.rows
+            case wire.Rows():
+                followed.take(message)
+                now_ns = time.perf_counter_ns() - origin_ns
+                screen += [(row[2], now_ns - row[2]) for row in message.rows]
+            case wire.Ready() if followed is None:
+                followed = FollowedSession(link, folder, rows, posted.put)
+                print("linked", flush=True)
+            case wire.Now():
+                error_ns, perf_ns = link.clock.error_ns, time.perf_counter_ns()
+                if error_ns is not None:
+                    clock.append((error_ns, link.clock.from_perf_ns(perf_ns) - perf_ns + origin_ns))
+    heard = []
+    for output in outputs:
+        for packet, at in output.heard.items():
+            heard.append((packet, at - origin_ns))
+    player.close()
+    print(
+        json.dumps(
+            {
+                "name": name, "over": reason, "breaks": breaks, "screen": screen, "clock": clock,
+                "voice": voice, "heard": heard, "packets": len(voice),
+                "silent": str(silent[0].what) if silent else "", "left_out": player.left_out,
+            }
+        ),
+        flush=True,
+    )  # fmt: skip
+
+
+class Followers:
+    """A moderator and two observers, each in a process of its own in the other namespace."""
+
+    def __init__(self, host: RemoteHost, origin_ns: int, folder: Path) -> None:
+        self._processes = []
+        for name, role in PEOPLE:
+            mine = folder / f"{name}-{time.monotonic_ns()}"
+            mine.mkdir()
+            command = within(
+                OTHERS, sys.executable, "-m", "benchmarks.remote_link", "--follow",
+                str(host.listening.port), name, role, host.listening.codes[role], str(origin_ns),
+                str(mine),
+            )  # fmt: skip
+            self._processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+        self._linked: set[int] = set()
+        self.results: list[dict[str, Any]] = []
+        self._threads = [
+            threading.Thread(target=self._read, args=(process,), daemon=True)
+            for process in self._processes
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _read(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.strip() == "linked":
+                self._linked.add(process.pid)
+            elif line.startswith("{"):
+                self.results.append(json.loads(line))
+
+    @property
+    def linked(self) -> bool:
+        assert all(process.poll() is None for process in self._processes), "somebody is gone"
+        return len(self._linked) == len(self._processes)
+
+    def end(self) -> list[dict[str, Any]]:
+        """What they measured; after the host was closed."""
+        for process, thread in zip(self._processes, self._threads, strict=True):
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            thread.join(5)
+            assert process.stdout is not None
+            process.stdout.close()
+        return self.results
+
+
+# --- the session's computer -----------------------------------------------------------------------
+
+
+class Voice:
+    """Somebody who speaks for two seconds and is silent for half a second, in turns, in packets
+    that have numbers."""
+
+    def __init__(self, session: OpenSession, packet_s: float = PACKET_S) -> None:
+        self._session, self._packet_s = session, packet_s
+        self._over = threading.Event()
+        self._number = 0
+        self.times: dict[int, int] = {}
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        from labapp.record.audio.capture import Packet
+
+        rng = np.random.default_rng(1)
+        frames = round(RATE * self._packet_s)
+        due = time.monotonic()
+        while not self._over.is_set():
+            due += self._packet_s
+            time.sleep(max(0.0, due - time.monotonic()))
+            loud = 3000 if self._number * self._packet_s % 2.5 < 2 else BASE
+            wave = rng.integers(-loud, loud, frames).astype("<i2").tobytes()
+            data = HEAD.pack(MARK, *divmod(self._number, BASE)) + wave[HEAD.size :]
+            perf_ns = time.perf_counter_ns()
+            self.times[self._number] = perf_ns
+            self._number += 1
+            if (overhear := self._session._overhear) is not None:
+                overhear(RATE, 1, Packet(perf_ns, 0.0, self._packet_s, False, 0, data))
+
+    def stop(self) -> None:
+        self._over.set()
+        self._thread.join()
+
+
+def measure_link(seconds: float, packet_s: float, folder: Path) -> dict[str, Any]:
+    """Screen, voice and clock, in the namespace of the session."""
+    from labapp.base.clock import SessionClock
+    from labapp.session.remote.host import RemoteHost
+    from labapp.session.simulation.driver import Driver
+    from labapp.session.simulation.names import ORACLE
+    from labapp.session.simulation.person import Pace
+    from tests.helpers.live import LoopScheduler
+    from tests.session.sessions import opened
+
+    # Quicker than people read, and as quick as they move.
+    pace = Pace(stride_s=0.02, think_s=0.3, read_s=1.0, reaction=0.2)
+    clock = SessionClock()
+    origin_ns = time.perf_counter_ns() - clock.now_ns()
+    made: list[LoopScheduler] = []
+
+    def make_scheduler(clock: Any) -> LoopScheduler:
+        made.append(LoopScheduler(clock))
+        return made[0]
+
+    session = opened(folder, clock=clock, make_scheduler=make_scheduler)
+    scheduler = made[0]
+    session.begin()
+    host = RemoteHost(session, [ADDRESSES[SESSION]], lambda: None)
+    scheduler.run(lambda: bool(host.listening.codes) or bool(host.listening.problem))
+    assert not host.listening.problem, host.listening.problem
+    followers = Followers(host, origin_ns, folder)
+    scheduler.run(lambda: followers.linked)
+    voice = Voice(session, packet_s)
+    driver = Driver(session.runner, session.give_consent, ORACLE, 1, "P01", pace, paints=True)
+    driver.start()
+    began, cpu_before_s = clock.now_ns(), cpu_of(host._process.pid)
+    scheduler.run(lambda: clock.now_ns() - began > seconds * 1e9 or session.runner.finished)
+    lasted_s = (clock.now_ns() - began) / 1e9
+    driver.stop()
+    voice.stop()
+    events = session.runner.journal._seq
+    cpu_s = cpu_of(host._process.pid) - cpu_before_s
+    host.close()
+    results = followers.end()
+    session.close("benchmark over")
+    since = began + WARM_UP_S * 1e9
+    screen, hands, ears, errors, stated, outside = [], [], [], [], [], 0
+    for each in results:
+        screen += [took / 1e6 for t_ns, took in each["screen"] if t_ns > since]
+        first = next(n for n, at in voice.times.items() if at - origin_ns > since)
+        hands += [took / 1e6 for number, took in each["voice"] if number >= first]
+        ears += [
+            (at - (voice.times[number] - origin_ns)) / 1e6
+            for number, at in each["heard"]
+            if number >= first
+        ]
+        stated += [error / 1e6 for error, _ in each["clock"]]
+        errors += [abs(true) / 1e6 for _, true in each["clock"]]
+        outside += sum(abs(true) > error for error, true in each["clock"])
+    return {
+        "seconds": round(lasted_s, 1),
+        "events": events,
+        "share of a core that serves": round(cpu_s / lasted_s, 3),
+        "followers": [
+            {key: each[key] for key in ("name", "breaks", "packets", "silent")}
+            | {"left_out_s": round(each["left_out"] / RATE, 2)}
+            for each in results
+        ],
+        "seconds of speech": round(len(voice.times) * packet_s, 1),
+        "screen": percentiles(screen),
+        "voice in hand": percentiles(hands),
+        "voice heard": percentiles(ears),
+        "clock error stated": percentiles(stated),
+        "clock error true": percentiles(errors),
+        "clock errors beyond what was stated": outside,
+    }
+
+
+def cpu_of(pid: int) -> float:
+    """Processor time of a process in s."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def percentiles(values: list[float]) -> Percentiles:
+    if not values:
+        return {"n": 0}
+    median, p95, p99 = (round(float(v), 2) for v in np.percentile(values, (50, 95, 99)))
+    return {
+        "n": len(values),
+        "median": median,
+        "p95": p95,
+        "p99": p99,
+        "max": round(max(values), 2),
+    }
+
+
+def wait(holds: Callable[[], bool]) -> None:
+    """Run the windows until something holds."""
+    from PySide6.QtWidgets import QApplication
+
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        QApplication.processEvents()
+        time.sleep(0.002)
+
+
+@contextmanager
+def followed(session: OpenSession, folder: Path) -> Iterator[None]:
+    """While three people follow a session with windows, and its voice."""
+    from labapp.session.remote.host import RemoteHost
+
+    clock = session.runner.clock
+    origin_ns = time.perf_counter_ns() - clock.now_ns()
+    host = RemoteHost(session, [ADDRESSES[SESSION]], lambda: None)
+    wait(lambda: bool(host.listening.codes))
+    followers = Followers(host, origin_ns, folder)
+    wait(lambda: followers.linked)
+    voice = Voice(session)
+    yield
+    voice.stop()
+    host.close()
+    results = followers.end()
+    assert [each["over"] for each in results] == ["closed"] * len(PEOPLE), results
+    assert all(each["screen"] for each in results), "nothing was followed"
+
+
+def measure_slider(n: int, turns: int, folder: Path) -> dict[str, Any]:
+    """The slider path in the session's program, in turns."""
+    from benchmarks import slider_path
+    from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
+    from labapp.ui.qtapp import make_app
+
+    make_app()
+    alone: list[float] = []
+    shared: list[float] = []
+    _, model, dials = slider_path.CASES[1]
+
+    def measure(window: ParticipantWindow) -> list[float]:
+        # The disk may take a moment until the question is there.
+        wait(lambda: isinstance(window.screen_shown, ReconstructionScreen))
+        return list(slider_path.measure(window, n))
+
+    for _ in range(turns):
+        with slider_path.participant(model, dials) as (session, window):
+            alone += measure(window)
+        with (
+            slider_path.participant(model, dials) as (session, window),
+            followed(session, folder),
+        ):
+            shared += measure(window)
+    return {"alone": percentiles(alone), "followed by three": percentiles(shared)}
+
+
+def measure_stimulus(n: int, turns: int, folder: Path) -> dict[str, Any]:
+    """The timing of masked pictures in the session's program, in turns."""
+    from benchmarks import stimulus_timing
+    from labapp.ui.qtapp import make_app
+
+    make_app()
+    alone: list[float] = []
+    shared: list[float] = []
+    for _ in range(turns):
+        alone += stimulus_timing.session(0, 0.0, n)["due to painted"]
+        with_others = stimulus_timing.session(
+            0, 0.0, n, shared=lambda room: followed(room.session, folder)
+        )
+        shared += with_others["due to painted"]
+    return {"alone": percentiles(alone), "followed by three": percentiles(shared)}
+
+
+# --- all of it ------------------------------------------------------------------------------------
+
+
+def run_within(what: str, *arguments: str, env: dict[str, str]) -> Any:
+    """Measure something in the namespace of the session."""
+    command = within(SESSION, sys.executable, "-m", "benchmarks.remote_link", what, *arguments)
+    done = subprocess.run(
+        command, env={**os.environ, **env}, stdout=subprocess.PIPE, text=True, check=True
+    )
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "--seconds", type=float, default=90.0, help="of the session that is followed"
+    )
+    parser.add_argument("--delay-ms", type=float, default=50.0, help="one way")
+    parser.add_argument("--loss", type=float, default=0.02, help="one way")
+    parser.add_argument("--slider", type=int, default=600, help="movements a turn; 0: none")
+    parser.add_argument("--stimuli", type=int, default=60, help="a turn; 0: none")
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--packet-ms", type=float, default=20.0, help="of sound")
+    parser.add_argument("--congestion", default="cubic", help="as most systems have it")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    for what in ("--follow", "--link", "--slide", "--mask"):
+        parser.add_argument(what, nargs="+", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.follow:
+        port, name, role, code, origin_ns, mine = asked.follow
+        follow(int(port), name, role, code, int(origin_ns), Path(mine))
+        return 0
+    if asked.link:
+        seconds, packet_s, folder = asked.link
+        print(json.dumps(measure_link(float(seconds), float(packet_s), Path(folder))))
+        return 0
+    if asked.slide:
+        n, turns, folder = asked.slide
+        print(json.dumps(measure_slider(int(n), int(turns), Path(folder))))
+        return 0
+    if asked.mask:
+        n, turns, folder = asked.mask
+        print(json.dumps(measure_stimulus(int(n), int(turns), Path(folder))))
+        return 0
+    result: dict[str, Any] = {
+        "delay_ms": asked.delay_ms, "loss": asked.loss, "congestion": asked.congestion,
+        "packet_ms": asked.packet_ms, "cores": os.cpu_count(),
+    }  # fmt: skip
+    if problem := why_not():
+        result["not measured"] = problem
+    else:
+        measure_all(asked, result)
+    result["load"] = round(os.getloadavg()[0], 1)
+    print(json.dumps(result, indent=2))
+    if asked.json is not None:
+        asked.json.write_text(json.dumps(result, indent=2), "utf-8")
+    return 0
+
+
+def measure_all(asked: argparse.Namespace, result: dict[str, Any]) -> None:
+    from tests.sound import VirtualMicrophone
+
+    screen = {"QT_QPA_PLATFORM": os.environ.get("QT_QPA_PLATFORM", "offscreen")}
+    with tempfile.TemporaryDirectory(prefix="labapp-remote-") as temporary, ExitStack() as undo:
+        folder = Path(temporary)
+        sound = VirtualMicrophone(folder / "sound")
+        try:
+            sound.start()
+            undo.callback(sound.stop)
+        except (OSError, AssertionError) as error:
+            result["no loudspeaker"] = str(error)
+        undo.enter_context(network(asked.delay_ms / 1000, asked.loss, asked.congestion))
+        if asked.seconds:
+            where = folder / "link"
+            where.mkdir()
+            result["link"] = run_within(
+                "--link",
+                str(asked.seconds),
+                str(asked.packet_ms / 1000),
+                str(where),
+                env=sound.env,
+            )
+        for what, name, n in (
+            ("--slide", "slider", asked.slider),
+            ("--mask", "stimulus", asked.stimuli),
+        ):
+            if n:
+                where = folder / name
+                where.mkdir()
+                result[name] = run_within(
+                    what, str(n), str(asked.turns), str(where), env=sound.env | screen
+                )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
