@@ -3,6 +3,7 @@
     python benchmarks/plan_scale.py [--study STUDY] [--participants 20] [--processes 2] [--json]
     python benchmarks/plan_scale.py --many 10000 [--processes 2] [--dask]
     python -m benchmarks.plan_scale --core [--study STUDY ...] [--against REF] [--rounds 3]
+    python -m benchmarks.plan_scale --fold [--study STUDY ...]
 
 Sessions a second without the start of the processes, CPU seconds a session, bytes on disk a
 session, and the highest memory of the program and of a worker. A study may be a file. `--many`
@@ -10,7 +11,8 @@ simulates that many participants of the mixture as `labapp plan` does, which kee
 only, and tells how memory grows (`--dask`: on a local Dask cluster); of a study of one question
 with each of three models, unless --study says otherwise. `--core` counts the CPU seconds of a
 session of which only the numbers are kept, one of each strategy after one that is not counted, in a
-process for each study; with --against in turns with the tree of a commit.
+process for each study; with --against in turns with the tree of a commit. `--fold` tells what an
+event of a simulated session costs the analysis: the fold of its task, and all folds.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -187,6 +189,35 @@ def many(study: str, participants: int, processes: int, *, dask: bool) -> dict[s
     }
 
 
+def folded(study: str, times: int = 31) -> dict[str, Any]:
+    """CPU microseconds an event, medians, of a session that was simulated in memory."""
+    from labapp.analysis.deviations import fold_totals
+    from labapp.analysis.rows import SessionRecords
+    from labapp.analysis.task_records import Parts, walk
+    from labapp.session.simulation.fitting import usual_shares
+    from labapp.session.simulation.simulation_job import SimulationJob, run_job
+    from labapp.study import loading
+
+    loaded = loading.load(study)
+    label, strategy = loaded.study.participants.label(1), next(iter(usual_shares(loaded.study)))
+    job = SimulationJob(loaded, label, (), strategy, None, fold=lambda events, _: list(events))
+    events = run_job(job).folded
+    parts = Parts.of(fold_totals(events).planned.plan)
+
+    def median_us(fold: Callable[[], object]) -> float:
+        taken = []
+        for _ in range(times):
+            began = time.process_time()
+            fold()
+            taken.append(time.process_time() - began)
+        return statistics.median(taken) / len(events) * 1e6
+
+    task = median_us(lambda: walk(events, parts))
+    every = median_us(lambda: SessionRecords.of(events, "session"))
+    print(f"{study:20} {len(events)} events: task {task:.2f}, all folds {every:.2f} us an event")
+    return {"study": study, "events": len(events), "task_us": task, "all_us": every}
+
+
 def per_core(studies: Sequence[str], against: str | None, rounds: int) -> list[dict[str, Any]]:
     """CPU seconds of a counted session in this tree and, in turns, in that of a commit; medians."""
     from benchmarks.ratchet import HERE, Tree, unpacked
@@ -216,6 +247,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--study", nargs="*", default=[])
     parser.add_argument("--core", action="store_true")
+    parser.add_argument("--fold", action="store_true")
     parser.add_argument("--against", metavar="REF")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--participants", type=int, default=20)
@@ -226,6 +258,11 @@ def main() -> None:
     options = parser.parse_args()
     if options.core:
         rows = per_core(options.study or FIVE, options.against, options.rounds)
+        if options.json:
+            print(json.dumps(rows, indent=2))
+        return
+    if options.fold:
+        rows = [folded(study) for study in options.study or ("quickstart", "dsprites-demo")]
         if options.json:
             print(json.dumps(rows, indent=2))
         return

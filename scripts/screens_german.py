@@ -7,7 +7,7 @@ from pathlib import Path
 
 from labapp.study.loading import find
 from labapp.tasks.reconstruction.events import ToggleOverlay
-from scripts.screens_participant import Shot, opened, quickstart
+from scripts.screens_participant import Shot, opened, quickstart, skipping
 from scripts.screens_single_dimension import answer
 from tests.helpers.beside import put_beside
 from tests.helpers.languages import translated
@@ -23,6 +23,8 @@ def shots(folder: Path) -> Iterator[Shot]:
     for name, window in quickstart(folder / "quickstart", translated(study, "de")):
         yield f"de-{name}", window
     yield from reconstruction(folder / "reconstruction")
+    for name, window in skipping(folder / "skipping", "de"):
+        yield f"de-{name}", window
     for visualisation in ("traversals", "exemplars"):
         yield from single(folder / visualisation, visualisation)
 

@@ -9,7 +9,9 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
-from labapp.record.events.commands import Next, Pause, Resume
+from labapp.base.clock import FakeClock
+from labapp.record.events import Source
+from labapp.record.events.commands import Next, Pause, Resume, Skip
 from labapp.tasks.consent.screen import ConsentScreen
 from labapp.tasks.questionnaire.machine import Answer
 from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
@@ -18,6 +20,7 @@ from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.ui.participant.view import Bridge, QtScheduler
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.strings import strings_of
+from tests.helpers.languages import translated
 from tests.helpers.rooms import Room, make_runner, skip_to, solve
 from tests.helpers.studies import ring_decoder, write_study
 
@@ -48,6 +51,7 @@ def shots(folder: Path) -> Iterator[Shot]:
     yield from quickstart(folder / "quickstart")
     yield from mnist(folder / "mnist")
     yield from dsprites(folder / "dsprites")
+    yield from skipping(folder / "skipping")
 
 
 def quickstart(folder: Path, study: str | Path = "quickstart") -> Iterator[Shot]:
@@ -98,6 +102,17 @@ def quickstart(folder: Path, study: str | Path = "quickstart") -> Iterator[Shot]
         yield "p18-debrief", window
         runner.send(Next())
         yield "p19-ended", window
+
+
+def skipping(folder: Path, language: str = "en") -> Iterator[Shot]:
+    """A question that was just skipped, with the seconds in which that can be taken back."""
+    study = translated(write_study(folder / "study", "sinelines/gt", skip="always"), language)
+    with opened(folder / "data", study=study, clock=FakeClock()) as (room, window):
+        skip_to(room, "stage-1")
+        room.runner.send(Skip(), Source.PARTICIPANT)
+        room.clock.advance(1)
+        window.refresh()
+        yield "p27-skipped", window
 
 
 def mnist(folder: Path) -> Iterator[Shot]:

@@ -75,7 +75,6 @@ asked for its part, task, kind, item or questionnaire."""
 ASKED = frozenset({"part", "task", "kind", "part_kind", "instrument", "item", "dataset", "label"})
 NAMED = {
     "models/concepts/learners.py": "the name of a loss",
-    "analysis/item_sections.py": "the form of an answer: options that were chosen, words",
     "models/representations/distance.py": "distances by their names, which are those of data sets",
     "models/representations/tfjs.py": "the three data sets of the published files",
     "study/instruments/kinds/rating.py": "circles in which a scale is drawn, and no data set",

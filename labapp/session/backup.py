@@ -107,13 +107,21 @@ def prepare_place(folder: Path, data: Path) -> Place:
     place = Place(folder, uuid.uuid4().hex)
     try:
         _write_new(folder / MARKER, json.dumps({"labapp-backup": 1, "id": place.id}).encode())
+    except FileExistsError:  # another program was first; a file that is no marker is left alone
+        if (known := _read_marker(folder)) is None:
+            raise _unwritable(folder, f"{MARKER} there is no marker of a backup") from None
+        return Place(folder, known)
     except OSError as error:
-        raise DataFolderError(
-            f"{folder} cannot be written ({error.strerror or error}).",
-            safe="Nothing was copied.",
-            todo="See that you may write there, or name another folder.",
-        ) from error
+        raise _unwritable(folder, error.strerror or str(error)) from error
     return place
+
+
+def _unwritable(folder: Path, why: str) -> DataFolderError:
+    return DataFolderError(
+        f"{folder} cannot hold copies ({why}).",
+        safe="Nothing was copied.",
+        todo="See that you may write there, or name another folder.",
+    )
 
 
 def _read_marker(folder: Path) -> str | None:

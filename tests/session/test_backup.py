@@ -282,3 +282,28 @@ def test_places_that_cannot_hold_copies_are_refused(data: Path, tmp_path: Path) 
         with pytest.raises(UsageError):
             prepare_place(folder, data)
     assert not list(tmp_path.rglob(MARKER))
+
+
+def test_a_file_in_the_place_of_the_marker_is_left_alone(data: Path, disk: Path) -> None:
+    (disk / MARKER).write_text("somebody's own")
+    with pytest.raises(DataFolderError, match="no marker of a backup"):
+        prepare_place(disk, data)
+    assert (disk / MARKER).read_text() == "somebody's own"
+
+
+def test_two_at_once_make_one_copy_of_each(data: Path, disk: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from labapp.session.backup import *\n"
+        "data, disk = map(Path, sys.argv[1:])\n"
+        "print(back_up(data, prepare_place(disk, data)).left_out)"
+    )
+    command = [sys.executable, "-c", code, str(data), str(disk)]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert [each.wait(60) for each in both] == [0, 0]
+    for each in both:
+        assert each.stdout is not None
+        each.stdout.close()
+    report = back_up(data, prepare_place(disk, data))
+    assert (report.there + len(report.done), report.left_out) == (2, [])
+    assert len(list(disk.glob("sessions/drawn/*.sha256"))) == 2
+    assert not list(disk.rglob(".*"))

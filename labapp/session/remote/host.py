@@ -384,7 +384,7 @@ class RemoteHost:
         self.members[joined.member] = member
         self._names[joined.member] = joined.name
         self._emit(RemoteJoined(joined.member, joined.name, joined.role, joined.again))
-        # Whoever has the code of a moderator was given it to moderate.
+        # A person who has the code of a moderator was given it to moderate.
         if joined.role == "moderator" and self.moderator == HERE and not joined.again:
             self._hand_to(joined.member, "joined")
         else:

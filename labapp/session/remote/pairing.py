@@ -2,8 +2,8 @@
 
 A code of six digits is enough because it cannot be tried out: SPAKE2 (RFC 9382) makes a strong key
 of it on both sides, one attempt for each exchange. That key signs the hash of the certificate
-that each side sees, so that nobody in between can pose as the other. Whoever joins proves the
-code first: a server that was not proved to tells nothing about it.
+that each side sees, so that nobody in between can pose as the other. The person who joins
+proves the code first: a server that was not proved to tells nothing about it.
 
 One certificate is enough. The other side is known by the key, inside the channel that this
 certificate fixes.
@@ -98,7 +98,7 @@ def make_certificate() -> Certificate:
 
 
 def client_context() -> SSLContext:
-    """TLS of whoever joins. The certificate is checked by the code, not by an authority."""
+    """TLS of a computer that joins. The certificate is checked by the code, not by an authority."""
     context = SSLContext(PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = CERT_NONE
@@ -168,8 +168,8 @@ def answer_exchange(code: str, role: str, message: bytes) -> tuple[bytes, bytes]
 class Code:
     """The code of a role, and how often it was tried.
 
-    Every exchange counts as a wrong attempt until it is proved: whoever breaks off has learnt as
-    much as whoever fails.
+    Every exchange counts as a wrong attempt until it is proved: one that breaks off has
+    learnt as much as one that fails.
     """
 
     role: str

@@ -672,7 +672,8 @@ class ReadyCard(bits.Card):
         self.not_heard = Button(tr("home.tone_unheard"), "compact")
         bits.fill(bits.row(self.heard, theme.SPACE_S), self.heard_it, self.not_heard, 1)
         self.heard.hide()
-        self.backup = Button(tr("home.backup_choose"), "link")
+        self.backup, below = Button(tr("home.backup_choose"), "link"), QWidget()
+        bits.fill(bits.row(below, 0), self.backup, 1)  # a path needs the width
         self.items = OwnItems()
         self.why = bits.label(role="secondary", wrap=True)
         self.start_button = Button(tr("home.start"), "primary")
@@ -683,7 +684,7 @@ class ReadyCard(bits.Card):
             "screen": (self.cards, self.screen_choice),
             "consent": (self.read, None),
             LOUDSPEAKER: (self.tone, self.heard),
-            BACKUP: (self.backup, None),
+            BACKUP: (None, below),
             ITEMS: (None, self.items),
         }
         self.rows = {
