@@ -29,7 +29,7 @@ from labapp.ui.participant.screen import InView, PageStack, Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.choice import AnchorRow
-from labapp.ui.widgets.controls import PlainLabel
+from labapp.ui.widgets.controls import PlainLabel, hairline
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.markdown import LINE_CHARACTERS, MarkdownView, text_width
 from labapp.ui.widgets.painting import metrics, restyle
@@ -352,7 +352,7 @@ class Page(QScrollArea):
             self._tables.append((heads, in_column))
             self._column.addWidget(over)
         if table or first_group:  # else the line that ends the group before begins this one
-            line = _hairline()
+            line = hairline()
             self._rows.append(([item.id for item in self.items] if first_group else ids, [line]))
             self._column.addWidget(line)
         for item in items:
@@ -363,7 +363,7 @@ class Page(QScrollArea):
             if table and view.words is not None:
                 in_column.append(view.words)
             self.views.append(view)
-            line = _hairline()
+            line = hairline()
             self._rows.append(([item.id], [view, line]))
             self._column.addWidget(view)
             if item.comprehension is not None:
@@ -405,13 +405,6 @@ def _table_of(item: Item) -> tuple[object, ...] | None:
     if not isinstance(item, Statement):
         return None
     return (item.points, item.first, item.look, tuple(item.anchors().items()))
-
-
-def _hairline() -> QFrame:
-    line = QFrame()
-    line.setProperty("role", "hairline")
-    line.setFixedHeight(1)
-    return line
 
 
 def view_of(item: Item, words: Strings, palette: theme.Palette) -> ItemView:
