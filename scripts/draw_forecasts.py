@@ -71,9 +71,10 @@ COMMON = EACH * 4 * TYPE
 METRIC_SEEDS = 10
 PRACTISED = 8
 """Pictures to practise with, which come nowhere else."""
-BASE, TURNED = (7, 7, 7, 6, 2, 12), (1, 1, 1, 1, 0, 2)
-"""Numbers of the factors' values of the pictures that show what the words mean: one picture with no
-concept, and six that each have one of them. All are values that people can tell."""
+BASE, TURNED = (6, 8, 1, 6, 2, 12), (3, 2, 9, 1, 0, 2)
+"""Numbers of the factors' values of the pictures that show what the words mean: one picture, and
+six that each differ from it in one concept. All are values that people can tell, and floor, walls
+and object have hues that can be told from each other."""
 FOLLOWS: ChangeType = "follows"
 STAYS: ChangeType = "stays"
 LEAKS: ChangeType = "leaks"
@@ -264,14 +265,15 @@ class Lists:
 
 
 def example_rows(data: ConceptData) -> ConceptRows:
-    """The pictures that show what the words mean, with noise as the models saw it."""
+    """The pictures that show what the words mean: as coarse as the models saw theirs, but without
+    noise."""
     indices = np.array([BASE, *(
         tuple(TURNED[at] if at == turned else value for at, value in enumerate(BASE))
         for turned in range(len(BASE))
     )])  # fmt: skip
     grid = np.ravel_multi_index(tuple(indices.T), SIZES)
     shape = (int(data.shape[0]), int(data.shape[1]), int(data.shape[2]))
-    change = recipe.preparing(shape, 0.6, (0, recipe.NOISE, 2))
+    change = recipe.preparing(shape, 0.0, (0, recipe.NOISE, 2))
     annotated = concepts(grid_indices(grid))
     return ConceptRows(
         ChangedRows(RenderedShapes(grid), change), annotated, label_as_released(annotated)

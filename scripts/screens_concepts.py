@@ -1,5 +1,6 @@
 """The screens on which a model's concepts are set, for screenshots.py: each instruction, before and
-after a change, and the grid, with small and large shipped sets, in English and German."""
+after a change, and the grid, with small and large shipped sets, in English and German; and those of
+the study concept-forecast."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from typing import Any
 from labapp.base.resources import assets
 from labapp.models.stimuli import library
 from labapp.record.events.commands import Command
+from labapp.study.authoring import new_study
 from labapp.tasks.concept_repair.events import (
     Foretell,
     PickAnswer,
@@ -40,7 +42,34 @@ COURSES: dict[str, tuple[Command, ...]] = {
 }
 
 
+def forecasts(folder: Path) -> Iterator[Shot]:
+    """The shipped study of drawn changes: what introduces it, with answers shown, and withheld."""
+    for language in ("en", "de"):
+        where = folder / language
+        study, _ = new_study("forecast", "concept-forecast", where / "study", language)
+        with opened(where / "session", study=study) as (room, window):
+            for part in ("practice-intro", "practice-examples", "practice", "stage-1-intro"):
+                skip_to(room, part)
+                yield f"f-{part}-{language}", window
+            skip_to(room, "stage-1")
+            yield f"f-exposure-0-{language}", window
+            room.runner.send(PickAnswer("", BY))
+            yield f"f-exposure-1-{language}", window
+            room.runner.send(Foretell(True, BY))
+            yield f"f-exposure-2-{language}", window
+            for part in ("stage-1-forecast-check", "stage-2-intro", "stage-2"):
+                skip_to(room, part)
+                yield f"f-{part}-{language}", window
+            room.runner.send(PickAnswer("", BY))
+            yield f"f-test-1-{language}", window
+            room.runner.send(Foretell(False, BY))
+            yield f"f-test-2-{language}", window
+            skip_to(room, "debrief")
+            yield f"f-debrief-{language}", window
+
+
 def shots(folder: Path) -> Iterator[Shot]:
+    yield from forecasts(folder / "forecasts")
     for short, name in SETS.items():
         stimuli = library.load(assets() / "stimuli" / name)
         for language in ("en", "de"):

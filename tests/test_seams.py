@@ -67,7 +67,7 @@ EVERYDAY = frozenset(
         "break", "choice", "choices", "comments", "consent", "demographics", "example",
         "interview", "judging", "method", "pages", "practice", "questionnaire", "resting", "scale",
         "seq", "slider", "statement", "survey", "sus", "text", "tutorial", "understanding",
-        "written", "calibration", "matrix", "ranking", "dropdown",
+        "written", "calibration", "matrix", "ranking", "dropdown", "region",
     }
 )  # fmt: skip
 """Names that are words besides: of columns, scores, rows, strategies. They count where something is
@@ -75,7 +75,6 @@ asked for its part, task, kind, item or questionnaire."""
 ASKED = frozenset({"part", "task", "kind", "part_kind", "instrument", "item", "dataset", "label"})
 NAMED = {
     "models/concepts/learners.py": "the name of a loss",
-    "analysis/item_sections.py": "the form of an answer: options that were chosen, words",
     "models/representations/distance.py": "distances by their names, which are those of data sets",
     "models/representations/tfjs.py": "the three data sets of the published files",
     "study/instruments/kinds/rating.py": "circles in which a scale is drawn, and no data set",

@@ -247,7 +247,9 @@ def analyze(
                 write_missing(translation, folder)
             (folder / REPORT).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise unwritable(out, error) from error
+        raise DataFolderError.unwritten(
+            "The analysis", out, error, "The sessions are untouched."
+        ) from error
     if progress is not None:
         progress(1.0, "done")
     return out / REPORT
@@ -358,7 +360,9 @@ def write(tables: Tables, out: Path, findings: Findings | None = None) -> list[P
         written = write_small(tables, out, findings)
         write_snapshots(get_attached(tables), *snapshot_files(out))
     except OSError as error:
-        raise unwritable(out, error) from error
+        raise DataFolderError.unwritten(
+            "The analysis", out, error, "The sessions are untouched."
+        ) from error
     return [*written, *snapshot_files(out)]
 
 
@@ -386,15 +390,6 @@ def refuse_existing(out: Path, names: Iterable[str]) -> None:
             safe="Nothing was overwritten.",
             todo="Name a new folder, or move the old one away.",
         )
-
-
-def unwritable(out: Path, error: OSError) -> DataFolderError:
-    """The error for a folder that cannot be written."""
-    return DataFolderError(
-        f"The analysis cannot be written to {out}: {error.strerror or error}.",
-        safe="The sessions are untouched.",
-        todo="Free some space or name another folder.",
-    )
 
 
 def dictionary(tables: Tables | None = None) -> pd.DataFrame:

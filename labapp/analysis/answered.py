@@ -99,11 +99,6 @@ class AnsweredAttempt(Attempt, Generic[P, D, A]):
         """Choices after the first."""
         return max(self.choices - 1, 0)
 
-    @property
-    def answer_row(self) -> Row:
-        """Its cells that are called alike in every such task, for tables without getters."""
-        return {name: getattr(self, name) for name in ("correct", "response_s", "choice_changes")}
-
 
 Q = TypeVar("Q", bound=AnsweredAttempt[Any, Any, Any])
 

@@ -127,9 +127,10 @@ ANSWERS = (
     ),
     text(
         "check",
-        "of an attention check whether it was passed or failed, once submitted; empty of other "
-        "items",
+        "of an attention or comprehension check whether it was passed or failed, once submitted; "
+        "empty of other items",
     ),
+    whole("check_attempts", "how often the answer to a comprehension check was judged"),
     number("value", "the answer that counts, where it is a number"),
     yes("touched", "of a slider: it was moved or confirmed; where it was not, it has no value"),
     text(
@@ -210,7 +211,7 @@ PARTICIPANTS = (
     whole("n_photos", "{photos}"),
     whole("n_stimuli", "{stimuli}"),
     number("above_chance", "{above_chance}", "photos"),
-    whole("n_checks", "attention checks that were answered in questionnaires"),
+    whole("n_checks", "attention and comprehension checks that were answered in questionnaires"),
     whole("n_checks_failed", "of these, failed"),
     number("payment_total", "what the session earned, base and bonus; empty without payment"),
     text("payment_currency", "currency of the payment"),

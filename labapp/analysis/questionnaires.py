@@ -28,7 +28,7 @@ from labapp.base.errors import StudyError
 from labapp.record.events import Event, Payload
 from labapp.record.events.lifecycle import PartStarted
 from labapp.record.events.registry import Pauses
-from labapp.record.events.trials import QuestionnaireSubmitted, ResponseChanged
+from labapp.record.events.trials import CheckAnswered, QuestionnaireSubmitted, ResponseChanged
 from labapp.record.journal.layout import STUDY
 from labapp.record.journal.record import Record
 from labapp.study.conditions import as_tuple as listed_values
@@ -44,9 +44,10 @@ PASSED, FAILED = "passed", "failed"
 @dataclass(slots=True)
 class AnswerRecord:
     """One item as answered in one part. first and value are the first response and the one that
-    counts; times are working seconds since the questionnaire was shown; changes counts the
-    responses after the first; asked is False of an item that its conditions left out as the
-    questionnaire was submitted: no value of it counts, and it may have no response."""
+    counts; times are working seconds since the questionnaire was shown; attempts: how often a
+    comprehension check was judged; changes counts the responses after the first; asked is False of
+    an item that its conditions left out as the questionnaire was submitted: no value of it counts,
+    and it may have no response."""
 
     part: str
     instrument: str
@@ -59,6 +60,7 @@ class AnswerRecord:
     instrument_version: int | None = None
     submitted_s: float | None = None
     asked: bool = True
+    attempts: int | None = None
 
 
 @dataclass(slots=True)
@@ -96,6 +98,10 @@ def fold_answers(events: Iterable[tuple[Event, Payload]]) -> list[AnswerRecord]:
             else:
                 known.value, known.last_s = payload.value, at_s
                 known.changes += 1
+        elif isinstance(payload, CheckAnswered):
+            sheet = sheets.setdefault(event.part_id, _Sheet(working))
+            if (checked := sheet.answers.get((payload.instrument, payload.item))) is not None:
+                checked.attempts = payload.attempt
         elif isinstance(payload, QuestionnaireSubmitted):
             sheet = sheets.setdefault(event.part_id, _Sheet(working))
             _submit(sheet, event.part_id, payload, (working - sheet.shown_ns) / NS)
@@ -298,6 +304,7 @@ def _answer_row(
         "value_text": None,
         "asked": answer.asked,
         "check": _judge_check(answer, part),
+        "check_attempts": answer.attempts,
         "touched": None,
         "described": None,
         "first_value": None,
@@ -311,7 +318,7 @@ def _answer_row(
 
 
 def _judge_check(answer: AnswerRecord, part: Questionnaire | None) -> str | None:
-    """Whether an attention check was passed; None of anything else, and before it is submitted."""
+    """Whether a check was passed; None of anything else, and before it is submitted."""
     if part is None or answer.item not in part.checks or answer.submitted_s is None:
         return None
     cell = cells_of(answer.value, part.kinds.get(answer.item, "")).get("")

@@ -240,7 +240,14 @@ class SessionBusy(SessionError):
 
 
 class DataFolderError(SessionError):
-    pass
+    @classmethod
+    def unwritten(cls, what: str, out: Path, error: OSError, safe: str) -> DataFolderError:
+        """What a command makes cannot be written to the folder that was named for it."""
+        return cls(
+            f"{what} cannot be written to {out}: {error.strerror or error}.",
+            safe=safe,
+            todo="Free some space or name another folder.",
+        )
 
 
 class LabelRefused(UsageError, SessionError):

@@ -351,6 +351,9 @@ class SessionMachine:
         if self._has_declined(state):
             end = SessionEnded("consent declined", debriefed=self.debriefs == "always")
             return self._end(state, end)
+        if state.index >= 0 and state.records[state.index].outcome == "check_failed":
+            debriefed = self.can_debrief(state)
+            return self._end(state, SessionEnded("comprehension check failed", debriefed=debriefed))
         index = state.index + 1
         if index == len(self.parts):
             return self._end(state, SessionCompleted())

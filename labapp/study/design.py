@@ -223,7 +223,8 @@ class ExcludeRule(Strict):
     failed_checks_above: int | None = Field(
         default=None,
         ge=0,
-        description="Fails who failed more attention checks (`check` of an item) than this, each "
+        description="Fails who failed more attention and comprehension checks (`check` of an "
+        "item) than this, each "
         "time that one was asked.",
     )
     interrupted_s_above: float | None = Field(
@@ -274,7 +275,7 @@ _LIMITS = {
     "median_response_s_below": "has a median response time below {limit:g} s",
     "median_response_s_above": "has a median response time above {limit:g} s",
     "completion_rate_below": "solved less than {limit:.0%} of the questions",
-    "failed_checks_above": "failed more than {limit:g} attention checks",
+    "failed_checks_above": "failed more than {limit:g} checks",
     "interrupted_s_above": "lost more than {limit:g} s of the session to stops of the program",
 }
 

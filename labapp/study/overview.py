@@ -506,7 +506,7 @@ def _task(
             todo = "Give an item `check: …`, its right answer."
             yield _fault(loaded, (*at, key), what, todo)
         elif (rule.failed_checks_above or 0) >= most:
-            what = f"nobody would fail: attention checks that are asked: {most}"
+            what = f"nobody would fail: checks that are asked: {most}"
             yield _fault(loaded, (*at, key), what, "Give a smaller number.")
         return
     parts = [part for plan in plans for part in plan.parts if part.measures]

@@ -292,7 +292,7 @@ def test_an_item_once_a_stage_decides_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("limit", "check", "what"),
     [
-        (1, ", check: 2", "nobody would fail: attention checks that are asked: 1"),
+        (1, ", check: 2", "nobody would fail: checks that are asked: 1"),
         (0, "", "has an attention check"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QCursor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from labapp.models.stimuli import masked_pictures
 from labapp.tasks.judging.screen.description import HeatmapBar
 from labapp.ui import theme
-from labapp.ui.widgets.photo_view import Enlarger, PhotoView, cut_out, image_of
+from labapp.ui.widgets.photo_view import Enlarger, PhotoView, cut_out, image_of, scale_image
 from labapp.ui.widgets.row_view import ClassTabs
 from labapp.ui.widgets.segments import QuestionRow, Segments
 from scripts.screens_judging import point
@@ -263,3 +263,14 @@ def test_what_a_finger_chooses_is_recorded_as_touch(show, qapp):
     assert heard == [(1, "touch")]
     QTest.mouseClick(choice.options[2], Qt.MouseButton.LeftButton)
     assert heard == [(1, "touch"), (2, "mouse")]
+
+
+def test_a_small_picture_keeps_its_pixels_as_squares_where_it_is_asked_for(qapp) -> None:
+    pixels = np.random.default_rng(1).integers(0, 255, (8, 8, 3), dtype=np.uint8)
+    image = image_of(pixels)
+    for squares in (False, True):
+        large = scale_image(image, QSize(64, 64), squares=squares)
+        colors = {large.pixel(x, y) for x in range(64) for y in range(64)}
+        assert (len(colors) == 64) == squares
+    half = scale_image(image, QSize(4, 4), squares=True)  # a smaller one is made of means
+    assert half.pixel(0, 0) not in {image.pixel(x, y) for x in range(8) for y in range(8)}

@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from labapp.base import resources
 from labapp.base.clock import NS
 from labapp.base.errors import SetupError
+from labapp.base.parallel.processes import gc_paused
 from labapp.coding.annotations.model import Unit
 from labapp.record.journal.sessions import SessionSummary
 from labapp.ui.moderator.home import PALETTE
@@ -26,7 +27,6 @@ from labapp.ui.replay import transport
 from labapp.ui.replay.controller import (
     REPEAT_SPEED,
     ReplayController,
-    no_collection,
 )
 from labapp.ui.replay.timeline_rows import LEAST_SPAN_NS, TICK_PX, TimeScale
 from labapp.ui.replay.transport import ACTIONS, SECTIONS, parse_stroke, read_keys, stroke_of
@@ -40,7 +40,7 @@ END_NS = 100 * NS
 
 
 def test_nothing_is_collected_while_a_replay_opens() -> None:
-    with no_collection():
+    with gc_paused():
         assert not gc.isenabled()
     assert gc.isenabled()
 

@@ -127,9 +127,9 @@ def stoppable() -> Iterator[None]:
 def gc_paused() -> Iterator[None]:
     """Pause Python's cycle collector while the block runs.
 
-    The events of a journal are many objects (up to hundreds of thousands) and form no cycle, but
-    the collector walks them again and again: half of the time of reading a journal, a third of the
-    time of an export.
+    The events of a journal and the parts of a window are many objects (up to hundreds of thousands)
+    of which none is garbage, but the collector walks them again and again: half of the time of
+    reading a journal, a third of the time of an export.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -215,12 +215,6 @@ def apply(plan: ImportPlan, files: OpenFiles) -> list[str]:
     return [name for name, _ in done]
 
 
-def format_first(things: Sequence[str], count: int = 3) -> str:
-    """The first of many, in words."""
-    more = f" and {len(things) - count} more" if len(things) > count else ""
-    return ", ".join(things[:count]) + more
-
-
 MOMENT_NS = 1_000_000
 """A format without points has stretches of a millisecond in their place."""
 ALIKE = 0.5

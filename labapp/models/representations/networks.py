@@ -20,7 +20,7 @@ Pictures are learnt by the Bernoulli likelihood: the cross-entropy summed over t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import cast
 
 import torch
@@ -64,54 +64,6 @@ def _module(layer: Layer) -> nn.Module:
             return nn.LeakyReLU(layer.slope) if layer.slope else nn.ReLU()
         case Unfold():
             return nn.Unflatten(1, layer.shape)
-
-
-def describe_layers(network: nn.Module) -> Iterator[tuple[str, Layer]] | None:
-    """The layers of a network whose modules run in the order in which they are registered, each
-    with its name; None when it holds a module of a kind that `layers` does not know."""
-    pairs = [
-        (name, _layer(module))
-        for name, module in network.named_modules()
-        if not any(module.children())
-    ]
-    known = [(name, layer) for name, layer in pairs if layer is not None]
-    return iter(known) if len(known) == len(pairs) else None
-
-
-def _layer(module: nn.Module) -> Layer | None:
-    match module:
-        case nn.Linear():
-            return Dense(module.in_features, module.out_features, module.bias is not None)
-        case nn.ConvTranspose2d() if _plain(module):
-            size, stride = module.kernel_size[0], module.stride[0]
-            bias, padding = module.bias is not None, int(module.padding[0])
-            return Deconvolution(
-                module.in_channels, module.out_channels, bias, size, stride, padding
-            )
-        case nn.BatchNorm1d() | nn.BatchNorm2d():
-            pictures = isinstance(module, nn.BatchNorm2d)
-            whole = module.affine and module.track_running_stats
-            return Normalisation(module.num_features, pictures, module.eps) if whole else None
-        case nn.ReLU():
-            return Rectifier()
-        case nn.LeakyReLU():
-            return Rectifier(module.negative_slope)
-        case nn.Unflatten() if len(module.unflattened_size) == 3:
-            channels, height, width = map(int, module.unflattened_size)
-            return Unfold((channels, height, width))
-    return None
-
-
-def _plain(module: nn.ConvTranspose2d) -> bool:
-    """Whether stride and padding are one number each and nothing else is set."""
-    square = all(len(set(pair)) == 1 for pair in (module.kernel_size, module.stride))
-    return (
-        square
-        and module.padding == (module.padding[0],) * 2
-        and module.output_padding == (0, 0)
-        and module.dilation == (1, 1)
-        and module.groups == 1
-    )
 
 
 def initialise(network: nn.Module, generator: torch.Generator) -> None:

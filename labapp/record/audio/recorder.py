@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
@@ -148,8 +149,13 @@ class Recorder:
 
     def _let_overhear(self, stream: ProcessInput) -> None:
         def pass_on(packet: Packet) -> None:
-            if (overhear := self.overhear) is not None and not self._stopping.is_set():
+            if (overhear := self.overhear) is None or self._stopping.is_set():
+                return
+            try:
                 overhear(stream.rate, stream.channels, packet)
+            except Exception:  # noqa: BLE001 (the recording goes on, whatever a listener does)
+                self.overhear = None
+                traceback.print_exc()
 
         stream.overhear = pass_on
 

@@ -418,7 +418,7 @@ class PartEnded(Payload):
     Attributes
     ----------
     index : its place in the plan, from 0.
-    outcome : completed, time_expired, skipped or declined.
+    outcome : completed, time_expired, skipped, declined or check_failed.
     """
 
     index: Index

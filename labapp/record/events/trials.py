@@ -105,6 +105,23 @@ class ResponseChanged(Payload):
     value: Any
 
 
+@kind("check.answered", durable=True)
+class CheckAnswered(Payload):
+    """The answer to a comprehension check was judged, as the participant went on.
+
+    Attributes
+    ----------
+    instrument, item : the ids of both.
+    attempt : which attempt it was, from 1.
+    passed : whether the answer is right.
+    """
+
+    instrument: Word
+    item: Word
+    attempt: Whole
+    passed: bool
+
+
 @kind("questionnaire.submitted", durable=True)
 class QuestionnaireSubmitted(Payload):
     """The participant left a questionnaire with these answers.

@@ -47,7 +47,7 @@ def create_folder(
             todo=f"Name a new folder with {option}.",
         ) from error
     except OSError as error:
-        raise _unwritable(out, error) from error
+        raise DataFolderError.unwritten("The plan", out, error, UNTOUCHED) from error
     try:
         yield
     except BaseException:
@@ -74,7 +74,7 @@ def write(plan: Plan, out: Path) -> Path:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise _unwritable(out, error) from error
+        raise DataFolderError.unwritten("The plan", out, error, UNTOUCHED) from error
     return path
 
 
@@ -93,7 +93,7 @@ def write_contrasts(loaded: LoadedStudy, powers: Sequence[ContrastPower], out: P
         with path.open("x", encoding="utf-8") as file:
             file.write(declared_contrasts.page(loaded, powers, figure))
     except OSError as error:
-        raise _unwritable(out, error) from error
+        raise DataFolderError.unwritten("The plan", out, error, UNTOUCHED) from error
     return path
 
 
@@ -103,14 +103,7 @@ def _write_rows(path: Path, rows: list[dict[str, object]]) -> None:
         write_csv(file, list(columns), ([row.get(name) for name in columns] for row in rows))
 
 
-def _unwritable(out: Path, error: OSError) -> DataFolderError:
-    return DataFolderError(
-        f"The plan cannot be written to {out}: {error.strerror or error}.",
-        safe="No session was recorded; what was there before is untouched.",
-        todo="Free some space or name another folder.",
-    )
-
-
+UNTOUCHED = "No session was recorded; what was there before is untouched."
 MIXTURE = "mixture"
 Row = dict[str, Any]
 RAW = ("alignments", "questions", "stages")

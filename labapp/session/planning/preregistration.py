@@ -129,18 +129,12 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
             (out / RECORD).write_text(text, encoding="utf-8")
         except OSError as error:
             leftovers.drop(out)
-            raise _unwritable(out, error) from error
+            raise DataFolderError.unwritten(
+                "The registration", out, error, "Nothing of it is left there."
+            ) from error
     mark = YOURS.partition("{")[0]
     unwritten = sum(answer.count(mark) for answers in forms.values() for _, answer in answers)
     return Preregistration(out, digest, unwritten)
-
-
-def _unwritable(out: Path, error: OSError) -> DataFolderError:
-    return DataFolderError(
-        f"The registration cannot be written to {out}: {error.strerror or error}.",
-        safe="Nothing of it is left there.",
-        todo="Free some space or name another folder.",
-    )
 
 
 def _page(form: str, loaded: LoadedStudy, made: datetime, digest: str, answers: Answers) -> str:

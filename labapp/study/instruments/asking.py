@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labapp.base.documents import Path_
 from labapp.study.conditions import Value, as_tuple, matches
-from labapp.study.instruments.items import Item
+from labapp.study.instruments.items import Item, Typed
 
 if TYPE_CHECKING:
     from labapp.study.instruments.instrument import Instrument
@@ -181,21 +181,27 @@ def requirements(instrument: Instrument, index: int) -> dict[str, frozenset[Valu
 
 
 def _no_check(instrument: Instrument, item: Item) -> Iterator[str]:
-    """Why an item cannot be the attention check that it is declared to be."""
+    """Why an item cannot be the check that it is declared to be."""
+    noun = "an attention check" if item.comprehension is None else "a comprehension check"
     possible = item.possible()
     right = as_tuple(item.right)
-    if possible is None or not right:
-        yield f"an attention check needs a right answer: make it {LISTED}"
+    if not right or (possible is None and not isinstance(item, Typed)):
+        yield f"{noun} needs a right answer: make it {LISTED}"
         return
     for value in right:
-        if not among(value, possible):
+        if isinstance(item, Typed):
+            if not item.holds(value):
+                yield f"{value!r} is no answer to it, as it would be stored"
+        elif possible is not None and not among(value, possible):
             yield f"{value!r} is no answer to it; it is one of: {_format_values(possible)}"
     if not item.required:
-        yield "an attention check must be answered: leave out `required: false`"
+        yield f"{noun} must be answered: leave out `required: false`"
+    if item.comprehension is not None and item.repeat is not None:
+        yield "a comprehension check is asked once: leave out `repeat`"
     scores = instrument.scores if isinstance(instrument.scores, dict) else {}
     for name, score in scores.items():
         if item.id in score.needs:
-            yield f"an attention check is in no score, and it is in {name}; leave it out there"
+            yield f"{noun} is in no score, and it is in {name}; leave it out there"
 
 
 def _format_values(values: tuple[Value, ...]) -> str:

@@ -90,6 +90,18 @@ def _with_name_alone(schema: dict[str, Any]) -> None:
     schema["anyOf"] = [{"type": "string"}, whole]
 
 
+def _answer_alone(value: Any) -> Any:
+    return value if isinstance(value, Mapping | Check) else {"right": value, "attempts": 0}
+
+
+def _with_answer_alone(schema: dict[str, Any]) -> None:
+    """In a file an attention check is its right answer alone."""
+    whole = dict(schema)
+    whole["properties"]["attempts"]["minimum"] = 1
+    schema.clear()
+    schema["anyOf"] = [whole["properties"]["right"], whole]
+
+
 class Picture(Strict):
     """A picture that is shown with an item or an option. In a file it may be its name alone.
 
@@ -109,6 +121,36 @@ class Picture(Strict):
 
 
 Media = Annotated[Picture, BeforeValidator(_name_alone)]
+
+
+class Check(Strict):
+    """A check of an item. In a file an attention check is its right answer alone: nothing tells the
+    participant of it. With more than that it is a comprehension check: the answer is judged as the
+    participant goes on, a wrong one can be changed as often as there are attempts, and then the
+    right ones can no longer be changed.
+
+    Attributes
+    ----------
+    right : the right answer, or the list of right ones; of `choices` all that are to be chosen.
+    attempts : how often the participant may answer; 1 by default.
+    feedback : what is shown with a wrong answer, such as where the right one can be found.
+    repeat : whether a wrong answer leads back to the first page of the questionnaire, as long as an
+        attempt is left, so that the text there is read again.
+    failed : what happens after the last wrong answer: the session goes on (`go_on`), or it ends
+        (`end`). Whoever failed is left out of the analysis by `failed_checks_above` of a rule of
+        `exclude`.
+    """
+
+    model_config = ConfigDict(json_schema_extra=_with_answer_alone)
+
+    right: tuple[Value, ...] | Value
+    attempts: int = Field(default=1, ge=0, le=20)
+    feedback: Words = ""
+    repeat: bool = False
+    failed: Literal["go_on", "end"] = "go_on"
+
+
+Checked = Annotated[Check, BeforeValidator(_answer_alone)]
 
 
 class Option(Strict):
@@ -164,8 +206,9 @@ class Item(Strict):
     only_if : for whom it is asked: items above it by id, items of earlier questionnaires as
         `questionnaire.item`, and variables of the study's design or assignment, each with the
         answer or value, or the list of them, for which it is asked: `{used: often}`.
-    right : makes it an attention check, which is told as passed or failed and is in no score: its
-        right answer, or the list of right ones; of `choices` all that are to be chosen.
+    checked : makes it an attention check, which is told as passed or failed and is in no score: its
+        right answer, or the list of right ones; of `choices` all that are to be chosen. With
+        `{right: …, attempts: …}` it is a comprehension check (`Check`).
     """
 
     own_words: ClassVar[frozenset[str]] = frozenset()
@@ -194,7 +237,21 @@ class Item(Strict):
     repeat: Literal["stages"] | None = None
     identifying: bool | None = None
     only_if: OnlyIf = Field(default_factory=dict)
-    right: tuple[Value, ...] | Value | None = Field(default=None, alias="check")
+    checked: Checked | None = Field(default=None, alias="check")
+
+    @property
+    def right(self) -> tuple[Value, ...] | Value | None:
+        """The right answers of a check; None where it is none."""
+        return None if self.checked is None else self.checked.right
+
+    @property
+    def comprehension(self) -> Check | None:
+        """The comprehension check that it is; None where it is none."""
+        return None if self.checked is None or not self.checked.attempts else self.checked
+
+    def is_right(self, value: Any) -> bool:
+        """Whether a stored answer passes the check."""
+        return self.cells(value).get("") in self.right_cells()
 
     def values(self, value: Any) -> tuple[Value, ...]:
         """A stored answer as conditions name it; nothing where it says nothing."""

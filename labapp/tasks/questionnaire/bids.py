@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labapp.record.events.lifecycle import PageTurned
-from labapp.record.events.trials import QuestionnaireSubmitted, ResponseChanged
+from labapp.record.events.trials import CheckAnswered, QuestionnaireSubmitted, ResponseChanged
 from labapp.study.plugins.bids import CourseRow
 
 COURSE = (
@@ -12,6 +12,16 @@ COURSE = (
         "An answer was given or changed; text is instrument and item.",
         lambda payload: {"value": payload.value, "text": f"{payload.instrument} {payload.item}"},
         behind=PageTurned.kind,
+    ),
+    CourseRow(
+        CheckAnswered.kind,
+        "A comprehension check was judged: value 1 where it was passed; text is instrument, item "
+        "and attempt.",
+        lambda payload: {
+            "value": int(payload.passed),
+            "text": f"{payload.instrument} {payload.item} {payload.attempt}",
+        },
+        behind=ResponseChanged.kind,
     ),
     CourseRow(
         QuestionnaireSubmitted.kind,

@@ -14,18 +14,28 @@ from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Back, Begin, Command, Next, SkipStage
 from labapp.record.events.lifecycle import PageTurned, PartEnded
 from labapp.record.events.registry import Pauses
-from labapp.record.events.trials import QuestionnaireSubmitted, ResponseChanged
+from labapp.record.events.trials import CheckAnswered, QuestionnaireSubmitted, ResponseChanged
 from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.asking import AskedItems, own_name
+from labapp.study.instruments.items import Check
 from labapp.study.plan import QuestionnairePart
 from labapp.study.plugins.machine import PartMachine, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The last answer to a comprehension check that was judged; attempt: which one, from 1."""
+
+    attempt: int
+    passed: bool
+    value: Any
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionnaireState:
     """page counts from 0, pages of which nothing is asked too; earlier: answers in questionnaires
     before this one; skipped: items about stages that were skipped; whole: all is shown, whatever is
-    asked, for a preview."""
+    asked, for a preview; judged: by item the comprehension checks that were answered."""
 
     answers: Mapping[str, Any] = field(default_factory=dict)
     page: int = 0
@@ -33,6 +43,7 @@ class QuestionnaireState:
     earlier: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     skipped: frozenset[str] = frozenset()
     whole: bool = False
+    judged: Mapping[str, Judged] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +111,26 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         ids = self.asked(state).ids
         items = self.instrument.items if page is None else self.instrument.pages[page]
         return tuple(
-            item for item in items if item.id in ids and item.is_missing(state.answers.get(item.id))
+            item
+            for item in items
+            if item.id in ids
+            and (
+                item.is_missing(state.answers.get(item.id))
+                or (self.is_wrong(state, item) and not self.is_settled(state, item))
+            )
         )
+
+    def is_settled(self, state: QuestionnaireState, item: Item) -> bool:
+        """Whether a comprehension check was passed, or no attempt is left: its answer stays."""
+        judged, check = state.judged.get(item.id), item.comprehension
+        if judged is None or check is None:
+            return False
+        return judged.passed or judged.attempt >= check.attempts
+
+    def is_wrong(self, state: QuestionnaireState, item: Item) -> bool:
+        """Whether the answer that is there now was judged as wrong."""
+        judged = state.judged.get(item.id)
+        return judged is not None and not judged.passed and judged.value == state.answers[item.id]
 
     def page_count(self) -> int:
         return len(self.instrument.pages)
@@ -137,14 +166,21 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
                     return ()
                 if state.answers.get(item) == checked or item not in self.asked(state).ids:
                     return ()
+                if self.is_settled(state, self.instrument.item(item)):
+                    return ()
                 return (UnstampedEvent(ResponseChanged(self.instrument.id, item, checked), stage),)
             case Next():
                 behind = [page for page in self.pages_asked(state) if page > state.page]
                 if self.missing(state, state.page if behind else None):
                     return ()
+                judged, again = self._judge(state)
+                if again is not None:
+                    return (*judged, *again)
+                if any(self._ends(state, item) for item in self.instrument.items):
+                    return self._submit(state, "check_failed")
                 if behind:
-                    return (UnstampedEvent(PageTurned(behind[0]), stage),)
-                return self._submit(state)
+                    return (*judged, UnstampedEvent(PageTurned(behind[0]), stage))
+                return (*judged, *self._submit(state))
             case Begin() if self.wants_begin(state):
                 return self._submit(state)
             case Back():
@@ -154,7 +190,41 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
                 return (UnstampedEvent(PartEnded(self.index, "skipped"), stage),)
         return ()
 
-    def _submit(self, state: QuestionnaireState) -> Sequence[UnstampedEvent]:
+    def _judge(
+        self, state: QuestionnaireState
+    ) -> tuple[list[UnstampedEvent], list[UnstampedEvent] | None]:
+        """The comprehension checks of the page that are answered and not settled yet, judged; and,
+        where an answer is wrong, what happens instead of going on."""
+        stage, ids = self.part.id, self.asked(state).ids
+        judged: list[UnstampedEvent] = []
+        wrong: list[tuple[Check, bool]] = []
+        for item in self.instrument.pages[state.page]:
+            check = item.comprehension
+            if check is None or item.id not in ids or self.is_settled(state, item):
+                continue
+            before = state.judged.get(item.id)
+            attempt = 1 if before is None else before.attempt + 1
+            passed = item.is_right(state.answers[item.id])
+            event = CheckAnswered(self.instrument.id, item.id, attempt, passed)
+            judged.append(UnstampedEvent(event, stage))
+            if not passed:
+                wrong.append((check, attempt < check.attempts))
+        if not wrong:
+            return judged, None
+        first = self.pages_asked(state)[0]
+        back = first != state.page and any(check.repeat and left for check, left in wrong)
+        return judged, [UnstampedEvent(PageTurned(first), stage)] if back else []
+
+    def _ends(self, state: QuestionnaireState, item: Item) -> bool:
+        """Whether the session ends since a comprehension check was failed."""
+        judged, check = state.judged.get(item.id), item.comprehension
+        if judged is None or check is None or judged.passed:
+            return False
+        return check.failed == "end" and judged.attempt >= check.attempts
+
+    def _submit(
+        self, state: QuestionnaireState, outcome: str = "completed"
+    ) -> Sequence[UnstampedEvent]:
         instrument, ids = self.instrument, self.asked(state).ids
         given = instrument.untouched() | instrument.given(state.answers)
         submitted = QuestionnaireSubmitted(
@@ -163,7 +233,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
             {item: value for item, value in given.items() if item in ids},
             tuple(item.id for item in instrument.items if item.id not in ids),
         )
-        ended = PartEnded(self.index, "completed")
+        ended = PartEnded(self.index, outcome)
         return tuple(UnstampedEvent(payload, self.part.id) for payload in (submitted, ended))
 
     def apply(
@@ -172,6 +242,10 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         match payload:
             case ResponseChanged():
                 return replace(state, answers={**state.answers, payload.item: payload.value})
+            case CheckAnswered():
+                value = state.answers.get(payload.item)
+                judged = Judged(payload.attempt, payload.passed, value)
+                return replace(state, judged={**state.judged, payload.item: judged})
             case PageTurned():
                 return replace(state, page=payload.page)
             case PartEnded():

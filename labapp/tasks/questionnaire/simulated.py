@@ -79,6 +79,9 @@ class Respondent(Actor[QuestionnairePart]):
             if value is None:
                 self._left_out.add(item.id)
                 continue
+            judged = state.judged.get(item.id)
+            if judged is not None and value == judged.value:
+                value = item.answer_of(as_tuple(item.right))  # the feedback was read
             participant.send(Answer(item.id, value), participant.pace.think_s)
             return
         participant.send(Next(), participant.pace.think_s)

@@ -40,7 +40,7 @@ class Questionnaire(TaskType[QuestionnairePart]):
     name = "questionnaire"
     parts = (QuestionnairePart,)
     moderator = "labapp.tasks.questionnaire.moderator:QuestionnaireWords"
-    told_elsewhere = ("response.changed", "questionnaire.submitted")
+    told_elsewhere = ("response.changed", "check.answered", "questionnaire.submitted")
     items = (QuestionnaireItem,)
     course = "labapp.tasks.questionnaire.bids:COURSE"
 

@@ -57,6 +57,7 @@ from labapp.ui.language import number, tr
 from labapp.ui.theme import Palette
 from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import NOTE_LIMIT, Limit, PlainLabel
+from labapp.ui.widgets.controls import hairline as hairline
 from labapp.ui.widgets.markdown import text_width
 from labapp.ui.widgets.painting import equip, font, metrics, restyle, smooth
 
@@ -135,14 +136,6 @@ def line_edit(name: str, placeholder: str = "", longest: int = NOTE_LIMIT) -> QL
     field.setPlaceholderText(placeholder)
     limit(field, longest)
     return field
-
-
-def hairline() -> QFrame:
-    """A line between rows."""
-    line = QFrame()
-    line.setProperty("role", "hairline")
-    line.setFixedHeight(1)
-    return line
 
 
 def turn_pages(tabs: Sequence[QAbstractButton], turn: Callable[[int], object]) -> None:

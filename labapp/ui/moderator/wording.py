@@ -127,6 +127,7 @@ OUTCOMES = {
     "time_expired": N_("outcome.time_expired"),
     "skipped": N_("outcome.skipped"),
     "declined": N_("outcome.declined"),
+    "check_failed": N_("outcome.check_failed"),
     "solved": N_("outcome.solved"),
     "marked": N_("outcome.marked"),
     "stage_skipped": N_("outcome.stage_skipped"),

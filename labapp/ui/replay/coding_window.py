@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame
 
 from labapp.analysis.inclusion import variables
 from labapp.base.errors import DataFolderError, LabappError
+from labapp.base.parallel.processes import gc_paused
 from labapp.coding.annotations.model import Mark
 from labapp.coding.annotations.redacting import RedactionReport
 from labapp.session.replay.lanes import blind_lanes
@@ -24,7 +25,7 @@ from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.coding_desk import CodingDesk
 from labapp.ui.replay.coding_files import CodingFiles
 from labapp.ui.replay.coding_state import MOST_REACTION_MS, CodingRequest, Settings, code_name
-from labapp.ui.replay.controller import OpenedSession, no_collection, open_session
+from labapp.ui.replay.controller import OpenedSession, open_session
 from labapp.ui.replay.exchange_panel import Bench, ExchangePanel, ExchangeWork, taker_of
 from labapp.ui.replay.palette import MOST_BAND_ROWS, MOST_LOW_ROWS
 from labapp.ui.replay.timeline_rows import CodeItem, CodeLane
@@ -264,7 +265,7 @@ class CodingWindow(QObject):
 def open_coding_window(path: Path, request: CodingRequest) -> CodingWindow:
     """The window in which a rater codes a session. Raises LabappError."""
     files = CodingFiles.open(path, request)
-    with no_collection():
+    with gc_paused():
         try:
             session = open_session(path)
         except LabappError:

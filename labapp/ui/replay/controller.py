@@ -11,10 +11,8 @@ Also pictures of the participant's screen at times of a session, without a windo
 from __future__ import annotations
 
 import errno
-import gc
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -26,6 +24,7 @@ from PySide6.QtCore import QObject, Signal
 from labapp.base import durable, leftovers
 from labapp.base.clock import NS
 from labapp.base.errors import LabappError, RecordError, TargetExists, UsageError
+from labapp.base.parallel.processes import gc_paused
 from labapp.coding.annotations.model import SessionAnnotations, Unit, time_text
 from labapp.coding.annotations.redacting import note_handed_out, session_folders
 from labapp.record.journal.layout import ZipTree, refuse_inside
@@ -479,20 +478,7 @@ def readable_record(path: Path) -> Record:
     return record
 
 
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Look for no garbage meanwhile: among the tens of thousands of objects that a journal and a
-    window become, there is none, and each look at them takes longer than to make them."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-@no_collection()
+@gc_paused()
 def open_session(path: Path) -> OpenedSession:
     """A session with its sound, lanes and annotations, up to now where it still runs. Raises
     RecordError as `readable_record` does."""

@@ -360,10 +360,8 @@ def write_quotes(
                 (hidden / folder.name).rename(folder)  # a page holds them
             durable.take_name(file, out)
     except OSError as error:
-        raise DataFolderError(
-            f"The quotes cannot be written to {out}: {error.strerror or error}.",
-            safe="The sessions are untouched.",
-            todo="Free some space or name another folder.",
+        raise DataFolderError.unwritten(
+            "The quotes", out, error, "The sessions are untouched."
         ) from error
     return quotes
 

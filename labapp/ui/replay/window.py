@@ -44,6 +44,7 @@ from PySide6.QtWidgets import (
 
 from labapp.base.clock import NS
 from labapp.base.errors import AnnotationsBusy, DataFolderError, LabappError
+from labapp.base.parallel.processes import gc_paused
 from labapp.session.replay.lanes import Lane, LaneItem, next_after, previous_before
 from labapp.ui import theme
 from labapp.ui.fitting import Fitted
@@ -62,7 +63,6 @@ from labapp.ui.replay.controller import (
     USUAL_SPEED,
     OpenedSession,
     ReplayController,
-    no_collection,
     open_session,
 )
 from labapp.ui.replay.picture import Parts, ReplayPicture, VideoPanel, item_label, join_trials
@@ -303,7 +303,7 @@ class ReplayWindow(Fitted, QWidget):
         """Read on in a turn of the event loop; all read, show it, and only then load networks."""
         if self.isHidden():
             return  # it was closed meanwhile
-        with no_collection():
+        with gc_paused():
             more = self.session.history.read_on()
         if more:
             QTimer.singleShot(0, self, self._fill_on)
@@ -788,7 +788,7 @@ class Replay:
     """
 
     def __init__(self, path: Path, at_ns: int | None = None, dark: bool | None = None) -> None:
-        with no_collection():
+        with gc_paused():
             session = open_session(path)
             session.history.decoders.load_in_background()
             self.window = ReplayWindow(session, dark=dark)

@@ -36,6 +36,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QAccessibleWidget,
     QBoxLayout,
+    QFrame,
     QHBoxLayout,
     QLabel,
     QLayout,
@@ -480,3 +481,11 @@ def fill(layout: Box, *items: Item) -> Box:
         else:
             layout.addWidget(inside, how)
     return layout
+
+
+def hairline() -> QFrame:
+    """A line between rows."""
+    line = QFrame()
+    line.setProperty("role", "hairline")
+    line.setFixedHeight(1)
+    return line

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -14,9 +15,18 @@ from labapp.base.errors import ModelError
 from labapp.models.datasets.split import Float32
 from labapp.models.representations import cpu_backend, torch_backend
 from labapp.models.representations.decoders import Forward
-from labapp.models.representations.networks import describe_layers
 from labapp.models.representations.package import find, load_package
-from labapp.models.representations.recipe import ARCHITECTURES, Architecture, TrainedNetwork
+from labapp.models.representations.recipe import (
+    ARCHITECTURES,
+    Architecture,
+    Deconvolution,
+    Dense,
+    Layer,
+    Normalisation,
+    Rectifier,
+    TrainedNetwork,
+    Unfold,
+)
 from labapp.models.training import files
 
 CPU = torch.device("cpu")
@@ -151,6 +161,54 @@ def stack(*modules: nn.Module, seed: int = 0) -> nn.Module:
     network = nn.Sequential(*modules)
     lively(network, seed)
     return network.requires_grad_(False).eval()
+
+
+def describe_layers(network: nn.Module) -> Iterator[tuple[str, Layer]] | None:
+    """The layers of a network whose modules run in the order in which they are registered, each
+    with its name; None when it holds a module of a kind that `layers` does not know."""
+    pairs = [
+        (name, _layer(module))
+        for name, module in network.named_modules()
+        if not any(module.children())
+    ]
+    known = [(name, layer) for name, layer in pairs if layer is not None]
+    return iter(known) if len(known) == len(pairs) else None
+
+
+def _layer(module: nn.Module) -> Layer | None:
+    match module:
+        case nn.Linear():
+            return Dense(module.in_features, module.out_features, module.bias is not None)
+        case nn.ConvTranspose2d() if _plain(module):
+            size, stride = module.kernel_size[0], module.stride[0]
+            bias, padding = module.bias is not None, int(module.padding[0])
+            return Deconvolution(
+                module.in_channels, module.out_channels, bias, size, stride, padding
+            )
+        case nn.BatchNorm1d() | nn.BatchNorm2d():
+            pictures = isinstance(module, nn.BatchNorm2d)
+            whole = module.affine and module.track_running_stats
+            return Normalisation(module.num_features, pictures, module.eps) if whole else None
+        case nn.ReLU():
+            return Rectifier()
+        case nn.LeakyReLU():
+            return Rectifier(module.negative_slope)
+        case nn.Unflatten() if len(module.unflattened_size) == 3:
+            channels, height, width = map(int, module.unflattened_size)
+            return Unfold((channels, height, width))
+    return None
+
+
+def _plain(module: nn.ConvTranspose2d) -> bool:
+    """Whether stride and padding are one number each and nothing else is set."""
+    square = all(len(set(pair)) == 1 for pair in (module.kernel_size, module.stride))
+    return (
+        square
+        and module.padding == (module.padding[0],) * 2
+        and module.output_padding == (0, 0)
+        and module.dilation == (1, 1)
+        and module.groups == 1
+    )
 
 
 def folded(network: nn.Module) -> list[cpu_backend.Layer] | None:

@@ -48,6 +48,7 @@ class Tone:
         self.finished = False
         self.mute = False
         self.closed = False
+        self.overhear: Any = None
         self._start = time.perf_counter()
         self._frames = 0
 

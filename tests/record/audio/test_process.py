@@ -15,6 +15,7 @@ import pytest
 
 from labapp.base.errors import AudioError
 from labapp.record.audio import devices
+from labapp.record.audio.capture import Packet
 from labapp.record.audio.devices import Device, PulseWatcher, behind_sound_server, choose
 from labapp.record.audio.process import ProcessInput, open_input
 from tests.sound import VirtualMicrophone
@@ -65,6 +66,23 @@ def test_sound_comes_through_and_the_child_ends_when_closed(microphone: VirtualM
     assert stream.finished
     assert not alive(stream.pid)
     stream.close()
+
+
+@pytest.mark.sound
+def test_a_listener_hears_what_is_recorded(microphone: VirtualMicrophone) -> None:
+    stream = open_input(choose())
+    heard: list[Packet] = []
+    stream.overhear = heard.append
+    taken: list[Packet] = []
+    deadline = time.monotonic() + 20
+    while len(taken) < 20:
+        assert time.monotonic() < deadline
+        taken += stream.take()
+        time.sleep(0.01)
+    stream.close()
+    taken += stream.take()
+    assert heard
+    assert taken[-len(heard) :] == heard
 
 
 @pytest.mark.sound

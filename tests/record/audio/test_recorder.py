@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from labapp.base.clock import SessionClock
 from labapp.base.errors import AudioError, JournalFull
 from labapp.record.audio import track
+from labapp.record.audio.capture import Packet
 from labapp.record.audio.recorded_sound import check_blocks
 from labapp.record.audio.recorder import Recorder
 from labapp.record.audio.track import VoiceActivity
@@ -399,3 +400,41 @@ def test_the_next_recording_of_a_run_has_a_file_of_its_own(tmp_path: Path) -> No
     ]
     assert third.name == "audio/segment-01-3.wav"
     assert (tmp_path / "audio" / "segment-01.wav").read_bytes() == first
+
+
+def test_a_listener_hears_every_stream_until_the_recorder_stops(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    heard: list[tuple[int, int, Packet]] = []
+    packet = Packet(1, 0.0, 0.05, False, 0, b"\1\0" * 400)
+    session.recorder.overhear = lambda *what: heard.append(what)
+    session.recorder.start()
+    session.plug.streams[-1].overhear(packet)
+    assert heard == [(RATE, 1, packet)]
+    session.plug.pull()
+    session.until(lambda: session.of(AudioDeviceLost))
+    session.plug.plugged = True
+    session.until(lambda: len(session.plug.streams) == 2)
+    session.until(lambda: session.plug.streams[-1].overhear is not None)
+    session.plug.streams[-1].overhear(packet)
+    assert len(heard) == 2
+    assert session.recorder.again().overhear is session.recorder.overhear
+    session.recorder.stop()
+    session.plug.streams[-1].overhear(packet)
+    assert len(heard) == 2
+
+
+def test_a_listener_that_fails_is_let_go_and_the_recording_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = Session(tmp_path)
+
+    def fail(rate: int, channels: int, packet: Packet) -> None:
+        raise RuntimeError("a listener")
+
+    session.recorder.overhear = fail
+    session.recorder.start()
+    session.plug.streams[-1].overhear(Packet(1, 0.0, 0.05, False, 0, b"\1\0"))
+    assert session.recorder.overhear is None
+    assert "a listener" in capsys.readouterr().err
+    session.record(0.2)
+    session.stop()

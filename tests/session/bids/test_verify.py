@@ -490,6 +490,7 @@ FORMATS = {
     12: "42808365dcb8eae4",
     13: "9f0842af3e97ef87",
     14: "6e6e9625c5ae483e",
+    15: "e1daae95fcbe332f",
 }
 
 """What each format of the tables comes to, see `test_a_changed_table_has_a_new_format`."""

@@ -10,13 +10,14 @@ import pytest
 from labapp.analysis.analyze import analyze
 from labapp.analysis.declared import RECORD, Registration
 from labapp.analysis.sections import registration_section
-from labapp.base.errors import ExportExists, RefusedError, UsageError
+from labapp.base.errors import ExportExists, RefusedError, StudyError, UsageError
 from labapp.base.report.page import join_parts
 from labapp.models.representations.card import hash_installed_card
 from labapp.session.planning.preregistration import preregister
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import loading
 from labapp.study.loading import LoadedStudy
+from tests.helpers import concepts
 from tests.helpers.beside import put_beside
 from tests.study.test_design import OWN
 
@@ -177,3 +178,47 @@ def test_a_report_compares_the_models_of_its_sessions(tmp_path: Path) -> None:
     text = page.read_text("utf-8")
     assert "4 sessions of 4 had another model sinelines/vae than the one" in text, "two each"
     assert "another model sinelines/gt" not in text
+
+
+def of_task(tmp_path: Path, hypothesis: str) -> Path:
+    path = concepts.write_study(tmp_path / "study", concepts.write(tmp_path, 2))
+    cells = "{a: {which: first}, b: {which: second}}"
+    path.write_text(
+        path.read_text("utf-8")
+        + f"assignment: {{place: {{draw: 1, included: 3, cells: {cells}}}}}\n"
+        + f"hypotheses:\n  - {hypothesis}\n",
+        "utf-8",
+    )
+    return path
+
+
+def test_a_hypothesis_that_a_task_tests_is_registered_with_its_measure_and_method(
+    tmp_path: Path,
+) -> None:
+    path = of_task(tmp_path, "{text: Impure models are forecast worse., test: leak_sensitivity}")
+    made = preregister(loading.load(path), tmp_path / "out")
+    for form in ("aspredicted.md", "osf.md"):
+        text = (made.folder / form).read_text("utf-8")
+        assert "1. (primary) Impure models are forecast worse. Tested by “leak_sensitivity”" in text
+        assert "* primary: d' of forecasts that the answer moves" in text
+        assert "the number of models less two as degrees of freedom" in text
+        assert "analyses of variance" not in text  # no outcome of the design is declared
+        assert "6 participants who are not excluded; the study file has 2 places" in text
+    declared = Registration.read(made.folder).declared
+    assert declared["hypotheses"][0]["test"] == "leak_sensitivity"
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "told"),
+    [
+        ("{text: A, test: no_such}", "no task of the study has a test 'no_such'"),
+        ("{text: A, test: card_trust, outcome: gain}", "an outcome, or the test of a task"),
+        ("{text: A}", "an outcome, or the test of a task"),
+        ("{text: A, test: card_trust, direction: less}", "without contrast, term and direction"),
+    ],
+)
+def test_a_hypothesis_names_one_test_that_there_is(
+    hypothesis: str, told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(StudyError, match=told):
+        loading.load(of_task(tmp_path, hypothesis))

@@ -216,10 +216,8 @@ def write(
                 file.write("\n".join(_page(results, left_out, everybody)) + "\n")
             hidden.rename(out)
     except OSError as error:
-        raise DataFolderError(
-            f"The agreement cannot be written to {out}: {error.strerror or error}.",
-            safe="All marks are as they were given.",
-            todo="Free some space or name another folder.",
+        raise DataFolderError.unwritten(
+            "The agreement", out, error, "All marks are as they were given."
         ) from error
     return out / PAGE
 

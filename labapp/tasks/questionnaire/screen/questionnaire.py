@@ -8,7 +8,7 @@ from math import ceil
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from labapp.base.discovery import load
 from labapp.record.events.commands import Back, Command, Next
@@ -17,9 +17,11 @@ from labapp.study.instruments.kinds import ITEM_KINDS, kind_of
 from labapp.study.plan import QuestionnairePart
 from labapp.tasks.questionnaire.machine import Answer, QuestionnaireTask
 from labapp.tasks.questionnaire.screen.kinds.view import (
+    MARK_WIDTH,
     TABLE_WORDS_WIDTH,
     ItemView,
     Pictures,
+    make_label,
     no_pictures,
 )
 from labapp.ui import theme
@@ -27,10 +29,10 @@ from labapp.ui.participant.screen import InView, PageStack, Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.choice import AnchorRow
-from labapp.ui.widgets.controls import PlainLabel
+from labapp.ui.widgets.controls import PlainLabel, hairline
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.markdown import LINE_CHARACTERS, MarkdownView, text_width
-from labapp.ui.widgets.painting import metrics
+from labapp.ui.widgets.painting import metrics, restyle
 
 MISSING_CHARACTERS = 40
 MOST_NAMED, NAMED_CHARACTERS = 3, 84
@@ -93,6 +95,29 @@ class QuestionnaireScreen(Screen):
             hidden = view.item.withheld and self.session.withholds
             view.show_value(None if hidden else state.answers.get(view.item.id))
             view.mark_missing(self.reminded and view.item.id in missing)
+        self._show_feedback()
+
+    def _show_feedback(self) -> None:
+        """Show below each comprehension check what its last answer came to, as long as that answer
+        is there; one that is settled can no longer be changed."""
+        state, words = self.state, self.session.words
+        labels = [(name, label) for page in self.pages for name, label in page.feedback.items()]
+        views = {view.item.id: view for view in self.items}
+        for name, label in labels:
+            view, judged = views[name], state.judged.get(name)
+            check, settled = view.item.comprehension, self._task.is_settled(state, view.item)
+            view.setEnabled(not settled)
+            text, tone = "", ""
+            if judged is not None and judged.passed:
+                text, tone = words("item_check_right"), "good"
+            elif check is not None and self._task.is_wrong(state, view.item):
+                verdict = words("item_check_wrong") if settled else words("item_check_again")
+                text, tone = f"{verdict} {check.feedback}".strip(), "alarm" if settled else "warn"
+            if text and text != label.text():
+                self.tell(text)
+            label.setText(text)
+            label.setVisible(bool(text) and not view.isHidden())
+            restyle(label, "tone", tone)
 
     def _show_asked(self) -> None:
         """Show what is asked, and keep room for what an answer on the same page would add."""
@@ -212,6 +237,7 @@ class Page(QScrollArea):
         self._pictures = pictures
         self.items = tuple(items)
         self.views: list[ItemView] = []
+        self.feedback: dict[str, QLabel] = {}
         self._tables: list[tuple[AnchorRow, list[QWidget]]] = []
         # Items, and the widgets that are shown where one of them is asked.
         self._rows: list[tuple[list[str], list[QWidget]]] = []
@@ -326,7 +352,7 @@ class Page(QScrollArea):
             self._tables.append((heads, in_column))
             self._column.addWidget(over)
         if table or first_group:  # else the line that ends the group before begins this one
-            line = _hairline()
+            line = hairline()
             self._rows.append(([item.id for item in self.items] if first_group else ids, [line]))
             self._column.addWidget(line)
         for item in items:
@@ -337,9 +363,14 @@ class Page(QScrollArea):
             if table and view.words is not None:
                 in_column.append(view.words)
             self.views.append(view)
-            line = _hairline()
+            line = hairline()
             self._rows.append(([item.id], [view, line]))
             self._column.addWidget(view)
+            if item.comprehension is not None:
+                self.feedback[item.id] = feedback = make_label("", "strong")
+                feedback.setContentsMargins(MARK_WIDTH, 0, 0, theme.SPACE_S)
+                feedback.hide()
+                self._column.addWidget(feedback)
             self._column.addWidget(line)
 
 
@@ -374,13 +405,6 @@ def _table_of(item: Item) -> tuple[object, ...] | None:
     if not isinstance(item, Statement):
         return None
     return (item.points, item.first, item.look, tuple(item.anchors().items()))
-
-
-def _hairline() -> QFrame:
-    line = QFrame()
-    line.setProperty("role", "hairline")
-    line.setFixedHeight(1)
-    return line
 
 
 def view_of(item: Item, words: Strings, palette: theme.Palette) -> ItemView:
