@@ -67,7 +67,7 @@ EVERYDAY = frozenset(
         "break", "choice", "choices", "comments", "consent", "demographics", "example",
         "interview", "judging", "method", "pages", "practice", "questionnaire", "resting", "scale",
         "seq", "slider", "statement", "survey", "sus", "text", "tutorial", "understanding",
-        "written", "calibration", "matrix", "ranking", "dropdown",
+        "written", "calibration", "matrix", "ranking", "dropdown", "region",
     }
 )  # fmt: skip
 """Names that are words besides: of columns, scores, rows, strategies. They count where something is

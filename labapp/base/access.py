@@ -12,8 +12,9 @@ from __future__ import annotations
 import errno
 import os
 import shlex
+import shutil
 import stat
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
 from labapp.base.errors import DataFolderError, UsageError
@@ -88,15 +89,23 @@ def create(path: Path) -> IO[bytes]:
     return stream
 
 
-def as_ours(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
-    """A filter of `tarfile`: it refuses what `data` refuses, and gives files our rights in place of
-    those of the machine that packed the archive."""
-    import tarfile
+def unpack(archive: tarfile.TarFile, folder: Path) -> None:
+    """Unpack files and folders with our rights in place of those of the machine that packed them.
+    The filters of `tarfile` do this as well, but not in Python 3.11.2.
 
-    checked = tarfile.data_filter(member, folder)
-    if group() is None:
-        return checked.replace(mode=0o700 if checked.isdir() else 0o600, deep=False)
-    return checked.replace(mode=0o2770 if checked.isdir() else 0o660, deep=False)
+    Raises ValueError for anything else, and for a place outside of the folder.
+    """
+    for member in archive:
+        place = PurePosixPath(member.name)
+        content = archive.extractfile(member) if member.isfile() else None
+        if place.is_absolute() or ".." in place.parts or not (member.isdir() or content):
+            raise ValueError(f"{member.name!r} is no file and no folder of the archive")
+        path = folder / place
+        own_folder(path if content is None else path.parent)
+        if content is not None:
+            with create(path) as stream:
+                shutil.copyfileobj(content, stream)
+            os.utime(path, (member.mtime, member.mtime))
 
 
 def own_private(folder: Path, file: Path) -> None:

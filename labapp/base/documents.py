@@ -619,6 +619,12 @@ def _literals(field: FieldInfo) -> tuple[Any, ...]:
     return get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
 
 
+def _field_of(model: type[BaseModel], key: str) -> FieldInfo | None:
+    """The field of a key, by its name or its alias."""
+    fields = model.model_fields
+    return fields.get(key) or next((f for f in fields.values() if f.alias == key), None)
+
+
 def fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
     """Field names allowed at a location; tags and indexes in it are passed over."""
     here = [model]
@@ -626,7 +632,7 @@ def fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
         inner = [
             inner_model
             for schema in here
-            if isinstance(step, str) and (field := schema.model_fields.get(step))
+            if isinstance(step, str) and (field := _field_of(schema, step))
             for inner_model in models_in(field.annotation, field.metadata)
         ]
         tagged = [

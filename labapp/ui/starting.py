@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from threading import Thread
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from labapp.base import resources
@@ -491,8 +491,9 @@ def run_demo(out: Path | None, seed: int, say: Callable[[str], None]) -> int:
         say(f"sound: recorded without sound ({opened.no_sound})")
     else:
         say(f"sound: recorded from {recorder.device.label}")
-    # A session mostly waits: enough time to import what comes after it, which takes two seconds.
-    importing = Thread(target=_import_analysis, name="import", daemon=True)
+    # A session mostly waits, once its windows are there: time to import what comes after it.
+    importing = Timer(IMPORTED_AFTER_S, _import_analysis)
+    importing.daemon = True
     importing.start()
     status = drive(opened, options)
     importing.join()
@@ -505,6 +506,7 @@ def run_demo(out: Path | None, seed: int, say: Callable[[str], None]) -> int:
     return 0
 
 
+IMPORTED_AFTER_S = 1.5
 AFTERWARDS = (
     "fontTools.subset", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg",
     "labapp.analysis.analyze", "labapp.session.bids.export", "labapp.session.bids.verify",

@@ -156,8 +156,25 @@ def test_an_archive_that_comes_from_another_machine_gets_our_rights(tmp_path: Pa
             archive.addfile(member)
     stream.seek(0)
     with tarfile.open(fileobj=stream) as archive:
-        archive.extractall(tmp_path / "out", filter=access.as_ours)
+        access.unpack(archive, tmp_path / "out")
     assert others_can(tmp_path / "out" / "folder") == []
+    assert (tmp_path / "out" / "folder" / "file").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("../out", tarfile.REGTYPE), ("/tmp/out", tarfile.REGTYPE), ("link", tarfile.SYMTYPE)],
+)
+def test_an_archive_leads_nowhere_else(tmp_path: Path, name: str, kind: bytes) -> None:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        member = tarfile.TarInfo(name)
+        member.type, member.linkname = kind, "/etc/passwd"
+        archive.addfile(member)
+    stream.seek(0)
+    with tarfile.open(fileobj=stream) as archive, pytest.raises(ValueError, match="no file and no"):
+        access.unpack(archive, tmp_path / "in")
+    assert list(tmp_path.rglob("*")) == []
 
 
 @pytest.mark.parametrize("what", ["folder", "file"])

@@ -443,7 +443,7 @@ class Pace:
     reaction: float = 1.0
 
 
-FAST = Pace(stride_s=0.02, think_s=0.05, read_s=0.1, reaction=0.08)
+FAST = Pace(stride_s=0.02, think_s=0.04, read_s=0.08, reaction=0.08)
 """Fast hands, for the demonstration and tests in real time."""
 
 HUMAN = Pace(stride_s=STRIDE_S, think_s=1.2, read_s=6.0)

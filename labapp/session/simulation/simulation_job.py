@@ -153,7 +153,7 @@ class SimulatedSession:
                 unpacked = Path(beside) / "whole" / self.name
                 access.own_folder(unpacked, exist_ok=False)
                 with tarfile.open(fileobj=io.BytesIO(self.packed)) as archive:
-                    archive.extractall(unpacked, filter=access.as_ours)
+                    access.unpack(archive, unpacked)
                 unpacked.rename(target)
         elif self.path is not None:
             self.path.rename(target)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from PIL import Image
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
@@ -173,6 +174,17 @@ CASES = {
         ("2020-02-29", Key.Key_Return), ("from 1900-01-01",), {"": "2020-02-29"}, {},
     ),
 }  # fmt: skip
+
+
+MAP = [
+    {"id": name, "text": name.capitalize(), "area": [0.5 * at, 0, 0.5, 1]}
+    for at, name in enumerate(("left", "right"))
+]
+CASES["region"] = Case(
+    {"media": "pictures/map.png", "options": MAP}, {"chosen": ("right",)},
+    lambda view, tap: tap(view.group.options[1]),
+    (Key.Key_Right, Key.Key_Space), ("Right",), {"": "right"}, {},
+)  # fmt: skip
 
 
 def test_every_kind_has_a_case() -> None:
@@ -366,6 +378,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study that asks an item of every kind, and scores those that are numbers."""
     folder = tmp_path_factory.mktemp("kinds")
     (folder / "instruments").mkdir()
+    (folder / "pictures").mkdir()
+    Image.new("RGB", (300, 120), "olive").save(folder / "pictures" / "map.png")
     numeric = {"i_slider": "slid", "i_number": "typed"}
     scores: dict[str, Any] = {name: {"mean": [item]} for item, name in numeric.items()}
     scores |= {

@@ -26,6 +26,7 @@ from labapp.study.instruments.kinds.matrix import Matrix
 from labapp.study.instruments.kinds.number import Number
 from labapp.study.instruments.kinds.ranking import Ranking
 from labapp.study.instruments.kinds.rating import Scale, Statement
+from labapp.study.instruments.kinds.region import RegionChoice
 from labapp.study.instruments.kinds.slider import Slider
 from labapp.study.instruments.kinds.written import Written
 
@@ -70,6 +71,7 @@ _ALL = (
     ItemKind("constant_sum", ConstantSum, f"{VIEWS}.constant_sum:ConstantSumView"),
     ItemKind("best_worst", BestWorst, f"{VIEWS}.best_worst:BestWorstView"),
     ItemKind("date", Date, f"{VIEWS}.typed:DateView"),
+    ItemKind("region", RegionChoice, f"{VIEWS}.region:RegionView", "choice"),
 )
 
 

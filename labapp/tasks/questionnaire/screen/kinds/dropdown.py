@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from labapp.study.instruments.kinds.dropdown import Dropdown
@@ -43,7 +44,7 @@ class DropdownView(ItemView):
         self.note = make_label("", "secondary")
         column = QVBoxLayout()
         column.setSpacing(theme.SPACE_XS)
-        column.addWidget(self.field)
+        column.addWidget(self.field, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.group)
         column.addWidget(self.note)
         self.row_layout.addLayout(column, 1)

@@ -1,0 +1,123 @@
+"""Regions of a picture on the screen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QWidget
+
+from labapp.study.instruments.items import Picture
+from labapp.study.instruments.kinds.region import RegionChoice
+from labapp.tasks.questionnaire.screen.kinds.view import (
+    MARK_WIDTH,
+    WIDEST_PICTURE,
+    ItemView,
+    Pictures,
+)
+from labapp.ui import theme
+from labapp.ui.strings import Strings
+from labapp.ui.widgets.choice import Choice
+from labapp.ui.widgets.painting import brush, pen
+from labapp.ui.widgets.study_picture import scaled, size_of
+
+BARE = QSize(320, 180)
+"""Where there is no picture."""
+FILL = 60
+"""How opaque the chosen region is, of 255."""
+
+
+class PictureRegions(Choice):
+    """A picture whose regions are the options. Arrow keys go from one to the next, Space takes
+    it."""
+
+    looked_over = True
+
+    def __init__(self, item: RegionChoice, palette: theme.Palette) -> None:
+        super().__init__(palette, item.title)
+        self._areas = [QRectF(*option.area) for option in item.options]
+        self._content: bytes | None = None
+        self._size = BARE
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setMaximumWidth(BARE.width())
+        self.show_options([option.text for option in item.options])
+
+    def show_picture(self, content: bytes, picture: Picture) -> None:
+        """Show the picture below the regions."""
+        self._content, self._size = content, size_of(content, picture.width, WIDEST_PICTURE)
+        self.setMaximumWidth(self._size.width())
+        self.setAccessibleDescription(picture.alt)
+        self.updateGeometry()
+        self.place_options()
+
+    def sizeHint(self) -> QSize:
+        return self._size
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(min(200, self._size.width()), self.heightForWidth(200))
+
+    def heightForWidth(self, width: int) -> int:
+        wide = min(width, self._size.width())
+        return max(round(wide * self._size.height() / self._size.width()), 1)
+
+    def box(self, index: int) -> QRectF:
+        """Where a region is, in the widget's pixels."""
+        width = min(self.width(), self._size.width())
+        height, area = self.heightForWidth(width), self._areas[index]
+        left, top = area.x() * width, area.y() * height
+        return QRectF(left, top, area.width() * width, area.height() * height)
+
+    def paint(self, painter: QPainter) -> None:
+        p = self._colors
+        if self._content is not None:
+            width = min(self.width(), self._size.width())
+            box = QRectF(0, 0, width, self.heightForWidth(width))
+            painter.drawImage(box, scaled(self._content, width, self.devicePixelRatioF()))
+        for index, option in enumerate(self.options):
+            box = self.box(index).adjusted(1.5, 1.5, -1.5, -1.5)
+            # White below the outline: it is seen on any picture.
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(pen(p.card, 4.0))
+            painter.drawRect(box)
+            taken, strong = index == self.index, option.hasFocus() or self.pointed is option
+            if taken:
+                accent = brush(p.accent).color()
+                painter.setBrush(QColor(accent.red(), accent.green(), accent.blue(), FILL))
+            painter.setPen(pen(p.accent if taken or strong else p.ink, 3.0 if taken else 1.6))
+            painter.drawRect(box)
+            if option.hasFocus():
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.setPen(pen(p.accent, theme.RING, dashed=True))
+                painter.drawRect(box.adjusted(4, 4, -4, -4))
+
+
+class RegionView(ItemView):
+    def __init__(self, item: RegionChoice, words: Strings, palette: theme.Palette) -> None:
+        super().__init__(item, words, wide=True)
+        self.choice = item
+        self.group = PictureRegions(item, palette)
+        self.group.chosen.connect(
+            lambda index, _device: self.answered.emit({"chosen": (item.options[index].id,)})
+        )
+        self.row_layout.setDirection(QBoxLayout.Direction.TopToBottom)
+        self.row_layout.setSpacing(theme.SPACE_S)
+        indented = QHBoxLayout()
+        indented.setContentsMargins(MARK_WIDTH, 0, 0, 0)
+        indented.addWidget(self.group)
+        self.row_layout.addLayout(indented)
+
+    def show_pictures(self, pictures: Pictures) -> None:
+        media = self.choice.media
+        if (content := pictures(media.file)) is not None:
+            self.group.show_picture(content, media)
+
+    def show_value(self, value: Any) -> None:
+        chosen = value["chosen"] if value is not None else ()
+        ids = [option.id for option in self.choice.options]
+        self.group.show_index(ids.index(chosen[0]) if chosen else None)
+
+    def entrance(self) -> QWidget:
+        return self.group.entrance()
