@@ -204,8 +204,14 @@ def number_of(samples: bytes) -> int | None:
     return high * BASE + low if mark == MARK else None
 
 
-def follow(port: int, name: str, role: Any, code: str, origin_ns: int, folder: Path) -> None:
-    """Take part until the session is shared no more; print what was measured."""
+def follow(
+    port: int, name: str, role: Any, code: str, origin_ns: int, folder: Path, *, plays: bool
+) -> None:
+    """Take part until the session is shared no more; print what was measured. plays: the voice is
+    played, and the times of this computer count; else it stands back behind the session's, as it
+    would not take part of its processor."""
+    if not plays:
+        os.nice(19)
     from labapp.base.errors import AudioError
     from labapp.session.remote import wire
     from labapp.session.remote.client import Link, LinkState
@@ -221,14 +227,15 @@ def follow(port: int, name: str, role: Any, code: str, origin_ns: int, folder: P
         outputs.append(HeardOutput(device, rate))
         return outputs[-1]
 
-    player = VoicePlayer(silent.append, open_output)
+    player = VoicePlayer(silent.append, open_output) if plays else None
 
     def deliver(message: Any) -> None:
         if isinstance(message, wire.Sound):
             packet = number_of(message.data)
             if packet is not None:
                 voice.append((packet, time.perf_counter_ns() - origin_ns - message.t_ns))
-            player.put(message)
+            if player is not None:
+                player.put(message)
         else:
             came.put(message)
 
@@ -267,13 +274,15 @@ def follow(port: int, name: str, role: Any, code: str, origin_ns: int, folder: P
     for output in outputs:
         for packet, at in output.heard.items():
             heard.append((packet, at - origin_ns))
-    player.close()
+    if player is not None:
+        player.close()
     print(
         json.dumps(
             {
                 "name": name, "over": reason, "breaks": breaks, "screen": screen, "clock": clock,
                 "voice": voice, "heard": heard, "packets": len(voice),
-                "silent": str(silent[0].what) if silent else "", "left_out": player.left_out,
+                "silent": str(silent[0].what) if silent else "",
+                "left_out": player.left_out if player else 0,
             }
         ),
         flush=True,
@@ -283,7 +292,7 @@ def follow(port: int, name: str, role: Any, code: str, origin_ns: int, folder: P
 class Followers:
     """A moderator and two observers, each in a process of its own in the other namespace."""
 
-    def __init__(self, host: RemoteHost, origin_ns: int, folder: Path) -> None:
+    def __init__(self, host: RemoteHost, origin_ns: int, folder: Path, *, plays: bool) -> None:
         self._processes = []
         for name, role in PEOPLE:
             mine = folder / f"{name}-{time.monotonic_ns()}"
@@ -291,7 +300,7 @@ class Followers:
             command = within(
                 OTHERS, sys.executable, "-m", "benchmarks.remote_link", "--follow",
                 str(host.listening.port), name, role, host.listening.codes[role], str(origin_ns),
-                str(mine),
+                str(mine), "plays" if plays else "silent",
             )  # fmt: skip
             self._processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
         self._linked: set[int] = set()
@@ -394,7 +403,7 @@ def measure_link(seconds: float, packet_s: float, folder: Path) -> dict[str, Any
     host = RemoteHost(session, [ADDRESSES[SESSION]], lambda: None)
     scheduler.run(lambda: bool(host.listening.codes) or bool(host.listening.problem))
     assert not host.listening.problem, host.listening.problem
-    followers = Followers(host, origin_ns, folder)
+    followers = Followers(host, origin_ns, folder, plays=True)
     scheduler.run(lambda: followers.linked)
     voice = Voice(session, packet_s)
     driver = Driver(session.runner, session.give_consent, ORACLE, 1, "P01", pace, paints=True)
@@ -472,6 +481,27 @@ def wait(holds: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
+def compare(alone: list[list[float]], shared: list[list[float]]) -> dict[str, Any]:
+    """Times by turn. ratio: of the medians of a turn, the median turn: other programs of the
+    machine disturb some turns."""
+    ratios = [np.median(there) / np.median(here) for here, there in zip(alone, shared, strict=True)]
+    return {
+        "turns": len(alone),
+        "alone": percentiles([each for turn in alone for each in turn]),
+        "followed by three": percentiles([each for turn in shared for each in turn]),
+        "ratio": round(float(np.median(ratios)), 2),
+    }
+
+
+@contextmanager
+def spoken(session: OpenSession) -> Iterator[None]:
+    """While somebody speaks, whom nobody hears: what it takes to make a voice is no cost of a
+    link."""
+    voice = Voice(session)
+    yield
+    voice.stop()
+
+
 @contextmanager
 def followed(session: OpenSession, folder: Path) -> Iterator[None]:
     """While three people follow a session with windows, and its voice."""
@@ -481,7 +511,7 @@ def followed(session: OpenSession, folder: Path) -> Iterator[None]:
     origin_ns = time.perf_counter_ns() - clock.now_ns()
     host = RemoteHost(session, [ADDRESSES[SESSION]], lambda: None)
     wait(lambda: bool(host.listening.codes))
-    followers = Followers(host, origin_ns, folder)
+    followers = Followers(host, origin_ns, folder, plays=False)
     wait(lambda: followers.linked)
     voice = Voice(session)
     yield
@@ -499,8 +529,8 @@ def measure_slider(n: int, turns: int, folder: Path) -> dict[str, Any]:
     from labapp.ui.qtapp import make_app
 
     make_app()
-    alone: list[float] = []
-    shared: list[float] = []
+    alone: list[list[float]] = []
+    shared: list[list[float]] = []
     _, model, dials = slider_path.CASES[1]
 
     def measure(window: ParticipantWindow) -> list[float]:
@@ -509,14 +539,14 @@ def measure_slider(n: int, turns: int, folder: Path) -> dict[str, Any]:
         return list(slider_path.measure(window, n))
 
     for _ in range(turns):
-        with slider_path.participant(model, dials) as (session, window):
-            alone += measure(window)
+        with slider_path.participant(model, dials) as (session, window), spoken(session):
+            alone.append(measure(window))
         with (
             slider_path.participant(model, dials) as (session, window),
             followed(session, folder),
         ):
-            shared += measure(window)
-    return {"alone": percentiles(alone), "followed by three": percentiles(shared)}
+            shared.append(measure(window))
+    return compare(alone, shared)
 
 
 def measure_stimulus(n: int, turns: int, folder: Path) -> dict[str, Any]:
@@ -525,15 +555,16 @@ def measure_stimulus(n: int, turns: int, folder: Path) -> dict[str, Any]:
     from labapp.ui.qtapp import make_app
 
     make_app()
-    alone: list[float] = []
-    shared: list[float] = []
+    alone: list[list[float]] = []
+    shared: list[list[float]] = []
     for _ in range(turns):
-        alone += stimulus_timing.session(0, 0.0, n)["due to painted"]
+        by_itself = stimulus_timing.session(0, 0.0, n, shared=lambda room: spoken(room.session))
+        alone.append(by_itself["due to painted"])
         with_others = stimulus_timing.session(
             0, 0.0, n, shared=lambda room: followed(room.session, folder)
         )
-        shared += with_others["due to painted"]
-    return {"alone": percentiles(alone), "followed by three": percentiles(shared)}
+        shared.append(with_others["due to painted"])
+    return compare(alone, shared)
 
 
 # --- all of it ------------------------------------------------------------------------------------
@@ -565,8 +596,9 @@ def main() -> int:
         parser.add_argument(what, nargs="+", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.follow:
-        port, name, role, code, origin_ns, mine = asked.follow
-        follow(int(port), name, role, code, int(origin_ns), Path(mine))
+        port, name, role, code, origin_ns, mine, plays = asked.follow
+        at = (int(port), name, role, code, int(origin_ns), Path(mine))
+        follow(*at, plays=plays == "plays")
         return 0
     if asked.link:
         seconds, packet_s, folder = asked.link

@@ -254,7 +254,8 @@ def write_study(
     """The file of a study with one stage of concept repair: two pictures to set right, two to leave
     alone, and the grid.
 
-    before, after: items of the flow around the stage; stages: more of `stages`, or other values.
+    before, after: items of the flow around the stage; stages: more of `stages`, or other values;
+    with `changes` there are no other pictures.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in TEXTS.items():
@@ -263,7 +264,7 @@ def write_study(
         "task": "concept-repair",
         "stimuli": str(made.folder),
         "intro": "intro.md",
-        "items": {"repair": 2, "control": 2},
+        **({} if "changes" in stages else {"items": {"repair": 2, "control": 2}}),
         **stages,
     }
     study = {

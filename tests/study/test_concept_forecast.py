@@ -156,8 +156,6 @@ def listed_study(folder: Path, changes: str) -> Path:
         folder / "study", made, instruction="foresight", foresee="all", answers="withheld",
         changes={"file": "changes.csv", "phase": "test"},
     )  # fmt: skip
-    text = path.read_text("utf-8").replace("    items:\n      repair: 2\n      control: 2\n", "")
-    path.write_text(text, "utf-8")
     (folder / "study" / "changes.csv").write_text(changes, "utf-8")
     return path
 

@@ -97,8 +97,13 @@ def test_a_set_has_the_answers_of_its_shipped_model(name: str) -> None:
 
 @pytest.mark.parametrize("name", SETS)
 def test_a_set_is_in_order(name: str) -> None:
+    """Sets of drawn changes are as coarse as the models saw their pictures, and what shows words
+    and is practised with is less than what is drawn."""
     result = importing.read_checked(library.shipped_folder() / name)
-    assert not result.warnings
+    drawn = name.startswith("shapes-forecast-")
+    meant = ("the sets differ in size", "less than 200 pixels") if drawn else ()
+    assert [told for told in result.warnings if not told.startswith(meant or "-")] == []
+    assert len(result.warnings) == len(meant)
 
 
 def test_sets_of_one_task_share_their_natural_pictures() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -39,8 +40,16 @@ def examples(
 ) -> Open:
     def open_one(stimuli: str, language: str = "en") -> object:
         made = library.load(assets() / "stimuli" / stimuli)
+        drawn: dict[str, Any] = {}
+        if not any(photo.item for photo in made.manifest.photos):  # a set of drawn changes
+            changes = {"file": "changes.csv", "phase": "test"}
+            drawn = {"instruction": "foresight", "foresee": "all", "changes": changes}
         study = concepts.write_study(
-            tmp_path / "study", made, language=language, examples=True, practice=PRACTICE
+            tmp_path / "study", made, language=language, examples=True, practice=PRACTICE, **drawn
+        )
+        change = f"{made.manifest.photos[-1].id}:{made.manifest.concepts[0].id}:on"
+        (tmp_path / "study" / "changes.csv").write_text(
+            f"stimuli,phase,changes\n{made.id},test,{change}\n", "utf-8"
         )
         room = open_room(study)
         window = open_window(room, "practice-examples")

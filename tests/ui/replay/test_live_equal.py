@@ -41,6 +41,7 @@ SHARES = {
     "protopnet-distinction": 0.3,
     "prototree-distinction": 0.3,
     "gradcam-distinction-labels": 0.3,
+    "concept-forecast": 0.05,
 }
 """How many of the moments of a session are looked at."""
 FEW = ("quickstart", "protopnet-distinction", "mnist-think-aloud")

@@ -23,7 +23,7 @@ from labapp.record.events.remote import OBSERVER, Afar, ModeratorChanged, Remote
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.study.plugins import registry
 from labapp.study.plugins.machine import limit_ns as stage_limit_ns
-from labapp.study.plugins.part import PlannedPart, TrialsPart, introduces
+from labapp.study.plugins.part import PlannedPart, introduces, with_trials
 from labapp.ui.language import (
     N_,
     WITHDREW,
@@ -715,18 +715,17 @@ def view_of(
 
 def limit_of(part: PlannedPart) -> int | None:
     """The time limit of a part in ns; None where it has none."""
-    if not isinstance(part, TrialsPart) or part.time_limit_s is None:
-        return None
-    return round(part.time_limit_s * NS)
+    limits = (trials.time_limit_s for trials in with_trials([part]))
+    return next((round(limit_s * NS) for limit_s in limits if limit_s is not None), None)
 
 
 def left_of(machine: SessionMachine, state: SessionState, working_ns: int) -> int | None:
     """Working time until the part on the screen reaches its time limit; None where it has none."""
     part = machine.part(state)
-    if not isinstance(part, TrialsPart):
-        return None
-    limit_ns = stage_limit_ns(part, state.part_state)
-    return None if limit_ns is None else max(0, limit_ns - working_ns)
+    for trials in with_trials([] if part is None else [part]):
+        limit_ns = stage_limit_ns(trials, state.part_state)
+        return None if limit_ns is None else max(0, limit_ns - working_ns)
+    return None
 
 
 def _length(work: WorkTime, start_ns: int, end_ns: int) -> int:
