@@ -95,6 +95,7 @@ def joining(_: Path) -> Iterator[QWidget]:
     window = JoinWindow("192.168.1.20:8731")
     yield window
     window.close()
+    window.deleteLater()
 
 
 WINDOWS: dict[type[QWidget], Callable[[Path], object]] = {

@@ -55,6 +55,8 @@ PAUSE_KEY = "F9"
 RUN, CONFIRM, SKIPPING, CONTINUING = range(4)
 LONGEST_CAPTION = 16
 """Letters of a part's title on the button that skips it."""
+SHARE_SIGN = "⇄"
+"""On the button that shares the session, where there is no room for a word."""
 WIDE = 1300
 """Logical pixels of a header in which that button says what it skips; the question always does."""
 
@@ -98,6 +100,7 @@ class ConsoleHeader(QFrame):
         self.done.hide()
         self.share = Button(tr("console.share"), "quiet")
         self.share.setToolTip(tr("console.share_tip"))
+        self.share.setAccessibleName(tr("console.share"))
         self.share.setCheckable(True)
         self.study = bits.ElidedLabel(study, "secondary")
         self.reasons = Reasons()
@@ -154,6 +157,11 @@ class ConsoleHeader(QFrame):
         wraps = self.width() < ROOMY
         for button in (self.skip, self.jump, self.end):
             bits.set_property(button, "role", "compact" if wraps else "")
+        bits.set_text(self.share, SHARE_SIGN if wraps else tr("console.share"))
+        for button in (self.share, self.blind):
+            bits.set_property(button, "role", "compact" if wraps else "quiet")
+        if self._runner.part is not None:
+            self._name_skip()
         if wraps != self.recording.wordWrap():  # a label asks for a new layout even if it is as set
             self.recording.setWordWrap(wraps)
         self.recording.setVisible(not confirms and self.elapsed.isVisibleTo(self))
