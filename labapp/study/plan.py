@@ -112,6 +112,7 @@ class QuestionnairePart(PlannedPart):
         `items`.
     drops_skipped : whether items of a stage that was skipped are left out; older plans asked them.
     about_person : whether it asks who the participant is.
+    orders : by item the order of its options or rows, where they are shuffled.
     kinds : by item the kinds whose answers are not recognised by their form
         (`labapp.study.instruments.kinds`), so that they can be read without the instrument.
     rules : by score the rules that packages bring (`labapp.study.instruments.instrument`).
@@ -129,6 +130,7 @@ class QuestionnairePart(PlannedPart):
     per_stage: tuple[str, ...] = ()
     drops_skipped: bool = False
     about_person: bool = False
+    orders: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     kinds: dict[str, Brought] = Field(default_factory=dict)
     rules: dict[str, Brought] = Field(default_factory=dict)
     variables: dict[str, Value] = Field(default_factory=dict)
@@ -149,7 +151,7 @@ class QuestionnairePart(PlannedPart):
     def _as_ever(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Without what most have nothing of: plans are compared by their bytes."""
         row: dict[str, Any] = serialize(self)
-        rare = ("kinds", "rules", "per_stage", "drops_skipped", "variables", "checks")
+        rare = ("orders", "kinds", "rules", "per_stage", "drops_skipped", "variables", "checks")
         return {name: value for name, value in row.items() if name not in rare or value}
 
     @classmethod

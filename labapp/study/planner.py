@@ -383,6 +383,7 @@ class Planner:
             per_stage=(repeated := tuple(item.id for item in file.items if item.repeat)),
             drops_skipped=bool(repeated),
             about_person=file.about_person,
+            orders=file.orders(items, self._shuffle_options),
             kinds=_select_needed(ITEM_KINDS, file.kinds(items)),
             rules=_select_needed(RULES, file.rules),
             variables={name: scope[name] for name in file.variables() if name in scope},
@@ -390,6 +391,10 @@ class Planner:
             above=document,
             values=values,
         )
+
+    def _shuffle_options(self, ids: Sequence[str], item: str) -> Sequence[str]:
+        """The ids of an item's options in an order of the participant's own."""
+        return conditions.shuffled(ids, self.seed, self.study.id, self.participant, "options", item)
 
     def _heading(self, document: str) -> str:
         """The heading that a text begins with; empty where there is none."""

@@ -174,7 +174,7 @@ MISTAKES = [
     Planted(
         "own/rest.md", "Rest a little.", "Rest {duree} min.", 3, "{duree}", "nothing is filled"
     ),
-    Planted("own/debrief.md", "That was all.", "![](me.png)", 3, "![](me.png)", "no such picture"),
+    Planted("own/debrief.md", "That was all.", "![](me)", 3, "![](me)", "no such picture"),
     Planted("own/welcome.md", FILES["own/welcome.md"], "\n", 0, "", "is empty"),
     # questionnaires
     Planted("instruments/ease.yaml", "points: 7, low", "points: 1, low", 8, "items[0].points", "1"),

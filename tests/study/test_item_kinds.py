@@ -3,6 +3,7 @@ their keys are told, each with its line."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -193,6 +194,23 @@ def test_a_mistake_in_a_key_is_told_with_its_line(keys: str) -> None:
         Instrument.parse(Path("own.yaml"), content.encode())
     assert {fault.line for fault in caught.value.faults} == {7}
     assert MISTAKES[keys] in str(caught.value)
+
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs/guide/studies.md"
+ROW = re.compile(r"^\| `[a-z_`, ]+` \|.*?`(\{id: .*?\})`", re.MULTILINE)
+EXAMPLES = ROW.findall(GUIDE.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_examples_of_the_guide_can_be_asked(example: str) -> None:
+    example = example.replace("options: …", FRUIT)
+    content = f"{HEAD}items:\n  - {example}\n"
+    (asked,) = Instrument.parse(Path("own.yaml"), content.encode()).items
+    assert asked.parts()
+
+
+def test_there_are_examples_of_most_kinds() -> None:
+    assert len(EXAMPLES) >= 9
 
 
 def test_all_mistakes_are_told_at_once() -> None:

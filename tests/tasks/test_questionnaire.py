@@ -21,10 +21,14 @@ from labapp.session.bids.verify import verify
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.items import REMARK
+from labapp.study.instruments.kinds.choice import Choices
 from labapp.study.instruments.kinds.written import Written
+from labapp.study.loading import load
 from labapp.study.plan import QuestionnairePart
+from labapp.study.planner import realise
 from labapp.tasks.questionnaire.machine import Answer, QuestionnaireState, QuestionnaireTask
 from labapp.tasks.questionnaire.simulated import answer
+from tests.helpers.beside import put_beside
 from tests.helpers.questionnaires import ALL, questionnaire_study
 
 FILE: dict[str, Any] = {
@@ -384,3 +388,48 @@ def test_what_was_written_never_leaves_with_a_deidentified_copy(
     assert not (folder / "phenotype" / "demographics.tsv").exists()
     scores = labapp.analysis.load(folder).scores
     assert len(scores) == len(labapp.analysis.load(sessions).scores), "as good for statistics"
+
+
+SHUFFLED = """
+id: mixed
+version: 1
+title: Mixed
+source: Ours
+scale: {points: 5, low: little, high: much}
+options: [{id: a, text: A}, {id: b, text: B}, {id: c, text: C}, {id: none, text: N, alone: true}]
+items:
+  - {id: fruit, kind: choices, text: Which, shuffle: true, options: [a, b, c, none]}
+  - id: rows
+    kind: matrix
+    text: How
+    shuffle: true
+    rows: [{id: a, text: A}, {id: b, text: B}, {id: c, text: C}, {id: d, text: D}]
+  - {id: listed, kind: choice, text: Which, options: [a, b]}
+"""
+
+
+def test_options_are_shuffled_for_each_participant_and_the_plan_keeps_their_order(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "instruments").mkdir()
+    (tmp_path / "instruments/mixed.yaml").write_text(SHUFFLED)
+    study = tmp_path / "own.yaml"
+    study.write_text(
+        "id: own\ntitle: Own\nversion: 1\nunnamed_texts: shipped\nflow: [{questionnaire: mixed}]\n"
+    )
+    put_beside(tmp_path)
+    loaded = load(study)
+    orders = []
+    for label in ("P01", "P02", "P03", "P04"):
+        (part,) = realise(loaded, label, space_of=lambda model: None).parts  # type: ignore
+        assert isinstance(part, QuestionnairePart)
+        assert part.orders.keys() == {"fruit", "rows"}
+        assert part.orders["fruit"][-1] == "none"
+        task = QuestionnaireTask(part, 0, loaded.instruments["mixed"])
+        item = task.instrument.item("fruit")
+        assert isinstance(item, Choices)
+        assert tuple(option.id for option in item.shown()) == part.orders["fruit"]
+        assert item.check({"chosen": ("c", "a")}) == {"chosen": ("a", "c")}, "stored as listed"
+        assert type(part).model_validate(part.model_dump(mode="json")) == part
+        orders.append(part.orders["rows"])
+    assert len(set(orders)) > 1

@@ -50,7 +50,15 @@ from labapp.base.errors import RecordError, StudyError
 from labapp.base.naming import NotReserved
 from labapp.study.conditions import Value
 from labapp.study.instruments import asking
-from labapp.study.instruments.items import USUAL, Bounds, Item, Option, SomeWords, Words
+from labapp.study.instruments.items import (
+    USUAL,
+    Bounds,
+    Item,
+    Listed,
+    Option,
+    SomeWords,
+    Words,
+)
 from labapp.study.instruments.kinds import ITEM_KINDS, AnyItem, kind_of
 from labapp.study.partial import read_partly
 from labapp.study.plugins import texts
@@ -668,14 +676,25 @@ class Instrument(Strict):
         return tuple(ids)
 
     def realise(
-        self, item_ids: Sequence[str], values: Mapping[str, str] | None = None
+        self,
+        item_ids: Sequence[str],
+        values: Mapping[str, str] | None = None,
+        orders: Mapping[str, Sequence[str]] | None = None,
     ) -> Instrument:
         """With these items in this order, all where none is named. values: of the part, which fill
-        the instruction; with an `accuracy` among them sliders about it get their places.
+        the instruction; with an `accuracy` among them sliders about it get their places; orders: of
+        options and rows, by item.
 
         Raises KeyError.
         """
         items = tuple(self.item(item_id) for item_id in item_ids) if item_ids else self.items
+        orders = orders or {}
+        items = tuple(
+            item.in_order(orders[item.id])
+            if isinstance(item, Listed) and item.id in orders
+            else item
+            for item in items
+        )
         values = values or {}
         if (accuracy := values.get("accuracy")) is not None:
             items = tuple(item.placed(float(accuracy)) for item in items)
@@ -724,6 +743,18 @@ class Instrument(Strict):
     def untouched(self) -> dict[str, Any]:
         """What is submitted of items that stand somewhere and that nobody touched."""
         return {item.id: item.untouched() for item in self.items if item.always_answered}
+
+    def orders(
+        self, item_ids: Sequence[str], shuffle: Callable[[Sequence[str], str], Sequence[str]]
+    ) -> dict[str, tuple[str, ...]]:
+        """The orders of the options and rows of those items that shuffle them, by their ids.
+        shuffle: orders ids for an item."""
+        items = ((item_id, self.item(item_id)) for item_id in item_ids)
+        return {
+            item_id: item.shuffled(lambda ids, of=item_id: shuffle(ids, of))  # type: ignore[misc]
+            for item_id, item in items
+            if isinstance(item, Listed) and item.shuffle
+        }
 
     def kinds(self, item_ids: Sequence[str]) -> dict[str, str]:
         """The kinds of its items, by their ids."""

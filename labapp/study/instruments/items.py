@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
@@ -17,6 +17,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
     ValidationInfo,
     WithJsonSchema,
 )
@@ -356,6 +357,42 @@ class Item(Strict):
     def placed(self, accuracy: float) -> Self:
         """The item where an explained model has this accuracy, in percent."""
         return self
+
+
+class Listed(Item):
+    """An item with options or rows.
+
+    Attributes
+    ----------
+    shuffle : whether each participant sees them in an order of their own, which the plan keeps;
+        options that are `alone` or described in one's own words stay where they are, at the end.
+    """
+
+    shuffle: bool = False
+    _order: tuple[str, ...] = PrivateAttr(default=())
+
+    def listed(self) -> tuple[Option, ...]:
+        """The options or rows, as the questionnaire lists them."""
+        return tuple(getattr(self, "options", ()))
+
+    def shown(self) -> tuple[Option, ...]:
+        """The same, as the participant sees them."""
+        known = {option.id: option for option in self.listed()}
+        return tuple(known[name] for name in self._order) or self.listed()
+
+    def in_order(self, ids: Sequence[str]) -> Self:
+        """The item with its options or rows in an order. Raises ValueError for other ones."""
+        if sorted(ids) != sorted(option.id for option in self.listed()):
+            raise ValueError(f"{self.id}: {', '.join(ids)} are not what it lists")
+        copy = self.model_copy()
+        copy._order = tuple(ids)
+        return copy
+
+    def shuffled(self, shuffle: Callable[[Sequence[str]], Sequence[str]]) -> tuple[str, ...]:
+        """The ids in another order. shuffle: orders those that may stand anywhere."""
+        last = [option.id for option in self.listed() if option.alone or option.describe]
+        first = [option.id for option in self.listed() if option.id not in last]
+        return (*shuffle(first), *last)
 
 
 class Typed(Item):

@@ -55,7 +55,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
     instrument: Instrument
 
     def __post_init__(self) -> None:
-        realised = self.instrument.realise(self.part.items, self.part.values)
+        realised = self.instrument.realise(self.part.items, self.part.values, self.part.orders)
         object.__setattr__(self, "instrument", realised)
 
     def initial(self, pauses: Pauses) -> QuestionnaireState:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from labapp.study.instruments.items import Compound, SomeOptions, SomeWords
+from labapp.study.instruments.items import Compound, Listed, SomeOptions, SomeWords
 from labapp.study.instruments.kinds.choice import Choice
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 ENDS = ("best", "worst")
 
 
-class BestWorst(Compound):
+class BestWorst(Compound, Listed):
     """The best and the worst of several options (best-worst scaling; Louviere, Flynn and Marley,
     2015). In tables the two are choices `<id>_best` and `<id>_worst`.
 

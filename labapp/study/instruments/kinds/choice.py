@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, field_validator
 
 from labapp.base.documents import refuse_again
 from labapp.study.conditions import Value, as_tuple
-from labapp.study.instruments.items import DESCRIBED_LONGEST, REMARK, Item, Option, clean_text
+from labapp.study.instruments.items import DESCRIBED_LONGEST, REMARK, Listed, Option, clean_text
 from labapp.study.plugins.bids import Column
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def with_shared_options(schema: dict[str, Any]) -> None:
     options["items"] = {"anyOf": [options["items"], {"type": "string"}]}
 
 
-class Choosing(Item):
+class Choosing(Listed):
     """What asks to choose.
 
     Attributes

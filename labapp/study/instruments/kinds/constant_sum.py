@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from labapp.study.instruments.items import Compound, SomeOptions, SomeWords, Words
+from labapp.study.instruments.items import Compound, Listed, SomeOptions, SomeWords, Words
 from labapp.study.instruments.kinds.number import Number
 
 if TYPE_CHECKING:
     import numpy as np
 
 
-class ConstantSum(Compound):
+class ConstantSum(Compound, Listed):
     """A total that is distributed over options in whole numbers. In tables and scores what each
     option got is a number `<id>_<id of the option>`.
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import ConfigDict
 
-from labapp.study.instruments.items import Compound, Rows
+from labapp.study.instruments.items import Compound, Listed, Option, Rows
 from labapp.study.instruments.kinds.rating import OnScale, Scale
 
 if TYPE_CHECKING:
     import numpy as np
 
 
-class Matrix(Compound, OnScale):
+class Matrix(Compound, OnScale, Listed):
     """Several rows on one scale, which is the questionnaire's `scale` where the item names none. In
     tables and scores each row is a rating `<id>_<id of the row>`.
 
@@ -29,6 +29,9 @@ class Matrix(Compound, OnScale):
 
     kind: Literal["matrix"]
     rows: Rows
+
+    def listed(self) -> tuple[Option, ...]:
+        return self.rows
 
     def parts(self) -> tuple[Scale, ...]:
         fields = ("points", "first", "low", "high", "middle", "labels", "numbers")

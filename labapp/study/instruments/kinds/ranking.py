@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from labapp.study.instruments.items import Compound, SomeOptions, SomeWords
+from labapp.study.instruments.items import Compound, Listed, SomeOptions, SomeWords
 from labapp.study.instruments.kinds.number import Number
 
 if TYPE_CHECKING:
     import numpy as np
 
 
-class Ranking(Compound):
+class Ranking(Compound, Listed):
     """Options that are put in order: the first that is chosen comes first. In tables and scores the
     place of each option is a number `<id>_<id of the option>`, 1 for the first.
 

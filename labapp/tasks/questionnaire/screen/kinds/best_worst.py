@@ -25,15 +25,15 @@ class BestWorstView(ItemView):
 
     def __init__(self, item: BestWorst, words: Strings, palette: theme.Palette) -> None:
         super().__init__(item, words)
-        self._options = item.options
-        self._ids = [option.id for option in item.options]
+        self._options = item.shown()
+        self._ids = [option.id for option in item.shown()]
         self._value: dict[str, str] = {}
         self.groups: dict[str, OptionList] = {}
         columns = QHBoxLayout()
         columns.setSpacing(theme.SPACE_XL)
         for end in ENDS:
             group = OptionList(
-                [option.text for option in item.options],
+                [option.text for option in item.shown()],
                 palette,
                 f"{item.title}: {getattr(item, end)}",
                 least_width=COLUMN_WIDTH,

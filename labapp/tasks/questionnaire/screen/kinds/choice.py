@@ -31,10 +31,10 @@ class ChoiceView(ItemView):
         super().__init__(item, words)
         self.choice = item
         self._value: dict[str, Any] = {"chosen": ()}
-        self._own = next((option.id for option in item.options if option.describe), None)
+        self._own = next((option.id for option in item.shown() if option.describe), None)
         self.field: TextField | None = None
         self.group = OptionList(
-            [option.text for option in item.options],
+            [option.text for option in item.shown()],
             palette,
             item.title,
             several=item.several,
@@ -62,8 +62,8 @@ class ChoiceView(ItemView):
         self.row_layout.addWidget(self.group, 1)
 
     def _asked(self, index: int) -> None:
-        option = self.choice.options[index]
-        before = [option for option in self.choice.options if option.id in self._value["chosen"]]
+        option = self.choice.shown()[index]
+        before = [option for option in self.choice.shown() if option.id in self._value["chosen"]]
         if option in before:
             if not self.choice.several and self.choice.required:
                 return
@@ -87,14 +87,14 @@ class ChoiceView(ItemView):
 
     def show_pictures(self, pictures: Pictures) -> None:
         super().show_pictures(pictures)
-        options = self.choice.options
+        options = self.choice.shown()
         self.group.show_pictures(option_pictures(options, pictures))
 
     def show_value(self, value: Any) -> None:
         self._value = dict(value) if value is not None else {"chosen": ()}
         chosen = self._value["chosen"]
         self.group.show_taken(
-            [index for index, option in enumerate(self.choice.options) if option.id in chosen]
+            [index for index, option in enumerate(self.choice.shown()) if option.id in chosen]
         )
         if self.field is not None:
             self.field.setVisible(self._own in chosen)

@@ -29,7 +29,7 @@ class ConstantSumView(ItemView):
         grid.setHorizontalSpacing(theme.SPACE_L)
         grid.setVerticalSpacing(theme.SPACE_XS)
         longest = len(str(item.total))
-        for row, option in enumerate(item.options):
+        for row, option in enumerate(item.shown()):
             field = TextField(
                 f"{item.title}: {option.text}",
                 longest=longest,

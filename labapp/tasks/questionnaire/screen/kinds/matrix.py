@@ -44,7 +44,9 @@ class MatrixView(ItemView):
             even=bool(item.labels),
             ticks=item.ticks,
         )
-        for number, (row, part) in enumerate(zip(item.rows, item.parts(), strict=True), start=1):
+        parts = {part.id: part for part in item.parts()}
+        for number, row in enumerate(item.shown(), start=1):
+            part = parts[item.part_id(row.id)]
             label = make_label(row.text, "")
             scale = Scale(item.points, palette, look, part.text, item.anchors())
             scale.chosen.connect(

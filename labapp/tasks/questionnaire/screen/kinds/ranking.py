@@ -25,12 +25,12 @@ class RankingView(ItemView):
 
     def __init__(self, item: Ranking, words: Strings, palette: theme.Palette) -> None:
         super().__init__(item, words)
-        self._options = item.options
-        self._ids = [option.id for option in item.options]
+        self._options = item.shown()
+        self._ids = [option.id for option in item.shown()]
         self._value: dict[str, int] = {}
         self._words = words
         self.group = OptionList(
-            [option.text for option in item.options], palette, item.title, several=True
+            [option.text for option in item.shown()], palette, item.title, several=True
         )
         self.group.chosen.connect(lambda index, _device: self._choose(self._ids[index]))
         self.group.setAccessibleDescription(words("item_ranking"))
