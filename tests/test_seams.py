@@ -41,6 +41,7 @@ BASES = {
     ("analysis/sections.py", "Profile"): "profiles stand behind tasks, whichever they are",
     ("analysis/task_report.py", "TaskReport"): "what a package brings is checked",
     ("study/plugins/part.py", "TrialsPart"): "the one place that says which parts have trials",
+    ("study/instruments/asking.py", "Typed"): "what is typed has no list of possible answers",
     ("study/instruments/kinds/__init__.py", "Item"): "what a package brings is checked",
     ("testing/checking.py", "TaskType"): "what a package brings is checked",
 }

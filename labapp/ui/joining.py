@@ -260,6 +260,8 @@ class JoinController(QObject):
             case wire.People():
                 self._people = message
                 self._show_controls()
+            case wire.Done(_, refused) if refused:
+                self.bar.say_refused(refused)
             case wire.Sound() if self._voice is not None:
                 self._voice.put(message)
 

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from labapp.base.errors import UsageError
 from labapp.record.events import Event, Source
-from labapp.record.events.commands import ConfirmSkip, SkipStage
+from labapp.record.events.commands import ConfirmSkip, Pause, SkipStage
 from labapp.session.replay.history import RecordedDecoders
 from labapp.session.resuming import read_verified_events
 from labapp.ui.controller import SessionController
@@ -342,3 +342,13 @@ def test_an_address_is_read_as_it_is_typed(typed: str, where: tuple[str, int]) -
 def test_what_is_no_address_is_refused(typed: str) -> None:
     with pytest.raises(UsageError):
         split_address(typed)
+
+
+def test_a_request_that_is_refused_is_said(lab: Lab) -> None:
+    anna = lab.joined("Anna", "moderator")
+    assert anna.link is not None
+    lab.host.take_back()
+    anna.link.ask(Pause("moderator"))  # before the news came
+    lab.wait(lambda: not anna.bar.refused.isHidden())
+    assert anna.bar.refused.text() == "Not done: somebody else is moderating now"
+    assert not lab.runner.state.pauses.paused

@@ -26,6 +26,7 @@ from labapp.study.loading import load
 from labapp.tasks.judging.screen.warm_up import WarmUpScreen
 from labapp.ui import fitting, language, theme
 from labapp.ui.fitting import FROM, MOST, Fitted, can_grow, clamp_rect, factor_for, shrink
+from labapp.ui.joining import JoinWindow
 from labapp.ui.language import ENGLISH
 from labapp.ui.moderator.console import LINES, ConsoleWindow
 from labapp.ui.moderator.home import CODING, NEW, RESULTS, SESSIONS, STUDY, HomeWindow
@@ -89,10 +90,18 @@ def replay(folder: Path) -> Iterator[QWidget]:
     window.close()
 
 
+@contextmanager
+def joining(_: Path) -> Iterator[QWidget]:
+    window = JoinWindow("192.168.1.20:8731")
+    yield window
+    window.close()
+
+
 WINDOWS: dict[type[QWidget], Callable[[Path], object]] = {
     HomeWindow: home,
     ConsoleWindow: console,
     ParticipantWindow: participant,
+    JoinWindow: joining,
     PreviewWindow: preview,
     ReplayWindow: replay,
 }

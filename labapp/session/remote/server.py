@@ -193,6 +193,7 @@ class SessionServer:
         self._members: dict[int, _Member] = {}
         self._rows: list[wire.Row] = []
         self._files = FileList(Path(begin.folder))
+        self._models: dict[str, list[tuple[Path, int, bytes]]] = {}
         self._people = wire.encode(wire.People([], 0))
         self._now = b""
         self._strangers = self._last = 0
@@ -483,7 +484,9 @@ class SessionServer:
         """Send the files of a model of the session, none of which is a program."""
         warmed = (json_value(row[10]) for row in self._rows if row[5] == DecoderWarmed.kind)
         known = any(fields.get("model") == model for fields in warmed)
-        sources = await asyncio.to_thread(_list_model, model) if known else []
+        if known and model not in self._models:
+            self._models[model] = await asyncio.to_thread(_list_model, model)
+        sources = self._models.get(model, [])
         folder = f"{wire.MODELS}/{hashlib.sha256(model.encode()).hexdigest()[:16]}"
         for source, size, sha256 in sources:
             _put_file(link, f"{folder}/{source.name}", sha256, size, source)

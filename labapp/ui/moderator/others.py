@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
 
-from labapp.ui import theme
+from labapp.ui import theme, timers
 from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.bits import Combo
@@ -48,6 +48,11 @@ ADDRESS_LETTERS = 20
 ACROSS = 1000
 """Logical pixels of a line in which its two sentences stand side by side."""
 ROLES = {"moderator": N_("others.can_moderate"), "observer": N_("others.observes")}
+REFUSED = {
+    "not_moderator": N_("others.refused.not_moderator"),
+    "too_late": N_("others.refused.too_late"),
+}
+REFUSED_MS = 8000
 PROBLEMS = {"ended": N_("others.ended")}
 
 
@@ -228,6 +233,10 @@ class LinkBar(_Line):
         self.hear.setCheckable(True)
         self.back.clicked.connect(lambda: self.handed_over.emit(0))
         self.hear.toggled.connect(self.heard)
+        self.refused = bits.label(role="secondary", wrap=True)
+        self.refused.hide()
+        self._column.insertWidget(1, self.refused)
+        self._over = timers.once(self, self.refused.hide, REFUSED_MS)
         self._moderates = False
 
     def show_link(
@@ -266,6 +275,13 @@ class LinkBar(_Line):
         self.back.setVisible(self._moderates and state == "linked")
         self.hear.setVisible(state != "over")
         self.show_people(lines)
+
+    def say_refused(self, why: str) -> None:
+        """A request was not done at the session's computer; it is said for some seconds."""
+        text = tr(REFUSED[why]) if why in REFUSED else why
+        bits.set_text(self.refused, tr("others.refused", why=text), "warn")
+        self.refused.show()
+        self._over.start(REFUSED_MS)
 
     def buttons_for(self, person: PersonLine) -> Sequence[Button]:
         if person.role != "moderator" or not self._moderates:
