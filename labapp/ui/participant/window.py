@@ -80,6 +80,7 @@ from labapp.ui.widgets.controls import PlainLabel, column, fill
 from labapp.ui.widgets.dial import BottomBar, Foot, Head, TopBar
 from labapp.ui.widgets.markdown import MarkdownView
 from labapp.ui.widgets.photo_view import Enlarger, ZoomView
+from labapp.ui.widgets.study_picture import preload
 
 WINDOWED = (1366, 768)
 MODERATOR_KEYS = "Ctrl+Shift+M"
@@ -132,6 +133,7 @@ class ParticipantWindow(Fitted, QWidget):
         self._elsewhere = False
         self._without_keys = False
         self.setWindowTitle(loaded.study.title)
+        preload(loaded.files)
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setStyleSheet(theme.stylesheet(theme.LIGHT))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 from PySide6.QtCore import QRectF, QSize, Qt
@@ -10,16 +11,28 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from labapp.study import media
 
+LARGEST = (2000, 4000)
+"""Pixels across and down that are kept of a picture: more than any screen shows of it."""
+
 
 @lru_cache(maxsize=64)
 def image_of(content: bytes) -> QImage:
-    """A picture of a study, decoded."""
-    picture = media.decode(content).convert("RGBA")
+    """A picture of a study, decoded; a larger one at most `LARGEST`."""
+    picture = media.decode(content)
+    picture.thumbnail(LARGEST)
+    picture = picture.convert("RGBA")
     pixels = picture.tobytes()
     image = QImage(
         pixels, picture.width, picture.height, 4 * picture.width, QImage.Format.Format_RGBA8888
     )
     return image.copy()  # of its own: the bytes go
+
+
+def preload(files: Mapping[str, bytes]) -> None:
+    """Decode the pictures of a study before the first of them is shown. files: of the study."""
+    for name, content in files.items():
+        if media.is_file(name):
+            image_of(content)
 
 
 @lru_cache(maxsize=128)

@@ -25,7 +25,7 @@ from labapp.study.loading import load
 from labapp.ui.preview import open_preview
 from labapp.ui.replay.picture import PastWindow
 from labapp.ui.widgets.markdown import MarkdownView
-from labapp.ui.widgets.study_picture import StudyPicture
+from labapp.ui.widgets.study_picture import StudyPicture, image_of
 from tests.helpers.beside import put_beside
 from tests.helpers.reach import out_of_reach
 
@@ -118,7 +118,9 @@ def test_a_session_shows_them_at_once_and_so_do_replay_and_preview(
     study: Path, open_room: Any, open_window: Any, qapp: QApplication
 ) -> None:
     room = open_room(study=study)
+    image_of.cache_clear()
     window = open_window(room)
+    assert image_of.cache_info().misses == 4, "all are decoded before one is shown"
     window.resize(1366, 768)
     qapp.processEvents()
     text = window.screen_shown.findChild(MarkdownView)
@@ -139,6 +141,7 @@ def test_a_session_shows_them_at_once_and_so_do_replay_and_preview(
     sees, wide = window.screen_shown.items
     assert RED in colours(sees), "before the event loop has turned"
     assert GREEN in colours(sees)
+    assert image_of.cache_info().misses == 4
     qapp.processEvents()
     shown = sees.findChild(StudyPicture)
     assert (shown.width(), shown.height()) == (200, 100)

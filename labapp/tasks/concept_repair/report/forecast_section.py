@@ -85,9 +85,7 @@ def _tests(forecasts: Forecasts) -> Html:
                 if made.statistic is None
                 else f"t({decimal(made.df or 0, 0)}) = {decimal(made.statistic, 2)}",
                 two_lines(*p) if len(p) > 1 else p[0],
-                NONE
-                if equal is None
-                else two_lines(_ends(equal), f"90 %, within ± {equal.bound:g}: {_within(equal)}"),
+                NONE if equal is None else two_lines(_ends(equal), _within(equal)),
                 made.why or NONE,
             )
         )
@@ -96,15 +94,15 @@ def _tests(forecasts: Forecasts) -> Html:
         rows,
         numeric=(2, 3, 4, 5),
         caption="Each test that the study file declares, in its order, and no other; two-sided. "
-        "Below p of a primary test: with Holm's correction over the primary tests.",
+        "Below p of a primary test: with Holm's correction over the primary tests. Equivalence: "
+        "the 90 % interval, and whether it lies within the smallest slope that matters.",
     )
 
 
 def _within(equal: Statistic) -> str:
-    low, high, bound = equal.low, equal.high, equal.bound
-    if low is None or high is None or bound is None:
-        return "cannot be told"
-    return "yes" if -bound < low and high < bound else "no"
+    low, high, bound = equal.low, equal.high, equal.bound or 0.0
+    inside = low is not None and high is not None and -bound < low and high < bound
+    return f"within ± {bound:g}" if inside else f"not within ± {bound:g}"
 
 
 def _reliability(forecasts: Forecasts) -> Html:

@@ -244,7 +244,10 @@ class Forecasts:
         for at, p in zip(primary, holm(p_values).tolist() if primary else (), strict=True):
             each, row = made[at]
             made[at] = each, replace(row, p_corrected=float(p), family=FAMILY)
-        return [(each, row, self.equivalence(each.test or "")) for each, row in made]
+        return [
+            (each, row, self.equivalence(each.test or "") if each.role == "primary" else None)
+            for each, row in made
+        ]
 
 
 def forecasts_of(
