@@ -445,8 +445,8 @@ class Hypothesis(Strict):
     )
     test: Name | None = Field(
         default=None,
-        description="The test of a task of the study that tests it, by its name; it stands instead "
-        "of an outcome, and says itself what is measured and how.",
+        description="The test of a task of the study that tests it, by its name; it takes the "
+        "place of an outcome, and says itself what is measured and how.",
     )
     contrast: str | None = Field(
         default=None, description="The name of the contrast that tests it; else all levels differ."

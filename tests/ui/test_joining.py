@@ -133,7 +133,7 @@ def write(qtbot: QtBot, console: ConsoleWindow, text: str) -> None:
     qtbot.keyClick(console.notes.input, Qt.Key.Key_Return)
 
 
-def test_whoever_has_the_code_moderates_and_the_sessions_console_steps_aside(
+def test_a_person_with_the_code_moderates_and_the_sessions_console_steps_aside(
     lab: Lab, qtbot: QtBot
 ) -> None:
     own = lab.session.console

@@ -60,7 +60,7 @@ PATTERNS = {
 Id = Annotated[str, Field(pattern=ID, max_length=100)]
 Picture = Annotated[str, Field(pattern=PICTURE, max_length=300)]
 """A picture: the name of a PNG or JPEG file in the folder; `set:ID/FILE`, a file of the set whose
-folder ID stands beside this one, so that sets of several models need their pictures once; or
+folder ID lies beside this one, so that sets of several models need their pictures once; or
 `bird:SEED:PART:SPECIES:NUMBER`, a bird that is painted where it is needed
 (labapp.models.datasets.birds; SPECIES from 0)."""
 ScoreFile = Annotated[str, Field(pattern=SCORES, max_length=300)]

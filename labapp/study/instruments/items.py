@@ -138,8 +138,8 @@ class Check(Strict):
     repeat : whether a wrong answer leads back to the first page of the questionnaire, as long as an
         attempt is left, so that the text there is read again.
     failed : what happens after the last wrong answer: the session goes on (`go_on`), or it ends
-        (`end`). Whoever failed is left out of the analysis by `failed_checks_above` of a rule of
-        `exclude`.
+        (`end`). A participant who failed is left out of the analysis by `failed_checks_above` of
+        a rule of `exclude`.
     """
 
     model_config = ConfigDict(json_schema_extra=_with_answer_alone)

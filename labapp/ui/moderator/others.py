@@ -91,7 +91,7 @@ class _Line(QFrame):
         return button
 
     def show_people(self, people: Sequence[PersonLine]) -> None:
-        """A line for each; made anew only when something on it changed."""
+        """A line for each; made again only when something on it changed."""
         shown = tuple(people)
         if shown == self._shown:
             return
