@@ -173,7 +173,7 @@ def test_an_observer_watches_and_what_an_observer_notes_reaches_the_moderator(
     shown = console_of(anna).state.notes
     lab.wait(lambda: bool(shown))
     assert [(note.text, note.by) for note in shown] == [("does she see it?", "Ben")]
-    assert [note.by for note in lab.session.console.state.notes] == ["Ben"]
+    lab.wait(lambda: [note.by for note in lab.session.console.state.notes] == ["Ben"])
     assert not lab.runner.state.pauses.paused
     asked = [event for event in lab.events() if event.kind == "remote.asked"]
     assert [event.payload["number"] for event in asked] == [1]

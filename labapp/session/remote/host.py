@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from ipaddress import ip_address
 from typing import Any
 
@@ -73,7 +73,6 @@ _WRITTEN = (AddNote, AddFlag, AddDeviation, CorrectNote)
 read_process = wire.decoder(wire.FromProcess)
 
 
-@cache
 def _commands() -> dict[str, type[Command]]:
     commands: dict[str, type[Command]] = {}
     kinds = [Command]
@@ -81,7 +80,8 @@ def _commands() -> dict[str, type[Command]]:
         kind = kinds.pop()
         kinds += kind.__subclasses__()
         # A dataclass with slots leaves behind the class that it was made of.
-        usable = getattr(sys.modules[kind.__module__], kind.__qualname__, None) is kind
+        module = sys.modules.get(kind.__module__)
+        usable = getattr(module, kind.__qualname__, None) is kind
         if kind.from_afar and usable:
             commands[name_of(kind)] = kind
     return commands

@@ -158,6 +158,7 @@ class DepositForm(SharingForm):
         none = tr("sharing.license_none")
         self.license.set_choices([(none, ""), *((name, name) for name in LICENSES)], "")
         self.creators = QPlainTextEdit()
+        bits.limit(self.creators, LONGEST)
         self.creators.setTabChangesFocus(True)
         self.creators.setFixedHeight(CREATORS_PX)
         self.creators.setPlaceholderText(tr("sharing.creators_example"))
