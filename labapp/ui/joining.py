@@ -25,7 +25,7 @@ from labapp.session.remote.following import FollowedSession
 from labapp.session.remote.voice import VoicePlayer
 from labapp.ui import remembered, theme, timers
 from labapp.ui.fitting import Fitted
-from labapp.ui.language import tr, translate_message
+from labapp.ui.language import N_, tr, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.others import LinkBar, PersonLine
@@ -34,6 +34,19 @@ from labapp.ui.qtapp import make_app
 from labapp.ui.widgets.controls import Button
 
 FILE = "joined.json"
+WHY = {
+    "closed": N_("join.over.closed"),
+    "removed": N_("join.over.removed"),
+    "left": N_("join.over.left"),
+    "code": N_("join.refused.code"),
+    "locked": N_("join.refused.locked"),
+    "version": N_("join.refused.version"),
+    "full": N_("join.refused.full"),
+    "unreachable": N_("join.refused.unreachable"),
+    "wrong_server": N_("join.refused.wrong_server"),
+    "damaged": N_("join.refused.damaged"),
+}
+"""What is said of a link that is over, by its reason (`LinkState`)."""
 LINK_MS = 500
 """Between two looks at what waits to be sent and at the clock."""
 
@@ -104,9 +117,9 @@ class JoinWindow(Fitted, QMainWindow):
         bits.fill(card.body, self.hint)
         card.body.addLayout(roles)
         for field, title in (
-            (self.host, "join.host"),
-            (self.name, "join.name"),
-            (self.code, "join.code"),
+            (self.host, N_("join.host")),
+            (self.name, N_("join.name")),
+            (self.code, N_("join.code")),
         ):
             bits.fill(card.body, bits.label(tr(title), "strong"), field)
             field.returnPressed.connect(self._join)
@@ -138,8 +151,8 @@ class JoinWindow(Fitted, QMainWindow):
             return
         name, code = " ".join(self.name.text().split()), pairing.as_typed(self.code.text())
         for given, field, lacking in (
-            (name, self.name, "join.no_name"),
-            (code, self.code, "join.no_code"),
+            (name, self.name, N_("join.no_name")),
+            (code, self.code, N_("join.no_code")),
         ):
             if not given:
                 self.say(tr(lacking), "warn")
@@ -272,8 +285,7 @@ class JoinController(QObject):
         self._show_controls()
 
     def _why(self, state: LinkState) -> str:
-        over = state.reason in ("closed", "removed", "left")
-        key = f"join.over.{state.reason}" if over else f"join.refused.{state.reason}"
+        key = WHY.get(state.reason, WHY["damaged"])
         detail = state.detail or "–"
         return tr(key, where=self._where, detail=detail, version=detail)
 

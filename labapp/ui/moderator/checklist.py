@@ -448,7 +448,7 @@ def computer_row(computer: Computer) -> ChecklistRow:
         bad.append(tr(form, percent=computer.battery))
     if computer.held is not None:
         not_held = NOT_HELD.get(frozenset[str](computer.held))
-        (good if not_held is None else bad).append(tr(not_held or "checklist.computer.held"))
+        (good if not_held is None else bad).append(tr(not_held or N_("checklist.computer.held")))
     elif not bad:
         return ChecklistRow(COMPUTER, "busy", tr("state.checking"), required=False)
     text = "\n".join((*bad, *good))

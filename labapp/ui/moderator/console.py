@@ -761,7 +761,7 @@ class PlanList(QWidget):
         if view.left_ns is not None:
             # The last second is not over before the limit is reached.
             left = wording.short_time(ceil(view.left_ns / NS) * NS)
-            return tr("plan.left" if view.state == "current" else "plan.at_most", time=left)
+            return tr(N_("plan.left") if view.state == "current" else N_("plan.at_most"), time=left)
         return "" if view.working_ns is None else wording.short_time(view.working_ns)
 
     def _describe_for_reader(self, view: PlanView) -> str:

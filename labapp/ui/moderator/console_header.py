@@ -157,7 +157,9 @@ class ConsoleHeader(QFrame):
         wraps = self.width() < ROOMY
         for button in (self.skip, self.jump, self.end):
             bits.set_property(button, "role", "compact" if wraps else "")
-        bits.set_text(self.share, SHARE_SIGN if wraps else tr("console.share"))
+        tight = wraps or (self._blind and self.width() < WIDE)
+        bits.set_text(self.share, SHARE_SIGN if tight else tr("console.share"))
+        self.study.setVisible(not (wraps and self._blind))
         for button in (self.share, self.blind):
             bits.set_property(button, "role", "compact" if wraps else "quiet")
         if self._runner.part is not None:
@@ -283,6 +285,7 @@ class ConsoleHeader(QFrame):
         """Whether the console hides the representations, and can be told to name them."""
         self._blind = blind
         self.blind.setVisible(blind)
+        self._fit()
 
     def _leave_for(self, command: Command) -> None:
         self._back()

@@ -770,7 +770,7 @@ class ReadyCard(bits.Card):
     def show_backup(self, *, chooses: bool, able: bool) -> None:
         """What the button of the backup does. chooses: it asks for the folder; able: it can be
         pressed."""
-        self.backup.setText(tr("home.backup_choose" if chooses else "home.backup_now"))
+        self.backup.setText(tr(N_("home.backup_choose") if chooses else N_("home.backup_now")))
         self.backup.setEnabled(able)
 
     def set_readiness(self, verdict: Readiness, *, starting: bool) -> None:

@@ -184,7 +184,7 @@ class OthersBar(_Line):
         join = tr("others.join", where=where, moderate=shown[0], observe=shown[1])
         hint = counted(attempts, "others.attempts") if attempts else tr("others.join_hint")
         if moderates is not None:
-            away = "others.elsewhere" if moderates.linked else "others.lost"
+            away = N_("others.elsewhere") if moderates.linked else N_("others.lost")
             bits.set_text(
                 self.text, tr(away, name=moderates.name), "" if moderates.linked else "warn"
             )

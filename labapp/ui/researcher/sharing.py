@@ -240,7 +240,8 @@ class MergeForm(SharingForm):
             self.file.setText(path)
 
     def send(self) -> None:
-        for field, text in ((self.file, "sharing.no_file"), (self.by, "sharing.no_column")):
+        lacking = {self.file: N_("sharing.no_file"), self.by: N_("sharing.no_column")}
+        for field, text in lacking.items():
             if not field.text().strip():
                 self.set_state(tr(text), "warn")
                 field.setFocus()

@@ -144,7 +144,7 @@ def test_a_plan_from_the_command_line(
     assert {row["counts"] for row in rows(out / "needs.csv")} == {"participants"}
     before = (out / "plan.html").stat().st_mtime_ns
     status, _, err = labapp(*arguments, *dask)
-    assert status == 1
+    assert status == 3
     assert "exists already" in err
     assert (out / "plan.html").stat().st_mtime_ns == before
 
