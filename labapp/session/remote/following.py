@@ -19,10 +19,8 @@ from labapp.record.events.commands import Command
 from labapp.record.events.lifecycle import (
     AlarmCleared,
     AlarmRaised,
-    DecoderWarmed,
     SegmentStarted,
     SessionPlanned,
-    StimuliStored,
 )
 from labapp.record.events.voice import SoundNow, SoundState
 from labapp.record.journal.layout import STIMULI, STUDY, study_files_of
@@ -30,7 +28,7 @@ from labapp.session.machine import SessionState
 from labapp.session.pictures import PictureRenderer
 from labapp.session.remote import wire
 from labapp.session.remote.client import Link
-from labapp.session.replay.history import STALLED, RecordedDecoders
+from labapp.session.replay.history import STALLED, RecordedDecoders, read_file_notes
 from labapp.session.runner import Listener, machine_of
 from labapp.session.stimuli import sets_of
 from labapp.study import loading
@@ -75,7 +73,7 @@ class FollowedSession:
         self.loaded = _load_study(folder, planned)
         self.machine = machine_of(self.loaded, planned, {})
         self.name = planned.participant
-        cards, names = _read_file_notes(payload for _, payload in events)
+        cards, names = read_file_notes(payload for _, payload in events)
         models = dict.fromkeys(models_of(self.machine.parts), "")
         self.decoders = RecordedDecoders(models | cards)
         self.gallery = self._gallery(folder, names)
@@ -239,16 +237,3 @@ def _load_study(folder: Path, planned: SessionPlanned) -> loading.LoadedStudy:
     if len(names) != 1:
         raise RecordError("The session sent no study file: nothing of it can be shown.")
     return loading.load(study / names[0], recorded=True)
-
-
-def _read_file_notes(payloads: Any) -> tuple[dict[str, str], dict[str, str]]:
-    """SHA-256 of the cards by model, and names of pictures, as the session noted them."""
-    cards: dict[str, str] = {}
-    names: dict[str, str] = {}
-    for payload in payloads:
-        match payload:
-            case DecoderWarmed():
-                cards[payload.model] = payload.card_sha256
-            case StimuliStored():
-                names.update(payload.files)
-    return cards, names

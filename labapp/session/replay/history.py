@@ -108,6 +108,20 @@ class RecordedEvents(Sequence[tuple[Event, Payload]]):
         return block
 
 
+def read_file_notes(noted: Iterable[Payload]) -> tuple[dict[str, str], dict[str, str]]:
+    """SHA-256 of the cards by model, and names of pictures, as the session noted them."""
+    cards: dict[str, str] = {}
+    names: dict[str, str] = {}
+    with suppress(RecordError):  # said when it is read in its turn
+        for payload in noted:
+            match payload:
+                case DecoderWarmed():
+                    cards[payload.model] = payload.card_sha256
+                case StimuliStored():
+                    names.update(payload.files)
+    return cards, names
+
+
 class History:
     """A session as it was, from its beginning to its end.
 
@@ -165,7 +179,8 @@ class History:
         except LabappError as error:
             self.problem = error.what
         models = () if self.machine is None else models_of(self.machine.parts)
-        cards, names = self._read_file_notes()
+        noted = payloads(row for row in record.rows if row.kind in _OF_FILES)
+        cards, names = read_file_notes(payload for _, payload in noted)
         self.decoders = RecordedDecoders(dict.fromkeys(models, "") | cards)
         self.gallery = self._gallery(names)
         self._states = [] if self.machine is None else [self.machine.initial()]
@@ -210,19 +225,6 @@ class History:
                 self._stalled.append((count, isinstance(payload, AlarmRaised)))
             case SegmentStarted():
                 self._stalled.append((count, False))
-
-    def _read_file_notes(self) -> tuple[dict[str, str], dict[str, str]]:
-        """SHA-256 of the cards by model, and names of pictures, as the session noted them."""
-        cards: dict[str, str] = {}
-        names: dict[str, str] = {}
-        with suppress(RecordError):  # told when it is read in its turn
-            for _, payload in payloads(row for row in self.record.rows if row.kind in _OF_FILES):
-                match payload:
-                    case DecoderWarmed():
-                        cards[payload.model] = payload.card_sha256
-                    case StimuliStored():
-                        names.update(payload.files)
-        return cards, names
 
     def _study(self) -> LoadedStudy:
         """The study as the session had it. Raises LabappError."""
