@@ -51,7 +51,7 @@ def find_fault(name: str, content: bytes) -> tuple[str, str] | None:
 
 
 def pictures_of(instrument: Instrument) -> Iterator[tuple[Path_, Picture]]:
-    """The pictures of a questionnaire, with where they stand in its file."""
+    """The pictures of a questionnaire, with where its file names them."""
     for index, item in enumerate(instrument.items):
         if item.media is not None:
             yield ("items", index, "media"), item.media

@@ -159,7 +159,7 @@ class Option(Strict):
 
     Attributes
     ----------
-    id : its name in tables: small letters, digits and _; `yes` and `no` stand in quotes.
+    id : its name in tables: small letters, digits and _; `yes` and `no` are written in quotes.
     text : what the participant reads.
     describe : whether it takes a text in one's own words.
     alone : whether taking it takes the others away.
