@@ -16,6 +16,7 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.measures import (
     Called,
     has_unread,
+    items,
     meanings,
     numeric_items,
     resolve,
@@ -149,7 +150,9 @@ def unknown_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
             f"{name!r} is neither a number of a table nor a score of a questionnaire of the flow, "
             "nor an item of one that is answered with a number"
         )
-        known = with_items(name, scored, numbers)
+        # A manipulation check may be answered in words.
+        asked = items(loaded) if "manipulation_checks" in place else numbers
+        known = with_items(name, scored, asked)
         todo = "The tables are under “Tables” in the documentation (labapp docs)."
         try:
             outcome = resolve(loaded, place, name, known, unknown, todo)
@@ -180,7 +183,7 @@ def unknown_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
 
 def _walk_names(study: Study) -> Iterator[tuple[Path_, str]]:
     plan = study.analysis
-    for role in ("primary", "secondary"):
+    for role in ("primary", "secondary", "manipulation_checks"):
         for index, name in enumerate(getattr(plan.outcomes, role)):
             yield ("analysis", "outcomes", role, index), name
     for key in ("transform", "smallest_effect"):

@@ -368,7 +368,7 @@ class Registration:
         """Those of the outcomes and contrasts of an analysis that were not registered."""
         analysis = self.declared.get("analysis", {})
         named = analysis.get("outcomes", {})
-        known = {*named.get("primary", ()), *named.get("secondary", ())}
+        known = {name for names in named.values() for name in names}
         known |= {contrast["name"] for contrast in analysis.get("contrasts", ())}
         return [name for name in (*outcomes, *contrasts) if name not in known]
 

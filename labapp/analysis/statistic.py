@@ -54,9 +54,14 @@ class Statistic:
         "of analyses by the design: values of a cell, test of a term, estimated mean, back-"
         "transformed (the estimated mean in the outcome's own unit), contrast, effect (Cohen's d of"
         " a contrast, and of logarithms the ratio), equivalence, check, sensitivity (the same asked"
-        " in another way), or left out and why"
+        " in another way), further (a test that the study chose beside these), without exclusions "
+        "(the same test of all sessions; model_name is its kind), correlation (of two outcomes), "
+        "answers by condition (a manipulation check), or left out and why"
     )
-    role: str = _text("of analyses by the design: whether the outcome is primary or secondary")
+    role: str = _text(
+        "of analyses by the design: whether the outcome is primary, secondary or a manipulation "
+        "check"
+    )
     transform: str = _text("what was done to the values before tests: log, sqrt or logit")
     factors: str = _text("of analyses by the design: the term, factors with × between them")
     levels: str = _text("of analyses by the design: the levels of the cell or mean")
@@ -120,7 +125,7 @@ class Statistic:
     )
     against: float | None = _cell("the value tested against")
     statistic: float | None = _cell(
-        "t, r, rho, tau, W, U, H, F or chi-square; empty where it has no value"
+        "t, r, rho, tau, W, U, H, F, chi-square or a Bayes factor; empty where it has no value"
     )
     df: float | None = _cell("degrees of freedom of t or chi-square, or of the numerator of F")
     df_2: float | None = _cell("degrees of freedom of the denominator of F")

@@ -68,6 +68,7 @@ class Tables:
     cards: by session (study, participant and session) the hashes of its models' cards, by id.
     withdrawn: sessions of people who withdrew, which are in no table.
     merged: the columns of participants that hold answers of other tools.
+    everybody: of rows of sessions that count, those of all sessions.
     `labapp.analysis.columns` has the meaning and unit of every column.
     """
 
@@ -99,6 +100,7 @@ class Tables:
     cards: Mapping[Who, Mapping[str, str]] = field(default_factory=dict)
     withdrawn: tuple[TableSession, ...] = ()
     merged: tuple[MergedColumn, ...] = ()
+    everybody: Tables | None = None
 
     @classmethod
     def of(
@@ -109,6 +111,7 @@ class Tables:
         cards: Mapping[Who, Mapping[str, str]] = NO_CARDS,
         withdrawn: tuple[TableSession, ...] = (),
         merged: tuple[MergedColumn, ...] = (),
+        everybody: Tables | None = None,
     ) -> Tables:
         """From frames by their names."""
         named = {field.name for field in fields(cls)}
@@ -119,6 +122,7 @@ class Tables:
             cards=cards,
             withdrawn=withdrawn,
             merged=merged,
+            everybody=everybody,
             more={name: frame for name, frame in frames.items() if name not in named},
         )
 
@@ -142,7 +146,8 @@ class Tables:
         own = {name: frame[frame["study"].isin(studies)] for name, frame in self.small().items()}
         snapshots = self._snapshots(lambda who: who[0] in studies)
         left = tuple(each for each in self.withdrawn if each.study in studies)
-        return Tables.of(own, snapshots, self.remarks, self.cards, left, self.merged)
+        every = None if self.everybody is None else self.everybody.of_study(*studies)
+        return Tables.of(own, snapshots, self.remarks, self.cards, left, self.merged, every)
 
     def included(self) -> Tables:
         """The rows of the sessions that count; all of the sessions, of deviations, of
@@ -153,7 +158,7 @@ class Tables:
         for name in frames.keys() - _OF_ALL - _distinct_tables().keys():
             frames[name] = _only(frames[name], who.__contains__)
         kept = self._snapshots(who.__contains__)
-        return Tables.of(frames, kept, self.remarks, self.cards, self.withdrawn, self.merged)
+        return Tables.of(frames, kept, self.remarks, self.cards, self.withdrawn, self.merged, self)
 
     def snapshots_of(self, study: str, participant: str, session: str) -> pd.DataFrame:
         """The snapshots of one session, without unpacking those of the others."""

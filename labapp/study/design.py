@@ -8,7 +8,7 @@ its sessions show.
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
@@ -25,6 +25,7 @@ SOLVED, SKIPPED = "solved", "skipped"
 Measure = Annotated[str, Field(pattern=MEASURE)]
 Order = Literal["position", "williams", "latin-square", "random", "as_listed"]
 Correction = Literal["holm", "bonferroni", "fdr", "none"]
+FurtherTest = Literal["bayes_factor", "trimmed_means", "permutation", "aligned_ranks"]
 
 
 def _level(level: Any) -> Any:
@@ -393,11 +394,24 @@ class Outcomes(Strict):
     secondary: tuple[Measure, ...] = Field(
         default=(), max_length=100, description="Further outcomes."
     )
+    manipulation_checks: tuple[Measure, ...] = Field(
+        default=(),
+        max_length=50,
+        description="Items or scores that show whether the manipulation worked. Numbers are "
+        "analysed as outcomes are; answers in words are counted by each factor between "
+        "participants and tested by chi-square.",
+    )
 
     @model_validator(mode="after")
     def _once(self) -> Self:
-        if both := sorted(set(self.primary) & set(self.secondary)):
-            raise ValueError(f"each outcome once; {both[0]!r} is primary and secondary")
+        roles = {
+            "primary": self.primary,
+            "secondary": self.secondary,
+            "a manipulation check": self.manipulation_checks,
+        }
+        for (first, names), (other, more) in combinations(roles.items(), 2):
+            if both := sorted(set(names) & set(more)):
+                raise ValueError(f"each outcome once; {both[0]!r} is {first} and {other}")
         return self
 
 
@@ -434,6 +448,25 @@ class AnalysisPlan(Strict):
         description="By outcome the smallest difference that matters, for tests of equivalence "
         "and for planning.",
     )
+    further_tests: tuple[FurtherTest, ...] = Field(
+        default=(),
+        max_length=4,
+        description="Tests that are made beside the usual ones and are registered with them: "
+        "`bayes_factor`, `trimmed_means` (Yuen) and `permutation` of every contrast, "
+        "`aligned_ranks` of every term. No hypothesis is decided by them.",
+    )
+    bayes_prior_width: float = Field(
+        default=0.707,
+        gt=0,
+        le=10,
+        description="Width of the Cauchy prior of `bayes_factor`, in standard deviations.",
+    )
+
+    @field_validator("further_tests")
+    @classmethod
+    def _each_once(cls, tests: tuple[FurtherTest, ...]) -> tuple[FurtherTest, ...]:
+        refuse_again(list(tests))
+        return tests
 
 
 class Hypothesis(Strict):

@@ -25,6 +25,7 @@ from labapp.base.errors import SetupError
 from labapp.base.report.page import Translation, speaking
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.session.withdrawal import decide_by_hand, withdraw
+from tests.analysis.design import test_reviewing
 from tests.analysis.test_inclusion import ruled
 from tests.helpers.journals import golden_session
 from tests.tasks.reconstruction_report.labels import cohort as named
@@ -62,6 +63,10 @@ def shipped(folder: Path) -> Tables:
     for name in SHIPPED:
         simulate_study(name, 3, "understanding=0.6,random=0.4", folder / name)
     return load([folder / name for name in SHIPPED])
+
+
+def reviewed(_: Path) -> Tables:
+    return test_reviewing.tables()
 
 
 DESIGNED = """
@@ -122,7 +127,7 @@ def is_data(text: str) -> bool:
     return (ids is not None and len(words) <= 3) or ("/" in text and len(words) <= 8)
 
 
-@pytest.mark.parametrize("tables", [golden, of_names, excluded, shipped, designed, aloud])
+@pytest.mark.parametrize("tables", [golden, of_names, excluded, shipped, designed, aloud, reviewed])
 def test_no_sentence_of_the_german_report_is_english(
     tables: Callable[[Path], Tables], tmp_path: Path
 ) -> None:

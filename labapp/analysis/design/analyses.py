@@ -19,6 +19,7 @@ from labapp.analysis import inference
 from labapp.analysis.declared import Declaration, factor_column
 from labapp.analysis.design import anova, logistic, mixed
 from labapp.analysis.design.anova import CONTRAST, EFFECT, EQUIVALENCE, Comparison
+from labapp.analysis.design.further import further_tests
 from labapp.analysis.design.layout import (
     PARTICIPANT,
     VALUE,
@@ -87,6 +88,7 @@ class Analysis:
     beside : further models: of complete participants, of trials.
     comparisons : in the order of the rows that test them, those of equivalence last.
     rows : every number and test, as the table of statistics has them.
+    complete : the analysis of variance of those who have every cell, where there is one.
     """
 
     number: int
@@ -100,6 +102,7 @@ class Analysis:
     comparisons: tuple[Comparison, ...]
     remarks: tuple[str, ...]
     rows: tuple[Statistic, ...]
+    complete: anova.Variance | None = None
 
     @property
     def unit(self) -> str:
@@ -249,12 +252,14 @@ def _analysis(
     ]
     equivalences, more = _equivalences(means, comparisons, outcome, declaration, transform)
     remarks += more
+    further = further_tests(plan.further_tests, of_complete, comparisons, plan.bayes_prior_width)
     if by_trials:
         beside += _of_trials(trials, layout, outcome, comparisons, remarks)
     cells = tuple(_cells(data))
     rows = [
         *map(_cell_row, cells), *tests, *_means(means, layout, transform, outcome.unit),
-        *differences, *(row for _, row in equivalences), *(row for _, own in beside for row in own),
+        *differences, *(row for _, row in equivalences), *further,
+        *(row for _, own in beside for row in own),
         *_checks(data, of_complete, frame, outcome), *(
             Statistic(kind=LEFT_OUT, why=remark) for remark in remarks
         ),
@@ -272,6 +277,7 @@ def _analysis(
             replace(row, unit=row.unit if row.kind in (BACK, EQUIVALENCE) else unit, **about)
             for row in rows
         ),
+        of_complete if isinstance(of_complete, anova.Variance) else None,
     )  # fmt: skip
 
 

@@ -178,6 +178,10 @@ class Variance:
             values = values - values.mean(axis=1, keepdims=True)
         return self.fit(values)[1].ravel()
 
+    def fitted(self) -> Floats:
+        """What `residuals` are the rest of: the means of groups and cells, shape (n · cells,)."""
+        return (self.wide.values - self.fit(self.wide.values)[1]).ravel()
+
 
 def variance(data: Wide) -> Variance | str:
     """The model of participants who have every cell; a sentence where there is none."""

@@ -13,7 +13,7 @@ What is the same for all is `recompute.R`; before it stands what each analysis i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
@@ -27,6 +27,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from scipy import stats
 
 from labapp.analysis.column import Column, ends_of, number, text, whole
 from labapp.analysis.declared import read_declaration
@@ -42,6 +43,7 @@ from labapp.analysis.design.analyses import (
 )
 from labapp.analysis.design.anova import CONTRAST, EMPTY_CELL
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Floats, plain_name
+from labapp.analysis.design.reviewing import Review, declared_outcomes, review, review_sections
 from labapp.analysis.design.sections import DOCX, TEX, sections, tex, write_docx
 from labapp.analysis.design.sources import POSITION, STIMULUS, UNDECLARED
 from labapp.analysis.reliability import (
@@ -237,22 +239,31 @@ DEFINITIONS = {
 
 @dataclass(frozen=True)
 class DefaultFindings:
-    """The analyses of all studies, by study, and the reliability of their scales."""
+    """The analyses of all studies, by study, the reliability of their scales, and what a reviewer
+    asks for besides."""
 
     studies: Mapping[str, StudyAnalyses]
     scales: Mapping[str, Sequence[Reliability]] = field(default_factory=dict)
+    reviews: Mapping[str, Review] = field(default_factory=dict)
 
     @cached_property
     def drawn(self) -> Mapping[str, ReportFigure]:
         """The figure of the outcomes of each study that has one; drawn once for page and files.
         matplotlib is loaded here."""
 
-        name = "outcomes" if len(self.studies) == 1 else "{}-outcomes"
-        figures = {
-            study: outcomes_figure(results, name.format(study))
-            for study, results in self.studies.items()
-        }
-        return {study: figure for study, figure in figures.items() if figure is not None}
+        return self._draw(outcomes_figure, "outcomes")
+
+    @cached_property
+    def residuals(self) -> Mapping[str, ReportFigure]:
+        """The figure of the residuals of each study that has one."""
+        return self._draw(residuals_figure, "residuals")
+
+    def _draw(
+        self, draw: Callable[[StudyAnalyses, str], ReportFigure | None], name: str
+    ) -> Mapping[str, ReportFigure]:
+        name = name if len(self.studies) == 1 else f"{{}}-{name}"
+        drawn = {of: draw(results, name.format(of)) for of, results in self.studies.items()}
+        return {study: figure for study, figure in drawn.items() if figure is not None}
 
 
 class DefaultAnalyses(TaskReport[DefaultFindings]):
@@ -269,6 +280,7 @@ class DefaultAnalyses(TaskReport[DefaultFindings]):
         """Every outcome of every study."""
         studies: dict[str, StudyAnalyses] = {}
         scales: dict[str, Sequence[Reliability]] = {}
+        reviews: dict[str, Review] = {}
         number = 1
         for study in sorted({str(study) for study in counted.participants["study"]}):
             own, declaration = counted.of_study(study), read_declaration(counted, study)
@@ -276,12 +288,15 @@ class DefaultAnalyses(TaskReport[DefaultFindings]):
             scales[study] = tuple(reliability(own, declaration))
             number += len(results.analyses)
             studies[study] = results
-        return DefaultFindings(studies, scales)
+            reviews[study] = review(results, own)
+        return DefaultFindings(studies, scales, reviews)
 
     def statistics(self, findings: DefaultFindings) -> Iterable[Mapping[str, Any]]:
         """The rows of every study."""
         for results in findings.studies.values():
             yield from (row.row() for row in results.rows)
+        for found in findings.reviews.values():
+            yield from (row.row() for row in found.rows)
 
     def frames(self, findings: DefaultFindings) -> Mapping[str, pd.DataFrame]:
         """The values that were analysed, and the reliability of scales."""
@@ -309,10 +324,13 @@ class DefaultAnalyses(TaskReport[DefaultFindings]):
             figure = findings.drawn.get(study.name)
             shown = () if figure is None else (figure.html(study.anchor),)
             yield from sections(results, f"{study.anchor}-analyses", shown)
+            residuals = findings.residuals.get(study.name)
+            plots = () if residuals is None else (residuals.html(study.anchor),)
+            yield from review_sections(results, findings.reviews[study.name], plots)
 
     def plates(self, counted: Tables, findings: DefaultFindings) -> Iterable[ReportFigure]:
-        """The figure of each study's outcomes."""
-        return findings.drawn.values()
+        """The figures of each study's outcomes and of their residuals."""
+        return (*findings.drawn.values(), *findings.residuals.values())
 
 
 def values(results: StudyAnalyses) -> Iterator[Row]:
@@ -383,6 +401,48 @@ def outcomes_figure(results: StudyAnalyses, name: str = "outcomes") -> ReportFig
     label = f"Outcomes by {', '.join(factors)}"
     figure.set_label(label)
     return ReportFigure(name, figure, label, CAPTION)
+
+
+RESIDUALS_READ = (
+    "Left: the residuals of the participants who have every cell in standard deviations, in order, "
+    "beside those that a normal distribution would have; on the line they are alike. Right: the "
+    "residuals by the value that the model gives; a fan that opens says that spread grows with it."
+)
+
+
+def residuals_figure(results: StudyAnalyses, name: str = "residuals") -> ReportFigure | None:
+    """Normal quantiles, and residuals by fitted values, of every declared outcome; None where there
+    is none. name: of its files."""
+    shown = [
+        (analysis, analysis.complete)
+        for analysis in declared_outcomes(results)
+        if analysis.complete is not None and np.ptp(analysis.complete.residuals()) > 0
+    ]
+    if not shown:
+        return None
+    with mpl.rc_context(style()):
+        figure, axes = kit.panels(2 * len(shown), 2, HEIGHT_IN)
+        for place, (analysis, model) in enumerate(shown):
+            residuals, fitted = model.residuals(), model.fitted()
+            (at, ordered), (slope, middle, _) = stats.probplot(residuals / residuals.std(ddof=1))
+            quantiles, spread = axes[2 * place : 2 * place + 2]
+            kit.points(quantiles, at, ordered, markersize=3, color=INK)
+            ends = np.array([at[0], at[-1]])
+            quantiles.plot(ends, slope * ends + middle, color=ACCENT, linewidth=1.0)
+            quantiles.set_xlabel("Normal quantile")
+            quantiles.set_ylabel("Residual (SD)")
+            kit.points(spread, fitted, residuals, markersize=3, color=INK)
+            spread.axhline(0.0, color=ACCENT, linewidth=1.0)
+            spread.set_xlabel(f"Fitted{f' ({analysis.unit})' if analysis.unit else ''}")
+            spread.set_ylabel("Residual")
+            for ax in (quantiles, spread):
+                kit.grid(ax)
+                ax.set_title(analysis.outcome.name, fontsize=points_of(8.5), loc="left").set_label(
+                    SAID
+                )
+    label = "Residuals of the declared outcomes"
+    figure.set_label(label)
+    return ReportFigure(name, figure, label, RESIDUALS_READ)
 
 
 def factors_of(analysis: Analysis) -> list[Factor]:

@@ -34,6 +34,7 @@ from labapp.analysis.design.analyses import (
     back,
 )
 from labapp.analysis.design.anova import ALPHA, CONTRAST, EFFECT, EQUIVALENCE, MEAN
+from labapp.analysis.design.further import FURTHER
 from labapp.analysis.design.layout import plain_name
 from labapp.analysis.design.sources import POSITION, UNDECLARED
 from labapp.analysis.inference import EQUIVALENT, GENERALISED, HEDGES, TOST, TWO_SIDED
@@ -208,6 +209,8 @@ def _body(analysis: Analysis) -> Iterator[Html]:
         yield _contrasts(analysis, contrasts)
     if equivalences := analysis.select(EQUIVALENCE):
         yield _equivalences(equivalences)
+    if further := analysis.select(FURTHER):
+        yield _further(further)
     more = [_means(analysis)]
     for model in analysis.beside:
         own = analysis.select(SENSITIVITY, model_name=model.name)
@@ -367,6 +370,26 @@ def _equivalences(tests: list[Statistic]) -> Html:
         "are corrected apart from the tests of differences."
     )
     return table(heads, rows, numeric=range(1, 7), caption=caption)
+
+
+def _further(tests: list[Statistic]) -> Html:
+    rows: list[tuple[object, ...]] = []
+    for test in tests:
+        of: object = Verbatim(test.contrast or test.factors)
+        if test.direction not in ("", TWO_SIDED):
+            of = two_lines(of, test.direction)
+        if test.statistic is None:
+            rows.append((test.test, of, test.why, NONE, NONE))
+            continue
+        degrees = ", ".join(df_words(value) for value in (test.df, test.df_2) if value is not None)
+        name = two_lines(test.test, test.why) if test.why else test.test
+        rows.append((name, of, number_words(test.statistic), degrees or NONE, p_cell(test.p)))
+    caption = (
+        "Further tests that the study chose beforehand, of the participants who have every cell. "
+        "p is not corrected, and no hypothesis is decided by them. BF10 says how much likelier the "
+        "data are with a difference than without one."
+    )
+    return table(("Test", "Of", "Value", "df", "p"), rows, numeric=range(2, 5), caption=caption)
 
 
 def _means(analysis: Analysis) -> Html:

@@ -25,6 +25,7 @@ from labapp.study.design import MODEL, SESSION, SKIPPED, SOLVED, Missing
 from labapp.study.measures import Called, meanings, several, with_items
 
 PRIMARY, SECONDARY, UNDECLARED = "primary", "secondary", "undeclared"
+MANIPULATION = "manipulation check"
 POSITION, STIMULUS = "position", "stimulus"
 STEPS = 11
 """A score of whole numbers with at most so many different values is of steps."""
@@ -40,7 +41,7 @@ class Outcome:
     ----------
     name, title, unit : column or score, in words, and its unit.
     group : task, or questionnaire.
-    role : primary, secondary or undeclared.
+    role : primary, secondary, manipulation check or undeclared.
     layout : its factors.
     frame : columns `participant`, those of the factors and covariates, `position` where there is
         one, and `value`: a row a participant and cell, before any transform.
@@ -93,16 +94,18 @@ def outcomes_of(counted: Tables, declaration: Declaration) -> StudyOutcomes:
     declaration = names.declaration
     plan = declaration.analysis.outcomes
     roles = dict.fromkeys(plan.primary, PRIMARY) | dict.fromkeys(plan.secondary, SECONDARY)
+    some = bool(roles)
+    roles |= dict.fromkeys(plan.manipulation_checks, MANIPULATION)
     measured = _Measured(counted, declaration)
     outcomes = StudyOutcomes(declaration)
     candidates = list(_candidates(counted, roles, names))
     known = {candidate.name for candidate in candidates}
     for name in roles:
-        if name not in known:
+        if name not in known and answers_of(counted, name).empty:
             why = names.unclear.get(name, "no table has a column or score of that name")
             outcomes.left_out.append(LeftOut(name, "", roles[name], why))
     for candidate in candidates:
-        if roles and candidate.name not in roles:
+        if some and candidate.name not in roles:
             continue
         role = roles.get(candidate.name, UNDECLARED)
         for part in _by_design(candidate, counted, declaration, measured):
@@ -152,7 +155,7 @@ class _Names:
         outcomes = plan.outcomes.model_copy(
             update={
                 role: tuple(map(self._own, getattr(plan.outcomes, role)))
-                for role in ("primary", "secondary")
+                for role in ("primary", "secondary", "manipulation_checks")
             }
         )
         update = {
@@ -357,6 +360,17 @@ def _select_named_rows(
         for of, name in zip(rows["instrument"].astype(str), rows[column].astype(str), strict=True)
     ]
     return rows[own], possible
+
+
+def answers_of(counted: Tables, name: str) -> pd.DataFrame:
+    """The answers in words to the item of a name, submitted ones; empty where it has none or the
+    name is not clear."""
+    answers = counted.answers
+    submitted = answers[answers["submitted"].fillna(False).astype(bool)]
+    rows, possible = _select_named_rows(submitted, "item", name)
+    if len(possible) > 1 or rows["value"].notna().any():
+        return rows.iloc[:0]
+    return rows.dropna(subset=["value_text"])
 
 
 def _by_participant(rows: pd.DataFrame) -> dict[str, float]:

@@ -81,7 +81,10 @@ def text(value: object) -> Html:
     """A value as HTML."""
     from markupsafe import escape
 
-    return value if isinstance(value, Html) else Html(escape(say(str(value))))
+    if isinstance(value, Html):
+        return value
+    # `str` would make plain text of what is verbatim.
+    return Html(escape(say(value if isinstance(value, str) else str(value))))
 
 
 def two_lines(first: object, second: object) -> Html:

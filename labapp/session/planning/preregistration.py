@@ -232,7 +232,11 @@ class _Facts:
 
     def _outcomes(self) -> str:
         outcomes = self.plan.outcomes
-        roles = {"primary": outcomes.primary, "secondary": outcomes.secondary}
+        roles = {
+            "primary": outcomes.primary,
+            "secondary": outcomes.secondary,
+            "manipulation check": outcomes.manipulation_checks,
+        }
         lines = [
             f"* {role}: {self._measure(name)}" for role, names in roles.items() for name in names
         ]
@@ -358,7 +362,24 @@ class _Facts:
             "takes its place; questions that are solved or not are also compared by generalised "
             "estimating equations, clustered by participant.\n\n"
             f"Contrasts, with {CORRECTIONS[self.plan.correction]} over the tests of {family}:\n"
-            f"{contrasts}{equivalence}"
+            f"{contrasts}{equivalence}{self._further()}"
+        )
+
+    def _further(self) -> str:
+        """The tests that stand beside the usual ones; empty where the study chooses none."""
+        if not self.plan.further_tests:
+            return ""
+        told = {
+            "bayes_factor": "Bayes factors of the contrasts (JZS, Cauchy prior of width "
+            f"{self.plan.bayes_prior_width:g} standard deviations)",
+            "trimmed_means": "the contrasts of 20 % trimmed means (Yuen)",
+            "permutation": "the contrasts by permutation",
+            "aligned_ranks": "the terms by analysis of variance of aligned ranks",
+        }
+        named = "\n".join(f"* {told[name]}" for name in self.plan.further_tests)
+        return (
+            "\n\nFurther tests of the participants who have every cell, not corrected; no "
+            f"hypothesis is decided by them:\n{named}"
         )
 
     def _transforms(self) -> str:

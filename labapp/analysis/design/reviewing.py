@@ -1,0 +1,280 @@
+"""What reviewers ask for beside the tests: the same results without exclusions, correlations among
+the outcomes, and manipulation checks that are answered in words.
+
+All of it is of the outcomes that the study declares, and rows of the table of statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import atanh, sqrt, tanh
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from labapp.analysis.declared import Declaration, factor_column, read_declaration
+from labapp.analysis.design.analyses import Analysis, StudyAnalyses, analyse
+from labapp.analysis.design.anova import CONTRAST, EQUIVALENCE
+from labapp.analysis.design.layout import PARTICIPANT, VALUE
+from labapp.analysis.design.sections import deciding_tests, test_words
+from labapp.analysis.design.sources import MANIPULATION, UNDECLARED, answers_of
+from labapp.analysis.inference import pearson, quantile
+from labapp.analysis.statistic import Statistic
+from labapp.analysis.tables import Tables
+from labapp.base.report.listing import NONE, number_words, p_cell, sentence
+from labapp.base.report.page import (
+    Html,
+    Verbatim,
+    decimal,
+    details,
+    join_parts,
+    lines,
+    paragraph,
+    table,
+    two_lines,
+)
+
+WITHOUT, CORRELATION, ANSWERS = "without exclusions", "correlation", "answers by condition"
+CHI_SQUARE, FISHER, CRAMER = "chi-square", "Fisher's exact test", "Cramér's V"
+WITHIN = "a check that is answered in words compares people; give its answers numbers instead"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A manipulation check that is answered in words, by one factor between participants.
+
+    Attributes
+    ----------
+    item, factor : their names.
+    counts : participants by level (rows) and answer (columns).
+    rows : the tests.
+    """
+
+    item: str
+    factor: str
+    counts: pd.DataFrame
+    rows: tuple[Statistic, ...]
+
+
+@dataclass(frozen=True)
+class Review:
+    """All of it for one study.
+
+    Attributes
+    ----------
+    without : tests of all sessions, in the order of those of the sessions that count; empty where
+        nobody with values is excluded.
+    n_all : participants of all sessions.
+    """
+
+    without: tuple[Statistic, ...] = ()
+    n_all: int = 0
+    correlations: tuple[Statistic, ...] = ()
+    answered: tuple[Answered, ...] = ()
+
+    @property
+    def rows(self) -> Iterator[Statistic]:
+        """Every row."""
+        yield from self.without
+        yield from self.correlations
+        for check in self.answered:
+            yield from check.rows
+
+
+def review(results: StudyAnalyses, counted: Tables) -> Review:
+    """counted: the rows of the sessions that count, which know those of all sessions."""
+    declared = declared_outcomes(results)
+    every = counted.everybody
+    everybody: list[Analysis] = []
+    if declared and every is not None and not every.participants["included"].all():
+        made = analyse(every, read_declaration(every, results.study), by_trials=False)
+        everybody = declared_outcomes(made)
+    n_all = _count_people(everybody)
+    if n_all <= _count_people(declared):
+        everybody = []  # nobody who is excluded has a value
+    return Review(
+        tuple(_without(everybody)),
+        n_all,
+        tuple(correlations(results.study, declared)),
+        tuple(answers_by_condition(results.declaration, counted)),
+    )
+
+
+def declared_outcomes(results: StudyAnalyses) -> list[Analysis]:
+    """The analyses of outcomes that the study declares."""
+    return [each for each in results.analyses if each.outcome.role != UNDECLARED]
+
+
+def _count_people(analyses: Iterable[Analysis]) -> int:
+    people: set[str] = set()
+    for analysis in analyses:
+        people.update(map(str, analysis.frame[PARTICIPANT]))
+    return len(people)
+
+
+def _without(analyses: Iterable[Analysis]) -> Iterator[Statistic]:
+    """The tests of terms, contrasts and equivalence, as rows of their own kind."""
+    for analysis in analyses:
+        contrasts = (*analysis.select(CONTRAST), *analysis.select(EQUIVALENCE))
+        for row in (*deciding_tests(analysis), *contrasts):
+            if row.p is not None:
+                yield replace(row, kind=WITHOUT, model_name=row.kind)
+
+
+def correlations(study: str, analyses: Sequence[Analysis]) -> Iterator[Statistic]:
+    """Pearson's r of every two outcomes over the participants' means, with Fisher's interval. The
+    means are over all that a participant met; differences between groups are in them."""
+    means = {each.outcome.name: each.frame.groupby(PARTICIPANT)[VALUE].mean() for each in analyses}
+    for first, other in combinations(means, 2):
+        both = pd.concat([means[first], means[other]], axis=1, join="inner").dropna()
+        test = pearson(*(both.iloc[:, at].to_numpy(np.float64) for at in (0, 1)))
+        n = len(both)
+        low = high = None
+        if test.statistic is not None and n > 3 and abs(test.statistic) < 1:
+            half = quantile(None) / sqrt(n - 3)
+            low, high = (tanh(atanh(test.statistic) + sign * half) for sign in (-1, 1))
+        yield replace(
+            test, study=study, kind=CORRELATION, quantity=first, compared_with=other, n=n,
+            low=low, high=high, ours=True,
+        )  # fmt: skip
+
+
+def answers_by_condition(declaration: Declaration, counted: Tables) -> Iterator[Answered]:
+    """The manipulation checks that are answered in words, by each factor between participants."""
+    design = declaration.design
+    if design is None:
+        return
+    for name in declaration.analysis.outcomes.manipulation_checks:
+        answers = answers_of(counted, name)
+        if answers.empty:
+            continue
+        for factor in design.between:
+            column = factor_column(factor)
+            rows = answers.dropna(subset=[column])
+            first = rows.drop_duplicates(PARTICIPANT)
+            about = Statistic(
+                study=declaration.study, kind=ANSWERS, quantity=name, role=MANIPULATION,
+                factors=factor, n=len(first), ours=True,
+            )  # fmt: skip
+            if len(first) < len(rows):
+                yield Answered(
+                    name, factor, pd.DataFrame(), (replace(about, test=CHI_SQUARE, why=WITHIN),)
+                )
+                continue
+            counts = pd.crosstab(first[column].astype(str), first["value_text"].astype(str))
+            yield Answered(name, factor, counts, tuple(_association(counts, about)))
+
+
+def _association(counts: pd.DataFrame, about: Statistic) -> Iterator[Statistic]:
+    """Pearson's chi-square with Cramér's V, and of two by two Fisher's test, which is exact."""
+    seen = counts.to_numpy(np.int64)
+    about = replace(about, n=int(seen.sum()))
+    if min(seen.shape, default=0) < 2:
+        why = "everybody gave the same answer, or only one level was met"
+        yield replace(about, test=CHI_SQUARE, why=why)
+        return
+    statistic, p, df, expected = stats.chi2_contingency(seen, correction=False)
+    effect = sqrt(float(statistic) / (seen.sum() * (min(seen.shape) - 1)))
+    cells = np.asarray(expected, np.float64)
+    few = int((cells < 5).sum())
+    why = f"{few} of {cells.size} cells have an expected count below 5" if few else ""
+    yield replace(
+        about, test=CHI_SQUARE, statistic=float(statistic), df=float(df), p=float(p),
+        effect_name=CRAMER, effect=effect, why=why,
+    )  # fmt: skip
+    if seen.shape == (2, 2):
+        odds, exact = stats.fisher_exact(seen)
+        known = bool(np.isfinite(odds))
+        yield replace(
+            about, test=FISHER, p=float(exact), effect_name="odds ratio" if known else "",
+            effect=float(odds) if known else None,
+        )  # fmt: skip
+
+
+def review_sections(
+    results: StudyAnalyses, found: Review, figures: Iterable[Html] = ()
+) -> Iterator[Html]:
+    """The tables of one study. figures: those of the residuals."""
+    for check in found.answered:
+        yield from _answered(check)
+    if found.without:
+        yield _compared(results, found)
+    if found.correlations:
+        yield _correlations(found.correlations)
+    if shown := join_parts(figures):
+        yield details("Residuals of the declared outcomes", shown)
+
+
+def _answered(check: Answered) -> Iterator[Html]:
+    of = f"{check.item}, {check.factor}"
+    told = lines(
+        sentence("review.association", row=row, exact=row.test == FISHER) if row.p is not None
+        else row.why for row in check.rows
+    )  # fmt: skip
+    if check.counts.empty:
+        yield paragraph(told)
+        return
+    answers = [Verbatim(name) for name in check.counts.columns]
+    rows = [
+        (Verbatim(level), *(str(n) for n in counts))
+        for level, counts in zip(check.counts.index, check.counts.to_numpy(), strict=True)
+    ]
+    heads = (Verbatim(check.factor), *answers)
+    caption = sentence("review.answers", of=Verbatim(of))
+    yield table(heads, rows, numeric=range(1, len(heads)), caption=caption)
+    yield paragraph(told)
+
+
+def _compared(results: StudyAnalyses, found: Review) -> Html:
+    """Each test beside the same one of all sessions."""
+    rows: list[tuple[object, ...]] = []
+    for row in found.without:
+        same = {name: getattr(row, name) for name in _SAME}
+        mine = [
+            each
+            for analysis in declared_outcomes(results)
+            for each in analysis.select(row.model_name, **same)
+        ]
+        rows.append(
+            (
+                two_lines(Verbatim(row.quantity), Verbatim(row.contrast or row.factors)),
+                lines(_told(each) for each in mine) if mine else NONE,
+                _told(row),
+            )
+        )
+    caption = sentence("review.without", n=found.n_all)
+    return table(("Test", "Analysed", "All sessions"), rows, caption=caption)
+
+
+_SAME = ("quantity", "group", "factors", "contrast", "direction", "test")
+
+
+def _told(row: Statistic) -> object:
+    test = test_words(row)
+    return test if row.difference is None else two_lines(number_words(row.difference), test)
+
+
+def _correlations(found: Sequence[Statistic]) -> Html:
+    rows = []
+    for row in found:
+        known = row.statistic is not None
+        interval = NONE if row.low is None else f"{_r(row.low)} to {_r(row.high)}"
+        rows.append(
+            (
+                Verbatim(row.quantity), Verbatim(row.compared_with), str(row.n),
+                _r(row.statistic) if known else row.why, interval, p_cell(row.p),
+            )
+        )  # fmt: skip
+    heads = ("Outcome", "Other outcome", "n", "r", "95 % interval", "p")
+    caption = (
+        "Correlations of the participants' means (Pearson). p is not corrected; differences "
+        "between groups are part of them."
+    )
+    return table(heads, rows, numeric=range(2, 6), caption=caption)
+
+
+def _r(value: float | None) -> str:
+    return NONE if value is None else decimal(value, 2)
