@@ -25,7 +25,7 @@ from labapp.analysis.design.anova import CONTRAST
 from labapp.analysis.design.sections import summary
 from labapp.analysis.deviations import MEANINGS, true_date
 from labapp.analysis.item_sections import attention, item_sections, questionnaires
-from labapp.analysis.participation import people_of
+from labapp.analysis.participation import flow_of, people_of
 from labapp.analysis.retention import recruitment, retention
 from labapp.analysis.snapshots import Who
 from labapp.analysis.tables import Tables
@@ -321,7 +321,8 @@ def _sample(tables: Tables, study: str) -> Iterator[str]:
             f"{count(len(sessions), 'session')}."
         )
     if counting < len(everybody):
-        yield "Under “Who counts” stands why the others do not."
+        reasons = flow_of(sessions, tables.withdrawn).reasons
+        yield from (f"Not analysed: {why}, n = {n}." for why, n in reasons.items())
     times = [str(time) for time in recruited["started_utc"].dropna()]
     days = sorted({time[:10] for time in times if true_date(time)})
     if days:

@@ -35,6 +35,8 @@ from labapp.analysis.statistic import Statistic
 NAME = "F, logistic GEE"
 MOST_STEPS, CONVERGED = 200, 1e-10
 """Of Fisher scoring; it ends when no coefficient changes by so much."""
+CERTAIN = 10 * float(np.finfo(np.float64).eps)
+"""An expectation closer than this to 0 or 1 has reached it: the answers are separated."""
 SEPARATED = "in a cell all trials are alike, so that its log odds have no value"
 
 
@@ -129,6 +131,9 @@ def _score(y: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
         step = bread @ (x.T @ (y - expected))
         coefficients = coefficients + step
         if np.abs(step).max() < CONVERGED:
+            # Where answers are separated, steps become small because weights vanish.
+            if (np.minimum(expected, 1 - expected) < CERTAIN).any():
+                break
             return coefficients, expected, bread
     raise np.linalg.LinAlgError("no convergence")
 

@@ -359,7 +359,7 @@ def _select_named_rows(
         (of, name) in possible
         for of, name in zip(rows["instrument"].astype(str), rows[column].astype(str), strict=True)
     ]
-    return rows[own], possible
+    return rows[np.array(own, dtype=bool)], possible
 
 
 def answers_of(counted: Tables, name: str) -> pd.DataFrame:
