@@ -111,7 +111,11 @@ if (nrow(off) || !nrow(results)) quit(status = 1)
 def _study(results: StudyAnalyses) -> str:
     plan = results.declaration.analysis
     method = "BH" if plan.correction == "fdr" else plan.correction
-    lines = [f"## Study {results.study}", f"METHOD <- {_text(method)}"]
+    lines = [
+        f"## Study {results.study}",
+        f"METHOD <- {_text(method)}",
+        f"PRIOR <- {plan.bayes_prior_width!r}",
+    ]
     for analysis in results.analyses:
         lines += [f"# {analysis.outcome.name} ({analysis.outcome.group})", _call(analysis)]
     numbers = ", ".join(str(analysis.number) for analysis in results.analyses)

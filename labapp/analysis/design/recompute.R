@@ -426,6 +426,59 @@ check_family <- function(rows) {
             paste(rows$contrast[k], "p corrected"), rows$p_corrected[k], corrected[k], CLOSED)
 }
 
+## Tests that the study chose beside these, of those who have every cell; permutations are not made again.
+check_further <- function(a, m) {
+  rows <- printed[printed$analysis == a$id & printed$kind == "further" & !is.na(printed$statistic), ]
+  groups <- cells_of(a, m$between)
+  key <- function(x) if (length(m$between)) do.call(paste, c(lapply(x[a$factors[m$between]], as.character), sep = "\r")) else rep("", nrow(x))
+  group <- match(key(m$who), if (length(m$between)) key(groups) else "")
+  for (contrast in a$contrasts) {
+    own_row <- function(test) {
+      r <- rows[rows$model_name == test & rows$contrast %in% contrast$name & rows$factors == contrast$factors &
+                  rows$direction == contrast$direction, ]
+      if (nrow(r) == 1) r else NULL
+    }
+    if (!is.null(r <- own_row("trimmed_means"))) {
+      w <- cell_weights(a, contrast$weights, m$within); v <- cell_weights(a, contrast$weights, m$between)
+      parts <- vapply(which(v != 0), function(g) {
+        Y <- m$Y[group == g, , drop = FALSE]; n <- nrow(Y); cut <- floor(0.2 * n); h <- n - 2 * cut
+        winsorized <- apply(Y, 2, function(y) { s <- sort(y); pmin(pmax(y, s[cut + 1]), s[n - cut]) })
+        C <- var(winsorized) * (n - 1) / (h * (h - 1))
+        c(v[g] * sum(w * apply(Y, 2, mean, trim = 0.2)), v[g]^2 * drop(w %*% C %*% w), h - 1)
+      }, numeric(3))
+      t <- sum(parts[1, ]) / sqrt(sum(parts[2, ])); df <- sum(parts[2, ])^2 / sum(parts[2, ]^2 / parts[3, ])
+      compare(a, paste(contrast$name, "trimmed means, t"), r$statistic, t, CLOSED)
+      compare(a, paste(contrast$name, "trimmed means, df"), r$df, df, CLOSED)
+      compare(a, paste(contrast$name, "trimmed means, p"), r$p, tail_p(t, df, contrast$direction), CLOSED)
+    }
+    if (!is.null(r <- own_row("bayes_factor"))) {
+      e <- anova_estimate(m, contrast$weights); t <- e$value / e$error; root <- e$spread / e$error
+      side <- function(from, to) integrate(function(d) suppressWarnings(dt(t, e$df, d * root)) * dcauchy(d, 0, PRIOR),
+                                           from, to, rel.tol = 1e-10, stop.on.error = FALSE)$value
+      mass <- switch(contrast$direction, greater = 2 * side(0, Inf), less = 2 * side(-Inf, 0), side(-Inf, 0) + side(0, Inf))
+      compare(a, paste(contrast$name, "Bayes factor"), log(r$statistic), log(mass / dt(t, e$df)), ITERATIVE)
+    }
+  }
+  rows <- rows[rows$model_name == "aligned_ranks", ]
+  if (!nrow(rows)) return(invisible())
+  long <- data.frame(y = as.vector(t(m$Y)))
+  for (k in m$between) long[[a$factors[k]]] <- rep(as.character(m$who[[a$factors[k]]]), each = ncol(m$Y))
+  for (k in m$within) long[[a$factors[k]]] <- rep(as.character(m$cells[[a$factors[k]]]), m$n)
+  average <- function(factors) if (length(factors)) do.call(ave, c(list(long$y), unname(long[factors]))) else rep(mean(long$y), nrow(long))
+  for (t in anova_terms(m)) {
+    r <- rows[vapply(rows$factors, term_key, "") == paste(sort(a$plain(t$factors)), collapse = "|"), ]
+    if (nrow(r) != 1) next
+    aligned <- long$y - average(names(long)[-1])
+    for (size in 0:length(t$factors)) for (some in combn(t$factors, size, simplify = FALSE))
+      aligned <- aligned + (-1)^(length(t$factors) - size) * average(some)
+    ranked <- m; ranked$Y <- matrix(rank(round(aligned, 9)), m$n, byrow = TRUE)
+    own <- Filter(function(u) setequal(u$factors, t$factors), anova_terms(ranked))[[1]]
+    what <- paste("aligned ranks,", r$factors)
+    compare(a, paste(what, "F"), r$statistic, own$F, CLOSED)
+    compare(a, paste(what, "p"), r$p, pf(own$F, own$df, own$dfe, lower.tail = FALSE), CLOSED)
+  }
+}
+
 analyse <- function(a) {
   d <- frame_of(a, "cells")
   for (r in which(printed$analysis == a$id & printed$kind == "values")) {
@@ -443,14 +496,14 @@ analyse <- function(a) {
                             mean(d$value[own]) + c(-half, half), CLOSED)
   }
   if (a$model == "analysis of variance") {
-    m <- anova_model(a, d); check_anova(a, m, "test"); check_checks(a, m, d)
+    m <- anova_model(a, d); check_anova(a, m, "test"); check_checks(a, m, d); check_further(a, m)
     check_estimates(a, function(w) anova_estimate(m, w), CLOSED)
   } else {
     # lmer(value ~ factors + (1 | participant), REML = TRUE)
     x <- mixed_model(a, d); check_mixed(a, x, "test", a$criterion)
     check_estimates(a, function(w) mixed_estimate(x, w), ITERATIVE)
     if (a$complete) {
-      m <- anova_model(a, d); check_anova(a, m, "sensitivity"); check_checks(a, m, d)
+      m <- anova_model(a, d); check_anova(a, m, "sensitivity"); check_checks(a, m, d); check_further(a, m)
     }
   }
   trials <- frame_of(a, "trials")

@@ -121,7 +121,7 @@ def _without(analyses: Iterable[Analysis]) -> Iterator[Statistic]:
         contrasts = (*analysis.select(CONTRAST), *analysis.select(EQUIVALENCE))
         for row in (*deciding_tests(analysis), *contrasts):
             if row.p is not None:
-                yield replace(row, kind=WITHOUT, model_name=row.kind)
+                yield replace(row, kind=WITHOUT, model_name=row.kind, analysis=None)
 
 
 def correlations(study: str, analyses: Sequence[Analysis]) -> Iterator[Statistic]:

@@ -35,6 +35,10 @@ BOUND = {
     "analysis": DESIGN["analysis"]
     | {"smallest_effect": {"response_time_s": {"contrast": AGAINST["name"], "raw": 4}}},
 }
+FURTHER = DESIGN | {
+    "analysis": DESIGN["analysis"]
+    | {"further_tests": ["bayes_factor", "trimmed_means", "aligned_ranks"]}
+}
 STUDIES: dict[str, dict[str, Any]] = {
     "as declared": {"declared": DESIGN, "n": 14},
     "with gaps": {"declared": DESIGN, "n": 16, "gaps": 4, "seed": 4},
@@ -42,6 +46,8 @@ STUDIES: dict[str, dict[str, Any]] = {
     "one family": {"declared": ALL, "seed": 3},
     "log with a raw bound": {"declared": BOUND, "seed": 6},
     "one contrast, several tests": {"declared": OPPOSITE, "seed": 7},
+    "further tests": {"declared": FURTHER, "n": 17, "seed": 8},
+    "further tests, gaps": {"declared": FURTHER, "n": 20, "seed": 9, "gaps": 3},
     "awkward names": {"declared": AWKWARD, "seed": 5, "hints": ("+01", '01 "two"')},
 }
 
@@ -59,6 +65,7 @@ SEEN = {
     ),
     "with gaps": ("mixed model", "trials, "),
     "log with a raw bound": ("equivalence t", "back-transformed mean"),
+    "further tests": ("Bayes factor", "trimmed means, df", "aligned ranks, hint × model F"),
 }  # fmt: skip
 """What R must have made again."""
 RECOMPUTED = Path(__file__).with_name("recomputed.json")
