@@ -45,8 +45,13 @@ class UnmaskingRows(TaskRows):
         self._files: dict[str, str] = names
         # Every masked picture that was drawn, by the id of its part and its number in it.
         self._stimuli: dict[tuple[str | None, int | None], Stimulus] = {}
+        drawn = [row for row in record.rows if row.kind == StimulusDrawn.kind]
+        for event, payload in payloads(drawn):
+            if event.part_id in self.plan:
+                part = self.plan[event.part_id]
+                self._stimuli[event.part_id, event.trial] = self._stimulus(part, payload)
 
-    def _stimulus(self, part: UnmaskingPart, drawn: StimulusDrawn) -> Stimulus:
+    def _stimulus(self, part: UnmaskingPart, drawn: Any) -> Stimulus:
         classes = part.unmasked.classes
         sequence, mask = part.stimulus(drawn.sequence, drawn.mask)
         name = self._files.get(mask.picture)
@@ -59,9 +64,7 @@ class UnmaskingRows(TaskRows):
 
     def noted(self, event: Event, payload: Payload) -> None:
         if isinstance(payload, StimulusDrawn):
-            part = self.plan[str(event.part_id)]
-            self._answered[event.key] = Answered(part, payload)
-            self._stimuli[event.part_id, event.trial] = self._stimulus(part, payload)
+            self._answered[event.key] = Answered(self.plan[str(event.part_id)], payload)
         elif event.key in self._answered:
             self._answered[event.key].apply(payload)
 
