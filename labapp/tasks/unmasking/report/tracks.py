@@ -148,8 +148,8 @@ def _draw_tracks(ax: Axes, trials: pd.DataFrame, own: pd.DataFrame) -> None:
     if value is not None:
         ax.axhline(value, color=ACCENT, linestyle="--", linewidth=1.0)
     ax.set_yscale("log" if scale == "log" else "linear")
-    levels = sorted(set(trials["percent"].astype(float)))
-    shown = levels[:: max(1, -(-len(levels) // TICKS))]
+    known = sorted({float(level) for level in trials["percent"]})
+    shown = known[:: max(1, -(-len(known) // TICKS))]
     ax.yaxis.set_major_locator(FixedLocator(shown))
     ax.yaxis.set_major_formatter(FixedFormatter([f"{level:g}" for level in shown]))
     ax.yaxis.set_minor_locator(NullLocator())
