@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 AWAITED = "awaited"
 """Why somebody is not analysed who has not had all sessions yet."""
+UNSAID = ""
+"""Why a session does not count that names no rule."""
 FIRST = (WITHDRAWN, "completed", BY_HAND)
 """Reasons before all others; then those that every study has, then the study's own."""
 MOST_CELLS, ACROSS, GUTTER_IN = 12, 4, 0.16
@@ -41,6 +43,7 @@ _SHORT = {
     "min_solved": "Too few questions solved",
     SESSIONS: "Too few sessions completed",
     AWAITED: "Sessions still to come",
+    UNSAID: "The session does not say why",
 }
 
 
@@ -86,7 +89,7 @@ def flow_of(participants: pd.DataFrame, withdrawn: Sequence[TableSession] = ()) 
         elif person.state == "awaited":
             counts[AWAITED] += 1
         elif person.state != "declined":
-            failed = list_failed_rules(person)
+            failed = list_failed_rules(person) or [UNSAID]
             counts[min(failed, key=known.index) if set(failed) <= set(known) else failed[0]] += 1
     order = [*known, AWAITED]
     listed = [*(name for name in order if counts[name]), *sorted(counts.keys() - set(order))]

@@ -313,7 +313,7 @@ OF_QUESTIONNAIRES = [
         PEOPLE_, "text: Somewhat", "txt: Somewhat", 11, "'txt' (did you mean 'text'?); allowed: "
     ),
     Mistake(PEOPLE_, "{id: some, text: Somewhat}", "{id: some}", 11, "options[0].text: missing"),
-    Mistake(PEOPLE_, "kind: written", "kind: drawn", 13, "found 'drawn'; allowed: one of scale"),
+    Mistake(PEOPLE_, "kind: written", "kind: spoken", 13, "found 'spoken'; allowed: one of scale"),
     Mistake(
         PEOPLE_,
         "kind: written",
