@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from labapp.base.errors import NOT_DONE
 
@@ -41,7 +42,7 @@ OTHERS = {
         "extras add import,torch",
     ),
     "stimuli explain": (
-        "--kind heatmaps --torchscript {codes} --images {images} --classes cat --size 8 --id own",
+        "--kind heatmaps --torchscript {codes} --images {images} --classes cat,dog --size 8 --id own",
         "extras add import,torch",
     ),
 }
@@ -93,8 +94,11 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]
     rng = np.random.default_rng(1)
     places = {name: folder / name for name in ("new", "images", "description")}
     places["description"].write_text("id: own/sprites\n", "utf-8")
-    for kind in ("cat",):
+    for kind in ("cat", "dog"):
         (places["images"] / kind).mkdir(parents=True)
+        for number in range(12):
+            level = Image.new("RGB", (8, 8), (number * 20, number * 10, 0))
+            level.save(places["images"] / kind / f"{number}.png")
     for name, high in (("codes", 3), ("factors", 3), ("labels", 2)):
         shape = (40,) if name == "labels" else (40, 3)
         places[name] = folder / f"{name}.npy"
