@@ -42,7 +42,7 @@ OTHERS = {
         "extras add import,torch",
     ),
     "stimuli explain": (
-        "--kind heatmaps --torchscript {codes} --images {images} --classes cat,dog --size 8 --id own",
+        "--kind heatmaps --torchscript {codes} --images {images} --classes a,b --size 8 --id own",
         "extras add import,torch",
     ),
 }
@@ -94,7 +94,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]
     rng = np.random.default_rng(1)
     places = {name: folder / name for name in ("new", "images", "description")}
     places["description"].write_text("id: own/sprites\n", "utf-8")
-    for kind in ("cat", "dog"):
+    for kind in ("a", "b"):
         (places["images"] / kind).mkdir(parents=True)
         for number in range(12):
             level = Image.new("RGB", (8, 8), (number * 20, number * 10, 0))
