@@ -19,7 +19,7 @@ ones by keyboard. It ends with 1 unless
 * in no window anything of a timed picture had to be scrolled to;
 * the replay draws what the participant's window showed, to the pixel, at each moment that was
   looked at, but for what was under the pointer, the bar of the time that is left, which is drawn
-  some times a second, and a consent form.
+  some times a second, the line that says who has the keyboard, and a consent form.
 
 --pictures keeps what both monitors show at each step. --out keeps the session; else it is deleted.
 Needs Xvfb, openbox and xrandr (Debian: xvfb openbox x11-xserver-utils).
@@ -64,6 +64,8 @@ GIVEN = "plan"
 KEYS = {0: "Left", 2: "Right"}
 DONE = "hands.jsonl"
 MOMENTS = "moments"
+SHORT = 6
+"""Drawn changes of a stage, unless it is said."""
 COMPARE = "--compare"
 RING = 6
 """Pixels round a widget that are not compared, either."""
@@ -100,7 +102,7 @@ def shorten_changes(folder: Path, rows: dict[str, Any], name: str, most: int) ->
     path.write_text("\n".join(short) + "\n", "utf-8")
 
 
-def study(folder: Path, name: str, language: str, changes: int) -> Path:
+def study(folder: Path, name: str, language: str, changes: int = SHORT) -> Path:
     """The shipped study with a few pictures and without sound, beside what it names."""
     import yaml
 
@@ -357,8 +359,8 @@ class Player:
             window.screen().grabWindow(0).save(str(path))
 
     def keep_moment(self) -> None:
-        """The participant's window without its focus ring, with its time, and where the pointer and
-        the time that is left are. What is filled in on a consent form is in no journal."""
+        """The participant's window without its focus ring, with its time, and what is not compared.
+        What is filled in on a consent form is in no journal."""
         from PySide6.QtCore import Qt
         from PySide6.QtGui import QCursor
         from PySide6.QtWidgets import QApplication
@@ -376,7 +378,7 @@ class Player:
             focus.setFocus(Qt.FocusReason.OtherFocusReason)
         masked = []
         time_left = getattr(self.window.screen_shown, "time", None)
-        for widget in {time_left, QApplication.widgetAt(QCursor.pos())}:
+        for widget in {time_left, self.window.top.keyboard, QApplication.widgetAt(QCursor.pos())}:
             if widget is not None and self.window.isAncestorOf(widget):
                 corner = widget.mapTo(self.window, widget.rect().topLeft())
                 masked.append([corner.x(), corner.y(), widget.width(), widget.height()])
@@ -470,9 +472,10 @@ def judge(events: Sequence[Event], done: Sequence[dict[str, Any]]) -> Iterator[s
             yield f"{where}: {changes.get(where)} was set, not {wanted_here}"
     if ends != wanted_ends:
         yield f"pictures ended {ends}, not {wanted_ends}"
-    done_by = (device for each in (changes or foretold).values() for _, device in each)
-    if (devices := set(done_by)) != {"mouse", "keyboard"}:
-        yield f"concepts were set, or answers forecast, by {sorted(devices)} alone"
+    for what, done_here in (("concepts were set", changes), ("answers were forecast", foretold)):
+        devices = {device for each in done_here.values() for _, device in each}
+        if done_here and devices != {"mouse", "keyboard"}:
+            yield f"{what} by {sorted(devices)} alone"
 
 
 def compare(folder: Path) -> int:
@@ -575,7 +578,7 @@ def main() -> int:
     parser.add_argument("--resume", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument(INSIDE, action="store_true", help=argparse.SUPPRESS)
     parser.add_argument(
-        "--changes", type=int, default=6, metavar="N", help="of each drawn stage; 0: all"
+        "--changes", type=int, default=SHORT, metavar="N", help="of each drawn stage; 0: all"
     )
     parser.add_argument(COMPARE, action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()

@@ -5,8 +5,9 @@ So a mirror, and whoever looks at a session later, see the same as the participa
 not see: the caret and what is being typed before it is kept, the ring round what has the keyboard,
 the pointer (see `labapp.record.events.lifecycle`) and what is lit under it, hints at the pointer,
 how far a text field is scrolled, what is tried out on a page that introduces a task, what is ticked
-of a consent before it is given, and the card that asks whether to leave, of which the console tells
-in words of its own. Signatures and typed names are in no event.
+of a consent before it is given, the line that says that the moderator is using the keyboard, and
+the card that asks whether to leave, of which the console tells in words of its own. Signatures and
+typed names are in no event.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ class WindowShown(Payload):
     screen : the screen's name.
     screen_width, screen_height : of all of the screen, in logical pixels.
     layout : how screens are laid out in it, so that a replay shows what was seen: 1 in sessions
-        recorded before pages grew with their window; from 2 on they do, stand a little above the
-        middle, and sliders show that they have no answer yet.
+        recorded before pages grew with their window; from 2 on they do, are shown a little above
+        the middle, and sliders show that they have no answer yet; from 3 on a long text has all the
+        height of its page.
     grown : by how much everything in it is larger than the system has it; it is part of the ratio.
         Pictures whose size matters are not.
     """
@@ -94,7 +96,9 @@ class ScreenEnlarged(Payload):
 
 SCALED = 2
 """The first layout whose pages grow with their window."""
-LAYOUT = SCALED
+ROOMY = 3
+"""The first layout that gives a long text all the height of its page."""
+LAYOUT = ROOMY
 """How screens are laid out today."""
 NOTHING = ScreenEnlarged(-1, 0.0, 0.0)
 
