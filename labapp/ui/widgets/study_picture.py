@@ -32,10 +32,13 @@ def image_of(content: bytes) -> QImage:
 
 
 def preload(files: Mapping[str, bytes]) -> None:
-    """Decode the pictures of a study before the first of them is shown. files: of the study."""
+    """Decode the pictures and sounds of a study before the first of them is shown. files: of the
+    study."""
     for name, content in files.items():
         if media.is_file(name):
             image_of(content)
+        elif media.is_sound(name):
+            media.decode_sound(content)
 
 
 @lru_cache(maxsize=128)

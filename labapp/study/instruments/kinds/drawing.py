@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from labapp.study.instruments.items import Compound, Item, Media, SomeWords
+from labapp.study.instruments.items import Compound, Item, PictureMedia, SomeWords
 from labapp.study.instruments.kinds.number import Number
 from labapp.study.instruments.kinds.written import Written
 
@@ -45,7 +45,7 @@ class Drawing(Compound):
 
     kind: Literal["drawing"]
     text: SomeWords
-    media: Media
+    media: PictureMedia
     strokes: int = Field(default=20, ge=1, le=MOST_STROKES)
 
     def parts(self) -> tuple[Item, ...]:
