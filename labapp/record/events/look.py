@@ -29,9 +29,8 @@ class WindowShown(Payload):
     screen : the screen's name.
     screen_width, screen_height : of all of the screen, in logical pixels.
     layout : how screens are laid out in it, so that a replay shows what was seen: 1 in sessions
-        recorded before pages grew with their window; from 2 on they do, are shown a little above
-        the middle, and sliders show that they have no answer yet; from 3 on a long text has all the
-        height of its page.
+        recorded before pages grew with their window; from 2 on they do, stand a little above the
+        middle, and sliders show that they have no answer yet.
     grown : by how much everything in it is larger than the system has it; it is part of the ratio.
         Pictures whose size matters are not.
     """
