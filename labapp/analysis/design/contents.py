@@ -299,8 +299,8 @@ class DefaultAnalyses(TaskReport[DefaultFindings]):
         """The rows of every study."""
         for results in findings.studies.values():
             yield from (row.row() for row in results.rows)
-        for found in findings.reviews.values():
-            yield from (row.row() for row in found.rows)
+        for reviewed in findings.reviews.values():
+            yield from (row.row() for row in reviewed.rows)
 
     def frames(self, findings: DefaultFindings) -> Mapping[str, pd.DataFrame]:
         """The values that were analysed, and the reliability of scales."""

@@ -195,15 +195,15 @@ def _association(counts: pd.DataFrame, about: Statistic) -> Iterator[Statistic]:
 
 
 def review_sections(
-    results: StudyAnalyses, found: Review, figures: Iterable[Html] = ()
+    results: StudyAnalyses, reviewed: Review, figures: Iterable[Html] = ()
 ) -> Iterator[Html]:
     """The tables of one study. figures: those of the residuals."""
-    for check in found.answered:
+    for check in reviewed.answered:
         yield from _answered(check)
-    if found.without:
-        yield _compared(results, found)
-    if found.correlations:
-        yield _correlations(found.correlations)
+    if reviewed.without:
+        yield _compared(results, reviewed)
+    if reviewed.correlations:
+        yield _correlations(reviewed.correlations)
     if shown := join_parts(figures):
         yield details("Residuals of the declared outcomes", shown)
 
@@ -228,10 +228,10 @@ def _answered(check: Answered) -> Iterator[Html]:
     yield paragraph(told)
 
 
-def _compared(results: StudyAnalyses, found: Review) -> Html:
+def _compared(results: StudyAnalyses, reviewed: Review) -> Html:
     """Each test beside the same one of all sessions."""
     rows: list[tuple[object, ...]] = []
-    for row in found.without:
+    for row in reviewed.without:
         same = {name: getattr(row, name) for name in _SAME}
         mine = [
             each
@@ -245,7 +245,7 @@ def _compared(results: StudyAnalyses, found: Review) -> Html:
                 _told(row),
             )
         )
-    caption = sentence("review.without", n=found.n_all)
+    caption = sentence("review.without", n=reviewed.n_all)
     return table(("Test", "Analysed", "All sessions"), rows, caption=caption)
 
 
@@ -257,9 +257,9 @@ def _told(row: Statistic) -> object:
     return test if row.difference is None else two_lines(number_words(row.difference), test)
 
 
-def _correlations(found: Sequence[Statistic]) -> Html:
+def _correlations(reviewed: Sequence[Statistic]) -> Html:
     rows = []
-    for row in found:
+    for row in reviewed:
         known = row.statistic is not None
         interval = NONE if row.low is None else f"{_r(row.low)} to {_r(row.high)}"
         rows.append(
