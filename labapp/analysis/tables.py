@@ -64,10 +64,11 @@ class Tables:
     dials : a row for each dial of each model that was met.
     marks : a row for each mark of a calibration.
     judgements : a row for each attempt at judging an explanation.
-    similarities : one a row of prototypes that was rated.
+    similarities : a row for each row of prototypes that was rated.
     annotations : a row for each attempt at a masked picture.
     masked_predictions : a row for each masked picture, no matter who saw it.
     pool : a row for each pair of classes of the photos from which masked pictures were chosen.
+    tracks : a row for each track of an adaptive stage.
     participants : a row for each session.
     deviations : a row for everything that did not go as planned.
     notes : a row for each note, flag, prompt, deviation or interview question of the moderator,
@@ -99,6 +100,7 @@ class Tables:
     annotations: pd.DataFrame
     masked_predictions: pd.DataFrame
     pool: pd.DataFrame
+    tracks: pd.DataFrame
     participants: pd.DataFrame
     deviations: pd.DataFrame
     notes: pd.DataFrame
