@@ -86,9 +86,10 @@ def page() -> str:
     parts, left = [ABOUT.rstrip()], names()
     for title, beginnings in GROUPS:
         parts.append(f"## {title}")
-        for name in [name for name in left if name.startswith(beginnings)]:
-            left.remove(name)
-            parts.append(entry(name))
+        for beginning in beginnings:
+            for name in [name for name in left if name.startswith(beginning)]:
+                left.remove(name)
+                parts.append(entry(name))
     assert not left, f"in no group: {left}"
     return "\n\n".join(parts) + "\n"
 
