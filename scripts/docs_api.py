@@ -59,13 +59,13 @@ def python_api() -> str:
 def imported() -> Iterator[tuple[str, str]]:
     """What the code of the recipes imports from labapp: dotted names, in order, each with its
     docstring. Nothing is imported for it: some of these modules need torch."""
-    found = {}
+    names_found = {}
     for page in sorted(RECIPES.glob("*.md")):
         for module, names in IMPORT.findall(page.read_text("utf-8")):
             for name in re.findall(r"(\w+)(?: as \w+)?", names):
                 if (text := docstring(module, name)) is not None:
-                    found[f"{module}.{name}"] = text
-    yield from sorted(found.items())
+                    names_found[f"{module}.{name}"] = text
+    yield from sorted(names_found.items())
 
 
 def docstring(module: str, name: str) -> str | None:
@@ -77,11 +77,11 @@ def docstring(module: str, name: str) -> str | None:
         return None
     for number, node in enumerate(tree.body):
         match node:
-            case ast.ClassDef(name=given) | ast.FunctionDef(name=given) if given == name:
+            case ast.ClassDef(name=bound) | ast.FunctionDef(name=bound) if bound == name:
                 return ast.get_docstring(node) or ""
             case (
-                ast.Assign(targets=[ast.Name(id=given)]) | ast.AnnAssign(target=ast.Name(id=given))
-            ) if given == name:
+                ast.Assign(targets=[ast.Name(id=bound)]) | ast.AnnAssign(target=ast.Name(id=bound))
+            ) if bound == name:
                 after = tree.body[number + 1 : number + 2]
                 match after:
                     case [ast.Expr(value=ast.Constant(value=str(text)))]:
@@ -124,12 +124,12 @@ def function(name: str, thing: Callable[..., Any]) -> list[str]:
         return class_page(thing, name)
     text = inspect.getdoc(thing) or ""
     parts = [f"### `{name}`"]
-    shown = thing
+    described = thing
     if (see := SEE.search(text)) and "options" in inspect.signature(thing).parameters:
         module, _, last = see[1].rpartition(".")
-        shown = getattr(import_module(module), last)
-        text = inspect.getdoc(shown) or ""
-    parts.append(f"```python\n{signature(name, shown)}\n```")
+        described = getattr(import_module(module), last)
+        text = inspect.getdoc(described) or ""
+    parts.append(f"```python\n{signature(name, described)}\n```")
     parts.append(sections(text))
     return parts
 
@@ -149,17 +149,17 @@ def class_page(cls: type, name: str = "") -> list[str]:
 
 def signature(name: str, thing: Callable[..., Any]) -> str:
     """The call with its arguments and defaults, one a line if they are many."""
-    given = inspect.signature(thing)
-    whole = plain(f"{name}{given}")
+    parsed = inspect.signature(thing)
+    whole = plain(f"{name}{parsed}")
     if len(whole) <= 88:
         return whole
     lines, keyword = [], False
-    for parameter in given.parameters.values():
+    for parameter in parsed.parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and not keyword:
             lines.append("    *,")
             keyword = True
         lines.append(plain(f"    {parameter},"))
-    return f"{name}(\n" + "\n".join(lines) + f"\n) -> {given.return_annotation}"
+    return f"{name}(\n" + "\n".join(lines) + f"\n) -> {parsed.return_annotation}"
 
 
 def plain(call: str) -> str:
@@ -174,11 +174,13 @@ def sections(text: str) -> str:
 
     text = re.split(r"^>>> ", text, maxsplit=1, flags=re.MULTILINE)[0]
     pieces = SECTION.split(text)
-    made = [prose(part) for part in re.split(r"\n\s*\n", pieces[0]) if part.strip()]
+    blocks = [prose(part) for part in re.split(r"\n\s*\n", pieces[0]) if part.strip()]
     for title, body in zip(pieces[1::2], pieces[2::2], strict=True):
-        made.append(f"**{title.strip()}**")
-        made.append(listed(body) if re.search(r"^\S[^\n]* : ", body, re.MULTILINE) else prose(body))
-    return "\n\n".join(made)
+        blocks.append(f"**{title.strip()}**")
+        blocks.append(
+            listed(body) if re.search(r"^\S[^\n]* : ", body, re.MULTILINE) else prose(body)
+        )
+    return "\n\n".join(blocks)
 
 
 def listed(body: str) -> str:

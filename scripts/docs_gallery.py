@@ -132,15 +132,15 @@ def draw(name: str) -> None:
 
 def chosen(files: list[str]) -> list[str]:
     """Of the names of all screens, those that are shown, in the order of the session."""
-    taken: list[str] = []
+    picked: list[str] = []
     usual = [f for f in files if not re.search(r"consent|incentive|debrief|sheet|session-", f)]
     for pattern in WANTED:
-        found = [file for file in usual if re.fullmatch(pattern, file) and file not in taken]
-        taken += found[len(found) // 2 : len(found) // 2 + 1]
+        matching = [file for file in usual if re.fullmatch(pattern, file) and file not in picked]
+        picked += matching[len(matching) // 2 : len(matching) // 2 + 1]
     for pattern in WANTED:
-        found = [file for file in usual if re.fullmatch(pattern, file) and file not in taken]
-        taken += found[:SHOWN]
-    return sorted(taken[:SHOWN])
+        matching = [file for file in usual if re.fullmatch(pattern, file) and file not in picked]
+        picked += matching[:SHOWN]
+    return sorted(picked[:SHOWN])
 
 
 if __name__ == "__main__":

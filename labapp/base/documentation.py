@@ -79,12 +79,12 @@ class DocumentationSearch:
             return []
         terms = [f'"{word}"' for word in asked]
         query = " OR ".join([*terms, f"{terms[-1]}*", f'{{keywords title}} : "{" ".join(asked)}"'])
-        found = self._index.execute(
+        rows = self._index.execute(
             f"SELECT page, shown FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, {WEIGHTS}) "
             f"* iif(page LIKE '{DECISIONS}%', {LESS}, 1) LIMIT ?",
             (query, most),
         )
-        return [Found(page, title) for page, title in found]
+        return [Found(page, title) for page, title in rows]
 
 
 def _rows(folder: Path) -> Iterable[tuple[str, ...]]:

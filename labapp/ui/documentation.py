@@ -218,14 +218,14 @@ class DocumentationWindow(Fitted, QMainWindow):
 
     def _find(self, words: str) -> None:
         asked = len(words.strip()) >= SEARCHED_FROM
-        found = self._search.find(words) if asked else []
+        results = self._search.find(words) if asked else []
         self.results.clear()
-        for each in found:
+        for each in results:
             item = QListWidgetItem(each.title.replace("`", ""))
             item.setData(Qt.ItemDataRole.UserRole, each.page)
             self.results.addItem(item)
-        self.results.setVisible(bool(found))
-        self._say(tr("docs.nothing") if asked and not found else "")
+        self.results.setVisible(bool(results))
+        self._say(tr("docs.nothing") if asked and not results else "")
 
     def _open_first(self) -> None:
         if self.results.count():

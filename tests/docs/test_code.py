@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from labapp import __version__
 from labapp.base.documents import parse_yaml
 from labapp.base.report import kit
 from labapp.models.representations.distance import ALIGNMENT_SLACK, NAMES, get_distance
@@ -128,3 +129,17 @@ def test_every_picture_is_shown_with_what_it_shows() -> None:
 def test_the_gallery_is_of_the_studies_as_they_are() -> None:
     """`python -m scripts.docs_gallery` writes it again."""
     assert docs_gallery.PAGE.read_text("utf-8") == docs_gallery.page()
+
+
+def test_the_page_about_problems_has_every_check_of_the_doctor() -> None:
+    code = (ROOT / "labapp" / "ui" / "doctor.py").read_text("utf-8")
+    page = (DOCS / "guide" / "troubleshooting.md").read_text("utf-8")
+    rows = re.findall(r"(?m)^\| (`[^|]*) \|", page)
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert named == set(re.findall(r'Check\("(\w+)"', code))
+
+
+def test_it_is_cited_with_its_version() -> None:
+    page = (DOCS / "guide" / "cite.md").read_text("utf-8")
+    assert f"version = {{{__version__}}}" in page
+    assert f"(version {__version__})" in page
