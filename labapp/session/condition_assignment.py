@@ -424,6 +424,7 @@ class Coverage:
             "variable": self.rule.variable,
             "draw": self.rule.draws,
             "wanted": self.rule.wanted,
+            "sizes": dict(self.rule.sizes or {}),
             "complete": self.complete,
             "included": included,
             "finished": over,

@@ -104,12 +104,10 @@ class Rule(ABC):
         return None if sizes is None else -(-sum(sizes.values()) // self.draws)
 
     @property
-    def wanted(self) -> int | Mapping[str, int] | None:
-        """How many each cell needs: one number where all need as many, else by cell."""
-        sizes = self.sizes
-        if sizes is None:
-            return None
-        return next(iter(sizes.values())) if len(set(sizes.values())) == 1 else sizes
+    def wanted(self) -> int | None:
+        """How many each cell needs, where all need as many; None for any number."""
+        sizes = {*(self.sizes or {}).values()}
+        return sizes.pop() if len(sizes) == 1 else None
 
     def find_emptiest(self, held: Mapping[str, int], lot: Sequence[str]) -> list[str]:
         """The cells from the emptiest, as a share of what they need; a lot decides among cells
