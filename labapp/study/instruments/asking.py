@@ -99,6 +99,69 @@ def faults(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
         if item.right is not None:
             for what in _no_check(instrument, item):
                 yield ("items", index, "check"), what
+        for name in item.piped:
+            for what in _no_answer_yet(instrument, index, name):
+                yield ("items", index, "text"), what
+        if instrument.advance and (not item.at_once or _takes_text(item)):
+            yield (
+                ("items", index, "kind"),
+                (
+                    "with `advance` each item is answered by one press, and this one is not: leave "
+                    "out `advance`, or ask it in a questionnaire of its own"
+                ),
+            )
+    yield from _impossible_samples(instrument)
+
+
+def _no_answer_yet(instrument: Instrument, index: int, name: str) -> Iterator[str]:
+    """Why the answer to an item cannot stand in the words of another one of its questionnaire."""
+    of, dot, alone = name.partition(".")
+    written = f"{{answer:{name}}}"
+    if dot and of == instrument.id:
+        yield f"{written}: an item of the same questionnaire is named by its id alone: {alone}"
+    if dot:
+        return  # a study says whether it is there
+    place = places_of_parts(instrument).get(name)
+    if place is None:
+        yield f"{written}: there is no item {name!r} in this questionnaire"
+        return
+    decider = instrument.part(name)
+    size = instrument.per_page or len(instrument.items)
+    if decider.repeat is not None or instrument.items[place].repeat is not None:
+        yield f"{written}: {name} is asked once for each stage; name an item that is asked once"
+    elif decider.parts() != (decider,):
+        yield f"{written}: the answer has several parts; name one, such as {decider.parts()[0].id}"
+    elif instrument.order == "shuffled" or place // size >= index // size:
+        yield (
+            f"{written}: {name} is not on an earlier page: say `order: fixed` and how many items a "
+            "page has (`per_page`), or ask it in an earlier questionnaire"
+        )
+    elif any(name in sample.of for sample in instrument.samples):
+        yield f"{written}: not everyone is asked {name}, since it is drawn (`samples`)"
+
+
+def _takes_text(item: Item) -> bool:
+    return any(option.describe for option in getattr(item, "options", ()))
+
+
+def _impossible_samples(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
+    """Why items cannot be drawn."""
+    items = {item.id: item for item in instrument.items}
+    deciding = {name for item in instrument.items for name in item.only_if}
+    seen: set[str] = set()
+    for number, sample in enumerate(instrument.samples):
+        for place, name in enumerate(sample.of):
+            at: Path_ = ("samples", number, "of", place)
+            item = items.get(name)
+            if item is None:
+                yield at, f"{name!r} is no item of this questionnaire"
+            elif name in seen:
+                yield at, f"{name!r} is in another sample already"
+            elif item.repeat is not None:
+                yield at, f"{name!r} is asked once for each stage and cannot be drawn"
+            elif deciding & {name, *(part.id for part in item.parts())}:
+                yield at, f"{name!r} decides whether another item is asked and cannot be drawn"
+        seen |= set(sample.of)
 
 
 def _impossible(

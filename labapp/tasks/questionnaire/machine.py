@@ -13,7 +13,7 @@ from typing import Any, Literal
 from labapp.base.clock import NS
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Back, Begin, Command, Next, SkipStage
-from labapp.record.events.lifecycle import PageTurned, PartEnded
+from labapp.record.events.lifecycle import PageTurned, PartEnded, PartStarted
 from labapp.record.events.registry import Pauses
 from labapp.record.events.trials import (
     CheckAnswered,
@@ -21,11 +21,15 @@ from labapp.record.events.trials import (
     ResponseChanged,
     SoundPlayed,
 )
+from labapp.study.conditions import as_tuple
 from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.asking import AskedItems, own_name
 from labapp.study.instruments.items import Check
 from labapp.study.plan import QuestionnairePart
 from labapp.study.plugins.machine import PartMachine, Value
+
+HIDDEN = "…"
+"""What stands in the words of an item for an answer that is withheld."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,8 @@ class QuestionnaireState:
     """page counts from 0, pages of which nothing is asked too; earlier: answers in questionnaires
     before this one; skipped: items about stages that were skipped; whole: all is shown, whatever is
     asked, for a preview; judged: by item the comprehension checks that were answered; pauses: of
-    the session; sounds: by item what became of its sound."""
+    the session; sounds: by item what became of its sound; since_ns: working time at which the page
+    came up."""
 
     answers: Mapping[str, Any] = field(default_factory=dict)
     page: int = 0
@@ -79,17 +84,20 @@ class QuestionnaireState:
     judged: Mapping[str, Judged] = field(default_factory=dict)
     pauses: Pauses = field(default_factory=Pauses)
     sounds: Mapping[str, SoundState] = field(default_factory=dict)
+    since_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionnaireTask(PartMachine[QuestionnaireState]):
     """instrument: as in its file; the part's items and their order are taken here; seconds: how
-    long the sounds of its items last, by item."""
+    long the sounds of its items last, by item; others: the items of earlier questionnaires whose
+    answers stand in the words of its items, as these name them."""
 
     part: QuestionnairePart
     index: int
     instrument: Instrument
     seconds: Mapping[str, float] = field(default_factory=dict)
+    others: Mapping[str, Item] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         realised = self.instrument.realise(self.part.items, self.part.values, self.part.orders)
@@ -102,7 +110,8 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         self, state: QuestionnaireState, answers: Mapping[str, tuple[Value, ...]]
     ) -> QuestionnaireState:
         """It begins at the first page of which something is asked."""
-        named = {name for item in self.instrument.items for name in item.only_if}
+        items = self.instrument.items
+        named = {name for item in items for name in (*item.only_if, *item.piped)}
         earlier = {name: values for name, values in answers.items() if name in named}
         state = replace(state, earlier=earlier)
         return replace(state, page=next(iter(self._find_asked_pages(state)), 0))
@@ -132,6 +141,20 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         if state.whole:
             return asked._replace(ids=frozenset(item.id for item in self.instrument.items))
         return asked._replace(ids=asked.ids - state.skipped)
+
+    def worded(self, state: QuestionnaireState, item: Item, *, withholds: bool = False) -> Item:
+        """An item with the answers that stand in its words. withholds: not those that can tell who
+        somebody is."""
+        if not item.piped:
+            return item
+        known = self.asked(state).known
+        words = {}
+        for name in item.piped:
+            other = self.others.get(name) or self.instrument.part(name)
+            values = as_tuple(known.get(name))
+            hidden = withholds and other.withheld
+            words[name] = HIDDEN if hidden and values else other.in_words(values)
+        return item.with_answers(words)
 
     def pages_asked(self, state: QuestionnaireState) -> tuple[int, ...]:
         """The pages of which something is asked, from 0, and the one on the screen: an answer
@@ -222,12 +245,15 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
                 asked = self.instrument.item(item)
                 if self.is_settled(state, asked) or self.awaits_sound(state, asked):
                     return ()
-                return (UnstampedEvent(ResponseChanged(self.instrument.id, item, checked), stage),)
+                changed = UnstampedEvent(ResponseChanged(self.instrument.id, item, checked), stage)
+                return (changed, *self._advance(state, item, checked, now_ns))
             case PlaySound():
                 return self._play(state, command, now_ns)
             case Next():
                 behind = [page for page in self.pages_asked(state) if page > state.page]
                 if self.missing(state, state.page if behind else None):
+                    return ()
+                if self.wait_s(state, now_ns) > 0:
                     return ()
                 stopped = self._stop_sounds(state, now_ns)
                 judged, again = self._judge(state)
@@ -248,6 +274,23 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
             case SkipStage():
                 return (UnstampedEvent(PartEnded(self.index, "skipped"), stage),)
         return ()
+
+    def wait_s(self, state: QuestionnaireState, now_ns: int) -> float:
+        """For how many seconds the page must still stay."""
+        shown_ns = state.pauses.working_ns(now_ns) - state.since_ns
+        return max(self.instrument.minimum_s - shown_ns / NS, 0.0)
+
+    def _advance(
+        self, state: QuestionnaireState, item: str, value: Any, now_ns: int
+    ) -> Sequence[UnstampedEvent]:
+        """What follows an answer after which the page is left by itself."""
+        after = replace(state, answers={**state.answers, item: value})
+        ids = self.asked(after).ids
+        page = [each for each in self.instrument.pages[state.page] if each.id in ids]
+        answered = all(each.answered(after.answers.get(each.id)) for each in page)
+        if not self.instrument.advance or not answered:
+            return ()
+        return self.decide(after, Next(), now_ns)
 
     def _play(
         self, state: QuestionnaireState, asked: PlaySound, now_ns: int
@@ -353,7 +396,11 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
                 judged = Judged(payload.attempt, payload.passed, value)
                 return replace(state, judged={**state.judged, payload.item: judged})
             case PageTurned():
-                return replace(state, page=payload.page)
+                return replace(
+                    state, page=payload.page, since_ns=state.pauses.working_ns(event.t_ns)
+                )
+            case PartStarted():
+                return replace(state, since_ns=state.pauses.working_ns(event.t_ns))
             case PartEnded():
                 return replace(state, outcome=payload.outcome)
         return state

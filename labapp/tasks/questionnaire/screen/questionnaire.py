@@ -37,13 +37,15 @@ from labapp.ui import theme
 from labapp.ui.participant.screen import InView, PageStack, Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.choice import AnchorRow
+from labapp.ui.timers import make_repeating_timer
+from labapp.ui.widgets.choice import AnchorRow, Choice
 from labapp.ui.widgets.controls import PlainLabel, hairline
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.markdown import LINE_CHARACTERS, MarkdownView, text_width
 from labapp.ui.widgets.painting import metrics, restyle
 from labapp.ui.widgets.sound_bar import MakePlayer, SoundBar, Sounding
 
+COUNT_MS = 100
 PALE = 0.5
 MISSING_CHARACTERS = 40
 MOST_NAMED, NAMED_CHARACTERS = 3, 84
@@ -56,32 +58,68 @@ class QuestionnaireScreen(Screen):
         task = session.source.machine.tasks[session.parts.index(part)]
         assert isinstance(task, QuestionnaireTask)
         self._task, self._instrument = task, task.instrument
-        self._stage = stage_words(session, part)
+        self._stage, self.part = stage_words(session, part), part
         self._page: int = self.state.page
         self.stack = PageStack()
         self.pages: list[Page] = []
-        for items in self._instrument.pages:
-            page = Page(
-                self._instrument.title,
-                self._instrument.instruction,
-                items,
-                session.words,
-                session.palette,
-                above="" if self.pages else above(session, part),
-                pictures=session.study_picture,
-                sound_bar=self._make_sound_bar,
-            )
-            for view in page.views:
-                view.show_as(published=not session.improved, layout=session.layout)
-                view.answered.connect(
-                    lambda value, name=view.item.id: self.send(Answer(name, value))
-                )
+        for place in range(len(self._instrument.pages)):
+            page = self._make_page(place)
             self.pages.append(page)
             self.stack.addWidget(page)
-        self.items = [view for page in self.pages for view in page.views]
         self._show_asked()
         self.stack.setCurrentIndex(self._page)
         self.column().addWidget(self.stack)
+        if self._instrument.minimum_s and not session.read_only:
+            make_repeating_timer(self, self._count_down, COUNT_MS).start()
+
+    def _worded(self, item: Item) -> Item:
+        return self._task.worded(self.state, item, withholds=self.session.withholds)
+
+    def _make_page(self, place: int) -> Page:
+        """A page with the answers that stand in the words of its items."""
+        session = self.session
+        page = Page(
+            self._instrument.title,
+            self._instrument.instruction,
+            [self._worded(item) for item in self._instrument.pages[place]],
+            session.words,
+            session.palette,
+            above="" if place else above(session, self.part),
+            pictures=session.study_picture,
+            sound_bar=self._make_sound_bar,
+        )
+        for view in page.views:
+            view.show_as(published=not session.improved, layout=session.layout)
+            view.answered.connect(lambda value, name=view.item.id: self.send(Answer(name, value)))
+            if self._instrument.advance:
+                # An arrow key that answered would lead to the next page.
+                for choice in view.findChildren(Choice):
+                    choice.looked_over = True
+        return page
+
+    @property
+    def items(self) -> list[ItemView]:
+        """The items of all pages."""
+        return [view for page in self.pages for view in page.views]
+
+    def _word_page(self, place: int) -> None:
+        """Make a page again where other answers stand in the words of its items than it shows."""
+        page = self.pages[place]
+        if tuple(map(self._worded, self._instrument.pages[place])) == page.items:
+            return
+        self.pages[place] = again = self._make_page(place)
+        self.stack.insertWidget(place, again)
+        self.stack.removeWidget(page)
+        page.deleteLater()
+
+    def _count_down(self) -> None:
+        """Say how long the page stays, and let the participant go on once it may."""
+        left_s = ceil(self._task.wait_s(self.state, self.session.clock.now_ns()))
+        if left_s != self._left_s:
+            self._left_s = left_s
+            self.altered.emit()
+
+    _left_s = 0
 
     def _make_sound_bar(self, item: Item) -> SoundBar | None:
         """What plays the sound of an item; on a screen that is only read it shows where it is."""
@@ -120,6 +158,7 @@ class QuestionnaireScreen(Screen):
 
     def render_state(self) -> None:
         state = self.state
+        self._word_page(state.page)
         before = self.pages[self._page].asked()
         self._show_asked()
         if state.page != self._page:
@@ -193,18 +232,21 @@ class QuestionnaireScreen(Screen):
     def foot(self) -> Foot:
         words = self.session.words
         missing = self._missing()
-        named = [words("quoted", text=_short(item.title)) for item in missing[:MOST_NAMED]]
+        titles = [self._worded(item).title for item in missing[:MOST_NAMED]]
+        named = [words("quoted", text=_short(title)) for title in titles]
         while len(named) > 1 and len(", ".join(named)) > NAMED_CHARACTERS:
             named.pop()
         names, more = ", ".join(named), len(missing) - len(named)
-        note = words("answer_missing", items=names) if missing else ""
+        wait_s = self._task.wait_s(self.state, self.session.clock.now_ns())
+        note = words("page_wait", s=ceil(wait_s)) if wait_s > 0 else ""
+        note = words("answer_missing", items=names) if missing else note
         if more:
             note = words("answers_missing", items=names, more=more)
         first = next(iter(self._task.pages_asked(self.state)), 0)
         return Foot(
             left=words("back") if self.state.page > first else "",
             right=words("continue"),
-            ready=not missing,
+            ready=not missing and wait_s <= 0,
             note=note,
             warn=bool(missing) and self.reminded,
         )
