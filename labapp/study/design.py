@@ -190,7 +190,7 @@ class Design(Strict):
         wrong: dict[Path_, str] = {}
         for index, line in enumerate(self.per_cell):
             for factor, level in line.of.items():
-                known = [str(one) for one in self.between.get(factor, ())]
+                known = list(map(str, self.between.get(factor, ())))
                 if str(level) not in known:
                     allowed = f"levels of it: {', '.join(known)}" if known else "factors of between"
                     what = f"found {factor}: {level}; allowed: {allowed}"
