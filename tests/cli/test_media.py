@@ -262,5 +262,5 @@ def test_who_withdrew_is_not_shown(session_replay: Path, tmp_path: Path, replay_
     copy = Path(shutil.copytree(session_replay, tmp_path / "quickstart" / session_replay.name))
     withdraw(copy, tmp_path / "private", delete=False)
     told = replay_here(copy, "--at", "2:00", "--still", tmp_path / "screen.png")[2]
-    assert "P01 withdrew: this session is not replayed." in told
+    assert "P01 withdrew, so this session cannot be replayed." in told
     assert not (tmp_path / "screen.png").exists()

@@ -221,7 +221,7 @@ def test_a_project_goes_out_with_its_sound_inside_and_comes_in(
     before = sounds()
     panel.format.setCurrentIndex(panel.format.findData("qdpx"))
     panel.format.activated.emit(panel.format.currentIndex())
-    assert sounds() == ["Sound inside", "Sound as one file", "Without sound"]
+    assert sounds() == ["Sound included", "Sound as one file", "Without sound"]
     panel.format.setCurrentIndex(panel.format.findData("eaf"))
     panel.format.activated.emit(panel.format.currentIndex())
     assert sounds() == before
@@ -324,7 +324,7 @@ def test_what_is_not_brought_over_is_told_in_german(
     speak("de")
     work.panel.import_requested.emit(ImportWanted(file))
     lines = done(work, qtbot)
-    told = [about for what, _, about in lines if what == "nicht übernommen"]
+    told = [about for what, _, about in lines if what == "nicht importiert"]
     assert told == [
         "Zeile 4: 'x' ist keine Zeit in Sekunden",
         "affect: delighted (die Ebene 'affect' hat keinen Code 'delighted')",

@@ -243,7 +243,7 @@ def test_deleting_is_asked_twice_and_says_what_it_deletes(desk: Desk, qtbot: QtB
     }
     desk.wait(0)
     said = header.recording.text()
-    assert said == "■ withdrawn, the data are deleted at closing"
+    assert said == "■ withdrawn, the data are deleted when you close"
     assert header.done.isVisible()
 
 

@@ -55,7 +55,7 @@ def test_the_mirror_is_the_participants_screen(desk: Desk) -> None:
     assert picture is not None
     assert isinstance(picture.screen, ConsentScreen)
     assert mirror.title.full() == "Consent"
-    assert mirror.facts.text == "The participant reads and signs the consent form."
+    assert mirror.facts.text == "The participant is reading and signing the consent form."
     skip_to(desk.room, "stage-1")
     desk.console.refresh()
     before = runner.state.part_state.trial
@@ -266,7 +266,7 @@ def test_the_mirror_does_not_call_kept_what_is_deleted(desk: Desk) -> None:
     desk.runner.send(EndSession("withdraws", "delete"), Source.MODERATOR)
     desk.console.refresh()
     assert desk.console.mirror.facts.text.endswith(
-        "Nothing that was recorded is kept once the console is closed."
+        "Nothing recorded is kept once you close the console."
     )
 
 
@@ -608,7 +608,7 @@ def test_an_unplugged_screen_is_an_alarm_on_the_console_and_an_event(
     console.refresh()
     assert room.last("screen.changed")["screen"] == "second"
     said = console.alarms.chips[0].text.text()
-    assert said.startswith("Screen second is gone: one screen is left. Plug it in again")
+    assert said.startswith("Screen second was unplugged: one screen is left. Plug it in again")
     setup.watcher.detach()
 
 

@@ -201,7 +201,7 @@ def test_jumps_lead_to_what_the_lanes_have(opened: Open) -> None:
     before = window.controller.now_ns()
     press_action(window, "next_flag")
     assert window.controller.now_ns() == before
-    assert window.transport.hint.full() == "There is no other flag in this direction."
+    assert window.transport.hint.full() == "No more flags in this direction."
 
 
 def test_a_time_is_typed_in_its_place_and_keys_write_there(opened: Open, qtbot: QtBot) -> None:

@@ -158,7 +158,7 @@ def test_who_withdrew_is_not_replayed(page: SessionsPage, qtbot: QtBot) -> None:
     assert not page.replay.isEnabled()
     with qtbot.assertNotEmitted(page.replay_requested):
         qtbot.keyClick(page.table, Qt.Key.Key_Return)
-    assert page.about.text() == "P3 withdrew: the session is not replayed."
+    assert page.about.text() == "P3 withdrew, so the session cannot be replayed."
 
 
 def test_a_row_has_a_menu_of_what_its_buttons_do(page: SessionsPage, qtbot: QtBot) -> None:

@@ -176,7 +176,7 @@ def test_an_id_is_never_used_again(tmp_path: Path) -> None:
     with opened(tmp_path / "units.jsonl") as file:
         file.put(Unit("a", 0, 10))
         file.split("a", 5)
-        with pytest.raises(AnnotationError, match="'a' was a unit's before"):
+        with pytest.raises(AnnotationError, match="Another unit had the id 'a' before"):
             file.put(Unit("a", 20, 30))
 
 

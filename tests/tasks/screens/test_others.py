@@ -196,7 +196,7 @@ def test_marks_by_mouse_lead_on_and_nothing_shifts(calibration, qapp):
     QTest.mouseClick(screen.marks.buttons["close"], LEFT)
     QTest.mouseClick(screen.marks.buttons["close"], LEFT)
     qapp.processEvents()
-    assert screen.marks.line.text() == "Marked: Close enough (2). You can mark again or go on."
+    assert screen.marks.line.text() == "Marked: Close enough (2). You can mark again or continue."
     assert geometry(window) == before
     QTest.mouseClick(window.bottom.right, LEFT)
     qapp.processEvents()
