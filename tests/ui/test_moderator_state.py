@@ -140,7 +140,7 @@ def test_the_sentences_of_the_alarms_differ() -> None:
     assert len(set(said)) == len(said) == 11
     assert "480 frames, filled with silence (the computer was too slow)" in said[-1]
     assert said[-2] == "The participant wants to stop: pressed Escape; ask, then Pause or End"
-    assert "muted, or not allowed" in said[6]
+    assert "muted, or not permitted" in said[6]
 
 
 def test_one_state_of_the_voice_replaces_another() -> None:
@@ -159,7 +159,7 @@ def test_exact_silence_after_a_voice_is_a_noise_gate_and_no_alarm() -> None:
     # Another microphone has to be heard first.
     lost, back = AudioDeviceLost("Jabra", "unplugged"), AudioDeviceBack("Jabra")
     said = shown(*enumerate([heard, lost, back, zeros], start=1))
-    assert "muted, or not allowed" in said[0]
+    assert "muted, or not permitted" in said[0]
 
 
 def test_the_gap_of_a_lost_microphone_is_no_second_alarm() -> None:
@@ -207,7 +207,7 @@ def test_a_standstill_and_a_set_clock_are_told_until_they_are_dismissed(
     alarms.dismiss(alarms.visible()[0].key)
     assert not alarms.standing, "nothing else ends it"
     ((_, line),) = log.lines()
-    assert line == words.partition(": that")[0].partition(": the voice")[0]
+    assert line == words.partition(": that")[0].partition(": there is")[0]
     work.apply(event)
     left_out = isinstance(stalled, ProgramStalled) and stalled.left_out
     assert work.working_ns(22 * NS) == (2 if left_out else 22) * NS
@@ -531,7 +531,7 @@ def test_screens() -> None:
     assert "pictures of 800 points" in small.text
     gone = checklist.screen_row([one], "DP-1")
     assert gone.blocks
-    assert "DP-1 is not there" in gone.text
+    assert "DP-1 is no longer connected" in gone.text
     assert two.label == "2 · DP-1 · 3840 × 2160 at 200 %"
 
 
@@ -553,7 +553,7 @@ def test_disk() -> None:
     assert checklist.disk_row(None).state == "busy"
     low = checklist.disk_row(100_000_000)
     assert low.blocks
-    assert low.text == "100 MB free; a session needs 524 MB."
+    assert low.text == "100 MB free; a session needs at least 524 MB."
     assert checklist.disk_row(checklist.LOW_DISK_BYTES - 1).blocks
     assert not checklist.disk_row(checklist.LOW_DISK_BYTES).blocks
     assert checklist.disk_row(212_000_000_000).text == (
@@ -597,7 +597,7 @@ def test_pictures_are_counted_once_how_far_they_are_is_known() -> None:
     assert [(row.state, row.text) for row in said] == [
         ("ok", ""),
         ("busy", "Preparing the models …"),
-        ("busy", "Painting them: 3 of 10 …"),
+        ("busy", "Drawing pictures: 3 of 10 …"),
         ("ok", "300 pictures are ready."),
     ]
     assert checklist.picture_row(3, 10, "it is another model").state == "missing"

@@ -150,7 +150,7 @@ def test_what_was_changed_here_since_stays(session: Path, tmp_path: Path) -> Non
     )
     made = plan(session, changed)
     assert made.empty
-    assert "changed here, too" in made.lost[0]
+    assert "also changed here" in made.lost[0]
 
 
 def test_a_file_that_is_edited_again_holds(session: Path, tmp_path: Path) -> None:
@@ -449,7 +449,7 @@ def test_consent_decides_about_words_and_sound(tmp_path: Path) -> None:
     )
     made = plan(session, changed)
     assert made.empty
-    assert "the words of 1 units: the participant did not agree" in made.lost[0]
+    assert "the words of 1 units, since the participant did not agree" in made.lost[0]
 
 
 def test_what_went_out_is_written_down_and_nothing_overwritten(

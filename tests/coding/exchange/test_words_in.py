@@ -110,8 +110,8 @@ def test_where_nobody_is_named_the_list_says_so(bare: Path) -> None:
     ("row", "speakers", "told"),
     [
         (",,speech: moderator,", ["moderator"], ""),
-        (",,affect,", [], "the map makes a code of it ('affect')"),
-        (",,speech: moderator,\nMarra,,speech: participant,", ["moderator"], "'Marra' of the map"),
+        (",,affect,", [], "the map turns it into a code ('affect')"),
+        (",,speech: moderator,\nMarra,,speech: participant,", ["moderator"], "'Marra' in the map"),
     ],
 )
 def test_a_map_is_heard_or_told(
@@ -270,7 +270,7 @@ GRID = 'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0 60 <exists> 1 "
 def test_words_make_no_codebook(file: str, rows: str, bare: Path, tmp_path: Path) -> None:
     case = CASES / "eaf-words-as-codes" / file
     path = new(tmp_path, "a.TextGrid", file) if file.startswith("File") else case
-    with pytest.raises(ExchangeError, match="seem to hold words and not codes") as refused:
+    with pytest.raises(ExchangeError, match="seem to hold words, not codes") as refused:
         brought(bare, path)
     assert f"\n{rows}\n" in str(refused.value.todo)
     assert not codebooks_of(bare.parent)
