@@ -493,7 +493,7 @@ def workload(scores: pd.DataFrame, name: str) -> Html:
     ]
     many = 4 if len(about) <= FEW else 2
     drawing = kit.strip_panels(measured, about, name, "Workload by model", many)
-    return drawing.html(f"{kit.READ} 100 is most, of Performance: failure.")
+    return drawing.html(f"{kit.READ} 100 is most; for Performance, failure.")
 
 
 def by_stage(counted: Tables) -> pd.DataFrame:
@@ -614,7 +614,7 @@ def show_choices(
             numeric=(3, 4, 5),
         )
         if title == "Demographics":
-            yield paragraph("What was written beside an option is not shown here.", "quiet")
+            yield paragraph("Text written next to an option is not shown here.", "quiet")
 
 
 def _has_identity(participants: pd.DataFrame, answers: pd.DataFrame) -> NDArray[np.bool_]:

@@ -192,7 +192,7 @@ def test_figures_have_a_text_alternative_and_units(golden: str) -> None:
     assert "Alignment over time" in labels[1]
     assert "Coverage of each dial" in labels[2]
     drawing = golden[golden.index("<svg") : golden.index("</svg>")]
-    for unit in ("% of questions", "s a question", "sum of squares × s", "n\u2009=\u20091"):
+    for unit in ("% of questions", "s per question", "sum of squares × s", "n\u2009=\u20091"):
         assert unit in drawing
 
 
@@ -322,7 +322,7 @@ def test_many_sessions_and_deviations_are_cut_with_a_word(tmp_path: Path) -> Non
     assert source.count("<svg") == 1 + of_models + SHOWN_SESSIONS
     assert "2 more sessions are in the table snapshots." in text
     rows = 12 * (SHOWN_SESSIONS + 2)
-    assert f"{rows - SHOWN_ROWS} more rows are in the tables beside this page." in text
+    assert f"{rows - SHOWN_ROWS} more rows are in the tables next to this page." in text
 
 
 def test_a_session_that_stopped_at_once_has_a_report(tmp_path: Path) -> None:
@@ -550,7 +550,7 @@ def paragraph(tables: Tables, study: str) -> str:
 def test_the_paragraph_says_who_did_what_and_with_what() -> None:
     said = paragraph(both(), "golden")
     assert "2 participants took part in 2 sessions; 1 count." in said
-    assert "Under “Who counts” stands why the others do not." in said
+    assert "“Who counts” gives the reasons for the others." in said
     assert (
         "Participants reconstructed target pictures by turning dials (7 questions a stage; "
         "mnist8k/ss2)" in said
@@ -706,7 +706,7 @@ def test_pay_an_hour_follows_from_pay_and_duration_as_printed() -> None:
 def test_the_methods_text_says_what_is_repeated_and_that_it_was_run_otherwise() -> None:
     text = paragraph(tables(), "mine")
     assert "It repeats the study synthetic-crowd of paper 000." in text
-    assert "That was a crowd study: people took part on their own, over the internet. Here" in text
+    assert "That was a crowd study: people took part alone, over the internet. Here" in text
     assert "repeats" not in paragraph(tables(None), "mine")
     if EVERYTHING:
         lab = {"paper": "000", "study": "mnist-think-aloud", "run": "lab"}

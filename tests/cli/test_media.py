@@ -75,7 +75,7 @@ def test_what_has_text_is_left_alone_and_counted(
         texts.put_all(Text(unit.id, "mine") for unit in units)
     status, out, _ = transcribe("golden", "--data", "data", "--model", model)
     assert status == 0
-    assert out == f"{session.name}: 0 of 2 units written down (0 words); 2 had text before\n"
+    assert out == f"{session.name}: 0 of 2 units transcribed (0 words); 2 had text before\n"
     _, out, _ = transcribe("golden", "--data", "data", "--model", model, "--json")
     (row,) = json.loads(out)
     assert (row["kept"], row["written"], row["language"]) == (2, 0, "en")

@@ -481,7 +481,7 @@ def dimensions(groups: Sequence[StudyGroup], name: str, label: str) -> ReportFig
         caption += " Dashed: guessing among low, medium and high."
     if False in thirds:
         caption += " A discrete dial has as many choices as values, and no line."
-    caption += " Dials that bear the same number in two models have nothing in common."
+    caption += " Dials with the same number in two models have nothing in common."
     return ReportFigure(name, figure, label, caption)
 
 
@@ -617,7 +617,7 @@ def _pairs_caption(blocks: Sequence[PanelBlock]) -> str:
         stars_told(pairs),
     ]
     if any(block.edges for block in blocks):
-        sentences.append("Dark lines part models of different numbers of dimensions.")
+        sentences.append("Dark lines separate models with different numbers of dimensions.")
     if any(differences(block, comparison)[2] for block in blocks for comparison in block.compared):
         sentences.append("No test was made of models that no participant met together.")
     return " ".join(sentences)
@@ -645,7 +645,7 @@ def ratings(blocks: Sequence[PanelBlock], name: str, label: str) -> ReportFigure
     if any(own.size >= SMALLEST for both in shown for own in values_of(*both)):
         caption += f" Bar and line: mean ± sd (n − 1), from {SMALLEST} values on."
     if any(compared.metric.column == "performance" for _, compared in shown):
-        caption += " NASA-TLX: 100 is the most demanding, of Performance: failure."
+        caption += " NASA-TLX: 100 is the most demanding; for Performance, failure."
     return ReportFigure(name, figure, label, caption)
 
 

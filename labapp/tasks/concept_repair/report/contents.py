@@ -93,7 +93,7 @@ def slopes(counted: Tables) -> Iterator[ComparedSlope]:
                 shown = frame[(frame["sample"] == sample) & frame[column].notna()]
                 why = NOTHING[column] if shown.empty else ""
                 if known is None:
-                    why = "the sets do not tell OIS of their models"
+                    why = "the sets do not have OIS of their models"
                 yield ComparedSlope(
                     name=f"{study}, {sample}: {outcome} by {PREDICTORS[OIS]} (H1)",
                     rises=True,
@@ -139,7 +139,7 @@ DEFINITIONS = {
 
 class ConceptRepairReport(TaskReport[tuple[RepairResults, ...]]):
     activities: ClassVar = {
-        TASK: "set right what a model took a picture's concepts for",
+        TASK: "corrected what a model saw in a picture",
         GRID: "said which concept changes with which",
     }
     tasks = (TASK, GRID)
@@ -241,18 +241,18 @@ FIRST = ("success", "gain", "harm", "foresee", "foretold_less_unchanged", "surpr
 """The measures beside the models."""
 SIMULATED = (
     "All participants are simulated: what they do follows from rules that were set beforehand, and "
-    "says nothing of people."
+    "says nothing about people."
 )
 METHODS = (
     "Harm is a setting to what is true after which an answer that was right is wrong, of all such "
-    "settings while the answer was right. Chance of a foretold answer is one among the classes; "
-    "one that had been seen before in the picture is left out. Whoever always foretells “the "
-    "same” is right as often as the answer stays unchanged, which differs between models; what is "
-    "foretold rightly beyond that is told, too. A "
+    "settings while the answer was right. Chance of a forecast is one among the classes; "
+    "answers seen before in the picture are left out. Always forecasting “the same” is right "
+    "as often as the answer stays unchanged, which differs between models; what is forecast "
+    "correctly beyond that is told, too. A "
     f"surprise is an utterance coded so that begins within {WITHIN_S:g} s after an update; what is "
     f"said within {PROMPTED_S:g} s after a prompt of the moderator is left out. Intervals of means "
-    "are percentile bootstraps over participants, whatever sessions and instructions they had; of "
-    "correlations models are drawn anew too. Mixed logistic models have random intercepts of "
+    "are percentile bootstraps over participants, whatever sessions and instructions they had; "
+    "for correlations models are resampled too. Mixed logistic models have random intercepts of "
     "participants, pictures and (from three on) models, and those of H2 also of the concepts or "
     "pairs of concepts of a model, which have one deviation each; measures of models are in "
     "standard deviations of the models. A prediction that there is nothing needs a 90 % interval "
@@ -276,8 +276,8 @@ def of_study(results: RepairResults, anchor: str) -> Iterator[Html]:
     sessions = len(results.models.people[[*SESSION]].drop_duplicates())
     if len(results.rows.coded) < sessions:
         yield paragraph(
-            f"Sessions of which surprises are told: {len(results.rows.coded)} of {sessions}. "
-            "Somebody must have finished coding them by a codebook that has the code "
+            f"Sessions with coded surprises: {len(results.rows.coded)} of {sessions}. "
+            "A rater must have finished coding them with a codebook that has the code "
             f"“{SURPRISE}”.",
             "note",
         )
@@ -290,7 +290,7 @@ def of_study(results: RepairResults, anchor: str) -> Iterator[Html]:
     if results.correlations:
         yield correlations_table(results)
     if results.tests:
-        yield heading(3, "What was expected, tested")
+        yield heading(3, "Hypotheses, tested")
         yield paragraph(UNDECLARED, "note")
         yield tests_table(results)
     yield paragraph(METHODS, "quiet")
@@ -304,7 +304,7 @@ def overview(results: RepairResults) -> str:
     return (
         f"Participants: {results.participants}; models: {len(models.known)}; pictures that were "
         f"gone through: {len(repairs)} (instruction: {ways}); concepts set: "
-        f"{len(results.rows.settings())} times; answers foretold: {len(results.rows.foretold())}."
+        f"{len(results.rows.settings())} times; answers forecast: {len(results.rows.foretold())}."
     )
 
 
@@ -403,8 +403,8 @@ def correlations_table(results: RepairResults) -> Html:
         ("Spearman's ρ", *(PREDICTORS[name] for name in predictors)),
         rows,
         numeric=range(1, 1 + len(predictors)),
-        caption="Of the models' means with what is known of the models; 95 % intervals by drawing "
-        "models and people anew, none where most draws have fewer than three models.",
+        caption="Of the models' means with what is known of the models; 95 % intervals by "
+        "resampling models and people, none where most draws have fewer than three models.",
     )
 
 

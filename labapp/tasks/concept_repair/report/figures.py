@@ -125,7 +125,7 @@ def by_deviation(results: RepairResults) -> ReportFigure | None:
     return ReportFigure(
         "deviation",
         figure,
-        "What was foretold wrongly and what was ticked, by the purity matrix",
+        "Wrong forecasts and ticks, by the purity matrix",
         "Groups of about the same number of answers or pairs, at their mean deviation. "
         f"{INTERVALS}",
     )

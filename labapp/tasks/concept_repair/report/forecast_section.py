@@ -108,7 +108,7 @@ def _within(equal: Statistic) -> str:
 def _reliability(forecasts: Forecasts) -> Html:
     reliability = forecasts.reliability
     if reliability is None:
-        text = "The sets do not tell OIS by metric seed: its reliability is not known."
+        text = "The sets do not have OIS by metric seed, so its reliability is not known."
         return paragraph(text, "note")
     text = (
         f"Reliability of OIS in common coordinates over {len(forecasts.models)} models: "

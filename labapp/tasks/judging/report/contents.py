@@ -139,8 +139,8 @@ DEFINITIONS = {
     "two-sided, two-sample ones with equal variances. The interval clustered by set takes sessions "
     "that saw the same photos as alike (cluster-robust variance, t with one degree of freedom less "
     "than there are sets); it is one of the logit of the share, transformed back, and so stays "
-    "between 0 and 100 % (Korn and Graubard 1999). The score that was told splits the photos in "
-    "halves by the ratings, ties by lot; without the lot it is the mean over all ways to break the "
+    "between 0 and 100 % (Korn and Graubard 1999). The score that participants saw splits the photos "
+    "in halves by the ratings, ties by lot; without the lot it is the mean over all ways to break the "
     "ties. All of it is in the table statistics."
 }
 
@@ -222,7 +222,7 @@ HEADINGS: tuple[tuple[tuple[int, ...], str, str], ...] = (
         ),
     ),
     ((9,), "Understanding as rated", "1 very poor to 5 very good, asked three times."),
-    ((12,), "The score that was told", "Half of the photos are taken as believed correct."),
+    ((12,), "The score that participants saw", "Half of the photos count as believed correct."),
     (
         (13,),
         "Confidence in the own answers",
@@ -235,8 +235,8 @@ HEADINGS: tuple[tuple[tuple[int, ...], str, str], ...] = (
 )
 """Items of the list of analyses under each heading, and a word on them."""
 LENGTHS_MATTER = (
-    "Accuracy, ratings, belief, confidence and time all hang on it: “with … here …” stands beside "
-    "each value of the paper."
+    "Accuracy, ratings, belief, confidence and time all depend on it: “with … here …” stands "
+    "beside each value of the paper."
 )
 BY_RANK = "rating at rank"
 """Begins the quantities that the figure shows, and the table of statistics holds."""

@@ -462,7 +462,7 @@ def calibration(tables: Tables, anchor: str) -> Iterator[Html]:
     suggested = suggestions(tables.trials, tables.marks)
     if not suggested:
         return
-    yield heading(3, "Calibration: how near is near enough")
+    yield heading(3, "Calibration: how close is close enough")
     yield paragraph(
         "Suggested target alignment: the value that best separates the alignments marked “far "
         "away” from those marked “close enough”, the middle between the two neighbouring marks; "
@@ -560,13 +560,13 @@ def suggestions(trials: pd.DataFrame, marks: pd.DataFrame) -> list[Suggestion]:
 
 METRICS = (
     Metric("completion_rate", "Completion rate", "% of questions", 100.0, 0, (0, 100)),
-    Metric("response_time_s", "Response time", "s a question"),
-    Metric("slide_distance", "Slide distance", "slider widths a question", decimals=2),
-    Metric("error_auc_sum", "Error AUC, sum", "sum of squares × s, a stage", by_dataset=True),
+    Metric("response_time_s", "Response time", "s per question"),
+    Metric("slide_distance", "Slide distance", "slider widths per question", decimals=2),
+    Metric("error_auc_sum", "Error AUC, sum", "sum of squares × s, per stage", by_dataset=True),
     Metric(
         "error_auc_mean",
         "Error AUC, mean",
-        "mean of squares × s, a stage",
+        "mean of squares × s, per stage",
         decimals=2,
         by_dataset=True,
     ),
