@@ -139,9 +139,9 @@ DEFINITIONS = {
     "two-sided, two-sample ones with equal variances. The interval clustered by set takes sessions "
     "that saw the same photos as alike (cluster-robust variance, t with one degree of freedom less "
     "than there are sets); it is one of the logit of the share, transformed back, and so stays "
-    "between 0 and 100 % (Korn and Graubard 1999). The score that participants saw splits the photos "
-    "in halves by the ratings, ties by lot; without the lot it is the mean over all ways to break the "
-    "ties. All of it is in the table statistics."
+    "between 0 and 100 % (Korn and Graubard 1999). The score that participants saw splits the "
+    "photos in halves by the ratings, ties by lot; without the lot it is the mean over all ways to "
+    "break the ties. All of it is in the table statistics."
 }
 
 
