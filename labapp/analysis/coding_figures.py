@@ -92,8 +92,8 @@ MENTIONS_READ = (
     "often the code was given."
 )
 STUDY_READ = (
-    "One panel per code, one row per participant. Each bar is a mark, from its onset to its offset. "
-    "Time is session time, pauses included; the grey line is how long the session lasted."
+    "One panel per code, one row per participant. Each bar is a mark, from its onset to its "
+    "offset. Time is session time, pauses included; the grey line is how long the session lasted."
 )
 SESSION_READ = (
     "Upper rows: marks of the final coding, from onset to offset. Below them the trials: "

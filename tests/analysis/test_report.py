@@ -237,7 +237,7 @@ def test_spread_over_participants_and_change_over_questions(of_two: str) -> None
     # Question n moves n fifths of a slider 4 wide: (4 + 5 - 1 - 2) / 2 / 5 / 4 = 0.15.
     assert "mnist8k/ss2 2 0 ± 0 median 0, n = 2 6.0 ± 0.0 median 6.0, n = 2" in text
     assert "Mean over participants of last minus first 2 questions; below it the median" in text
-    assert "Completion rate percentage points Response time s a question" in text
+    assert "Completion rate percentage points Response time s per question" in text
     assert "mnist8k/ss2 0 median 0, n = 2 0.0 median 0.0, n = 2 +0.15 median +0.15, n = 2" in text
 
 
@@ -494,7 +494,7 @@ def test_errors_have_an_axis_a_data_set(models: tuple[str, ...], axes: dict[str,
         assert page.count("n\N{THIN SPACE}=\N{THIN SPACE}3<") == labels
     else:  # not drawn, an axis that shares its labels with another has them, too
         assert page.count("n\N{THIN SPACE}=\N{THIN SPACE}3<") >= labels
-    assert "data set has an axis of its own" in page
+    assert "data set has its own axis" in page
     asked = [metric for metric in METRICS if not metric.by_dataset]
     assert "Error AUC" not in str(by_model(stages, "calibration", asked))
 

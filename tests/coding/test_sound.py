@@ -132,7 +132,7 @@ def test_files_that_overlap_are_heard_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "cause", "words"),
     [
-        ("missing", "missing", "is not there"),
+        ("missing", "missing", "is missing"),
         ("folder", "unreadable", "cannot be read: "),
         ("text", "unreadable", "it is no WAV file"),
         ("stereo", "unreadable", "it has 2 channels of 16 bits"),
@@ -231,7 +231,7 @@ def test_a_bundle_without_sound(tmp_path: Path) -> None:
     sound = sound_of(bundle)
     assert sound.spans == ()
     assert {gap[2] for gap in sound.gaps} == {"not_recorded", "missing", "overflow"} - {"overflow"}
-    assert all("is not there" in problem for problem in sound.problems)
+    assert all("is missing" in problem for problem in sound.problems)
     assert not sound.read(0, 1000).any()
 
 

@@ -122,6 +122,27 @@ class CheckAnswered(Payload):
     passed: bool
 
 
+@kind("sound.played", durable=True)
+class SoundPlayed(Payload):
+    """The sound of an item of a questionnaire was started, paused, or heard to its end.
+
+    Attributes
+    ----------
+    instrument, item : the ids of both.
+    action : `play`, `pause` or `end`.
+    play : which play it is, from 1; one that goes on after a pause is the same.
+    at_s : where in the sound, in seconds from its beginning.
+    audible : whether a loudspeaker was open.
+    """
+
+    instrument: Word
+    item: Word
+    action: Word
+    play: Whole
+    at_s: float
+    audible: bool
+
+
 @kind("questionnaire.submitted", durable=True)
 class QuestionnaireSubmitted(Payload):
     """The participant left a questionnaire with these answers.

@@ -147,6 +147,8 @@ class Choice(Group):
     looked_over = False
     steps: Mapping[Qt.Key, int] = _AHEAD
     """How far an arrow key goes."""
+    begins_at = 0
+    """The option that Tab comes to while none is taken."""
     first_digit: int | None = 1
     """The digit that takes the first option; None where digits take none."""
 
@@ -187,7 +189,7 @@ class Choice(Group):
             option.setAccessibleName(word)
         self._take(())
         if self.options:
-            self._go(0)
+            self._go(self.begins_at)
         self.place_options()
         self.update()
 
@@ -207,7 +209,7 @@ class Choice(Group):
             return
         self._take(indexes)
         if self.options and ((indexes and not self._several) or not self.hasFocus()):
-            self._go(indexes[0] if indexes else 0)
+            self._go(indexes[0] if indexes else self.begins_at)
         self.update()
 
     def _take(self, indexes: tuple[int, ...]) -> None:

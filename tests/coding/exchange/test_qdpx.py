@@ -249,7 +249,7 @@ def test_what_is_taken_away_on_one_side_alone_stays_and_is_told(
 
     made = plan(session, changed(project, from_sound))
     assert made.empty
-    assert "taken away from the sound, but not from the words" in made.lost[0]
+    assert "removed from the sound, but not from the words" in made.lost[0]
 
     def from_words(root: etree._Element) -> None:
         goal = selection(root, "PlainTextSelection", "59")
@@ -447,7 +447,9 @@ def test_a_sound_that_is_not_of_the_session_is_refused_with_what_to_say(
 ) -> None:
     path = tmp_path / "nvivo.qdpx"
     path.write_bytes(zipped(of_another_tool("interview 3")))
-    with pytest.raises(LabappError, match=r"interview 3\.wav, which is no sound file") as refused:
+    with pytest.raises(
+        LabappError, match=r"interview 3\.wav, which is not a sound file"
+    ) as refused:
         plan(session, path, "ben")
     assert "--time with: session, segment-01.wav" in refused.value.todo
     assert len(plan(session, path, "ben", time="segment-01.wav").put) == 3

@@ -213,7 +213,7 @@ def test_a_stream_moved_because_its_source_went_is_gone(
     del server.sources[1]
     server.streams[7] = (PID, 0)
     until(lambda: watcher.gone())
-    assert watcher.gone() == "mic is gone; the sound server now records from monitor"
+    assert watcher.gone() == "mic is gone, and the sound server now records from monitor"
     assert not watcher.available()
 
 
