@@ -252,8 +252,8 @@ def talk_section(tables: Tables) -> Iterator[Html]:
         ),
         rows,
         numeric=range(1, 6),
-        caption="Medians over participants, below them their quartiles; in working time. Words a "
-        "minute: of the units that are written down, pauses between units left out. Pauses: "
+        caption="Medians over participants, below them their quartiles; in working time. "
+        "Words per minute: in transcribed units, without the pauses between units. Pauses: "
         "between units that follow on each other at the same question, and their mean length for "
         "each participant.",
     )

@@ -35,7 +35,7 @@ from labapp.analysis.statistic import Statistic
 NAME = "F, logistic GEE"
 MOST_STEPS, CONVERGED = 200, 1e-10
 """Of Fisher scoring; it ends when no coefficient changes by so much."""
-SEPARATED = "in a cell all trials are alike, so that its log odds have no value"
+SEPARATED = "in a cell all trials are equal, so its log odds have no value"
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def of_trials(frame: pd.DataFrame, layout: Layout) -> Logistic | Statistic:
         return outcome(NAME, why=SAME if y.size else FEW)
     fixed = fixed_effects(rows, layout)
     if fixed is None:
-        return outcome(NAME, why="the factors cannot be told apart in these values")
+        return outcome(NAME, why="the factors cannot be separated in these values")
     design, codes, crossed = fixed
     remarks = () if crossed else (EMPTY_CELL,)
     people = rows[PARTICIPANT].nunique()

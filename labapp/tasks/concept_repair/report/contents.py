@@ -123,12 +123,14 @@ DEFINITIONS = {
     "Purity and people": (
         "Success: pictures left by Done with a right answer / all. Gain: right as a picture was "
         "left, less right when left alone. Harm: settings to what is true after which a right "
-        "answer is wrong / all settings to what is true while the answer was right. Foresee: "
-        "answers foretold rightly / answers foretold, of those not seen before in the picture, "
+        "answer is wrong / all settings to what is true while the answer was right. Forecast: "
+        "answers forecast correctly / answers forecast, of those not seen before in the "
+        "picture, "
         "less one among the classes; less unchanged: less the share of these that stayed as they "
-        "were. Side effect: the answer says the opposite of another concept "
-        "than the one that was set. Deviation: how "
-        "well the model's code of one concept tells another (an area under the ROC curve), less "
+        "were. Side effect: the answer reverses a concept other than the one that was set. "
+        "Deviation: "
+        "how well the model's code of one concept reveals another (an area under the ROC "
+        "curve), less "
         "how well the true concept does; OIS sums it up over all pairs (paper 001, section 3.1). "
         "Grid: correlation over pairs of what was ticked with the absolute deviation. All of it is "
         "in the tables repairs, concept_changes, concept_grids, concept_participants, "
@@ -140,7 +142,7 @@ DEFINITIONS = {
 class ConceptRepairReport(TaskReport[tuple[RepairResults, ...]]):
     activities: ClassVar = {
         TASK: "corrected what a model saw in a picture",
-        GRID: "said which concept changes with which",
+        GRID: "named the concepts that change together",
     }
     tasks = (TASK, GRID)
     definitions = DEFINITIONS
@@ -248,7 +250,7 @@ METHODS = (
     "settings while the answer was right. Chance of a forecast is one among the classes; "
     "answers seen before in the picture are left out. Always forecasting “the same” is right "
     "as often as the answer stays unchanged, which differs between models; what is forecast "
-    "correctly beyond that is told, too. A "
+    "correctly beyond that is given too. A "
     f"surprise is an utterance coded so that begins within {WITHIN_S:g} s after an update; what is "
     f"said within {PROMPTED_S:g} s after a prompt of the moderator is left out. Intervals of means "
     "are percentile bootstraps over participants, whatever sessions and instructions they had; "
@@ -302,8 +304,8 @@ def overview(results: RepairResults) -> str:
     ways = ", ".join(sorted({str(way) for way in repairs["instruction"]}))
     # Numbers behind their nouns: of one and of many in the same words.
     return (
-        f"Participants: {results.participants}; models: {len(models.known)}; pictures that were "
-        f"gone through: {len(repairs)} (instruction: {ways}); concepts set: "
+        f"Participants: {results.participants}; models: {len(models.known)}; pictures seen: "
+        f"{len(repairs)} (instruction: {ways}); concepts set: "
         f"{len(results.rows.settings())} times; answers forecast: {len(results.rows.foretold())}."
     )
 
@@ -315,7 +317,7 @@ def these_models_only(results: RepairResults) -> str:
     return (
         f"These models only: there are {count(models, 'model')} of "
         f"{count(families, 'method')}. From {LEAST_MODELS} models of one method on, "
-        "a correlation with OIS says something of others like them."
+        "a correlation with OIS says something about others like them."
     )
 
 
@@ -342,8 +344,9 @@ def models_table(results: RepairResults) -> Html:
         *(two_lines(MEASURES[name].title, _unit(MEASURES[name])) for name in measures),
     )
     caption = (
-        "Left: what the stimulus sets tell of the models; traps and unrepairable pictures are "
-        "those in which setting right what is wrong does not help. Right: means over participants, "
+        "Left: what the stimulus sets say about the models; traps and unrepairable pictures "
+        "are those in which correcting what is wrong does not help. Right: means over "
+        "participants, "
         "pictures chosen to be repaired or left alone; below them 95 % intervals and n."
     )
     return table(columns, rows, numeric=range(1, len(columns)), caption=caption)
@@ -444,7 +447,7 @@ def tests_table(results: RepairResults) -> Html:
         ),
         rows,
         numeric=(3, 4, 5, 6),
-        caption="Slopes of mixed logistic models, a standard deviation of the measure; H5: mean "
+        caption="Slopes of mixed logistic models, per standard deviation of the measure; H5: mean "
         "difference within participants. p is of no difference, two-sided; where nothing is "
         "expected, it is the larger one of two one-sided tests against the bound. Below it, for H1 "
         "in the primary sample, with Holm's correction over its outcomes.",

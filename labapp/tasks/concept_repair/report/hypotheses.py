@@ -287,7 +287,7 @@ def _slopes(
         fixed += [(kinds == kind).to_numpy(np.float64) for kind in sorted(kinds.unique())[1:]]
     design: Float64 = np.column_stack(fixed).astype(np.float64)
     if np.linalg.matrix_rank(design) < design.shape[1]:
-        return replace(test, why="these models' measures cannot be told apart")
+        return replace(test, why="these models' measures cannot be distinguished")
     factors, remark = _factors(own, within)
     fitted = mixed_logistic.fit(y, design, factors)
     if fitted is None:
