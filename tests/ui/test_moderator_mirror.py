@@ -259,7 +259,7 @@ def test_a_break_is_no_pause_in_the_mirror(open_room: Callable[..., Room], tmp_p
     desk.room.session.begin()
     desk.console.refresh()
     assert desk.console.mirror.title.full() == "Break"
-    assert "may go on after 1:30" in desk.console.mirror.facts.text
+    assert "may continue after 1:30" in desk.console.mirror.facts.text
 
 
 def test_the_mirror_does_not_call_kept_what_is_deleted(desk: Desk) -> None:

@@ -109,11 +109,11 @@ def look(window, qapp) -> None:
 def test_the_participant_goes_on_after_the_least_time(rest, qapp):
     room, window = rest(90)
     assert not window.covered
-    assert window.bottom.note.text() == "You can go on in 1:30."
+    assert window.bottom.note.text() == "You can continue in 1:30."
     assert not window.bottom.right.isEnabled()
     room.clock.advance(85.5)
     look(window, qapp)
-    assert window.bottom.note.text() == "You can go on in 0:05."
+    assert window.bottom.note.text() == "You can continue in 0:05."
     window.screen_shown.right()  # too early: nothing
     assert room.runner.part.id == "break-1"
     room.clock.advance(4.5)
