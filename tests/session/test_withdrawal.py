@@ -232,7 +232,7 @@ def test_exports_that_the_log_does_not_tell_are_not_passed_over(tmp_path: Path) 
     assert withdraw(one, tmp_path / "private", delete=True).lines()[-1] == told
     log.unlink()
     log.mkdir()
-    told = f"{log} cannot be read (it is a folder, not a file): exports are not known"
+    told = f"{log} cannot be read (it is a folder, not a file), so the exports are not known"
     assert list_problems(tmp_path / "data") == [told]
     assert withdraw(two, tmp_path / "private", delete=True).lines()[-1] == told
 

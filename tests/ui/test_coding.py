@@ -137,14 +137,14 @@ def test_digits_are_values_on_a_tier_with_values(open_desk: Desk) -> None:
     assert codes(desk.coding)[0] == ["Sure 2"]
     press(desk, "9")
     assert codes(desk.coding)[0] == ["Sure 2"]
-    assert told == ["surety takes 1, 2, 3, 4, 5."]
+    assert told == ["Values of surety: 1, 2, 3, 4, 5."]
 
 
 def test_a_key_of_no_code_says_so(open_desk: Desk) -> None:
     desk = open_desk()
     told = notices(desk)
     press(desk, "z")
-    assert told == ["No code of strategy has the key z."]
+    assert told == ["In strategy, no code has the key z."]
     assert not len(desk.coding.marks)
     press(desk, "u")  # of one other tier alone: there is no doubt
     assert set(desk.coding.open_spans()) == {"uncertain"}

@@ -358,7 +358,7 @@ def test_how_long_it_takes_is_said_in_words() -> None:
         "2.5 hours",
     ]
     assert summary("") == []
-    assert "cannot be told" in summary("[{}]")[0]
+    assert "cannot be determined" in summary("[{}]")[0]
 
 
 @pytest.mark.speech
@@ -376,7 +376,7 @@ def test_a_session_is_written_down_stopped_and_gone_on_with(
     page_speech_page.speech.language.setText("en")
     page_speech_page.speech.single.click()
     qtbot.waitUntil(
-        lambda: "% written down" in page_speech_page.speech.state.text(), timeout=120_000
+        lambda: "% transcribed" in page_speech_page.speech.state.text(), timeout=120_000
     )
     page_speech_page.speech.stop.click()
     qtbot.waitUntil(

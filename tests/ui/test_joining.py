@@ -240,7 +240,7 @@ def test_a_wrong_code_is_refused_shown_and_stored(lab: Lab) -> None:
     lab.wait(lambda: lab.host.listening.attempts == 1)
     lab.session.others.bar.want(True)
     lab.session.others._show()
-    assert "1 wrong attempt" in lab.session.others.bar.hint.text()
+    assert "1 wrong code" in lab.session.others.bar.hint.text()
     assert lab.kinds("remote.refused") == ["remote.refused"]
     assert not any("Eve" in event.payload.values() for event in lab.events())
 

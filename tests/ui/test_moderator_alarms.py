@@ -299,7 +299,7 @@ def test_no_end_of_an_alarm_is_lost(sounding: Sounding) -> None:
             "Error starting: Host error [PaErrorCode -9999]: 'No such device' [ALSA error -19]",
             "the sound system cannot use it",
         ),
-        ("Invalid sample rate [PaErrorCode -9997]", "it does not offer the kind of sound"),
+        ("Invalid sample rate [PaErrorCode -9997]", "it does not offer the format that is needed"),
         ("Something that came later [PaErrorCode -12345]", "the sound system reports an error"),
     ],
 )

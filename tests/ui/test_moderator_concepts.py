@@ -295,7 +295,7 @@ def test_the_console_tells_truth_and_answers(stage, consoles):
     assert f"Correct: {photo.options.index(photo.truth) + 1} · {name}" in facts.text
     assert f"The model predicts: {right} ✓" in facts.text
     assert "Confident about that: 4 of 5" in facts.text
-    assert "Correct is: –" in facts.text
+    assert "Correct class: –" in facts.text
     row = next(view for view in console.plan.list.views if view.row.title == "Stage 1")
     assert (row.row.detail, row.progress) == ("Tiny, set 1", "1 / 4")
     assert [block.label for block in console.state.timeline.trials] == ["Photo 1 of 4"]

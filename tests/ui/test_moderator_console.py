@@ -277,10 +277,7 @@ def test_silence_counts_from_when_speech_is_expected(
 
 def test_sound_that_is_over_is_not_said_to_come() -> None:
     assert voice_panel.hearing_of(None, ON, 15.0, expected_s=None).detail == ""
-    assert (
-        "once consent is given"
-        in voice_panel.hearing_of(None, Sound(), 15.0, expected_s=None).detail
-    )
+    assert "after consent" in voice_panel.hearing_of(None, Sound(), 15.0, expected_s=None).detail
 
 
 def test_the_facts_are_marked_when_they_are_wrong(desk: Desk) -> None:

@@ -313,7 +313,7 @@ def test_an_interrupted_session_can_be_resumed_from_the_list(
     assert caught.args == [Path("/data/quickstart/P02")]
     view.sessions_page.set_lines(page.table.lines, {Path("/data/quickstart/P02")})
     assert not page.resume.isEnabled()
-    assert "does not allow it to be resumed" in page.about.text()
+    assert "does not allow sessions to be resumed" in page.about.text()
 
 
 def test_the_banner_asks_about_each_interrupted_session(window: HomeWindow, qtbot: QtBot) -> None:

@@ -191,7 +191,7 @@ def test_what_an_item_declares_says_whether_the_mirror_shows_its_answer(
         desk.runner.send(Answer(item, answer))
     desk.console.refresh()
     text = desk.console.mirror.facts.text
-    assert "who somebody is are not shown" in text
+    assert "identify somebody are hidden" in text
     for line in ("Your address   ✓", "Your town   ✓", "Your mood   good", "It was easy   4"):
         assert line in text
     assert "ada" not in text
@@ -217,7 +217,7 @@ def test_the_mirror_never_shows_who_the_participant_is(
     text = desk.console.mirror.facts.text
     assert [view.grab().toImage() for view in sheet.items] == empty
     assert "Answered: 2 of 4" in text
-    assert "who somebody is are not shown" in text
+    assert "identify somebody are hidden" in text
     assert "Age   ✓" in text
     assert "Geographic Location   –" in text
     for told in ("18", "secret", "described", "Self"):

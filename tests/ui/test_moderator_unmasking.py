@@ -167,7 +167,7 @@ def test_the_field_is_empty_in_the_blank(watch):
     assert watched.told.startswith("Blank\n")
     assert watched.mirror.shown.picture.screen.field.shown is None
     watched.paint()
-    assert "shown" in watched.told.splitlines()[0]
+    assert "visible" in watched.told.splitlines()[0]
     assert watched.mirror.shown.picture.screen.field.shown is not None
 
 
@@ -180,7 +180,7 @@ def test_a_picture_that_does_not_come_is_told(watch):
         watched.refresh()
     assert watched.told.startswith("Not on the screen\n")
     watched.paint()
-    assert "shown" in watched.told.splitlines()[0]
+    assert "visible" in watched.told.splitlines()[0]
 
 
 def test_a_blind_moderator_is_not_told_the_method(watch):

@@ -563,7 +563,7 @@ def test_outside_of_the_video_it_is_said_where_it_is(
 ) -> None:
     window = opened_replay_video(2.0)
     assert window.video is not None
-    assert window.video.view.text == "No video at this time: it goes from 0:05 to 0:45."
+    assert window.video.view.text == "No video at this time. It runs from 0:05 to 0:45."
     window.controller.seek(20 * NS)
     qtbot.waitUntil(lambda: is_together(window), timeout=3000)
     assert window.video.view.text == ""
@@ -703,7 +703,7 @@ def test_a_bundle_shows_its_video_and_an_archive_says_why_not(
     window.deleteLater()
     archived = open_session(export([session], tmp_path / "bundle.zip", zip=True))
     assert archived.videos == ()
-    assert any("unpack the bundle" in notice for notice in archived.notices)
+    assert any("Unpack the bundle" in notice for notice in archived.notices)
     archived.close()
     qtbot.waitUntil(lambda: threading.active_count() <= before, timeout=10_000)
 
@@ -720,7 +720,7 @@ def test_two_videos_are_turned_to(
     first, other = window.video.tabs
     qtbot.waitUntil(lambda: is_together(window), timeout=3000)
     other.click()
-    assert window.video.view.text == "No video at this time: it goes from 0:12 to 0:22."
+    assert window.video.view.text == "No video at this time. It runs from 0:12 to 0:22."
     window.controller.seek(13 * NS)
     qtbot.waitUntil(lambda: window.video.view.shown is not None, timeout=3000)  # type: ignore
     first.click()

@@ -371,7 +371,7 @@ def test_the_chosen_session_is_verified_and_exported(
     )
     assert page.verify.text() == "Verify 1"
     page.verify.click()
-    qtbot.waitUntil(lambda: "as it was written" in page.about.text(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "unchanged" in page.about.text(), timeout=PATIENCE_MS)
     out = tmp_path / "bundle"
     page.zipped.setChecked(True)
     page.export_to(out)

@@ -323,7 +323,7 @@ def test_a_remark_that_cannot_be_kept_stays_in_its_field(
     qtbot.keyClicks(page.remark, "Came late.")
     qtbot.keyClick(page.remark, Qt.Key.Key_Return)
     assert page.remark.text() == "Came late."
-    assert "The remark could not be kept" in home.view.error.title.text()
+    assert "The remark could not be saved" in home.view.error.title.text()
 
 
 def test_a_withdrawal_is_done_and_told_though_the_home_is_closed_at_once(

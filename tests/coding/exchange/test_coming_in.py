@@ -423,7 +423,7 @@ def test_redacted_words_and_sound_are_in_no_file(session: Path, tmp_path: Path) 
     assert made.empty  # `[…]` is no correction
     said = plan(session, edited(file, ("[…]", "and the next one")))
     assert not said.texts
-    assert "something is redacted" in said.lost[0]
+    assert "is partly redacted" in said.lost[0]
 
 
 def test_files_link_no_sound_that_is_redacted(session: Path, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_what_is_waited_for_is_loaded_first(monkeypatch: pytest.MonkeyPatch) -> 
 def test_another_model_of_that_name_is_told() -> None:
     decoders = RecordedDecoders({FORMULA: "0" * 64})
     decoders[FORMULA]
-    assert "another one than in the session" in decoders.problems[FORMULA]
+    assert "has changed since the session" in decoders.problems[FORMULA]
 
 
 def test_a_picture_is_made_once() -> None:
