@@ -293,6 +293,8 @@ class Item(Strict):
     """Whether tables have of its answers the options that were chosen."""
     rates: ClassVar[bool] = False
     """Whether its answers are numbers on a scale, which tell nobody who somebody is."""
+    at_once: ClassVar[bool] = False
+    """Whether one press answers it."""
     always_answered: ClassVar[bool] = False
     """Whether it stands somewhere before anybody touches it: where is kept, and is no answer."""
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from labapp.base.clock import NS
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Back, Begin, Command, Next, SkipStage
-from labapp.record.events.lifecycle import PageTurned, PartEnded
+from labapp.record.events.lifecycle import PageTurned, PartEnded, PartStarted
 from labapp.record.events.registry import Pauses
 from labapp.record.events.trials import (
     CheckAnswered,
@@ -68,7 +68,8 @@ class QuestionnaireState:
     """page counts from 0, pages of which nothing is asked too; earlier: answers in questionnaires
     before this one; skipped: items about stages that were skipped; whole: all is shown, whatever is
     asked, for a preview; judged: by item the comprehension checks that were answered; pauses: of
-    the session; sounds: by item what became of its sound."""
+    the session; sounds: by item what became of its sound; since_ns: working time at which the page
+    came up."""
 
     answers: Mapping[str, Any] = field(default_factory=dict)
     page: int = 0
@@ -79,6 +80,7 @@ class QuestionnaireState:
     judged: Mapping[str, Judged] = field(default_factory=dict)
     pauses: Pauses = field(default_factory=Pauses)
     sounds: Mapping[str, SoundState] = field(default_factory=dict)
+    since_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,12 +224,15 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
                 asked = self.instrument.item(item)
                 if self.is_settled(state, asked) or self.awaits_sound(state, asked):
                     return ()
-                return (UnstampedEvent(ResponseChanged(self.instrument.id, item, checked), stage),)
+                changed = UnstampedEvent(ResponseChanged(self.instrument.id, item, checked), stage)
+                return (changed, *self._advance(state, item, checked, now_ns))
             case PlaySound():
                 return self._play(state, command, now_ns)
             case Next():
                 behind = [page for page in self.pages_asked(state) if page > state.page]
                 if self.missing(state, state.page if behind else None):
+                    return ()
+                if self.wait_s(state, now_ns) > 0:
                     return ()
                 stopped = self._stop_sounds(state, now_ns)
                 judged, again = self._judge(state)
@@ -248,6 +253,23 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
             case SkipStage():
                 return (UnstampedEvent(PartEnded(self.index, "skipped"), stage),)
         return ()
+
+    def wait_s(self, state: QuestionnaireState, now_ns: int) -> float:
+        """For how many seconds the page must still stay."""
+        shown_ns = state.pauses.working_ns(now_ns) - state.since_ns
+        return max(self.instrument.minimum_s - shown_ns / NS, 0.0)
+
+    def _advance(
+        self, state: QuestionnaireState, item: str, value: Any, now_ns: int
+    ) -> Sequence[UnstampedEvent]:
+        """What follows an answer after which the page is left by itself."""
+        after = replace(state, answers={**state.answers, item: value})
+        ids = self.asked(after).ids
+        page = [each for each in self.instrument.pages[state.page] if each.id in ids]
+        answered = all(each.answered(after.answers.get(each.id)) for each in page)
+        if not self.instrument.advance or not answered:
+            return ()
+        return self.decide(after, Next(), now_ns)
 
     def _play(
         self, state: QuestionnaireState, asked: PlaySound, now_ns: int
@@ -353,7 +375,11 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
                 judged = Judged(payload.attempt, payload.passed, value)
                 return replace(state, judged={**state.judged, payload.item: judged})
             case PageTurned():
-                return replace(state, page=payload.page)
+                return replace(
+                    state, page=payload.page, since_ns=state.pauses.working_ns(event.t_ns)
+                )
+            case PartStarted():
+                return replace(state, since_ns=state.pauses.working_ns(event.t_ns))
             case PartEnded():
                 return replace(state, outcome=payload.outcome)
         return state

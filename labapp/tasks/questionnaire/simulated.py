@@ -95,7 +95,8 @@ class Respondent(Actor[QuestionnairePart]):
                 value = item.answer_of(as_tuple(item.right))  # the feedback was read
             participant.send(Answer(item.id, value), participant.pace.think_s)
             return
-        participant.send(Next(), participant.pace.think_s)
+        left_s = task.wait_s(state, runner.clock.now_ns())
+        participant.send(Next(), max(participant.pace.think_s, left_s))
 
     def _leaning(self, item: str) -> float | None:
         """What the stages that the questionnaire asks about lead this participant to answer."""

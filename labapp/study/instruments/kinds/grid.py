@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -52,6 +52,8 @@ class Grid(Compound):
     points : how many points both scales have.
     corners : words at the corners: top left, top right, bottom left, bottom right.
     """
+
+    at_once: ClassVar[bool] = True
 
     kind: Literal["grid"]
     text: SomeWords

@@ -37,13 +37,15 @@ from labapp.ui import theme
 from labapp.ui.participant.screen import InView, PageStack, Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.choice import AnchorRow
+from labapp.ui.timers import make_repeating_timer
+from labapp.ui.widgets.choice import AnchorRow, Choice
 from labapp.ui.widgets.controls import PlainLabel, hairline
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.markdown import LINE_CHARACTERS, MarkdownView, text_width
 from labapp.ui.widgets.painting import metrics, restyle
 from labapp.ui.widgets.sound_bar import MakePlayer, SoundBar, Sounding
 
+COUNT_MS = 100
 PALE = 0.5
 MISSING_CHARACTERS = 40
 MOST_NAMED, NAMED_CHARACTERS = 3, 84
@@ -79,9 +81,24 @@ class QuestionnaireScreen(Screen):
             self.pages.append(page)
             self.stack.addWidget(page)
         self.items = [view for page in self.pages for view in page.views]
+        if self._instrument.advance:
+            # An arrow key that answered would lead to the next page.
+            for choice in (each for view in self.items for each in view.findChildren(Choice)):
+                choice.looked_over = True
         self._show_asked()
         self.stack.setCurrentIndex(self._page)
         self.column().addWidget(self.stack)
+        if self._instrument.minimum_s and not session.read_only:
+            make_repeating_timer(self, self._count_down, COUNT_MS).start()
+
+    def _count_down(self) -> None:
+        """Say how long the page stays, and let the participant go on once it may."""
+        left_s = ceil(self._task.wait_s(self.state, self.session.clock.now_ns()))
+        if left_s != self._left_s:
+            self._left_s = left_s
+            self.altered.emit()
+
+    _left_s = 0
 
     def _make_sound_bar(self, item: Item) -> SoundBar | None:
         """What plays the sound of an item; on a screen that is only read it shows where it is."""
@@ -197,14 +214,16 @@ class QuestionnaireScreen(Screen):
         while len(named) > 1 and len(", ".join(named)) > NAMED_CHARACTERS:
             named.pop()
         names, more = ", ".join(named), len(missing) - len(named)
-        note = words("answer_missing", items=names) if missing else ""
+        wait_s = self._task.wait_s(self.state, self.session.clock.now_ns())
+        note = words("page_wait", s=ceil(wait_s)) if wait_s > 0 else ""
+        note = words("answer_missing", items=names) if missing else note
         if more:
             note = words("answers_missing", items=names, more=more)
         first = next(iter(self._task.pages_asked(self.state)), 0)
         return Foot(
             left=words("back") if self.state.page > first else "",
             right=words("continue"),
-            ready=not missing,
+            ready=not missing and wait_s <= 0,
             note=note,
             warn=bool(missing) and self.reminded,
         )
