@@ -24,7 +24,7 @@ from labapp.base.errors import AudioError
 from labapp.record.audio.player import DEFAULT, OpenOutput, ProcessOutput, likeness, open_output
 from labapp.session.remote import wire
 
-LATE_S = 0.165
+LATE_S = 0.172
 """A piece of sound is left out where its end would be played so much later than it came at best."""
 START_S = 0.02
 """So much waits until the loudspeaker plays: what is spoken meanwhile is over then."""
@@ -32,6 +32,8 @@ SHARE = 0.98
 """Of what came lately, so much is not to come too late for its turn."""
 MARGIN_S = 0.015
 """So much more waits: a loudspeaker takes sound in pieces."""
+SPARE_S = 0.025
+"""The delay that is wanted is this much shorter than the longest."""
 BEHIND_S = 0.01
 """Speech is shortened where it is later than wanted by more than this."""
 PERIOD_S = (0.0025, 0.0125)
@@ -122,7 +124,7 @@ class VoicePlayer:
         piece_s = len(samples) / rate
         # How much later its end is played than that of a piece that came quickest could be.
         late_s = (trip_ns - quickest_ns) / NS + waiting_s + piece_s
-        wanted_s = MARGIN_S + min((slow_ns - quickest_ns) / NS + piece_s, LATE_S - 2 * MARGIN_S)
+        wanted_s = min((slow_ns - quickest_ns) / NS + piece_s + MARGIN_S, LATE_S - SPARE_S)
         before, self._shortened_last = self._shortened_last, False
         if not self._taken:  # the loudspeaker is being opened
             return samples[: 0 if waiting_s >= START_S else None]
