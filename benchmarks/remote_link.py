@@ -1,20 +1,23 @@
 """How a session is followed from other computers over a network that delays and loses packets.
 
     python -m benchmarks.remote_link [--seconds 90] [--delay-ms 50] [--loss 0.02] [--slider 600]
-        [--turns 3] [--congestion cubic] [--json FILE]
+        [--turns 3] [--recording 20] [--display 41] [--congestion cubic] [--json FILE]
 
 Two network namespaces stand for two computers. Two TUN devices join them; a relay reads packets
 from each, holds them for the delay and leaves some out, in both directions. It needs root and
 /dev/net/tun: without them the result says why nothing was measured.
 
-In the one namespace a session of the quick start is taken by a simulated participant, with a voice
-in packets of 20 ms; a moderator and two observers follow it from the other. Both have one clock,
-so that every time is compared with the truth.
+In the one namespace a session of the quick start is taken by a simulated participant, with the real
+recorder on a private PulseAudio; a moderator and two observers follow it from the other. Both have
+one clock, so that every time is compared with the truth.
 
 * screen: from an event's time to its being folded at the other computer;
-* voice: from the last frame of a packet to its sound in the hands of the other computer's program,
-  and to its being heard: a loudspeaker of a private PulseAudio, as `voice.VoicePlayer` plays it;
+* voice: from the last frame of a packet to its sound in the hands of the other computer's program.
+  From mouth to ear: both loudspeakers are recorded, and each 40 ms of speech is looked for in what
+  the moderator heard. How much sound `voice.VoicePlayer` left out, after the first seconds: what
+  came too late, pauses, what speech was shortened by; and silence in place of late sound;
 * clock: the error that the other computer states, and the true one;
+* recording: clicks in the recording, what was lost and its clock, alone and followed, in turns;
 * slider, stimulus: benchmarks/slider_path.py and benchmarks/stimulus_timing.py in the session's
   program, alone and while a moderator and two observers follow it, in turns.
 """
@@ -400,6 +403,8 @@ class Tape:
         return begin_ns, np.frombuffer(b"".join(self._parts), "<i2").astype(np.float32)
 
 
+CLICKS_S = 0.5
+"""Between two clicks."""
 WINDOW_S, LATEST_S = 0.04, 0.8
 ALIKE = 0.75
 
@@ -568,6 +573,72 @@ def measure_link(seconds: float, folder: Path) -> dict[str, Any]:
     }
 
 
+def measure_recording(seconds: float, turns: int, folder: Path) -> dict[str, Any]:
+    """The recording itself: clicks in it, what was lost, and its clock, in turns."""
+    turns_of: dict[str, list[dict[str, Any]]] = {"alone": [], "followed by three": []}
+    for turn in range(turns):
+        for name, recorded in turns_of.items():
+            where = folder / f"{turn}-{len(name)}"
+            where.mkdir()
+            recorded.append(record_clicks(seconds, where, joined=name != "alone"))
+    result: dict[str, Any] = {"turns": turns, "seconds of a turn": seconds}
+    for name, recorded in turns_of.items():
+        result[name] = {
+            "clicks": sum(each["clicks"] for each in recorded),
+            "clicks heard": sum(len(each["distances"]) for each in recorded),
+            "gaps": sum(each["gaps"] for each in recorded),
+            "seconds lost": round(sum(each["lost_s"] for each in recorded), 3),
+            "distance": percentiles([abs(d) for each in recorded for d in each["distances"]]),
+            "residual of the clock": percentiles([each["residual_ms"] for each in recorded]),
+            "share of a core of the recorder": percentiles([each["cpu"] for each in recorded]),
+        }
+    ratios = [
+        np.median(np.abs(there["distances"])) / np.median(np.abs(here["distances"]))
+        for here, there in zip(turns_of["alone"], turns_of["followed by three"], strict=True)
+    ]
+    return result | {"ratio": round(float(np.median(ratios)), 2)}
+
+
+def record_clicks(seconds: float, folder: Path, *, joined: bool) -> dict[str, Any]:
+    """One recording of clicks in a session, alone or while three people hear it."""
+    from benchmarks import sound_clicks
+    from labapp.record.audio.devices import choose
+    from labapp.record.events.voice import AudioGap
+    from labapp.record.journal.opening import open_record
+    from labapp.record.journal.read import payloads
+
+    with session_taken(folder, joined=joined, plays=False) as taken:
+        recorder = taken.session.runner.recorder
+        assert recorder is not None
+        assert recorder._stream is not None
+        pid = recorder._stream.pid
+        player = sound_clicks.Player(choose(), CLICKS_S)
+        began, before_s = time.monotonic(), cpu_of(pid)
+        player.start()
+        taken.run(lambda: time.monotonic() - began > seconds)
+        player.mute()
+        taken.run(lambda: time.monotonic() - began > seconds + 1)
+        cpu = (cpu_of(pid) - before_s) / (time.monotonic() - began)
+        played = player.click_ns() - taken.origin_ns
+        player.close()
+        path = recorder.path
+    if taken.followers is not None:
+        results = taken.followers.end()
+        assert all(each["voice"] for each in results), "nobody heard it"
+    events = [payload for _, payload in payloads(open_record(taken.session.folder.path).rows)]
+    fit = sound_clicks.fit_clicks(events, RATE)
+    heard = np.array([fit.frame_to_ns(int(at)) for at in sound_clicks.onsets(path, RATE)])
+    gaps = [event for event in events if isinstance(event, AudioGap)]
+    return {
+        "clicks": len(played),
+        "distances": list(sound_clicks.match_clicks(played, heard, CLICKS_S)),
+        "gaps": len(gaps),
+        "lost_s": sum(gap.frames for gap in gaps) / RATE,
+        "residual_ms": fit.residual_ms,
+        "cpu": cpu,
+    }
+
+
 def cpu_of(pid: int) -> float:
     """Processor time of a process in s."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -596,6 +667,13 @@ def wait(holds: Callable[[], bool]) -> None:
         assert time.monotonic() < deadline
         QApplication.processEvents()
         time.sleep(0.002)
+
+
+def is_real() -> bool:
+    """Whether events come from an X server."""
+    from PySide6.QtWidgets import QApplication
+
+    return QApplication.platformName() == "xcb"
 
 
 def compare(alone: list[list[float]], shared: list[list[float]]) -> dict[str, Any]:
@@ -653,7 +731,8 @@ def measure_slider(n: int, turns: int, folder: Path) -> dict[str, Any]:
     def measure(window: ParticipantWindow) -> list[float]:
         # The disk may take a moment until the question is there.
         wait(lambda: isinstance(window.screen_shown, ReconstructionScreen))
-        return list(slider_path.measure(window, n))
+        mouse = slider_path.XtestMouse() if is_real() else slider_path.PostedMouse()
+        return list(slider_path.measure(window, n, mouse))
 
     for _ in range(turns):
         with slider_path.participant(model, dials) as (session, window), spoken(session):
@@ -708,7 +787,11 @@ def main() -> int:
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--congestion", default="cubic", help="as most systems have it")
     parser.add_argument("--json", type=Path, metavar="FILE")
-    for what in ("--follow", "--link", "--slide", "--mask"):
+    parser.add_argument("--recording", type=float, default=20.0, help="s of a turn; 0: none")
+    parser.add_argument(
+        "--display", type=int, help="slider and stimuli by an X server of this number, with XTEST"
+    )
+    for what in ("--follow", "--link", "--record", "--slide", "--mask"):
         parser.add_argument(what, nargs="+", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.follow:
@@ -719,6 +802,10 @@ def main() -> int:
     if asked.link:
         seconds, folder = asked.link
         print(json.dumps(measure_link(float(seconds), Path(folder))))
+        return 0
+    if asked.record:
+        seconds, turns, folder = asked.record
+        print(json.dumps(measure_recording(float(seconds), int(turns), Path(folder))))
         return 0
     if asked.slide:
         n, turns, folder = asked.slide
@@ -734,6 +821,15 @@ def main() -> int:
     }  # fmt: skip
     if problem := why_not():
         result["not measured"] = problem
+    elif asked.display:
+        from scripts.two_hands import on_monitors
+
+        def measure(environment: dict[str, str]) -> int:
+            os.environ.update(environment)
+            measure_all(asked, result)
+            return 0
+
+        on_monitors(f":{asked.display}", measure, monitors=1)
     else:
         measure_all(asked, result)
     result["load"] = round(os.getloadavg()[0], 1)
@@ -768,6 +864,7 @@ def measure_all(asked: argparse.Namespace, result: dict[str, Any]) -> None:
                 env=sound.env,
             )
         for what, name, n in (
+            ("--record", "recording", asked.recording),
             ("--slide", "slider", asked.slider),
             ("--mask", "stimulus", asked.stimuli),
         ):
