@@ -513,11 +513,13 @@ def session_taken(folder: Path, *, joined: bool, plays: bool) -> Iterator[Taken]
     driver = Driver(session.runner, session.give_consent, ORACLE, 1, "P01", pace, paints=True)
     driver.start()
     scheduler.run(lambda: session.recording)
-    yield Taken(session, scheduler.run, origin_ns, host, followers)
-    driver.stop()
-    if host is not None:
-        host.close()
-    session.close("benchmark over")
+    try:
+        yield Taken(session, scheduler.run, origin_ns, host, followers)
+    finally:
+        driver.stop()
+        if host is not None:
+            host.close()
+        session.close("benchmark over")
 
 
 def measure_link(seconds: float, folder: Path) -> dict[str, Any]:
@@ -693,8 +695,10 @@ def spoken(session: OpenSession) -> Iterator[None]:
     """While somebody speaks, whom nobody hears: what it takes to make a voice is no cost of a
     link."""
     voice = Voice(session)
-    yield
-    voice.stop()
+    try:
+        yield
+    finally:
+        voice.stop()
 
 
 @contextmanager
@@ -709,10 +713,12 @@ def followed(session: OpenSession, folder: Path) -> Iterator[None]:
     followers = Followers(host, origin_ns, folder, plays=False)
     wait(lambda: followers.linked)
     voice = Voice(session)
-    yield
-    voice.stop()
-    host.close()
-    results = followers.end()
+    try:
+        yield
+    finally:
+        voice.stop()
+        host.close()
+        results = followers.end()
     assert [each["over"] for each in results] == ["closed"] * len(PEOPLE), results
     assert all(each["screen"] for each in results), "nothing was followed"
 

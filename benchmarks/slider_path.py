@@ -216,10 +216,15 @@ class PostedMouse:
         """Let go of the dial before and take the handle of this one."""
         from PySide6.QtCore import QEvent
 
-        if self._dial is not None:
-            self._post(QEvent.Type.MouseButtonRelease, 0, down=False)
+        self.release()
         self._dial = dial
         self._post(QEvent.Type.MouseButtonPress, dial.handle_x(dial.shown), down=True)
+
+    def release(self) -> None:
+        from PySide6.QtCore import QEvent
+
+        if self._dial is not None:
+            self._post(QEvent.Type.MouseButtonRelease, 0, down=False)
 
     def move(self, x: float) -> None:
         from PySide6.QtCore import QEvent
@@ -255,11 +260,14 @@ class XtestMouse:
 
     def press(self, dial: DialSlider) -> None:
         """Let go of the dial before and take the handle of this one."""
-        if self._dial is not None:
-            self._server.hold(down=False)
+        self.release()
         self._dial = dial
         self.move(dial.handle_x(dial.shown))
         self._server.hold(down=True)
+
+    def release(self) -> None:
+        if self._dial is not None:
+            self._server.hold(down=False)
 
     def move(self, x: float) -> None:
         from PySide6.QtCore import QPoint
@@ -319,6 +327,8 @@ def measure(
                 raise RuntimeError("the picture was not painted: is the dial locked?")
         times.append((done[0] - began) / 1e6)
         settle()
+    mouse.release()
+    settle()
     return np.array(times[WARM_UP:])
 
 

@@ -5,6 +5,7 @@ home's checklist, the list of keys, the splash. For screenshots.py."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -47,7 +48,7 @@ def before_and_after() -> Iterator[Shot]:
     rows = further_rows(Computer(31, plugged=False, held=frozenset(), restart=True), 3, "asked")
     view.set_checklist(rows)
     view.ready.show_loudspeaker("asked")
-    view.ready.show_backup(chooses=False, able=True)
+    view.ready.show_backup(chooses=True, able=True)
     yield "r30-home", on_screen(window)
     QApplication.processEvents()  # so that it is known how high the list is
     view.ready.area.verticalScrollBar().setValue(10_000)
@@ -70,7 +71,7 @@ def both_ends(folder: Path) -> Iterator[Shot]:
     window.host.setText(WHERE)
     window.ask_again(tr("join.refused.wrong_server", where=WHERE))
     yield "r02-join-refused", window
-    window.roles["observer"].setChecked(True)
+    window.roles["observer"].click()
     window.set_busy(True)
     window.say(tr("join.fetching"))
     yield "r03-join-fetching", window
@@ -101,15 +102,16 @@ def both_ends(folder: Path) -> Iterator[Shot]:
         console.header.share.hide()
         console.add_others(link)
         desk.talk(5)
-        link.show_link("linked", 0, 0.4, (ANNA, CARL, BEN), me=1)
+        anna, carl, ben = (replace(each, error_ms=None) for each in (ANNA, CARL, BEN))
+        link.show_link("linked", 0, 0.4, (anna, carl, ben), me=1)
         yield "r20-moderating", desk.settled()
         console.keys.toggle()
         yield "r24-keys", desk.settled()
         console.keys.toggle()
-        link.show_link("broken", 2, 0.4, (ANNA, BEN), me=1)
+        link.show_link("broken", 2, 0.4, (anna, ben), me=1)
         yield "r21-broken", desk.settled()
         console.set_controls(False)
-        link.show_link("linked", 0, 12.0, (ANNA, BEN), me=3)
+        link.show_link("linked", 0, 12.0, (anna, ben), me=3)
         yield "r22-observing", desk.settled()
-        link.show_link("over", 0, 12.0, (ANNA,), me=3, problem=tr("join.over.closed"))
+        link.show_link("over", 0, 12.0, (anna,), me=3, problem=tr("join.over.closed"))
         yield "r23-over", desk.settled()
