@@ -3,7 +3,10 @@ introduction, examples, practice, pictures with answers foretold, a pause, kill 
 session, the grid, questionnaires and the end.
 
     python scripts/concept_hands.py [--study concept-repair-birds] [--display :112]
-        [--pictures DIR] [--out FOLDER] [--language de]
+        [--pictures DIR] [--out FOLDER] [--language de] [--changes 6]
+
+--changes is for a study whose changes are drawn beforehand, concept-forecast: so many of each
+stage, from the first list; 0 leaves all of them.
 
 Starts Xvfb with two monitors and a window manager (openbox). The session is a shipped study with
 fewer pictures and without sound, in a process of its own that is killed while a change is foretold
@@ -11,9 +14,12 @@ and started again; another process presses keys and buttons by XTEST, odd pictur
 ones by keyboard. It ends with 1 unless
 
 * the journal has what the hands did: of every picture the same settings in the same order and the
-  same end, with the device by which it was done;
+  same end, with the device by which it was done, and of every change the answer that was forecast;
 * the session was completed once, and `labapp sessions verify` says that it is whole;
-* in no window anything of a timed picture had to be scrolled to.
+* in no window anything of a timed picture had to be scrolled to;
+* the replay draws what the participant's window showed, to the pixel, at each moment that was
+  looked at, but for what was under the pointer, the bar of the time that is left, which is drawn
+  some times a second, the line that says who has the keyboard, and a consent form.
 
 --pictures keeps what both monitors show at each step. --out keeps the session; else it is deleted.
 Needs Xvfb, openbox and xrandr (Debian: xvfb openbox x11-xserver-utils).
@@ -53,8 +59,16 @@ LOOK_MS, WAIT_S, SETTLES_S = 40, 2.5, 0.4
 """How often is looked, how long for what comes of a press, and until both windows show it."""
 MOST_IN_VAIN = 4
 NAME = "robin hands"
+GIVEN = "plan"
+"""The device of a change that the study gave."""
 KEYS = {0: "Left", 2: "Right"}
 DONE = "hands.jsonl"
+MOMENTS = "moments"
+SHORT = 6
+"""Drawn changes of a stage, unless it is said."""
+COMPARE = "--compare"
+RING = 6
+"""Pixels round a widget that are not compared, either."""
 ONCE = {
     "session.completed": 1, "session.paused": 1, "session.resumed": 2,
     "note.added": 1, "flag.added": 1,
@@ -67,21 +81,46 @@ COUNTED = (
 ITEMS = {"repair": 2, "control": 1, "natural": 1}
 
 
-def study(folder: Path, name: str, language: str) -> Path:
+def shorten_changes(folder: Path, rows: dict[str, Any], name: str, most: int) -> None:
+    """Write the first participant's list with so many changes of each stage, and leave the study
+    its cell alone. Of a test, which has its three types one after the other, some of each."""
+    from labapp.base.resources import assets
+
+    (draw,) = (item for item in rows["assignment"].values() if "cells" in item)
+    first = next(iter(draw["cells"]))
+    draw["cells"] = {first: draw["cells"][first]}
+    file = f"changes/{name}/{draw['cells'][first]['list']}.csv"
+    head, *lines = (assets() / file).read_text("utf-8").splitlines()
+    short = [head]
+    for line in lines:
+        stimuli, phase, changes = line.split(",")
+        every = changes.split()
+        kept = every[:: max(1, len(every) // most)][:most] if most else every
+        short.append(f"{stimuli},{phase},{' '.join(kept)}")
+    path = folder / file
+    path.parent.mkdir(parents=True)
+    path.write_text("\n".join(short) + "\n", "utf-8")
+
+
+def study(folder: Path, name: str, language: str, changes: int = SHORT) -> Path:
     """The shipped study with a few pictures and without sound, beside what it names."""
     import yaml
 
     from labapp.base.resources import assets
 
     rows = yaml.safe_load((assets() / "studies" / f"{name}.yaml").read_text("utf-8"))
+    beside = put_beside(folder)
+    if any("changes" in item.get("stages", {}) for item in rows["flow"]):
+        shorten_changes(beside, rows, name, changes)
     rows |= {"id": "concept-hands", "recording": {"audio": "off"}, "language": language}
     rows.pop("related", None)
     for item in rows["flow"]:
         if stages := item.get("stages"):
-            stages["items"] = dict(ITEMS)
+            if "changes" not in stages:
+                stages["items"] = dict(ITEMS)
             if practice := stages.get("practice"):
                 practice["items"] = 2
-    path = put_beside(folder) / "concept-hands.yaml"
+    path = beside / "concept-hands.yaml"
     path.write_text(yaml.safe_dump(rows, sort_keys=False, allow_unicode=True), "utf-8")
     return path
 
@@ -200,14 +239,15 @@ class Player:
             return
         item = part.items[trial.number - 1]
         left = [place for place in item.wrong() or (0,) if not trial.states[place]]
-        gives_up = trial.number % UNDONE_EVERY == 0
+        given = part.instruction == "foresight"
+        gives_up = trial.number % UNDONE_EVERY == 0 and not given
         if gives_up and len(trial.history) == 1 and self.times(where, "undo") == 0:
             self.note(where=where, undo=device)
             self.do(key("BackSpace") if device == "keyboard" else middle(screen.undo))
         elif gives_up and self.times(where, "undo"):
             self.note(where=where, end="gave_up")
             self.do(middle(self.window.bottom.left))
-        elif left:
+        elif left and not given:
             self.set(screen, left[0], 2 if item.concepts[left[0]] else 1, device, where)
         elif device == "mouse":
             self.note(where=where, end="done")
@@ -236,10 +276,13 @@ class Player:
             print(f"killed at {where}, {trial.pending} foretold as {trial.picked!r}", flush=True)
             self.hands.close()
             os.kill(os.getpid(), signal.SIGKILL)
-        elif device == "mouse":
-            self.do(middle(screen.sure[where[1] % 2]))
+        elif device == "mouse" or screen.sure[0].hasFocus():
+            self.note(where=where, foretold=trial.picked, device=device)
+            if screen.part.withheld:
+                self.note(where=where, end="done")
+            self.do(middle(screen.sure[where[1] % 2]) if device == "mouse" else key("Return"))
         else:
-            self.do(key("Return") if screen.sure[0].hasFocus() else key("Tab"))
+            self.do(key("Tab"))
 
     def grid(self) -> None:
         screen: Any = self.window.screen_shown
@@ -255,11 +298,9 @@ class Player:
             self.do(middle(self.window.bottom.right))
 
     def answer(self) -> None:
-        from labapp.tasks.questionnaire.screen.questionnaire import (
-            RatingView,
-            SliderView,
-            WrittenView,
-        )
+        from labapp.tasks.questionnaire.screen.kinds.rating import RatingView
+        from labapp.tasks.questionnaire.screen.kinds.slider import SliderView
+        from labapp.tasks.questionnaire.screen.kinds.written import WrittenView
 
         screen: Any = self.window.screen_shown
         page = screen.pages[screen.state.page]
@@ -303,9 +344,12 @@ class Player:
 
     def keep(self, name: str) -> None:
         """A picture of both monitors, once."""
-        if self.arguments.pictures is None or name in self.photographed:
+        if name in self.photographed:
             return
         self.photographed.add(name)
+        self.keep_moment()
+        if self.arguments.pictures is None:
+            return
         self.arguments.pictures.mkdir(parents=True, exist_ok=True)
         windows = {"participant": self.window, "moderator": self.shown.console}
         for who, window in windows.items():
@@ -313,6 +357,32 @@ class Player:
             if self.arguments.resume:
                 path = path.with_stem(f"resumed-{path.stem}")
             window.screen().grabWindow(0).save(str(path))
+
+    def keep_moment(self) -> None:
+        """The participant's window without its focus ring, with its time, and what is not compared.
+        What is filled in on a consent form is in no journal."""
+        from PySide6.QtCore import Qt
+        from PySide6.QtGui import QCursor
+        from PySide6.QtWidgets import QApplication
+
+        if self.runner.part is not None and self.runner.part.part == "consent":
+            return
+        folder = self.arguments.folder / MOMENTS
+        folder.mkdir(exist_ok=True)
+        focus = self.window.focusWidget()
+        if focus is not None:
+            focus.clearFocus()
+        t_ns = self.runner.clock.now_ns()
+        self.window.grab().save(str(folder / f"{t_ns}.png"))
+        if focus is not None:
+            focus.setFocus(Qt.FocusReason.OtherFocusReason)
+        masked = []
+        time_left = getattr(self.window.screen_shown, "time", None)
+        for widget in {time_left, self.window.top.keyboard, QApplication.widgetAt(QCursor.pos())}:
+            if widget is not None and self.window.isAncestorOf(widget):
+                corner = widget.mapTo(self.window, widget.rect().topLeft())
+                masked.append([corner.x(), corner.y(), widget.width(), widget.height()])
+        (folder / f"{t_ns}.json").write_text(json.dumps(masked), "utf-8")
 
     def close(self) -> None:
         self.timer.stop()
@@ -342,7 +412,10 @@ def inside(arguments: argparse.Namespace) -> int:
         opened = open_again(session_of(arguments.folder), options)
     else:
         opened = open_new(
-            str(study(arguments.folder, arguments.study, arguments.language)), "P01", "1", options
+            str(study(arguments.folder, arguments.study, arguments.language, arguments.changes)),
+            "P01",
+            "1",
+            options,
         )
     shown = SessionController(opened, options)
     shown.closed.connect(app.exit)
@@ -367,22 +440,31 @@ def judge(events: Sequence[Event], done: Sequence[dict[str, Any]]) -> Iterator[s
         if kinds[kind] != wanted:
             yield f"{kinds[kind]} {kind}, not {wanted}"
     changes: dict[tuple[str, int], list[Any]] = {}
+    foretold: dict[tuple[str, int], list[Any]] = {}
     ends: dict[tuple[str, int], str] = {}
     for event in events:
         where, payload = (event.part_id or "", event.trial or 0), event.payload
-        if event.kind == "concept.set":
+        if event.kind == "answer.foretold":
+            foretold.setdefault(where, []).append((payload["answer"], payload["device"]))
+        elif event.kind == "concept.set" and payload["device"] != GIVEN:
             change = [payload["concept"], payload["to"]], payload["device"]
             changes.setdefault(where, []).append(change)
         elif event.kind == "repair.ended":
             ends[where] = payload["how"]
     wanted_ends: dict[tuple[str, int], str] = {}
     wanted_changes: dict[tuple[str, int], list[Any]] = {}
+    wanted_foretold: dict[tuple[str, int], list[Any]] = {}
     for row in done:
         part, trial = row["where"]
         if "set" in row:
             wanted_changes.setdefault((part, trial), []).append((row["set"], row["device"]))
+        elif "foretold" in row:
+            forecast = row["foretold"], row["device"]
+            wanted_foretold.setdefault((part, trial), []).append(forecast)
         elif "end" in row:
             wanted_ends[part, trial] = row["end"]
+    if foretold != wanted_foretold:
+        yield f"answers forecast were {foretold}, not {wanted_foretold}"
     for where in sorted({*wanted_changes, *changes}):
         # What was chosen and lost with the process is chosen again.
         wanted_here = [change for change, _ in groupby(wanted_changes.get(where, []))]
@@ -390,9 +472,66 @@ def judge(events: Sequence[Event], done: Sequence[dict[str, Any]]) -> Iterator[s
             yield f"{where}: {changes.get(where)} was set, not {wanted_here}"
     if ends != wanted_ends:
         yield f"pictures ended {ends}, not {wanted_ends}"
-    devices = {device for each in changes.values() for _, device in each}
-    if devices != {"mouse", "keyboard"}:
-        yield f"concepts were set by {sorted(devices)} alone"
+    for what, done_here in (("concepts were set", changes), ("answers were forecast", foretold)):
+        devices = {device for each in done_here.values() for _, device in each}
+        if done_here and devices != {"mouse", "keyboard"}:
+            yield f"{what} by {sorted(devices)} alone"
+
+
+def compare(folder: Path) -> int:
+    """Draw each moment that was kept from the journal; returns 1 where a pixel differs."""
+    import numpy as np
+    from PySide6.QtGui import QImage
+    from PySide6.QtWidgets import QApplication
+
+    from labapp.record.journal.opening import open_record
+    from labapp.session.replay.history import History
+    from labapp.ui.qtapp import make_app
+    from labapp.ui.replay.picture import PastWindow
+
+    def pixels(image: QImage) -> Any:
+        image = image.convertToFormat(QImage.Format.Format_RGB32)
+        whole = np.frombuffer(image.constBits(), np.uint8)
+        return whole.reshape(image.height(), image.width(), 4)[..., :3].copy()
+
+    app = make_app()
+    seen = sorted((folder / MOMENTS).glob("*.png"))
+    wrong = masked = 0
+    with History(open_record(session_of(folder))) as history:
+        past = PastWindow(history)
+        for path in seen:
+            live = pixels(QImage(str(path)))
+            past.show_time(int(path.stem))
+            QApplication.processEvents()
+            drawn = pixels(past.draw(past.picture.window.size(), 1.0).toImage())
+            if drawn.shape != live.shape:
+                print(f"WRONG: {path.name}: drawn {drawn.shape}, and it was {live.shape}")
+                wrong += 1
+                continue
+            differs = np.any(drawn != live, axis=2)
+            before = int(differs.sum())
+            for x, y, width, height in json.loads(path.with_suffix(".json").read_text("utf-8")):
+                differs[
+                    max(0, y - RING) : y + height + RING, max(0, x - RING) : x + width + RING
+                ] = 0
+            masked += before > 0 and not differs.any()
+            if differs.any():
+                wrong += 1
+                rows, columns = np.nonzero(differs)
+                print(
+                    f"WRONG: {path.name}: {differs.sum()} pixels differ, rows {rows.min()} to "
+                    f"{rows.max()}, columns {columns.min()} to {columns.max()}"
+                )
+        past.close()
+        for problem in history.problems:
+            print(f"WRONG: {problem}")
+        wrong += len(history.problems)
+    print(
+        f"{len(seen)} moments drawn again from the journal; {masked} differ below the pointer "
+        f"or in the time that is left alone, {wrong} elsewhere"
+    )
+    app.processEvents()
+    return int(bool(wrong or not seen))
 
 
 def events_of(folder: Path) -> list[Event]:
@@ -424,7 +563,8 @@ def play_and_judge(arguments: argparse.Namespace, environment: dict[str, str]) -
         str(session_of(arguments.folder)),
     ]
     whole = subprocess.run(verify, env=environment).returncode
-    return int(bool(status or wrong or whole))
+    compared = subprocess.run([*command, COMPARE], env=environment).returncode
+    return int(bool(status or wrong or whole or compared))
 
 
 def main() -> int:
@@ -437,7 +577,13 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--resume", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument(INSIDE, action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--changes", type=int, default=SHORT, metavar="N", help="of each drawn stage; 0: all"
+    )
+    parser.add_argument(COMPARE, action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.compare:
+        return compare(arguments.folder)
     if arguments.inside:
         return inside(arguments)
     with tempfile.TemporaryDirectory() as temporary:

@@ -79,6 +79,7 @@ NAMED = {
     "models/concepts/learners.py": "the name of a loss",
     "models/representations/distance.py": "distances by their names, which are those of data sets",
     "models/representations/tfjs.py": "the three data sets of the published files",
+    "session/private.py": "a drawn signature, and no item of a questionnaire",
     "study/instruments/kinds/rating.py": "circles in which a scale is drawn, and no data set",
     "study/plan.py": "an older plan tells whom a questionnaire asks about by its name",
     "models/representations/recipe.py": "what the published studies fix for each data set",

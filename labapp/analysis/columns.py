@@ -131,6 +131,8 @@ ANSWERS = (
         "empty of other items",
     ),
     whole("check_attempts", "how often the answer to a comprehension check was judged"),
+    whole("plays", "how often the sound of the item was started from its beginning"),
+    yes("heard", "the sound of the item was heard to its end at least once"),
     number("value", "the answer that counts, where it is a number"),
     yes("touched", "of a slider: it was moved or confirmed; where it was not, it has no value"),
     text(
@@ -141,7 +143,8 @@ ANSWERS = (
     text("described", "what was written beside the chosen option, in the answer that counts"),
     number("first_value", "the first response, where it is a number"),
     text("first_value_text", "the first response, where it is not a number"),
-    whole("changes", "responses after the first"),
+    whole("changes", "responses after the first: how often the participant changed the answer"),
+    seconds("response_s", "from the appearance of the item's page to the first response"),
     seconds("first_s", "from the questionnaire's appearance to the first response"),
     seconds("last_s", "from the questionnaire's appearance to the last response"),
     seconds("submitted_s", "from the questionnaire's appearance to its submission"),

@@ -192,7 +192,9 @@ def _answers(tables: Tables, about: str | None) -> Iterator[_Column]:
     ):
         if frame.empty:
             continue
-        rows = frame[frame["submitted"].fillna(False)] if kind == "answers" else frame
+        rows = frame
+        if kind == "answers":  # what was not asked is in no answer that was submitted
+            rows = frame[frame["submitted"].fillna(False) | ~frame["asked"].fillna(True)]
         keys = list(zip(*(rows[key] for key in (*KEYS, "about")), strict=True))
         rows = rows[[(key in stages) == (about is not None) for key in keys]]
         for (instrument, name), own in rows.groupby(["instrument", item], sort=False):

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from labapp.analysis.planes import WHOLE, draw_kinds, kinds_with_figures
 from labapp.analysis.questionnaires import FAILED, PASSED
 from labapp.analysis.reliability import Reliability
 from labapp.analysis.tables import Tables
@@ -425,7 +426,6 @@ def attention(answers: pd.DataFrame) -> Iterator[Html]:
     )
 
 
-WHOLE = "whole session"
 SEQ = "seq"
 TLX = (
     *("mental_demand", "physical_demand", "temporal_demand", "performance", "effort"),
@@ -466,6 +466,7 @@ def questionnaires(counted: Tables, anchor: str) -> Iterator[Html]:
     scored = set(counted.scores["instrument"])
     yield from show_ratings(answers, scored)
     yield from show_choices(counted.participants, answers, set(scores["instrument"]))
+    yield from draw_kinds(counted, anchor)
     yield from show_texts(counted.participants, answers)
 
 
@@ -629,7 +630,11 @@ def show_texts(participants: pd.DataFrame, answers: pd.DataFrame) -> Iterator[Ht
     """Comments and other texts, by participant; not those of instruments that ask about the person,
     nor of de-identified copies."""
     numbers = answers["value"].notna()
-    texts = answers[~answers["kind"].isin(_choosing()) & ~numbers & answers["value_text"].notna()]
+    texts = answers[
+        ~answers["kind"].isin(_choosing() | kinds_with_figures())
+        & ~numbers
+        & answers["value_text"].notna()
+    ]
     texts = texts[_has_identity(participants, texts)]
     texts = texts[~texts["about_person"].fillna(value=False)]
     if texts.empty:

@@ -26,9 +26,14 @@ from labapp.base import resources
 from labapp.base.clock import NS
 from labapp.base.errors import StudyError
 from labapp.record.events import Event, Payload
-from labapp.record.events.lifecycle import PartStarted
+from labapp.record.events.lifecycle import PageTurned, PartStarted
 from labapp.record.events.registry import Pauses
-from labapp.record.events.trials import CheckAnswered, QuestionnaireSubmitted, ResponseChanged
+from labapp.record.events.trials import (
+    CheckAnswered,
+    QuestionnaireSubmitted,
+    ResponseChanged,
+    SoundPlayed,
+)
 from labapp.record.journal.layout import STUDY
 from labapp.record.journal.record import Record
 from labapp.study.conditions import as_tuple as listed_values
@@ -44,10 +49,12 @@ PASSED, FAILED = "passed", "failed"
 @dataclass(slots=True)
 class AnswerRecord:
     """One item as answered in one part. first and value are the first response and the one that
-    counts; times are working seconds since the questionnaire was shown; attempts: how often a
-    comprehension check was judged; changes counts the responses after the first; asked is False of
-    an item that its conditions left out as the questionnaire was submitted: no value of it counts,
-    and it may have no response."""
+    counts; times are working seconds since the questionnaire was shown, but response_s, which is
+    from the appearance of the item's page to the first response; attempts: how often a
+    comprehension check was judged; plays: how often the item's sound was started, and heard whether
+    it was heard to its end, None where it has none; changes counts the responses after the first;
+    asked is False of an item that its conditions left out as the questionnaire was submitted: no
+    value of it counts, and it may have no response."""
 
     part: str
     instrument: str
@@ -61,12 +68,17 @@ class AnswerRecord:
     submitted_s: float | None = None
     asked: bool = True
     attempts: int | None = None
+    response_s: float | None = None
+    plays: int | None = None
+    heard: bool | None = None
 
 
 @dataclass(slots=True)
 class _Sheet:
     shown_ns: int = 0
+    page_ns: int = 0
     answers: dict[tuple[str, str], AnswerRecord] = field(default_factory=dict)
+    sounds: dict[tuple[str, str], tuple[int, bool]] = field(default_factory=dict)
 
 
 def fold_answers(events: Iterable[tuple[Event, Payload]]) -> list[AnswerRecord]:
@@ -80,7 +92,9 @@ def fold_answers(events: Iterable[tuple[Event, Payload]]) -> list[AnswerRecord]:
             continue
         working = pauses.working_ns(event.t_ns)
         if isinstance(payload, PartStarted):
-            sheets.setdefault(event.part_id, _Sheet(working))
+            sheets.setdefault(event.part_id, _Sheet(working, working))
+        elif isinstance(payload, PageTurned) and event.part_id in sheets:
+            sheets[event.part_id].page_ns = working
         elif isinstance(payload, ResponseChanged):
             sheet = sheets.setdefault(event.part_id, _Sheet(working))
             at_s = (working - sheet.shown_ns) / NS
@@ -94,10 +108,16 @@ def fold_answers(events: Iterable[tuple[Event, Payload]]) -> list[AnswerRecord]:
                     payload.value,
                     at_s,
                     at_s,
+                    response_s=(working - sheet.page_ns) / NS,
                 )
             else:
                 known.value, known.last_s = payload.value, at_s
                 known.changes += 1
+        elif isinstance(payload, SoundPlayed):
+            sheet = sheets.setdefault(event.part_id, _Sheet(working))
+            key = (payload.instrument, payload.item)
+            heard = sheet.sounds.get(key, (0, False))[1] or payload.action == "end"
+            sheet.sounds[key] = (payload.play, heard)
         elif isinstance(payload, CheckAnswered):
             sheet = sheets.setdefault(event.part_id, _Sheet(working))
             if (checked := sheet.answers.get((payload.instrument, payload.item))) is not None:
@@ -105,6 +125,10 @@ def fold_answers(events: Iterable[tuple[Event, Payload]]) -> list[AnswerRecord]:
         elif isinstance(payload, QuestionnaireSubmitted):
             sheet = sheets.setdefault(event.part_id, _Sheet(working))
             _submit(sheet, event.part_id, payload, (working - sheet.shown_ns) / NS)
+    for sheet in sheets.values():
+        for key, (plays, was_heard) in sheet.sounds.items():
+            if (heard_of := sheet.answers.get(key)) is not None:
+                heard_of.plays, heard_of.heard = plays, was_heard
     return [answer for sheet in sheets.values() for answer in sheet.answers.values()]
 
 
@@ -305,11 +329,14 @@ def _answer_row(
         "asked": answer.asked,
         "check": _judge_check(answer, part),
         "check_attempts": answer.attempts,
+        "plays": answer.plays,
+        "heard": answer.heard,
         "touched": None,
         "described": None,
         "first_value": None,
         "first_value_text": None,
         "changes": answer.changes,
+        "response_s": answer.response_s,
         "first_s": answer.first_s,
         "last_s": answer.last_s,
         "submitted_s": answer.submitted_s,

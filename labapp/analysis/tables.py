@@ -57,7 +57,8 @@ class Tables:
     calibration; judgements: one an attempt at judging an explanation; similarities: one a row
     of prototypes that was rated; annotations: one an attempt at a masked picture;
     masked_predictions: one a masked picture, whoever saw it; pool: one a pair of classes, of
-    the photos from which masked pictures were chosen; participants: one a session; deviations:
+    the photos from which masked pictures were chosen; tracks: one a track of an adaptive stage;
+    participants: one a session; deviations:
     one a thing that did not go as planned; notes: one a note, flag, prompt, deviation or
     interview question of the moderator, and one a correction of these; utterances: one a unit of
     speech; codes_all: one a mark of any rater; codes: one a mark of the final coding; coded: the
@@ -85,6 +86,7 @@ class Tables:
     annotations: pd.DataFrame
     masked_predictions: pd.DataFrame
     pool: pd.DataFrame
+    tracks: pd.DataFrame
     participants: pd.DataFrame
     deviations: pd.DataFrame
     notes: pd.DataFrame

@@ -295,6 +295,11 @@ class TaskRecords(ABC, Generic[P, A]):
         """Nothing more comes; working_ns: working time at the session's last event."""
         supersede(self.by_key, self._counts)
 
+    def doubts(self) -> Iterator[str]:
+        """What of the record contradicts the plan though it is in the tables, for
+        `labapp sessions verify`."""
+        return iter(())
+
     @property
     def attempts(self) -> Sequence[A]:
         """Every attempt at every trial, in the order they were drawn."""

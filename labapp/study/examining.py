@@ -410,43 +410,52 @@ class _Reader:
         for name, content in list(self.files.items()):
             if name.endswith(".md"):
                 text = decode_text(content)
-                for picture in filter(media.is_file, texts.picture_names(text)):
+                for picture in texts.picture_names(text):
                     line = texts.line_of(text, f"({picture}")
+                    if (why := media.no_picture(picture)) is not None:
+                        key = f"![]({picture})"
+                        self.errors.append(StudyError.at(self.places[name], line, key, *why))
+                        continue
+                    if not media.is_file(picture):
+                        continue
                     self._picture(picture, self.places[name], line, f"![]({picture})")
         for name, instrument in self.parsed.items():
             file = f"instruments/{name}.yaml"
-            for place, shown in media.pictures_of(instrument):
+            for place, shown in media.media_of(instrument):
                 located = parse_yaml(self.places[file], self.files[file])
                 at = located.line(place), format_path(place)
                 self._picture(shown.file, self.places[file], *at)
 
     def _picture(self, name: str, shown_in: Path, line: int | None, key: str) -> None:
-        """A picture of the study. shown_in: the file that shows it, in a line and under a key."""
+        """A picture or a sound of the study. shown_in: the file that shows it, in a line and under
+        a key."""
         if name in self.files:
             return
+        noun = "sound" if media.is_sound(name) else "picture"
+        named = media.SOUND_NAMED if media.is_sound(name) else media.NAMED
 
         def fault(what: str, todo: str) -> None:
             self.errors.append(StudyError.at(shown_in, line, key, what, todo))
 
         if Path(name).is_absolute() or PureWindowsPath(name).drive or ".." in Path(name).parts:
             todo = "Put it into the study's folder, and name it relative to the study file."
-            fault(f"the picture {name!r} is outside the study's folder", todo)
+            fault(f"the {noun} {name!r} is outside the study's folder", todo)
         elif "\\" in name:
             fault(f"{name!r} is a path with a backslash", "Write / instead, on Windows too.")
         else:
             path = self.places[name] = self._place(name, name)
             folder = path.parents[len(Path(name).parts) - 1]
             if not self.recorded and (near := find_misnamed(folder, name)):
-                fault(f"the picture {name!r} is not there", _suggest_renaming(*near)[1])
+                fault(f"the {noun} {name!r} is not there", _suggest_renaming(*near)[1])
                 return
             try:
                 content = reading.content(path, media.LARGEST)
             except FileNotFoundError:
-                fault(f"the picture {name!r} is not there", f"Put {media.NAMED} at {path}.")
+                fault(f"the {noun} {name!r} is not there", f"Put {named} at {path}.")
                 return
             except OSError as error:
-                todo = f"Put {media.NAMED} of at most 20 MB at {path}."
-                fault(f"the picture {name!r} cannot be read ({error.strerror})", todo)
+                todo = f"Put {named} of at most 20 MB at {path}."
+                fault(f"the {noun} {name!r} cannot be read ({error.strerror})", todo)
                 return
             if (wrong := media.find_fault(name, content)) is not None:
                 fault(*wrong)

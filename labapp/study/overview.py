@@ -216,7 +216,7 @@ def _find_unused_factors(loaded: LoadedStudy) -> Iterator[StudyError]:
     read |= {
         name
         for file, content in loaded.files.items()
-        if not media.is_file(file)
+        if not media.is_file(file) and not media.is_sound(file)
         for name in names(loading.decode_text(content))
     }
     used = loaded.study.model_dump_json(include={"flow"}, exclude_defaults=True)

@@ -365,7 +365,12 @@ class Planner:
                 "an explained model, and the study has none.",
                 todo="Leave it out, or give the study stages that judge explanations.",
             )
-        items = file.item_ids(self.stages_in_all)
+        items = file.sampled(
+            file.item_ids(self.stages_in_all),
+            lambda ids, number: conditions.shuffled(
+                ids, self.seed, self.study.id, self.participant, "sample", instrument, number
+            ),
+        )
         if file.order == "shuffled":
             items = conditions.shuffled(
                 items, self.seed, self.study.id, self.participant, "items", instrument

@@ -401,7 +401,8 @@ def _document(loaded: LoadedStudy, document: str, part: PlannedPart) -> Iterator
     for name, what, todo in _find_unfilled(text, names, f"in the part {part.id!r}"):
         yield StudyError.at(file, texts.line_of(text, name), name, what, todo)
     for picture in texts.picture_names(text):
-        if picture not in part.text_pictures and not media.is_file(picture):
+        elsewhere = media.is_file(picture) or media.no_picture(picture) is not None
+        if picture not in part.text_pictures and not elsewhere:
             known = ", ".join(sorted(part.text_pictures)) or "none"
             yield StudyError.at(
                 file,

@@ -177,6 +177,10 @@ def stylesheet(p: Palette) -> str:
     }}
     QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
     QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
+    QProgressBar[role="sound"] {{
+        background: {p.track}; border: none; border-radius: 3px; max-height: 6px;
+    }}
+    QProgressBar[role="sound"]::chunk {{ background: {p.accent}; border-radius: 3px; }}
     QMenu {{ background: {p.card}; border: 1px solid {p.hairline}; padding: {SPACE_XS}px; }}
     QMenu::item {{ padding: {SPACE_XS}px {SPACE_XL}px {SPACE_XS}px {SPACE_M}px; }}
     QMenu::item:selected {{ background: {p.accent_soft}; color: {p.ink}; }}

@@ -29,7 +29,7 @@ def answer(participant: str, about: str, item: str, value: object, **more: Any) 
     return {
         "study": "own", "participant": participant, "session": "1", "stage": f"{about}-own",
         "about": about, "instrument": "own-scale", "item": item, "asked": value is not ...,
-        "submitted": True, "value": value if isinstance(value, float) else None,
+        "submitted": value is not ..., "value": value if isinstance(value, float) else None,
         "value_text": value if isinstance(value, str) else None, **more,
     }  # fmt: skip
 

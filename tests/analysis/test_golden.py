@@ -101,6 +101,7 @@ def test_answers_keep_the_first_response_and_the_one_that_counts(tables: Tables)
     changed = answers.loc["stage-1-seq"]
     assert (changed["first_value"], changed["value"], changed["changes"]) == (3.0, 4.0, 1)
     assert (changed["first_s"], changed["last_s"], changed["submitted_s"]) == (2.0, 3.0, 4.0)
+    assert changed["response_s"] == 2.0
     assert (changed["about"], changed["model"]) == ("stage-1", "sinelines/gt")
     assert changed["instrument_version"] == 1
     skipped = answers.loc["stage-3-seq"]

@@ -70,6 +70,23 @@ def test_another_device_and_a_setting_nobody_made_are_told() -> None:
     assert "concepts were set by ['mouse'] alone" in lines
 
 
+def test_an_answer_that_was_forecast_otherwise_is_told() -> None:
+    forecast = [{"where": ["stage-1", 1], "foretold": "c1", "device": "mouse"}]
+    events = [*journal(), event("answer.foretold", 1, answer="c2", device="mouse")]
+    lines = list(judge(events, [*DONE, *forecast]))
+    assert len(lines) == 2
+    assert "answers forecast were" in lines[0]
+    assert lines[1] == "answers were forecast by ['mouse'] alone"
+
+
+def test_of_a_drawn_test_some_changes_of_each_type_are_left(tmp_path: Path) -> None:
+    concept_hands.study(tmp_path, "concept-forecast", "en")
+    (path,) = tmp_path.glob("changes/*/*.csv")
+    rows = [line.split(",") for line in path.read_text("utf-8").splitlines()[1:]]
+    assert {len(changes.split()) for *_, changes in rows} == {concept_hands.SHORT}
+    assert [phase for _, phase, _ in rows] == ["exposure", "test"] * 4
+
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -150,7 +150,7 @@ def test_a_session_goes_on_with_the_stimulus_that_was_on_the_screen(
         assert (now.number, now.attempt) == (before.number, 2)
         assert now.due
         assert runner.gallery is not None
-        _, mask = part_of(resumed).stimulus(now.number)
+        _, mask = part_of(resumed).stimulus(*part_of(resumed).at(now.number))
         assert runner.gallery.rgb(mask.picture).shape == (48, 48, 3)
         assert len(events_of(resumed, "stimuli.kept")) == 1, "nothing had to be kept again"
     finally:

@@ -104,6 +104,43 @@ def test_the_wordings_are_the_published_ones() -> None:
     ]
 
 
+def test_explanation_satisfaction_has_nine_items() -> None:
+    """With "the model" for "the [software, algorithm, tool]" (Hoffman et al. 2023)."""
+    satisfaction = shipped("explanation-satisfaction")
+    assert [item.text for item in satisfaction.items] == [
+        "From the explanation, I understand how the model works.",
+        "This explanation of how the model works is satisfying.",
+        "This explanation of how the model works has sufficient detail.",
+        "This explanation seems complete.",
+        "This explanation shows me how accurate the model is.",
+        "This explanation shows me how reliable the model is.",
+        "This explanation tells me how to use the model.",
+        "This explanation is useful to my goals.",
+        "This explanation helps me know when I should trust and not trust the model.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "answers", "score"),
+    [
+        ("umux", (7, 1, 7, 1), 100.0),
+        ("umux", (1, 7, 1, 7), 0.0),
+        ("umux", (6, 3, 5, 2), 75.0),  # ((6-1) + (7-3) + (5-1) + (7-2)) / 24
+        ("umux-lite", (7, 7), 100.0),
+        ("umux-lite", (6, 4), pytest.approx(100 * 8 / 12)),
+    ],
+)
+def test_usability_scores_go_from_0_to_100(
+    name: str, answers: tuple[int, ...], score: float
+) -> None:
+    sheet = shipped(name)
+    assert isinstance(sheet.scores, dict)
+    (declared,) = sheet.scores.values()
+    given = dict(zip((item.id for item in sheet.items), answers, strict=True))
+    assert declared.of(given) == pytest.approx(score)
+    assert (declared.low, declared.high) == (0.0, pytest.approx(100.0))
+
+
 def test_trust_has_the_eight_items_and_the_answers_of_its_scale() -> None:
     """With "this model" for "the [tool]" (Hoffman et al. 2018, 2023)."""
     trust = shipped("model-trust")
@@ -170,7 +207,7 @@ def test_sliders_about_accuracy_begin_there(
 def test_every_shipped_questionnaire_declares_what_is_scored() -> None:
     """No item of one with scores is left out of them, and none names a rule instead."""
     scored = [name for name in (*ALL, *ABOUT_A_MODEL) if shipped(name).scores is not None]
-    assert len(scored) == 9
+    assert len(scored) == 12
     for name in scored:
         file = shipped(name)
         assert file.scoring is None

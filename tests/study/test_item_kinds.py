@@ -3,6 +3,7 @@ their keys are told, each with its line."""
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from labapp.base.errors import StudyError
 from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.instrument import Score
 from labapp.study.instruments.kinds import by_parts
+from labapp.study.instruments.kinds.drawing import MOST_POINTS, simplify, strokes_of
 from labapp.study.instruments.kinds.number import Number
 
 HEAD = "id: own\nversion: 1\ntitle: Own\nsource: Ours\n"
@@ -25,6 +27,7 @@ def item(text: str, head: str = "") -> Item:
     return Instrument.parse(Path("own.yaml"), content.encode()).items[0]
 
 
+AXES = "across: {low: bad, high: good}, up: {low: calm, high: excited}"
 FRUIT = "options: [{id: apple, text: A}, {id: pear, text: P}, {id: plum, text: L}]"
 
 
@@ -88,11 +91,36 @@ def test_every_number_within_the_decimals_is_stored_as_it_is(decimals: int, numb
         ("kind: matrix, points: 5, low: l, high: h, rows: [{id: r, text: R}]", {"r": 6}),
         ("kind: matrix, points: 5, low: l, high: h, rows: [{id: r, text: R}]", {"s": 1}),
         (f"kind: ranking, {FRUIT}", [1, 2]),
+        (f"kind: grid, {AXES}", {"x": 10, "y": 1}),
+        (f"kind: grid, {AXES}", {"x": 1}),
+        (f"kind: grid, {AXES}", {"x": 1, "z": 1}),
+        (f"kind: grid, {AXES}", {"x": True, "y": 1}),
+        ("kind: drawing, media: a.png", {"strokes": [[[1, 101]]]}),
+        ("kind: drawing, media: a.png", {"strokes": [[]]}),
+        ("kind: drawing, media: a.png", {"strokes": [[[1, 1]] * 101]}),
+        ("kind: drawing, media: a.png", {"strokes": [[[1, 1, 1]]]}),
+        ("kind: drawing, media: a.png, strokes: 1", {"strokes": [[[1, 1]], [[2, 2]]]}),
     ],
 )
 def test_what_is_no_answer_is_refused(keys: str, value: Any) -> None:
     with pytest.raises(ValueError, match=r"a:|not a text"):
         item(keys).check(value)
+
+
+def test_a_drawing_has_few_points_and_its_path_is_read_back() -> None:
+    hand = [(x / 10, 50 + 40 * math.sin(x / 60)) for x in range(1000)]
+    stroke = simplify(hand)
+    assert len(stroke) < 60
+    assert stroke[0] == hand[0]
+    assert max(min(math.dist(point, near) for near in hand) for point in stroke) < 0.1
+    wild = simplify([(50 + 50 * math.sin(n), 50 + 50 * math.cos(n * n)) for n in range(5000)])
+    assert len(wild) <= MOST_POINTS
+    assert simplify([(3.0, 4.0)]) == ((3.0, 4.0),)
+    drawing = item("kind: drawing, media: a.png")
+    value = drawing.check({"strokes": [stroke, wild, [[3, 4]]]})
+    assert strokes_of(drawing.cells(value)["path"]) == [list(each) for each in value["strokes"]]
+    assert not drawing.answered(drawing.check({"strokes": []}))
+    assert drawing.cells({"strokes": ()}) == {}
 
 
 @pytest.mark.parametrize(
@@ -181,6 +209,14 @@ MISTAKES = {
     f"kind: choice, {OPTIONS}, check: {{right: x, failed: stop}}": "failed",
     f"kind: choice, {OPTIONS}, required: false, check: {{right: x}}": "must be answered",
     f"kind: ranking, {OPTIONS}, check: {{right: x}}": "needs a right answer",
+    "kind: grid, up: {low: a, high: b}": "across: missing",
+    "kind: grid, up: {low: a}, across: {low: a, high: b}": "high: missing",
+    f"kind: grid, points: 12, {AXES}": "points",
+    f"kind: grid, corners: [a, b], {AXES}": "four texts",
+    f"kind: grid, point: 5, {AXES}": "did you mean 'points'",
+    "kind: drawing": "media: missing",
+    "kind: drawing, media: a.png, strokes: 0": "strokes",
+    "kind: drawing, media: a.png, check: {right: 1}": "needs a right answer",
     "kind: number, check: twelve": "is no answer to it",
 }
 

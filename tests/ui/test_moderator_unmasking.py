@@ -107,7 +107,7 @@ def watch(open_room: Callable[..., Room], tmp_path: Path) -> Watch:
 
 
 def right(part: UnmaskingPart, trial: int) -> int:
-    sequence, _ = part.stimulus(trial)
+    sequence, _ = part.stimulus(*part.at(trial))
     return [button.of for button in part.buttons].index(sequence.truth) + 1
 
 
@@ -119,7 +119,7 @@ def test_a_picture_its_truth_and_its_answers(watch):
     watched.answer(0, 0, 0)
     watched.read()
     part = watched.part
-    sequence, mask = part.stimulus(1)
+    sequence, mask = part.stimulus(*part.at(1))
     watched.paint()
     assert watched.console.mirror.shown.isVisibleTo(watched.console.mirror)
     assert watched.console.mirror.title.full() == "Stage 1 · picture 1 of 24"
@@ -155,7 +155,7 @@ def test_a_picture_that_the_model_has_wrong_says_so(watch):
         watched.paint()
         said.append("(wrong)" in watched.told)
         watched.answer(1)
-    planned = [part.stimulus(trial)[0] for trial in range(1, part.trials + 1)]
+    planned = [part.stimulus(*part.at(trial))[0] for trial in range(1, part.trials + 1)]
     assert said == [one.truth != one.prediction for one in planned]
     assert any(said)
 
@@ -272,7 +272,11 @@ GIVEN = {"device": "mouse", "timed_by": "event"}
 
 def test_a_stage_that_begins_again_has_no_answers():
     stimuli, work = Stimuli(), WorkTime()
+    drawn = {"sequence": 1, "mask": 2, "image": "p00", "method": "middle", "percent": 10.0}
+    drawn |= {"truth": "disc", "prediction": "disc", "due_ns": 0}
+    stimuli.apply(event("stimulus.drawn", 1, **drawn)._replace(part_id="stage-2"), work)
     for trial in (1, 2):
+        stimuli.apply(event("stimulus.drawn", trial, **drawn), work)
         stimuli.apply(event("stimulus.shown", trial, **SHOWN), work)
         given = {"response": 1, "input_ns": 7 + trial, **GIVEN}
         stimuli.apply(event("response.given", trial, **given), work)
@@ -280,9 +284,9 @@ def test_a_stage_that_begins_again_has_no_answers():
     stimuli.apply(event("stimulus.shown", 1, **SHOWN)._replace(part_id="stage-2"), work)
     stimuli.apply(other, work)
     assert stimuli.responses == {
-        ("stage-1", 1): TimedResponse(1, 3),
-        ("stage-1", 2): TimedResponse(1, 4),
-        ("stage-2", 1): TimedResponse(0, 4),
+        ("stage-1", 1): TimedResponse(1, 3, 1, 2),
+        ("stage-1", 2): TimedResponse(1, 4, 1, 2),
+        ("stage-2", 1): TimedResponse(0, 4, 1, 2),
     }
     stimuli.apply(event("part.restarted", attempt=2)._replace(part_id="stage-2"), work)
     assert list(stimuli.responses) == [("stage-1", 1), ("stage-1", 2)]

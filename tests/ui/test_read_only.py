@@ -173,7 +173,7 @@ def test_a_masked_picture_is_drawn_from_painted_to_hidden(
     part = room.runner.part
     room.runner.send(StimulusPainted(clock.now_ns(), "flush", 16.7, 384))
     number = trial().number
-    assert shown() == part.stimulus(number)[1].picture
+    assert shown() == part.stimulus(*part.at(number))[1].picture
     empty = screen.grab().toImage()
     clock.advance(1)
     room.runner.send(Respond(DONT_KNOW, "keyboard", clock.now_ns(), "event"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QLabel, QMenu
 from pytestqt.qtbot import QtBot
 
 from labapp.record.journal.merged import of_study
@@ -49,6 +49,11 @@ def test_a_deposit_is_asked_for_by_every_option(qtbot: QtBot) -> None:
     form = DepositForm(theme.LIGHT, [Path("/data/q/sub-P01")], "q")
     qtbot.addWidget(form)
     assert form.arguments(Path("out")) == ["deposit", "/data/q/sub-P01", "--out", "out"]
+    qtbot.mouseClick(form.go, Qt.MouseButton.LeftButton)
+    assert form.state.text().startswith("Choose a licence.")
+    form.license.setCurrentIndex(form.license.findData("CC0-1.0"))
+    qtbot.mouseClick(form.go, Qt.MouseButton.LeftButton)
+    assert form.state.text() == "Name at least one creator."
     assert not form.voices.isEnabled()
     form.license.setCurrentIndex(form.license.findData("CC-BY-4.0"))
     form.creators.setPlainText("Curie, Marie\n\nNoether, Emmy; Göttingen\n")
@@ -121,6 +126,18 @@ def test_answers_are_merged_by_the_window_and_an_error_keeps_what_was_typed(
     form.send()
     qtbot.waitUntil(form.go.isEnabled, timeout=PATIENCE_MS)
     assert form.state.text() == "Nothing changed: these answers were merged before."
+
+
+def test_a_label_is_level_with_the_boxes_next_to_it(qtbot: QtBot) -> None:
+    form = MergeForm(theme.LIGHT, Path("/data/q"))
+    qtbot.addWidget(form)
+    form.show_form()
+    (label,) = (each for each in form.findChildren(QLabel) if each.text() == "Leave out rows")
+    box = form.left_out["unknown"]
+    inside = label.contentsRect()
+    middle = inside.top() + label.fontMetrics().height() // 2
+    of_label, of_box = label.mapTo(form, inside.topLeft()), box.mapTo(form, box.rect().center())
+    assert abs(of_label.y() - inside.top() + middle - of_box.y()) <= 2
 
 
 def test_a_deposit_is_made_by_the_window(

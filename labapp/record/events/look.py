@@ -5,8 +5,9 @@ So a mirror, and whoever looks at a session later, see the same as the participa
 not see: the caret and what is being typed before it is kept, the ring round what has the keyboard,
 the pointer (see `labapp.record.events.lifecycle`) and what is lit under it, hints at the pointer,
 how far a text field is scrolled, what is tried out on a page that introduces a task, what is ticked
-of a consent before it is given, and the card that asks whether to leave, of which the console tells
-in words of its own. Signatures and typed names are in no event.
+of a consent before it is given, the line that says that the moderator is using the keyboard, and
+the card that asks whether to leave, of which the console tells in words of its own. Signatures and
+typed names are in no event.
 """
 
 from __future__ import annotations
@@ -94,7 +95,9 @@ class ScreenEnlarged(Payload):
 
 SCALED = 2
 """The first layout whose pages grow with their window."""
-LAYOUT = SCALED
+ROOMY = 3
+"""The first layout that gives a long text all the height of its page."""
+LAYOUT = ROOMY
 """How screens are laid out today."""
 NOTHING = ScreenEnlarged(-1, 0.0, 0.0)
 

@@ -10,9 +10,9 @@ Kinds of questionnaires: answers as they are given, and as they are left.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from labapp.record.events.registry import Index, Payload, Whole, Word, kind
+from labapp.record.events.registry import KEPT, Index, Number, Payload, Whole, Word, kind
 
 
 @kind("trial.ended", durable=True, of_trial=True)
@@ -39,6 +39,53 @@ class StageTimeExpired(Payload):
     """
 
     limit_s: float
+
+
+@kind("level.chosen", durable=True)
+class LevelChosen(Payload):
+    """The rule of an adaptive stage chose what the next trial shows, which is drawn with it.
+
+    Attributes
+    ----------
+    track : whose turn it is, counted from 1 among the plan's tracks.
+    level : its place among the plan's levels, from 1; the higher the easier.
+    value : the level itself, in the stage's unit.
+    item : what is shown at this level, as a place from 1 in the plan's own list.
+    state : what the rule decided by, by name: such as reversals so far, or the threshold.
+    """
+
+    track: Number
+    level: Number
+    value: float
+    item: Number
+    state: Annotated[dict[str, float], KEPT]
+
+    def misfit(self, part: Mapping[str, Any]) -> str:
+        adaptive = part.get("adaptive") or {}
+        for what, number, of in (("track", self.track, "tracks"), ("level", self.level, "levels")):
+            if not number <= len(adaptive.get(of, ())):
+                return f"the plan has no {what} {number} in this part"
+        return ""
+
+
+@kind("track.ended", durable=True, of_trial=True)
+class TrackEnded(Payload):
+    """The rule of an adaptive stage asks no more in a track.
+
+    Attributes
+    ----------
+    track : counted from 1 among the plan's tracks.
+    because : reversals, se, criterion, or trials where it had as many as it may have.
+    state : what the rule decided by, as in level.chosen.
+    """
+
+    track: Number
+    because: Word
+    state: Annotated[dict[str, float], KEPT]
+
+    def misfit(self, part: Mapping[str, Any]) -> str:
+        known = len((part.get("adaptive") or {}).get("tracks", ()))
+        return "" if self.track <= known else f"the plan has no track {self.track} in this part"
 
 
 class Comparison(Payload):
@@ -120,6 +167,27 @@ class CheckAnswered(Payload):
     item: Word
     attempt: Whole
     passed: bool
+
+
+@kind("sound.played", durable=True)
+class SoundPlayed(Payload):
+    """The sound of an item of a questionnaire was started, paused, or heard to its end.
+
+    Attributes
+    ----------
+    instrument, item : the ids of both.
+    action : `play`, `pause` or `end`.
+    play : which play it is, from 1; one that goes on after a pause is the same.
+    at_s : where in the sound, in seconds from its beginning.
+    audible : whether a loudspeaker was open.
+    """
+
+    instrument: Word
+    item: Word
+    action: Word
+    play: Whole
+    at_s: float
+    audible: bool
 
 
 @kind("questionnaire.submitted", durable=True)

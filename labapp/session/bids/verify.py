@@ -454,12 +454,13 @@ _HEADER = 1 << 12
 
 
 def check_known(record: Record, events: Pairs) -> list[str]:
-    """What of a session would be in no table: parts and events that no task knows."""
+    """What of a session would be in no table, parts and events that no task knows; and decisions
+    that are not those of the plan's rules."""
     try:
-        walk(events, Parts.of(record.planned.plan))
+        tasks = walk(events, Parts.of(record.planned.plan))
     except (RecordError, SessionError) as error:
         return [error.what]
-    return []
+    return [doubt for task in tasks for doubt in task.doubts()]
 
 
 def check_tables(tree: Tree, record: Record) -> list[str]:

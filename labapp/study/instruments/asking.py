@@ -99,6 +99,39 @@ def faults(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
         if item.right is not None:
             for what in _no_check(instrument, item):
                 yield ("items", index, "check"), what
+        if instrument.advance and (not item.at_once or _takes_text(item)):
+            yield (
+                ("items", index, "kind"),
+                (
+                    "with `advance` each item is answered by one press, and this one is not: leave "
+                    "out `advance`, or ask it in a questionnaire of its own"
+                ),
+            )
+    yield from _impossible_samples(instrument)
+
+
+def _takes_text(item: Item) -> bool:
+    return any(option.describe for option in getattr(item, "options", ()))
+
+
+def _impossible_samples(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
+    """Why items cannot be drawn."""
+    items = {item.id: item for item in instrument.items}
+    deciding = {name for item in instrument.items for name in item.only_if}
+    seen: set[str] = set()
+    for number, sample in enumerate(instrument.samples):
+        for place, name in enumerate(sample.of):
+            at: Path_ = ("samples", number, "of", place)
+            item = items.get(name)
+            if item is None:
+                yield at, f"{name!r} is no item of this questionnaire"
+            elif name in seen:
+                yield at, f"{name!r} is in another sample already"
+            elif item.repeat is not None:
+                yield at, f"{name!r} is asked once for each stage and cannot be drawn"
+            elif deciding & {name, *(part.id for part in item.parts())}:
+                yield at, f"{name!r} decides whether another item is asked and cannot be drawn"
+        seen |= set(sample.of)
 
 
 def _impossible(

@@ -426,6 +426,27 @@ class SharedScale(Strict):
     numbers: bool | None = None
 
 
+class Sample(Strict):
+    """Items of which each participant is asked some only.
+
+    Attributes
+    ----------
+    draw : how many are drawn at random, for each participant; the plan keeps which.
+    of : the ids of the items that are drawn from.
+    """
+
+    draw: int = Field(ge=1)
+    of: Names = Field(min_length=2)
+
+    @model_validator(mode="after")
+    def _leaves_some_out(self) -> Sample:
+        if len(set(self.of)) < len(self.of):
+            raise ValueError("each item once in `of`")
+        if self.draw >= len(self.of):
+            raise ValueError(f"a draw of fewer than the {len(self.of)} items")
+        return self
+
+
 class Instrument(Strict):
     """A questionnaire.
 
@@ -441,6 +462,10 @@ class Instrument(Strict):
     scores : by name how its scores are made, or `as-answered`: each rating is a score of its own.
     order : of its items: `fixed` as listed, or `shuffled` for each participant.
     per_page : items a page where they do not all fit one screen.
+    samples : items of which each participant is asked some only, drawn at random.
+    minimum_s : seconds for which each page stays at least.
+    advance : whether the next page comes by itself once every item of a page is answered; only for
+        items that one press answers.
     scale : what its statements share.
     options : answers that several items share; these name them by id.
     items : what is asked.
@@ -455,6 +480,9 @@ class Instrument(Strict):
     scores: Scores | None = None
     order: Literal["fixed", "shuffled"] = "fixed"
     per_page: int | None = Field(default=None, ge=1)
+    samples: tuple[Sample, ...] = ()
+    minimum_s: float = Field(default=0.0, ge=0, le=600)
+    advance: bool = False
     scale: SharedScale | None = None
     options: tuple[Option, ...] = ()
     items: tuple[AnyItem, ...] = Field(min_length=1, max_length=500)
@@ -674,6 +702,18 @@ class Instrument(Strict):
                 todo="Leave it out of the study, or give the study stages.",
             )
         return tuple(ids)
+
+    def sampled(
+        self, item_ids: Sequence[str], shuffle: Callable[[Sequence[str], str], Sequence[str]]
+    ) -> tuple[str, ...]:
+        """Those of these items that a participant is asked. shuffle: orders ids for a sample, which
+        has its number."""
+        left_out = {
+            item_id
+            for number, sample in enumerate(self.samples, start=1)
+            for item_id in shuffle(sample.of, str(number))[sample.draw :]
+        }
+        return tuple(item_id for item_id in item_ids if item_id not in left_out)
 
     def realise(
         self,

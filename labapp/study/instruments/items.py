@@ -10,14 +10,17 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     PrivateAttr,
+    Tag,
     ValidationInfo,
     WithJsonSchema,
 )
@@ -80,8 +83,44 @@ Bounds = tuple[float, float]
 """The lowest and the highest number of an answer; infinite where there is no limit."""
 
 
+SOUNDS = frozenset({".wav", ".flac", ".ogg", ".mp3"})
+"""Endings of files that hold sound."""
+_VIDEOS = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ogv"})
+NO_VIDEO = (
+    "a video cannot be played here: the Qt that labapp installs has no player for videos. Show a "
+    "picture or play a sound instead"
+)
+
+
+def is_video(name: str) -> bool:
+    """Whether a file is a video, by its ending."""
+    return PurePosixPath(name).suffix.lower() in _VIDEOS
+
+
 def _name_alone(value: Any) -> Any:
-    return {"file": value} if isinstance(value, str) else value
+    value = {"file": value} if isinstance(value, str) else value
+    if any(map(is_video, _file_names(value))):
+        raise ValueError(NO_VIDEO)
+    return value
+
+
+def _picture_alone(value: Any) -> Any:
+    value = _name_alone(value)
+    if _kind_of_media(value) == "sound":
+        raise ValueError("a picture; a sound can be played with an item, and not here")
+    return value
+
+
+def _file_names(value: Any) -> list[str]:
+    """The names of the file of a picture or a sound: one, or one a language."""
+    file = value.get("file") if isinstance(value, Mapping) else getattr(value, "file", None)
+    names = file.values() if isinstance(file, Mapping) else (file,)
+    return [name for name in names if isinstance(name, str)]
+
+
+def _kind_of_media(value: Any) -> str:
+    endings = {PurePosixPath(name).suffix.lower() for name in _file_names(value)}
+    return "sound" if endings & SOUNDS else "picture"
 
 
 def _with_name_alone(schema: dict[str, Any]) -> None:
@@ -121,7 +160,34 @@ class Picture(Strict):
     width: int | None = Field(default=None, ge=16, le=2000)
 
 
-Media = Annotated[Picture, BeforeValidator(_name_alone)]
+class Sound(Strict):
+    """A sound that is played with an item, by a button. In a file it may be its name alone.
+
+    Attributes
+    ----------
+    file : its name in the study's folder, such as `sounds/alarm.wav`: WAV, FLAC, Ogg or MP3.
+    alt : what it is called, for people who hear the screen.
+    plays : how often it can be played; by default as often as the participant likes. A pause does
+        not count.
+    heard : whether it must be heard to its end before the item can be answered.
+    """
+
+    model_config = ConfigDict(json_schema_extra=_with_name_alone)
+
+    file: SomeWords
+    alt: Words = ""
+    plays: int | None = Field(default=None, ge=1, le=100)
+    heard: bool = False
+
+
+PictureMedia = Annotated[Picture, BeforeValidator(_picture_alone)]
+"""A picture, where nothing else can be."""
+Media = Annotated[
+    Annotated[Picture, Tag("picture")] | Annotated[Sound, Tag("sound")],
+    Discriminator(_kind_of_media),
+    BeforeValidator(_name_alone),
+]
+"""A picture or a sound, by the ending of its file."""
 
 
 class Check(Strict):
@@ -170,7 +236,7 @@ class Option(Strict):
     text: SomeWords
     describe: bool = False
     alone: bool = False
-    media: Media | None = None
+    media: PictureMedia | None = None
 
 
 def _distinct(options: tuple[Option, ...]) -> tuple[Option, ...]:
@@ -198,7 +264,7 @@ class Item(Strict):
     name : a short heading above the words, and what the item is called where something is said
         about it.
     text : the question or statement; like all words a text, or texts by language: `{en: …, de: …}`.
-    media : a picture that is shown with it.
+    media : a picture that is shown, or a sound that is played with it.
     required : whether the participant must answer to go on.
     repeat : `stages` asks the item once for each stage of the study, with `{stage}` in its words
         and `_1`, `_2` … behind its id.
@@ -227,6 +293,8 @@ class Item(Strict):
     """Whether tables have of its answers the options that were chosen."""
     rates: ClassVar[bool] = False
     """Whether its answers are numbers on a scale, which tell nobody who somebody is."""
+    at_once: ClassVar[bool] = False
+    """Whether one press answers it."""
     always_answered: ClassVar[bool] = False
     """Whether it stands somewhere before anybody touches it: where is kept, and is no answer."""
 
@@ -239,6 +307,16 @@ class Item(Strict):
     identifying: bool | None = None
     only_if: OnlyIf = Field(default_factory=dict)
     checked: Checked | None = Field(default=None, alias="check")
+
+    @property
+    def picture(self) -> Picture | None:
+        """The picture that is shown with it."""
+        return self.media if isinstance(self.media, Picture) else None
+
+    @property
+    def sound(self) -> Sound | None:
+        """The sound that is played with it."""
+        return self.media if isinstance(self.media, Sound) else None
 
     @property
     def right(self) -> tuple[Value, ...] | Value | None:

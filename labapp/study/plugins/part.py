@@ -85,7 +85,7 @@ class Kept(Strict):
     @model_serializer(mode="wrap")
     def _without_empty(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = serialise(self)
-        later = ("levels", "chart")
+        later = ("levels", "chart", "adaptive")
         return {key: value for key, value in fields.items() if value or key not in later}
 
 

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from labapp.record.events.lifecycle import PageTurned
-from labapp.record.events.trials import CheckAnswered, QuestionnaireSubmitted, ResponseChanged
+from labapp.record.events.trials import (
+    CheckAnswered,
+    QuestionnaireSubmitted,
+    ResponseChanged,
+    SoundPlayed,
+)
 from labapp.study.plugins.bids import CourseRow
 
 COURSE = (
@@ -22,6 +27,16 @@ COURSE = (
             "text": f"{payload.instrument} {payload.item} {payload.attempt}",
         },
         behind=ResponseChanged.kind,
+    ),
+    CourseRow(
+        SoundPlayed.kind,
+        "The sound of an item was started, paused or heard to its end; value is where in it, in "
+        "seconds; text is instrument, item, play or pause or end, and which play it is.",
+        lambda payload: {
+            "value": payload.at_s,
+            "text": f"{payload.instrument} {payload.item} {payload.action} {payload.play}",
+        },
+        behind=CheckAnswered.kind,
     ),
     CourseRow(
         QuestionnaireSubmitted.kind,

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
+from labapp.base.clock import NS
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Back, Begin, Command, Next, SkipStage
-from labapp.record.events.lifecycle import PageTurned, PartEnded
+from labapp.record.events.lifecycle import PageTurned, PartEnded, PartStarted
 from labapp.record.events.registry import Pauses
-from labapp.record.events.trials import CheckAnswered, QuestionnaireSubmitted, ResponseChanged
+from labapp.record.events.trials import (
+    CheckAnswered,
+    QuestionnaireSubmitted,
+    ResponseChanged,
+    SoundPlayed,
+)
 from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.asking import AskedItems, own_name
 from labapp.study.instruments.items import Check
@@ -32,10 +38,38 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
+class SoundState:
+    """What became of the sound of an item.
+
+    Attributes
+    ----------
+    plays : how often it was started from its beginning.
+    at_s : where in it the last play began or stopped.
+    since_ns : working time since which it plays; None while it does not.
+    heard : whether it was heard to its end.
+    """
+
+    plays: int = 0
+    at_s: float = 0.0
+    since_ns: int | None = None
+    heard: bool = False
+
+    @property
+    def playing(self) -> bool:
+        return self.since_ns is not None
+
+    def position(self, working_ns: int) -> float:
+        """Where it is at a working time, in seconds from its beginning."""
+        return self.at_s + (0 if self.since_ns is None else (working_ns - self.since_ns) / NS)
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionnaireState:
     """page counts from 0, pages of which nothing is asked too; earlier: answers in questionnaires
     before this one; skipped: items about stages that were skipped; whole: all is shown, whatever is
-    asked, for a preview; judged: by item the comprehension checks that were answered."""
+    asked, for a preview; judged: by item the comprehension checks that were answered; pauses: of
+    the session; sounds: by item what became of its sound; since_ns: working time at which the page
+    came up."""
 
     answers: Mapping[str, Any] = field(default_factory=dict)
     page: int = 0
@@ -44,22 +78,27 @@ class QuestionnaireState:
     skipped: frozenset[str] = frozenset()
     whole: bool = False
     judged: Mapping[str, Judged] = field(default_factory=dict)
+    pauses: Pauses = field(default_factory=Pauses)
+    sounds: Mapping[str, SoundState] = field(default_factory=dict)
+    since_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionnaireTask(PartMachine[QuestionnaireState]):
-    """instrument: as in its file; the part's items and their order are taken here."""
+    """instrument: as in its file; the part's items and their order are taken here; seconds: how
+    long the sounds of its items last, by item."""
 
     part: QuestionnairePart
     index: int
     instrument: Instrument
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         realised = self.instrument.realise(self.part.items, self.part.values, self.part.orders)
         object.__setattr__(self, "instrument", realised)
 
     def initial(self, pauses: Pauses) -> QuestionnaireState:
-        return QuestionnaireState()
+        return QuestionnaireState(pauses=pauses)
 
     def told(
         self, state: QuestionnaireState, answers: Mapping[str, tuple[Value, ...]]
@@ -127,6 +166,22 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
             return False
         return judged.passed or judged.attempt >= check.attempts
 
+    def sound(self, state: QuestionnaireState, item: str) -> SoundState:
+        """What became of the sound of an item."""
+        return state.sounds.get(item, SoundState())
+
+    def awaits_sound(self, state: QuestionnaireState, item: Item) -> bool:
+        """Whether an item cannot be answered before its sound was heard."""
+        heard = self.sound(state, item.id).heard
+        return item.sound is not None and item.sound.heard and not heard
+
+    def can_play(self, state: QuestionnaireState, item: Item) -> bool:
+        """Whether the sound of an item can be started, or go on."""
+        now = self.sound(state, item.id)
+        if item.sound is None or now.playing:
+            return False
+        return now.at_s > 0 or item.sound.plays is None or now.plays < item.sound.plays
+
     def is_wrong(self, state: QuestionnaireState, item: Item) -> bool:
         """Whether the answer that is there now was judged as wrong."""
         judged = state.judged.get(item.id)
@@ -166,18 +221,26 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
                     return ()
                 if state.answers.get(item) == checked or item not in self.asked(state).ids:
                     return ()
-                if self.is_settled(state, self.instrument.item(item)):
+                asked = self.instrument.item(item)
+                if self.is_settled(state, asked) or self.awaits_sound(state, asked):
                     return ()
-                return (UnstampedEvent(ResponseChanged(self.instrument.id, item, checked), stage),)
+                changed = UnstampedEvent(ResponseChanged(self.instrument.id, item, checked), stage)
+                return (changed, *self._advance(state, item, checked, now_ns))
+            case PlaySound():
+                return self._play(state, command, now_ns)
             case Next():
                 behind = [page for page in self.pages_asked(state) if page > state.page]
                 if self.missing(state, state.page if behind else None):
                     return ()
+                if self.wait_s(state, now_ns) > 0:
+                    return ()
+                stopped = self._stop_sounds(state, now_ns)
                 judged, again = self._judge(state)
+                judged = [*stopped, *judged]
                 if again is not None:
                     return (*judged, *again)
                 if any(self._ends(state, item) for item in self.instrument.items):
-                    return self._submit(state, "check_failed")
+                    return (*stopped, *self._submit(state, "check_failed"))
                 if behind:
                     return (*judged, UnstampedEvent(PageTurned(behind[0]), stage))
                 return (*judged, *self._submit(state))
@@ -185,10 +248,63 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
                 return self._submit(state)
             case Back():
                 before = [page for page in self.pages_asked(state) if page < state.page]
-                return (UnstampedEvent(PageTurned(before[-1]), stage),) if before else ()
+                turned = [UnstampedEvent(PageTurned(page), stage) for page in before[-1:]]
+                return (*self._stop_sounds(state, now_ns), *turned) if turned else ()
             case SkipStage():
                 return (UnstampedEvent(PartEnded(self.index, "skipped"), stage),)
         return ()
+
+    def wait_s(self, state: QuestionnaireState, now_ns: int) -> float:
+        """For how many seconds the page must still stay."""
+        shown_ns = state.pauses.working_ns(now_ns) - state.since_ns
+        return max(self.instrument.minimum_s - shown_ns / NS, 0.0)
+
+    def _advance(
+        self, state: QuestionnaireState, item: str, value: Any, now_ns: int
+    ) -> Sequence[UnstampedEvent]:
+        """What follows an answer after which the page is left by itself."""
+        after = replace(state, answers={**state.answers, item: value})
+        ids = self.asked(after).ids
+        page = [each for each in self.instrument.pages[state.page] if each.id in ids]
+        answered = all(each.answered(after.answers.get(each.id)) for each in page)
+        if not self.instrument.advance or not answered:
+            return ()
+        return self.decide(after, Next(), now_ns)
+
+    def _play(
+        self, state: QuestionnaireState, asked: PlaySound, now_ns: int
+    ) -> Sequence[UnstampedEvent]:
+        """The sound of an item is started, paused, or over; nothing where that cannot be."""
+        item = next((item for item in self.instrument.items if item.id == asked.item), None)
+        if item is None or item.sound is None or item.id not in self.asked(state).ids:
+            return ()
+        now = self.sound(state, item.id)
+        if asked.action == "play":
+            if not self.can_play(state, item):
+                return ()
+            play, at_s = now.plays + (now.at_s == 0), now.at_s
+        elif now.playing:
+            play, at_s = now.plays, self._position(state, item.id, now_ns)
+            at_s = self.seconds.get(item.id, at_s) if asked.action == "end" else at_s
+        else:
+            return ()
+        played = SoundPlayed(
+            self.instrument.id, item.id, asked.action, play, round(at_s, 3), asked.audible
+        )
+        return (UnstampedEvent(played, self.part.id),)
+
+    def _position(self, state: QuestionnaireState, item: str, now_ns: int) -> float:
+        at_s = self.sound(state, item).position(state.pauses.working_ns(now_ns))
+        return min(at_s, self.seconds.get(item, at_s))
+
+    def _stop_sounds(self, state: QuestionnaireState, now_ns: int) -> list[UnstampedEvent]:
+        """The sounds that play are paused, since the page is left."""
+        return [
+            event
+            for item, sound in state.sounds.items()
+            if sound.playing
+            for event in self._play(state, PlaySound(item, "pause"), now_ns)
+        ]
 
     def _judge(
         self, state: QuestionnaireState
@@ -239,7 +355,19 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
     def apply(
         self, state: QuestionnaireState, event: Event, payload: Payload
     ) -> QuestionnaireState:
+        state = replace(state, pauses=state.pauses.apply(event))
         match payload:
+            case SoundPlayed(item=item):
+                before = self.sound(state, item)
+                working = state.pauses.working_ns(event.t_ns)
+                ended = payload.action == "end"
+                sound = SoundState(
+                    payload.play,
+                    0.0 if ended else payload.at_s,
+                    working if payload.action == "play" else None,
+                    before.heard or ended,
+                )
+                return replace(state, sounds={**state.sounds, item: sound})
             case ResponseChanged():
                 return replace(state, answers={**state.answers, payload.item: payload.value})
             case CheckAnswered():
@@ -247,7 +375,11 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
                 judged = Judged(payload.attempt, payload.passed, value)
                 return replace(state, judged={**state.judged, payload.item: judged})
             case PageTurned():
-                return replace(state, page=payload.page)
+                return replace(
+                    state, page=payload.page, since_ns=state.pauses.working_ns(event.t_ns)
+                )
+            case PartStarted():
+                return replace(state, since_ns=state.pauses.working_ns(event.t_ns))
             case PartEnded():
                 return replace(state, outcome=payload.outcome)
         return state
@@ -259,3 +391,13 @@ class Answer(Command):
 
     item: str
     value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class PlaySound(Command):
+    """Start the sound of an item or go on with it, pause it, or say that it is over. audible:
+    whether a loudspeaker is open."""
+
+    item: str
+    action: Literal["play", "pause", "end"]
+    audible: bool = True

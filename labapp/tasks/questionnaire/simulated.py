@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -18,7 +18,12 @@ from labapp.study.conditions import as_tuple
 from labapp.study.instruments import Item
 from labapp.study.plan import QuestionnairePart
 from labapp.study.plugins.simulated import Actor, SimulatedParticipant
-from labapp.tasks.questionnaire.machine import Answer, QuestionnaireState, QuestionnaireTask
+from labapp.tasks.questionnaire.machine import (
+    Answer,
+    PlaySound,
+    QuestionnaireState,
+    QuestionnaireTask,
+)
 
 PASSED_OVER = 0.2
 """Share of the optional items left out."""
@@ -75,6 +80,12 @@ class Respondent(Actor[QuestionnairePart]):
             answered = item.id in state.answers and item.id not in missing
             if answered or item.id in self._left_out:
                 continue
+            sound = task.sound(state, item.id)
+            if item.sound is not None and not sound.heard:
+                action: Literal["end", "play"] = "end" if sound.playing else "play"
+                wait_s = task.seconds[item.id] if sound.playing else participant.pace.think_s
+                participant.send(PlaySound(item.id, action, audible=False), wait_s)
+                return
             value = answer(item, participant.rng, self._leaning(item.id))
             if value is None:
                 self._left_out.add(item.id)
@@ -84,7 +95,8 @@ class Respondent(Actor[QuestionnairePart]):
                 value = item.answer_of(as_tuple(item.right))  # the feedback was read
             participant.send(Answer(item.id, value), participant.pace.think_s)
             return
-        participant.send(Next(), participant.pace.think_s)
+        left_s = task.wait_s(state, runner.clock.now_ns())
+        participant.send(Next(), max(participant.pace.think_s, left_s))
 
     def _leaning(self, item: str) -> float | None:
         """What the stages that the questionnaire asks about lead this participant to answer."""

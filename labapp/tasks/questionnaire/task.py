@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from labapp.study import media
 from labapp.study.conditions import Scope
 from labapp.study.plan import QuestionnairePart
 from labapp.study.planner import Planner
@@ -40,7 +41,12 @@ class Questionnaire(TaskType[QuestionnairePart]):
     name = "questionnaire"
     parts = (QuestionnairePart,)
     moderator = "labapp.tasks.questionnaire.moderator:QuestionnaireWords"
-    told_elsewhere = ("response.changed", "check.answered", "questionnaire.submitted")
+    told_elsewhere = (
+        "response.changed",
+        "check.answered",
+        "sound.played",
+        "questionnaire.submitted",
+    )
     items = (QuestionnaireItem,)
     course = "labapp.tasks.questionnaire.bids:COURSE"
 
@@ -53,7 +59,13 @@ class Questionnaire(TaskType[QuestionnairePart]):
     def machine(
         self, part: QuestionnairePart, index: int, context: MachineContext
     ) -> QuestionnaireTask:
-        return QuestionnaireTask(part, index, context.loaded.instruments[part.instrument])
+        instrument = context.loaded.instruments[part.instrument]
+        seconds = {
+            item.id: media.decode_sound(context.loaded.files[item.sound.file]).seconds
+            for item in instrument.items
+            if item.sound is not None
+        }
+        return QuestionnaireTask(part, index, instrument, seconds)
 
     def screen(self, part: QuestionnairePart) -> str:
         return "labapp.tasks.questionnaire.screen.questionnaire:QuestionnaireScreen"

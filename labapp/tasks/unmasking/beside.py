@@ -17,8 +17,6 @@ from PySide6.QtWidgets import QSizePolicy
 from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.unmasking.moderator import Stimuli
 from labapp.tasks.unmasking.plan import (
-    DONT_KNOW,
-    PlannedSequence,
     StimulusTrial,
     UnmaskingPart,
     UnmaskingState,
@@ -48,6 +46,8 @@ WORDS: dict[Mark, str] = {
 ICONS: dict[Mark, str] = {"right": "ok", "wrong": "missing", "current": "current", "todo": "todo"}
 """States of `bits.paint_status`; what is unsure is a question mark."""
 CELL_PX, CELL_HIGH_PX, ICON_PX = 44, 48, 20
+NEWEST = 15
+"""How many earlier answers of a track are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,28 +136,41 @@ class Masks(Picture, Beside):
         if not isinstance(part, UnmaskingPart) or not isinstance(state, UnmaskingState):
             return
         if (trial := state.trial) is not None:
+            stimuli = console.fold(Stimuli)
+            if part.adaptive is not None:
+                self.show_cells(_track_cells(part, trial, stimuli))
+                return
             number_of, at = part.at(trial.number)
             sequence, first = part.sequences[number_of - 1], trial.number - at
-            stimuli = console.fold(Stimuli)
             cells = [
-                MaskCell(mask.percent, _mark(part, sequence, first + place, trial, stimuli))
+                MaskCell(mask.percent, _mark(part, first + place, trial, stimuli))
                 for place, mask in enumerate(sequence.masks, start=1)
             ]
             self.show_cells(cells)
 
 
-def _mark(
-    part: UnmaskingPart,
-    sequence: PlannedSequence,
-    number_of: int,
-    trial: StimulusTrial,
-    stimuli: Stimuli,
-) -> Mark:
+def _track_cells(part: UnmaskingPart, trial: StimulusTrial, stimuli: Stimuli) -> list[MaskCell]:
+    """The newest stimuli of the present track, with their answers."""
+    track = stimuli.tracks.get((part.id, trial.number))
+    before = [
+        (number, stimuli.responses[place].mask)
+        for place, of in stimuli.tracks.items()
+        if of == track and place in stimuli.responses
+        for number in [place[1]]
+        if place[0] == part.id and number != trial.number
+    ]
+    shown = [*sorted(before)[-NEWEST:], (trial.number, trial.mask)]
+    percents = part.unmasked.percents
+    return [
+        MaskCell(percents[mask - 1], _mark(part, number, trial, stimuli)) for number, mask in shown
+    ]
+
+
+def _mark(part: UnmaskingPart, number_of: int, trial: StimulusTrial, stimuli: Stimuli) -> Mark:
     if number_of == trial.number and trial.response is None:
         return "current"
     given = stimuli.responses.get((part.id, number_of))
     if given is None:
         return "todo"
-    if given.response == DONT_KNOW:
-        return "unsure"
-    return "right" if part.class_of(given.response) == sequence.truth else "wrong"
+    right = part.is_right(given.sequence, given.response)
+    return "unsure" if right is None else "right" if right else "wrong"

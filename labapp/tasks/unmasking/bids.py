@@ -17,7 +17,7 @@ from labapp.record.journal.read import payloads
 from labapp.record.journal.record import Record
 from labapp.study.plugins.bids import Answer, Cells, Column, Key, TaskFiles, TaskRows, seconds
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
-from labapp.tasks.unmasking.plan import ANSWERED, Answered
+from labapp.tasks.unmasking.plan import ANSWERED, Answered, UnmaskingPart
 
 DONT_KNOW = "don't know"
 STIM_FILE = Column("stim_file", "The picture as it was shown, below the folder stimuli.")
@@ -42,19 +42,25 @@ class UnmaskingRows(TaskRows):
         for _, payload in payloads([row for row in record.rows if row.kind == StimuliStored.kind]):
             assert isinstance(payload, StimuliStored)
             names |= payload.files
-        # Every masked picture of the plan, by the id of its part and its number in it.
+        self._files: dict[str, str] = names
+        # Every masked picture that was drawn, by the id of its part and its number in it.
         self._stimuli: dict[tuple[str | None, int | None], Stimulus] = {}
-        for stage, part in self.plan.items():
-            classes = part.unmasked.classes
-            for number in range(1, part.trials + 1):
-                sequence, mask = part.stimulus(number)
-                name = names.get(mask.picture)
-                there = name is not None and record.tree.has(f"{STIMULI}/{name}")
-                self._stimuli[stage, number] = Stimulus(
-                    file=name if there else None,
-                    logits=_by_class(classes, sequence.logits),
-                    masked=_by_class(classes, mask.logits),
-                )
+        drawn = [row for row in record.rows if row.kind == StimulusDrawn.kind]
+        for event, payload in payloads(drawn):
+            if event.part_id in self.plan:
+                part = self.plan[event.part_id]
+                self._stimuli[event.part_id, event.trial] = self._stimulus(part, payload)
+
+    def _stimulus(self, part: UnmaskingPart, drawn: Any) -> Stimulus:
+        classes = part.unmasked.classes
+        sequence, mask = part.stimulus(drawn.sequence, drawn.mask)
+        name = self._files.get(mask.picture)
+        there = name is not None and self.record.tree.has(f"{STIMULI}/{name}")
+        return Stimulus(
+            file=name if there else None,
+            logits=_by_class(classes, sequence.logits),
+            masked=_by_class(classes, mask.logits),
+        )
 
     def noted(self, event: Event, payload: Payload) -> None:
         if isinstance(payload, StimulusDrawn):

@@ -3,12 +3,13 @@
 A stimulus is drawn, the screen says when it painted it, one response answers it for good, and the
 next one is drawn at once: it is due after the blank. Nothing runs out of time. What a pause, the
 end of the program or another window interrupts is shown again from its beginning, as a further
-attempt at the same stimulus: its reaction time would be none.
+attempt at the same stimulus: its reaction time would be none. In an adaptive stage a rule chooses
+the mask by the answers so far, and the decision is an event before the stimulus.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -17,7 +18,8 @@ from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Begin, Command, SkipStage
 from labapp.record.events.lifecycle import PartEnded, ProgramStalled
 from labapp.record.events.registry import Pauses
-from labapp.record.events.trials import TrialEnded
+from labapp.record.events.trials import LevelChosen, TrialEnded
+from labapp.study.adaptive.tracks import Tracking
 from labapp.study.plugins import machine
 from labapp.study.plugins.machine import INTERRUPTED
 from labapp.tasks.unmasking.events import (
@@ -41,7 +43,13 @@ class UnmaskingTask(machine.StageMachine[UnmaskingState]):
     index: int
 
     def initial(self, pauses: Pauses) -> UnmaskingState:
-        return UnmaskingState(pauses)
+        return UnmaskingState(pauses, tracking=self._begin_tracks())
+
+    def restarted(self, state: UnmaskingState, attempt: int) -> UnmaskingState:
+        return replace(state.again(attempt), tracking=self._begin_tracks())
+
+    def _begin_tracks(self) -> Tracking | None:
+        return None if self.part.adaptive is None else self.part.adaptive.begin()
 
     def wants_begin(self, state: UnmaskingState) -> bool:
         if state.outcome is not None or state.pauses.held:
@@ -80,7 +88,17 @@ class UnmaskingTask(machine.StageMachine[UnmaskingState]):
         if trial is not None and trial.outcome is None:
             events.append(machine.unstamped(self.part, trial, TrialEnded(INTERRUPTED)))
         number = len(state.outcomes) + 1
-        at, mask = self.part.at(number)
+        attempt = state.highest + 1 if again else state.base
+        adaptive, tracking = self.part.adaptive, state.tracking
+        if adaptive is None or tracking is None:
+            at, mask = self.part.at(number)
+        else:
+            chosen = adaptive.choose(tracking)
+            if chosen is None:  # every track is over, and the part with the last of them
+                return ()
+            at, mask = chosen.item, chosen.level
+            if tracking.chosen is None:  # an interrupted stimulus was chosen already
+                events.append(UnstampedEvent(chosen, self.part.id, number, attempt))
         sequence = self.part.sequences[at - 1]
         drawn = StimulusDrawn(
             sequence=at,
@@ -93,7 +111,6 @@ class UnmaskingTask(machine.StageMachine[UnmaskingState]):
             # There is nothing before the first stimulus that a blank would part it from.
             due_ns=now_ns + (0 if trial is None else self.part.blank_ms * MS),
         )
-        attempt = state.highest + 1 if again else state.base
         return (*events, UnstampedEvent(drawn, self.part.id, number, attempt))
 
     def _decide_painted(
@@ -118,8 +135,28 @@ class UnmaskingTask(machine.StageMachine[UnmaskingState]):
         if trial.painted_ns is None or input_ns < trial.painted_ns or not known:
             return ()
         given = ResponseGiven(command.response, command.device, input_ns, command.timed_by)
-        left = machine.leave_question(self.part, self.index, state, trial, ANSWERED)
-        return (machine.unstamped(self.part, trial, given), *left)
+        given_now = machine.unstamped(self.part, trial, given)
+        if state.tracking is None:
+            left = machine.leave_question(self.part, self.index, state, trial, ANSWERED)
+            return (given_now, *left)
+        return (given_now, *self._leave_adaptive(state.tracking, trial, command.response))
+
+    def _leave_adaptive(
+        self, tracking: Tracking, trial: StimulusTrial, response: int
+    ) -> Iterator[UnstampedEvent]:
+        """The end of an adaptive stimulus; with it perhaps of its track, and of the part."""
+        assert self.part.adaptive is not None
+        yield machine.unstamped(self.part, trial, TrialEnded(ANSWERED))
+        after = self._after(tracking, trial, response)
+        if (ended := self.part.adaptive.end(tracking, after)) is not None:
+            yield machine.unstamped(self.part, trial, ended)
+        if after.over:
+            yield UnstampedEvent(PartEnded(self.index, "completed"), self.part.id)
+
+    def _after(self, tracking: Tracking, trial: StimulusTrial, response: int) -> Tracking:
+        assert self.part.adaptive is not None
+        right = self.part.is_right(trial.sequence, response)
+        return self.part.adaptive.answer(tracking, right)
 
     def apply(self, state: UnmaskingState, event: Event, payload: Payload) -> UnmaskingState:
         if isinstance(payload, ProgramStalled):
@@ -134,9 +171,11 @@ class UnmaskingTask(machine.StageMachine[UnmaskingState]):
             return state
         match payload:
             case StimulusDrawn():
-                attempt = event.attempt or 1
-                drawn = StimulusTrial(event.trial or 1, attempt, payload.due_ns)
+                attempt, at, mask = event.attempt or 1, payload.sequence, payload.mask
+                drawn = StimulusTrial(event.trial or 1, attempt, payload.due_ns, at, mask)
                 return replace(state, trial=drawn, highest=max(state.highest, attempt))
+            case LevelChosen() if state.tracking is not None and self.part.adaptive is not None:
+                return replace(state, tracking=self.part.adaptive.apply(state.tracking, payload))
             case PartEnded():
                 return replace(state, outcome=payload.outcome)
         if (trial := state.trial) is None:
@@ -152,6 +191,10 @@ class UnmaskingTask(machine.StageMachine[UnmaskingState]):
                 return replace(state, trial=replace(trial, response=payload.response))
             case TrialEnded():
                 done = () if payload.outcome == INTERRUPTED else (payload.outcome,)
+                tracking = state.tracking
+                if tracking is not None and payload.outcome == ANSWERED:
+                    assert trial.response is not None
+                    state = replace(state, tracking=self._after(tracking, trial, trial.response))
                 trial = replace(trial, outcome=payload.outcome)
                 return replace(state, trial=trial, outcomes=(*state.outcomes, *done))
         return state

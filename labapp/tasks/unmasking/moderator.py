@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from labapp.record.events import Event, payload_of
+from labapp.record.events.trials import LevelChosen
 from labapp.study.plugins.machine import INTERRUPTED, LATE_NS, PartMachine
-from labapp.tasks.unmasking.events import ResponseGiven, StimulusShown
+from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.plan import ANSWERED, DONT_KNOW, Reaction, UnmaskingPart, UnmaskingState
 from labapp.ui.language import N_, number, tr, tr_known
 from labapp.ui.moderator import wording
@@ -27,7 +28,8 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
     joins = True
 
     def progress(self, part: UnmaskingPart, machine: PartMachine[Any], state: Any) -> str:
-        return f"{self._number(part, machine, state)} / {part.total}"
+        most = "" if part.adaptive is None else "\N{LESS-THAN OR EQUAL TO}\N{NO-BREAK SPACE}"
+        return f"{self._number(part, machine, state)} / {most}{part.total}"
 
     def _number(self, part: UnmaskingPart, machine: PartMachine[Any], state: Any) -> int:
         """Of the present picture among those of all blocks, from 1."""
@@ -79,10 +81,14 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
         return "  ·  ".join(facts)
 
     def trial(self, part: UnmaskingPart, number: int) -> str:
+        if part.adaptive is not None:
+            return tr("unmasking.adaptive_picture", number=number)
         sequence, _ = part.at(number)
         return tr("unmasking.sequence", number=sequence, all=len(part.sequences))
 
     def goes_on(self, part: UnmaskingPart, number: int, outcome: str) -> bool:
+        if part.adaptive is not None:
+            return outcome == INTERRUPTED
         sequence, mask = part.at(number)
         whole = mask == len(part.sequences[sequence - 1].masks)
         return outcome == INTERRUPTED or (outcome == ANSWERED and not whole)
@@ -105,7 +111,7 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
         if not isinstance(state, UnmaskingState) or state.trial is None:
             return
         trial = state.trial
-        sequence, mask = part.stimulus(trial.number)
+        sequence, mask = part.stimulus(trial.sequence, trial.mask)
         now = tr("unmasking.blank")
         if trial.open:
             now = tr("unmasking.shown", percent=number(f"{mask.percent:g}\N{NO-BREAK SPACE}%"))
@@ -128,10 +134,8 @@ def last_of(part: UnmaskingPart, stimuli: Stimuli) -> str:
     if stimuli.last is None or stimuli.last[0] != part.id:
         return tr("unmasking.no_answer")
     given = stimuli.responses[stimuli.last]
-    sequence, _ = part.stimulus(stimuli.last[1])
-    mark = ""
-    if given.response != DONT_KNOW:
-        mark = " ✓" if part.class_of(given.response) == sequence.truth else " ✗"
+    right = part.is_right(given.sequence, given.response)
+    mark = "" if right is None else " ✓" if right else " ✗"
     return tr(
         "unmasking.last_answer",
         answer=name_response(part, given.response) + mark,
@@ -175,10 +179,12 @@ Place = tuple[str, int]
 @dataclass(frozen=True, slots=True)
 class TimedResponse:
     """response: as the journal has it, 0 for "I don't know"; reaction_ns: from the first painted
-    frame to the input."""
+    frame to the input; sequence, mask: their numbers, from 1."""
 
     response: int
     reaction_ns: int
+    sequence: int
+    mask: int
 
 
 class Stimuli(Fold):
@@ -187,7 +193,9 @@ class Stimuli(Fold):
     def __init__(self) -> None:
         self.responses: dict[Place, TimedResponse] = {}
         self.last: Place | None = None
+        self.tracks: dict[Place, int] = {}  # of an adaptive stage, whose turn it was
         self._open: dict[Place, Reaction] = {}
+        self._drawn: dict[Place, StimulusDrawn] = {}
 
     def apply(self, event: Event, work: WorkTime) -> bool:
         """The mirror shows an answer with the picture that follows it, and not before."""
@@ -199,6 +207,12 @@ class Stimuli(Fold):
         if event.part_id is None or event.trial is None:
             return False
         place = (event.part_id, event.trial)
+        if event.kind == LevelChosen.kind:
+            self.tracks[place] = int(event.payload["track"])
+        if event.kind == StimulusDrawn.kind:
+            drawn = payload_of(event)
+            assert isinstance(drawn, StimulusDrawn)
+            self._drawn[place] = drawn
         if event.kind in (StimulusShown.kind, ResponseGiven.kind):
             reaction = self._open.setdefault(place, Reaction())
             reaction.apply(payload_of(event))
@@ -206,6 +220,7 @@ class Stimuli(Fold):
                 event.kind == ResponseGiven.kind
                 and (taken := reaction.reaction_time_ns) is not None
             ):
-                self.responses[place] = TimedResponse(int(event.payload["response"]), taken)
+                drawn, response = self._drawn[place], int(event.payload["response"])
+                self.responses[place] = TimedResponse(response, taken, drawn.sequence, drawn.mask)
                 self.last = place
         return False

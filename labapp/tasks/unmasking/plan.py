@@ -15,6 +15,7 @@ from labapp.base.documents import Strict
 from labapp.models.stimuli.manifest import Confusion, Fill, Logits, Sign
 from labapp.record.events import Payload
 from labapp.record.events.registry import Pauses
+from labapp.study.adaptive.tracks import Tracking, Tracks
 from labapp.study.plugins.machine import State
 from labapp.study.plugins.part import StimuliRef, TrialsPart
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
@@ -88,7 +89,9 @@ class UnmaskingPart(TrialsPart):
 
     question: above the buttons, empty for the window's own words; buttons: "I don't know" is the
     last. first: stimuli of the blocks before this one; total: of all blocks. Breaks stand between
-    blocks; where a study has interrupted stages begin again, it is the block that does.
+    blocks; where a study has interrupted stages begin again, it is the block that does. adaptive:
+    the tracks by which the masks are chosen, their items the sequences; total is then the most
+    stimuli that may come.
     """
 
     timed: ClassVar[bool] = True
@@ -108,6 +111,7 @@ class UnmaskingPart(TrialsPart):
     blank_ms: int
     keyboard_away: KeyboardRule = "mark"
     think_aloud: bool
+    adaptive: Tracks | None = None
 
     @model_validator(mode="after")
     def _name_what_is_there(self) -> Self:
@@ -148,6 +152,9 @@ class UnmaskingPart(TrialsPart):
 
     @property
     def trials(self) -> int:
+        """How many stimuli it has; of an adaptive stage the most that may come."""
+        if self.adaptive is not None:
+            return self.adaptive.most
         return sum(len(sequence.masks) for sequence in self.sequences)
 
     @property
@@ -155,7 +162,8 @@ class UnmaskingPart(TrialsPart):
         return None
 
     def at(self, trial: int) -> tuple[int, int]:
-        """Sequence and mask of a stimulus, all counted from 1. Raises IndexError beyond the end."""
+        """Sequence and mask of a stimulus, all counted from 1, where no answer changes what comes.
+        Raises IndexError beyond the end."""
         left = trial - 1
         for number, sequence in enumerate(self.sequences, start=1):
             if left < len(sequence.masks):
@@ -163,14 +171,18 @@ class UnmaskingPart(TrialsPart):
             left -= len(sequence.masks)
         raise IndexError(f"there are {self.trials} stimuli, not {trial}")
 
-    def stimulus(self, trial: int) -> tuple[PlannedSequence, PlannedMask]:
-        """The sequence and the mask of a stimulus, counted from 1."""
-        sequence, mask = self.at(trial)
+    def stimulus(self, sequence: int, mask: int) -> tuple[PlannedSequence, PlannedMask]:
+        """A sequence and a mask by their numbers, from 1."""
         return self.sequences[sequence - 1], self.sequences[sequence - 1].masks[mask - 1]
 
     def class_of(self, response: int) -> str | None:
         """The class a response names; None for "I don't know"."""
         return None if response == DONT_KNOW else self.buttons[response - 1].of
+
+    def is_right(self, sequence: int, response: int) -> bool | None:
+        """Whether a response to a sequence names its class; None for "I don't know"."""
+        named = self.class_of(response)
+        return None if named is None else named == self.sequences[sequence - 1].truth
 
     def classifiers(self) -> Iterator[tuple[str, str | None]]:
         if self.unmasked.classifier:
@@ -244,13 +256,15 @@ class Answered(Reaction):
 
 
 class StimulusTrial(State, frozen=True):
-    """One stimulus: the number-th of the part, from 1. due_ns: when it is to appear; painted_ns:
-    when it did, None before; interrupted: a pause or the end of the program fell into it before
-    there was a response."""
+    """One stimulus: the number-th of the part, from 1. sequence, mask: their numbers, from 1;
+    due_ns: when it is to appear; painted_ns: when it did, None before; interrupted: a pause or the
+    end of the program fell into it before there was a response."""
 
     number: int
     attempt: int
     due_ns: int
+    sequence: int = 1
+    mask: int = 1
     painted_ns: int | None = None
     response: int | None = None
     interrupted: bool = False
@@ -269,7 +283,7 @@ class StimulusTrial(State, frozen=True):
 class UnmaskingState(State, frozen=True):
     """trial: the present stimulus, None before the first; outcomes: of the stimuli that are done,
     interrupted ones aside; base: attempt of a stimulus shown for the first time; highest: greatest
-    attempt of any stimulus so far."""
+    attempt of any stimulus so far; tracking: how far the tracks of an adaptive stage have come."""
 
     pauses: Pauses
     trial: StimulusTrial | None = None
@@ -278,6 +292,7 @@ class UnmaskingState(State, frozen=True):
     outcome: str | None = None
     base: int = 1
     highest: int = 1
+    tracking: Tracking | None = None
 
     @property
     def attempt(self) -> int:

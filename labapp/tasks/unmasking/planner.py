@@ -12,13 +12,17 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from labapp.base.documents import Strict
+from labapp.base.documents import Path_, Strict, faults_at
 from labapp.base.errors import StimuliError
 from labapp.models.stimuli import masked_pictures, score_files
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Fill, Manifest, Photo, Sign
 from labapp.models.stimuli.masked_pictures import MaskedRef, Masking
 from labapp.study import conditions
+from labapp.study.adaptive import AnyRule
+from labapp.study.adaptive.posterior import Psychometric
+from labapp.study.adaptive.rule import Levels
+from labapp.study.adaptive.tracks import plan_tracks
 from labapp.study.planner import Planner
 from labapp.study.stages import StimulusStages
 from labapp.study.stimulus_stages import (
@@ -121,6 +125,11 @@ class UnmaskingStages(StimulusStages):
     example: str | None = None
     example_method: str | None = None
     think_aloud: bool = False
+    adaptive: AnyRule | None = Field(
+        default=None,
+        description="A rule that chooses the mask by the answers so far, with one track or more of "
+        "each method; without it every mask is shown.",
+    )
 
     @property
     def percents(self) -> tuple[float, ...]:
@@ -138,6 +147,26 @@ class UnmaskingStages(StimulusStages):
         if self.example_method is not None and self.example is None:
             raise ValueError("example_method only with an example; name its text too")
         return self
+
+    @model_validator(mode="after")
+    def _of_a_rule(self) -> UnmaskingStages:
+        if self.adaptive is None:
+            return self
+        wrong: dict[Path_, str] = {
+            ("adaptive", key): what
+            for key, what in self.adaptive.problems(self._levels(self.adaptive)).items()
+        }
+        if self.breaks is not None:
+            wrong["breaks",] = (
+                "found breaks in an adaptive stage, of which nobody knows how many sequences it "
+                "has; allowed: two stages and a break between them"
+            )
+        if wrong:
+            raise faults_at(wrong)
+        return self
+
+    def _levels(self, rule: AnyRule) -> Levels:
+        return Levels(self.percents, rule.scale)
 
     @field_validator("masks")
     @classmethod
@@ -225,8 +254,10 @@ class UnmaskingStage:
         """What the texts around the task may say in braces. words: of the window, by key."""
         methods, masks = self.unmasked.methods, self.unmasked.percents
         sequences = len(self.photos) * len(methods)
+        rule = self.rule
+        most = 0 if rule is None else rule.trials * len(methods) * max(len(rule.starts), 1)
         return {
-            "stimuli": str(sequences * len(masks)),
+            "stimuli": str(most or sequences * len(masks)),
             "sequences": str(sequences),
             "images": str(len(self.photos)),
             "methods": str(len(methods)),
@@ -268,10 +299,36 @@ class UnmaskingStage:
             **self._make_shared_fields(),
         )
 
+    @property
+    def rule(self) -> AnyRule | None:
+        """The rule of an adaptive stage, with everything spelled out. Raises
+        IncompatibleStimuliError for one that does not fit the classes."""
+        rule = self.stages.adaptive
+        if isinstance(rule, Psychometric) and rule.guess is None:
+            rule = rule.model_copy(update={"guess": 1 / len(self.unmasked.classes)})
+            levels = Levels(self.unmasked.percents, rule.scale)
+            for key, what in rule.problems(levels).items():
+                raise IncompatibleStimuliError(
+                    f"adaptive.{key}", what, "Declare another guess, lapse or target."
+                )
+        return rule
+
     def blocks(
-        self, sequences: Sequence[PlannedSequence], number: int, of: int
+        self,
+        sequences: Sequence[PlannedSequence],
+        number: int,
+        of: int,
+        purpose: tuple[int, *tuple[str, ...]],
     ) -> tuple[UnmaskingPart, ...]:
-        """The stage in blocks, between which breaks belong; number, of: of the stage."""
+        """The stage in blocks, between which breaks belong; number, of: of the stage; purpose: of
+        the draw in which order tracks take turns."""
+        tracks = None
+        if self.rule is not None:
+            items = {
+                method: tuple(n for n, each in enumerate(sequences, 1) if each.method == method)
+                for method in self.unmasked.methods
+            }
+            tracks = plan_tracks(self.rule, self.unmasked.percents, items, *purpose)
         breaks, masks = self.stages.breaks, len(self.unmasked.percents)
         every = len(sequences) if breaks is None else breaks.every
         starts = range(0, len(sequences), every)
@@ -289,7 +346,8 @@ class UnmaskingStage:
                 unmasked=self.unmasked,
                 sequences=tuple(sequences[start : start + every]),
                 first=start * masks,
-                total=len(sequences) * masks,
+                total=len(sequences) * masks if tracks is None else tracks.most,
+                adaptive=tracks,
                 **self._make_shared_fields(),
             )
             out.append(part)
@@ -313,6 +371,11 @@ def plan_unmasking(place: int, planner: Planner) -> UnmaskingStage:
     return unmasking
 
 
+def purpose_at(place: int, planner: Planner, drawn: str) -> tuple[int, *tuple[str, ...]]:
+    """The seed of a draw for a place of the flow, and what it is for."""
+    return (planner.seed, planner.study.id, planner.participant, f"unmasking {place}", drawn)
+
+
 def sequences_at(place: int, planner: Planner) -> tuple[PlannedSequence, ...]:
     """The sequences of an unmasking stage, in the participant's order."""
     showing = plan_unmasking(place, planner)
@@ -320,8 +383,7 @@ def sequences_at(place: int, planner: Planner) -> tuple[PlannedSequence, ...]:
         sequences = showing.sequences()
     if showing.stages.order == "as_listed":
         return sequences
-    purpose = (planner.study.id, planner.participant, f"unmasking {place}", "sequences")
-    return conditions.shuffled(sequences, planner.seed, *purpose)
+    return conditions.shuffled(sequences, *purpose_at(place, planner, "sequences"))
 
 
 def _methods(stages: UnmaskingStages, manifest: Manifest) -> dict[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from math import exp
+from math import exp, sqrt
 
 import numpy as np
 from scipy.special import log_softmax
@@ -32,12 +32,18 @@ from labapp.analysis.task_records import (
     Ran,
     TaskRecords,
     TaskTables,
+    key_of,
     not_planned,
 )
 from labapp.base.clock import NS
 from labapp.record.events import Event, Payload
+from labapp.record.events.lifecycle import PartRestarted
+from labapp.record.events.trials import LevelChosen, TrackEnded, TrialEnded
+from labapp.study.adaptive.counting import Steps
+from labapp.study.adaptive.tracks import FollowedTracks, PlannedTrack
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.plan import (
+    ANSWERED,
     DONT_KNOW,
     Answered,
     PlannedMask,
@@ -109,12 +115,13 @@ class Masked(OfSet):
 
 class StimulusRecord(Answered, Attempt):
     """One attempt at a stimulus. prior_exposures: how often the same picture was on the screen
-    before."""
+    before; track: whose turn it was, None where no rule chose it."""
 
     part: UnmaskingPart
     drawn: StimulusDrawn
     masked: Masked
     prior_exposures = 0
+    track: int | None = None
 
     def __init__(self, part: UnmaskingPart, key: Key, drawn: StimulusDrawn) -> None:
         Attempt.__init__(self, key)
@@ -154,12 +161,92 @@ class StimulusRecord(Answered, Attempt):
 class BlockRecord:
     """A block's stimuli that count. Reaction times during which the keyboard was away do not."""
 
-    def __init__(self, part: UnmaskingPart, attempts: Sequence[StimulusRecord], ran: Ran) -> None:
+    def __init__(
+        self,
+        part: UnmaskingPart,
+        attempts: Sequence[StimulusRecord],
+        ran: Ran,
+        tracks: Sequence[TrackRecord],
+    ) -> None:
         self.part = part
+        self.threshold = average_threshold(tracks)
         self.counted = [stimulus for stimulus in attempts if not stimulus.excluded]
         self.right = [stimulus.correct is True for stimulus in self.counted]
         timed = (stimulus for stimulus in self.counted if stimulus.key not in ran.keyboard_away)
         self.response_time_s = mean(stimulus.response_s for stimulus in timed)
+
+
+class TrackRecord:
+    """A track of an adaptive stage, and what its answers say of the threshold. number: of the
+    track, from 1."""
+
+    part: UnmaskingPart
+    planned: PlannedTrack
+    track: int
+    rule: str
+    scale: str
+    start: float
+    n_trials: int
+    n_counted: int
+    n_right: int
+    ended_by: str | None
+
+    def __init__(self, part: UnmaskingPart, followed: FollowedTracks, number_of: int) -> None:
+        self.part = part
+        self.track = number_of
+        self.tracks = followed.tracks
+        self.planned = followed.tracks.tracks[number_of - 1]
+        self.progress = followed.state.tracks[number_of - 1]
+        self.rule, self.scale = self.tracks.rule.method, self.tracks.rule.scale
+        self.start = self.tracks.levels[self.planned.start - 1]
+        self.n_trials, self.n_counted = len(self.progress.answers), len(self.progress.counted)
+        self.n_right = sum(right for _, right in self.progress.counted)
+        self.ended_by = self.progress.over or None
+        self.estimate = self.tracks.find_threshold(self.progress)
+
+    @property
+    def reversals(self) -> int | None:
+        return len(self.progress.reversals) if isinstance(self.progress, Steps) else None
+
+    @property
+    def target(self) -> float | None:
+        return self.tracks.rule.share
+
+    def _value(self, x: float | None) -> float | None:
+        return None if x is None else self.tracks.scale.value(x)
+
+    @property
+    def threshold(self) -> float | None:
+        return None if self.estimate is None else self._value(self.estimate.x)
+
+    @property
+    def threshold_low(self) -> float | None:
+        return None if self.estimate is None else self._value(self.estimate.low)
+
+    @property
+    def threshold_high(self) -> float | None:
+        return None if self.estimate is None else self._value(self.estimate.high)
+
+    @property
+    def threshold_se(self) -> float | None:
+        return None if self.estimate is None else self.estimate.se
+
+    @property
+    def slope(self) -> float | None:
+        return None if self.estimate is None else self.estimate.slope
+
+
+def average_threshold(tracks: Sequence[TrackRecord]) -> tuple[float | None, float | None]:
+    """The threshold of a stage and its standard error: the mean of its tracks on their scale; None
+    where a track has none."""
+    estimates = [track.estimate for track in tracks]
+    known = [estimate for estimate in estimates if estimate is not None]
+    if not known or len(known) < len(estimates):
+        return None, None
+    value = tracks[0].tracks.scale.value(sum(each.x for each in known) / len(known))
+    errors = [each.se for each in known if each.se is not None]
+    se = sqrt(sum(error**2 for error in errors)) / len(known) if len(errors) == len(known) else None
+    return value, se
 
 
 def in_ms(t_ns: int | None) -> float | None:
@@ -227,6 +314,7 @@ ANNOTATIONS = of(
     whole("sequence", "number of the sequence (an image and a method) in its part, from 1"),
     whole("mask", "place of the mask in its sequence, from 1, the smallest share shown first"),
     *through("masked", *_MASK),
+    whole("track", "adaptive stages: number of the track, from 1; empty where no rule chose it"),
     text("outcome", "answered, interrupted, or stage_skipped (by the moderator)", "ended_by"),
     whole("button", "the button pressed, from 1; 0 is “I don't know”"),
     text("response", "id of the class named; empty with “I don't know” and without a response"),
@@ -307,6 +395,40 @@ POOL = of(
 """How the explained model does on all photos from which the images of a stimulus set were chosen
 (tables 1 and 2); a row for every pair of classes."""
 
+TRACKS = of(
+    TrackRecord,
+    *WHO,
+    text("stage", "id of the plan's part", "part.id"),
+    whole("stage_number", "place of the stage among the stages"),
+    text("role", "stage, or practice"),
+    whole("track", "number of the track in its part, from 1"),
+    text("method", "id of the explanation method that it asks about", "planned.about"),
+    text("rule", "how levels are chosen: up-down, weighted-up-down, quest, psi or criterion"),
+    text("scale", "on which thresholds are averaged: log (natural logarithm) or linear"),
+    number("start", "the first level, percent of the pixels that are shown", "%"),
+    whole("n_trials", "trials that were answered", "trials"),
+    whole("n_counted", "of these, those that the rule counts", "trials"),
+    whole("n_right", "of these, those answered rightly", "trials"),
+    whole("reversals", "reversals of a staircase; empty for other rules", "reversals"),
+    text(
+        "ended_by",
+        "reversals, se, criterion, trials (as many as it may have); empty where it never ended",
+    ),
+    number("target", "share of right answers at the threshold", "0-1"),
+    number("threshold", "percent of the pixels at which so many answers are right", "%"),
+    number(
+        "threshold_se",
+        "standard error of the threshold: of its natural logarithm, or of itself where the study "
+        "declares a linear scale",
+    ),
+    number("threshold_low", "lower end of the threshold's 95 % interval", "%"),
+    number("threshold_high", "upper end of the threshold's 95 % interval", "%"),
+    number("slope", "of the psychometric function, per unit of the scale; empty where it is given"),
+    INCLUDED,
+    via=("part",),
+    stage_number="part.number",
+)
+
 _OF_A_SET = ("study", "stimuli", "manifest_sha256", "classifier")
 TABLES = TaskTables(
     words={
@@ -318,16 +440,41 @@ TABLES = TaskTables(
         "answered": "a masked picture",
         "interrupted": "a masked picture that a pause fell into",
     },
-    own={"annotations": ANNOTATIONS, "masked_predictions": MASKED_PREDICTIONS, "pool": POOL},
+    own={
+        "annotations": ANNOTATIONS,
+        "masked_predictions": MASKED_PREDICTIONS,
+        "pool": POOL,
+        "tracks": TRACKS,
+    },
     row_is={
         "annotations": "an attempt at a masked picture",
         "masked_predictions": "a masked picture, for all who saw it",
         "pool": "a pair of classes of the photos from which masked pictures were chosen",
+        "tracks": "a track of an adaptive stage",
     },
     rows={
         "annotations": lambda records: records.attempts,
         "masked_predictions": lambda records: walk_masked_images(records.parts.values()),
         "pool": lambda records: pairs(records.parts.values()),
+        "tracks": lambda records: records.walk_tracks(),
+    },
+    added={
+        "stages": {
+            "correctness_rate": (
+                number(
+                    "threshold",
+                    "adaptive stages: the threshold, percent of the pixels; of several tracks the "
+                    "mean on their scale",
+                    "%",
+                    lambda stage: stage.threshold[0],
+                ),
+                number(
+                    "threshold_se",
+                    "its standard error: of its natural logarithm, or of itself on a linear scale",
+                    get=lambda stage: stage.threshold[1],
+                ),
+            )
+        }
     },
     shared={
         "trials": {"duration_s": "response_s"},
@@ -351,7 +498,15 @@ class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
 
     tables = TABLES
     begins = StimulusDrawn.kind
-    kinds = frozenset({StimulusShown.kind, ResponseGiven.kind})
+    kinds = frozenset({StimulusShown.kind, ResponseGiven.kind, LevelChosen.kind, TrackEnded.kind})
+
+    def __init__(self, parts: Mapping[str, UnmaskingPart]) -> None:
+        super().__init__(parts)
+        self.followed = {
+            name: FollowedTracks(part.adaptive)
+            for name, part in parts.items()
+            if part.adaptive is not None
+        }
 
     def begin(
         self, part: UnmaskingPart, key: Key, event: Event, payload: StimulusDrawn
@@ -374,6 +529,35 @@ class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
             if not DONT_KNOW <= payload.response < buttons:
                 raise not_planned(event, f"answers with button {payload.response}")
         super().take(event, payload, working_ns)
+        if (followed := self.followed.get(event.part_id or "")) is not None:
+            self._follow(followed, event, payload)
+
+    def _follow(self, followed: FollowedTracks, event: Event, payload: Payload) -> None:
+        """Take in what an event says of the tracks of its part."""
+        key = key_of(event)
+        match payload:
+            case PartRestarted():
+                followed.begin()
+            case LevelChosen() | TrackEnded():
+                followed.decide(payload, event.seq)
+            case TrialEnded(outcome=outcome) if outcome == ANSWERED and key is not None:
+                record = self.by_key[key]
+                assert record.response is not None
+                right = record.part.is_right(record.drawn.sequence, record.response.response)
+                followed.answer(right)
+            case StimulusDrawn() if key is not None and followed.state.chosen is not None:
+                self.by_key[key].track = followed.state.chosen.track
+
+    def doubts(self) -> Iterator[str]:
+        """The first decision of each part that is not its rule's; those behind it follow from
+        it."""
+        return (f"{name}: {each.doubts[0]}" for name, each in self.followed.items() if each.doubts)
+
+    def walk_tracks(self) -> Iterator[TrackRecord]:
+        """The tracks of its parts, as their plans list them."""
+        for name, followed in self.followed.items():
+            for number_of in range(1, len(followed.state.tracks) + 1):
+                yield TrackRecord(self.parts[name], followed, number_of)
 
     def end(self, working_ns: int) -> None:
         """Counts, for each attempt, how many earlier ones showed the same image masked alike."""
@@ -387,7 +571,8 @@ class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
     def stage(
         self, part: UnmaskingPart, attempts: Sequence[StimulusRecord], ran: Ran
     ) -> BlockRecord:
-        return BlockRecord(part, attempts, ran)
+        tracks = [track for track in self.walk_tracks() if track.part.id == part.id]
+        return BlockRecord(part, attempts, ran, tracks)
 
 
 def walk_masked_images(parts: Iterable[UnmaskingPart]) -> Iterator[Masked]:

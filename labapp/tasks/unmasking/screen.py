@@ -326,7 +326,7 @@ class UnmaskingScreen(Screen):
         if trial is None or not (trial.open or replaced):
             self.field.clear()
             return
-        name = self._picture(trial.number)
+        name = self._picture(trial)
         if name != self.field.shown or not self.field.ready(name):
             self.field.keep(())
             self._show(name)
@@ -344,7 +344,7 @@ class UnmaskingScreen(Screen):
         if left_ns > 0:
             self.field.clear()
         at = time.perf_counter_ns() + left_ns
-        self._ready(self._picture(trial.number))
+        self._ready(self._picture(trial))
         self.due.call(at, self._bring)
 
     def _there(self) -> bool:
@@ -355,7 +355,7 @@ class UnmaskingScreen(Screen):
         trial = self.trial
         if trial is None or not trial.due:
             return
-        name = self._picture(trial.number)
+        name = self._picture(trial)
         self._ready(name)
         self.presenter.present(lambda: self._show(name), self._report_painted)
 
@@ -396,18 +396,22 @@ class UnmaskingScreen(Screen):
         else:
             self.render_state()
 
-    def _picture(self, number: int) -> str:
-        return self.part.stimulus(number)[1].picture
+    def _picture(self, trial: StimulusTrial) -> str:
+        return self.part.stimulus(trial.sequence, trial.mask)[1].picture
 
     def _list_upcoming(self) -> Iterable[str]:
-        """The pictures from the present one to the end of the next sequence, as they come."""
-        trial = self.trial
+        """The pictures from the present one to the end of the next sequence, as they come; of an
+        adaptive stage those that may come next, whatever is answered."""
+        trial, state = self.trial, self.state
         if trial is None:
             return ()
-        sequence, mask = self.part.at(trial.number)
-        coming = self.part.sequences[sequence - 1 : sequence + 1]
+        if self.part.adaptive is not None and state.tracking is not None:
+            ahead = self.part.adaptive.ahead(state.tracking)
+            names = [self.part.stimulus(next_.item, next_.level)[1].picture for next_ in ahead]
+            return dict.fromkeys([self._picture(trial), *names])
+        coming = self.part.sequences[trial.sequence - 1 : trial.sequence + 1]
         names = [mask.picture for each in coming for mask in each.masks]
-        return dict.fromkeys(names[mask - 1 :])
+        return dict.fromkeys(names[trial.mask - 1 :])
 
     def _ready(self, name: str) -> None:
         if not self.field.ready(name):
@@ -435,8 +439,10 @@ class UnmaskingScreen(Screen):
 
     def head(self) -> Head:
         number = self.part.first + (self.trial.number if self.trial is not None else 1)
-        of = self.part.total
-        return Head(self._stage, self.session.words("unmasking_picture_of", number=number, of=of))
+        words, of = self.session.words, self.part.total
+        if self.part.adaptive is not None:  # nobody knows how many there will be
+            return Head(self._stage, words("unmasking_picture_number", number=number))
+        return Head(self._stage, words("unmasking_picture_of", number=number, of=of))
 
     key_places = (ResponseRow,)
 
@@ -473,7 +479,7 @@ class UnmaskingScreen(Screen):
         beneath += theme.SPACE_L + theme.SPACE_S + 2 * EDGE
         size = int(self.part.size_px / get_growth(self))  # the page grows, the picture does not
         room = min(wide, size, self.height() - beneath - 2 * theme.SPACE_XS)
-        first = self.images.image(self._picture(1))
+        first = self.images.image(self.part.sequences[0].masks[0].picture)
         self._too_small = room < size
         self.field.set_room(max(room, LEAST_ROOM), max(first.width(), first.height()))
         left = (self.height() - beneath + 2 * EDGE - self.field.height()) // 2

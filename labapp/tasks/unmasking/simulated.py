@@ -56,7 +56,7 @@ class Observing(Actor[UnmaskingPart]):
         key = (part.id, trial.number, trial.attempt)
         if self._trial != key or self._reply is None:
             self._trial = key
-            self._reply = self._annotator().reply(part, trial.number, trial.attempt)
+            self._reply = self._annotator().reply(part, trial)
             named = part.class_of(self._reply.response) is not None
             participant.think_aloud(SEES if named else CANNOT_TELL)
         reply = self._reply
@@ -207,12 +207,11 @@ class Annotator:
         self._before: tuple[str, int, int] | None = None
         self._drawn: tuple[tuple[str, int], tuple[float, bool, str]] = ("", 0), (0.0, False, "")
 
-    def reply(self, part: UnmaskingPart, number: int, attempt: int) -> Reply:
-        """The answer to a stimulus of a part, its number counted from 1."""
-        place, at = part.at(number)
-        sequence = part.sequences[place - 1]
-        mask = sequence.masks[at - 1]
-        rng = generator(*self._seed, part.id, number, attempt)
+    def reply(self, part: UnmaskingPart, trial: StimulusTrial) -> Reply:
+        """The answer to a stimulus of a part."""
+        place = trial.sequence
+        sequence, mask = part.stimulus(place, trial.mask)
+        rng = generator(*self._seed, part.id, trial.number, trial.attempt)
         if self._strategy == "understanding":
             response, beyond = self._choose_response(part, place, sequence, mask, rng)
         elif self._strategy == "explanation":
@@ -237,8 +236,13 @@ class Annotator:
     ) -> tuple[int, float]:
         """The answer, and how far the mask is beyond what is needed to recognise something."""
         observer = self.observer
-        if self._drawn[0] != (part.id, place):
-            self._drawn = (part.id, place), self._once(part, place, sequence)
+        if part.adaptive is not None:
+            # Pictures come again, more or less of them: each time there is other luck.
+            self._drawn = (part.id, place), self._once(part, sequence, rng)
+        elif self._drawn[0] != (part.id, place):
+            of = (part.id, f"sequence {place}", sequence.image, sequence.method)
+            drawn = self._once(part, sequence, generator(*self._seed, *of))
+            self._drawn = (part.id, place), drawn
         needed, misread, mistaken = self._drawn[1]
         beyond = float(np.log(mask.percent) - needed)
         if beyond < 0:
@@ -254,12 +258,14 @@ class Annotator:
         return _button(part, label), beyond
 
     def _once(
-        self, part: UnmaskingPart, place: int, sequence: PlannedSequence
+        self,
+        part: UnmaskingPart,
+        sequence: PlannedSequence,
+        rng: np.random.Generator,
     ) -> tuple[float, bool, str]:
         """Of all masks of a sequence: the logarithm of the percentage that is needed to recognise
         something, whether it is then recognised as another class, and as which."""
         observer = self.observer
-        rng = generator(*self._seed, part.id, f"sequence {place}", sequence.image, sequence.method)
         luck = rng.logistic(0.0, 1 / observer.slope)
         needed = np.log(observer.threshold(sequence.method)) + self.offset + luck
         needed += self.difficulties.get(sequence.image, 0.0)

@@ -15,7 +15,7 @@ from labapp.study.plugins.simulated import Actor, SimulatedParticipant
 from labapp.tasks.unmasking.events import ResponseGiven
 from labapp.tasks.unmasking.machine import UnmaskingTask
 from labapp.tasks.unmasking.plan import UnmaskingPart
-from labapp.tasks.unmasking.planner import UnmaskingStages, plan_unmasking, sequences_at
+from labapp.tasks.unmasking.planner import UnmaskingStages, plan_unmasking, purpose_at, sequences_at
 
 
 class Unmasking(TaskType[UnmaskingPart]):
@@ -33,7 +33,8 @@ class Unmasking(TaskType[UnmaskingPart]):
 
     placeholders = MappingProxyType(
         {
-            "stimuli": "how many masked pictures the participant answers",
+            "stimuli": "how many masked pictures the participant answers, at most where a rule "
+            "chooses them",
             "sequences": "how many sequences they come in: one for each picture and method",
             "images": "how many pictures there are",
             "methods": "how many explanation methods there are",
@@ -74,7 +75,8 @@ class Unmasking(TaskType[UnmaskingPart]):
                 document = planner.text(item.example, scope)
                 yield planner.before_practice(document, "Before the example", told)
                 yield part
-        blocks = showing.blocks(sequences_at(place, planner), *at)
+        turns = purpose_at(place, planner, "turns")
+        blocks = showing.blocks(sequences_at(place, planner), *at, turns)
         yield planner.before_stage(item.intro, scope, told)
         for number, part in enumerate(blocks):
             if number and item.breaks is not None:
@@ -96,6 +98,13 @@ class Unmasking(TaskType[UnmaskingPart]):
     def summary(self, part: UnmaskingPart) -> str:
         if part.role == "practice":
             return f"{part.trials} masked pictures of one image"
+        if (tracks := part.adaptive) is not None:
+            number, levels = len(tracks.tracks), len(tracks.levels)
+            rule = f"{tracks.rule.method}, {number} tracks" if number > 1 else tracks.rule.method
+            return (
+                f"at most {part.trials} masked pictures at {levels} levels ({rule}), set "
+                f"{part.unmasked.set} of {part.unmasked.stimuli}"
+            )
         of = f"set {part.unmasked.set} of {part.unmasked.stimuli}"
         within = f"{len(part.sequences)} sequences of {len(part.unmasked.percents)} masks"
         return f"{part.trials} masked pictures ({within}), {of}"

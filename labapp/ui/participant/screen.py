@@ -39,7 +39,7 @@ from shiboken6 import isValid
 
 from labapp.base import discovery
 from labapp.record.events.commands import Back, Command, HandIn, Next
-from labapp.record.events.look import SCALED
+from labapp.record.events.look import ROOMY, SCALED
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart, TrialsPart
 from labapp.ui import theme
@@ -570,20 +570,23 @@ def make_screen(session: SessionView) -> Screen:
     assert part is not None, "a screen is made of a part that runs"
     screen = screen_class(registry.task_type_of(part).screen(part))(session, part)
     if session.layout >= SCALED:
-        centre(screen)
+        centre(screen, roomy=session.layout >= ROOMY)
     if session.read_only:
         ReadOnly(screen)
     return screen
 
 
-def centre(screen: QWidget) -> None:
-    """Let content stand a little above the middle, where it stood in the upper third."""
+def centre(screen: QWidget, *, roomy: bool = True) -> None:
+    """Let content stand a little above the middle, where it stood in the upper third. roomy: what
+    takes the height that it needs still gets it before the room above and below."""
     for column in screen.findChildren(QVBoxLayout):
         last = column.count() - 1
         ends = [column.itemAt(place) for place in (0, last)] if last > 0 else []
         spacers = [end is not None and end.spacerItem() is not None for end in ends]
         free = bool(ends) and all(spacers)
         if free and (column.stretch(0), column.stretch(last)) == (1, 2):
+            for place in range(1, last if roomy else 0):
+                column.setStretch(place, column.stretch(place) * 100 // 3)
             column.setStretch(0, ABOVE)
             column.setStretch(last, 100 - ABOVE)
 

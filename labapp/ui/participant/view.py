@@ -290,6 +290,11 @@ class SessionView:
         is none."""
         return self.loaded.files.get(name) if media.is_file(name) else None
 
+    def study_sound(self, name: str) -> media.DecodedSound | None:
+        """A sound of the study's folder; None for what is none."""
+        content = self.loaded.files.get(name) if media.is_sound(name) else None
+        return None if content is None else media.decode_sound(content)
+
     def pages(self, document: str, values: dict[str, str]) -> list[str]:
         """The pages of one of the study's texts, with values (numbers) filled in."""
         numbers = {name: self.words.number(value) for name, value in values.items()}

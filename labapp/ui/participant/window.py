@@ -832,8 +832,13 @@ class WindowPicture:
         self.stack.setCurrentWidget(self.cover)
         self.bottom.show_foot(Foot())
         self.top.hide_help()
-        if self.session.finished:
+        session = self.session
+        if session.finished:
             self.top.show_head(Head())
+        elif self.screen is not None and session.ready and session.index == self._index:
+            # The bar stays as it was before the pause, wherever a replay came from.
+            self.screen.render_state()
+            self.top.show_head(self.screen.head())
 
     def draw(self, room: QSize, ratio: float) -> QPixmap:
         """The window in a room of so many logical pixels, on a display of so many pixels each."""

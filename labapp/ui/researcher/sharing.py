@@ -7,7 +7,7 @@ merge`. It stays open until it is closed, so that what was typed can be correcte
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -100,10 +100,7 @@ class SharingForm(QWidget):
 
     def add(self, text: str, *fields: QWidget, hint: str = "") -> None:
         """A row: what it is, and the fields for it."""
-        row = self.grid.rowCount()
-        label = bits.label(text)
-        self.grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
-        label.setContentsMargins(0, theme.SPACE_S, 0, 0)
+        row = self._add_label(bits.label(text))
         line = bits.row(None, theme.SPACE_S)
         self._fields += fields
         for field in fields:
@@ -114,11 +111,17 @@ class SharingForm(QWidget):
             bits.fill(column, bits.label(hint, "secondary", wrap=True))
         self.grid.addLayout(column, row, 1)
 
+    def _add_label(self, label: QWidget) -> int:
+        """Put the label of a row level with the first line of its fields; returns the row."""
+        row = self.grid.rowCount()
+        label.setContentsMargins(0, theme.SPACE_S, 0, 0)
+        self.grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
+        return row
+
     def add_boxes(self, text: str, boxes: Sequence[QCheckBox]) -> None:
         """A row of boxes."""
         self._fields += boxes
-        row = self.grid.rowCount()
-        self.grid.addWidget(bits.label(text, wrap=True), row, 0, Qt.AlignmentFlag.AlignTop)
+        row = self._add_label(bits.label(text, wrap=True))
         self.grid.addLayout(FlowLayout(theme.SPACE_M, 0, widgets=boxes), row, 1)
 
     def set_state(self, text: str, tone: str = "") -> None:
@@ -126,6 +129,16 @@ class SharingForm(QWidget):
         bits.set_text(self.state, text, tone)
         self.state.setVisible(bool(text))
         self.scrolled.verticalScrollBar().setValue(0)
+
+    def asks_for(self, needed: Iterable[tuple[QWidget, str, str]]) -> bool:
+        """Whether something needed is not there; then the first of it is asked for. needed: each
+        a field, what it has, and what to say where that is nothing."""
+        for field, value, text in needed:
+            if not value:
+                self.set_state(tr(text), "warn")
+                field.setFocus()
+                return True
+        return False
 
     def set_busy(self, busy: bool) -> None:
         """Whether a command runs: of this form or of another."""
@@ -182,6 +195,12 @@ class DepositForm(SharingForm):
         self.voices.setChecked(self.voices.isChecked() and on)
 
     def send(self) -> None:
+        lacking = (
+            (self.license, self.license.currentData(), N_("sharing.no_license")),
+            (self.creators, self.creators.toPlainText().strip(), N_("sharing.no_creators")),
+        )
+        if self.asks_for(lacking):
+            return
         title, name = tr("sharing.deposit_folder"), f"{self._study}-deposit"
         if path := bits.ask_new_path(self, title, name):
             self.requested.emit(self.arguments(path))
@@ -240,13 +259,12 @@ class MergeForm(SharingForm):
             self.file.setText(path)
 
     def send(self) -> None:
-        lacking = {self.file: N_("sharing.no_file"), self.by: N_("sharing.no_column")}
-        for field, text in lacking.items():
-            if not field.text().strip():
-                self.set_state(tr(text), "warn")
-                field.setFocus()
-                return
-        self.requested.emit(self.arguments())
+        lacking = (
+            (self.file, self.file.text().strip(), N_("sharing.no_file")),
+            (self.by, self.by.text().strip(), N_("sharing.no_column")),
+        )
+        if not self.asks_for(lacking):
+            self.requested.emit(self.arguments())
 
     def arguments(self) -> list[str]:
         """The command that merges the file."""

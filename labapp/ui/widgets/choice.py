@@ -147,6 +147,8 @@ class Choice(Group):
     looked_over = False
     steps: Mapping[Qt.Key, int] = _AHEAD
     """How far an arrow key goes."""
+    begins_at = 0
+    """The option that Tab comes to while none is taken."""
     first_digit: int | None = 1
     """The digit that takes the first option; None where digits take none."""
 
@@ -187,7 +189,7 @@ class Choice(Group):
             option.setAccessibleName(word)
         self._take(())
         if self.options:
-            self._go(0)
+            self._go(self.begins_at)
         self.place_options()
         self.update()
 
@@ -207,7 +209,7 @@ class Choice(Group):
             return
         self._take(indexes)
         if self.options and ((indexes and not self._several) or not self.hasFocus()):
-            self._go(indexes[0] if indexes else 0)
+            self._go(indexes[0] if indexes else self.begins_at)
         self.update()
 
     def _take(self, indexes: tuple[int, ...]) -> None:
@@ -685,8 +687,9 @@ class Scale(Choice):
         p = self._colors
         on = index == self.index
         strong = p.secondary if self.locked else p.accent
-        rim = strong if on or index == self._hover else p.secondary
-        painter.setPen(pen(rim, 2.0 if on or index == self._hover else 1.4))
+        led_to = self.looked_over and index == self._at and self.hasFocus()
+        near = on or led_to or index == self._hover
+        painter.setPen(pen(strong if near else p.secondary, 2.0 if near else 1.4))
         painter.setBrush(brush(strong if on else p.track if self.locked else p.card))
         radius = min(CIRCLE_R, self._pitch() / 2 - LEAST_GAP / 2)
         painter.drawEllipse(self.centre(index), radius, radius)

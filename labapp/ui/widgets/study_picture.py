@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent
@@ -11,6 +12,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from labapp.study import media
 
+LEAST_WIDTH = 80
+"""Logical pixels to which a picture may become smaller."""
 LARGEST = (2000, 4000)
 """Pixels across and down that are kept of a picture: more than any screen shows of it."""
 
@@ -29,10 +32,13 @@ def image_of(content: bytes) -> QImage:
 
 
 def preload(files: Mapping[str, bytes]) -> None:
-    """Decode the pictures of a study before the first of them is shown. files: of the study."""
+    """Decode the pictures and sounds of a study before the first of them is shown. files: of the
+    study."""
     for name, content in files.items():
         if media.is_file(name):
             image_of(content)
+        elif media.is_sound(name):
+            media.decode_sound(content)
 
 
 @lru_cache(maxsize=128)
@@ -55,32 +61,57 @@ def size_of(content: bytes, width: int | None, most: int) -> QSize:
     return QSize(wide, max(round(wide * image.height() / image.width()), 1))
 
 
-class StudyPicture(QWidget):
-    """A picture with its words for people who cannot see it. It becomes smaller where there is less
-    room than its width."""
+class SizedPicture:
+    """A picture at the size that the study states, and smaller where there is less room. A base of
+    widgets, before the class of Qt's; they draw it with `draw_picture`."""
 
-    def __init__(self, content: bytes, alt: str, width: int | None, most: int) -> None:
-        super().__init__()
-        self._content, self._size = content, size_of(content, width, most)
-        self.setMaximumWidth(self._size.width())
-        self.setAccessibleName(alt)
+    content: bytes | None = None
+    whole = QSize(320, 180)
+    """Logical pixels of the picture where there is room; these where there is none."""
+
+    def hold_picture(self: Any, content: bytes | None, width: int | None, most: int) -> None:
+        """Take a picture, or room for one. width: as stated; most: for how wide a one there is
+        room."""
+        if content is not None:
+            self.content, self.whole = content, size_of(content, width, most)
+        self.setMaximumWidth(self.whole.width())
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
+        self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        return self._size
+        return self.whole
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(min(80, self._size.width()), self.heightForWidth(min(80, self._size.width())))
+        width = min(LEAST_WIDTH, self.whole.width())
+        return QSize(width, self.heightForWidth(width))
 
     def heightForWidth(self, width: int) -> int:
-        wide = min(width, self._size.width())
-        return max(round(wide * self._size.height() / self._size.width()), 1)
+        wide = min(width, self.whole.width())
+        return max(round(wide * self.whole.height() / self.whole.width()), 1)
+
+    def picture_box(self: Any) -> QRectF:
+        """Where the picture is, in the widget's pixels."""
+        width = min(self.width(), self.whole.width())
+        return QRectF(0, 0, width, self.heightForWidth(width))
+
+    def draw_picture(self: Any, painter: QPainter) -> None:
+        if self.content is not None:
+            box = self.picture_box()
+            picture = scaled(self.content, round(box.width()), self.devicePixelRatioF())
+            painter.drawImage(box, picture)
+
+
+class StudyPicture(SizedPicture, QWidget):
+    """A picture with its words for people who cannot see it."""
+
+    def __init__(self, content: bytes, alt: str, width: int | None, most: int) -> None:
+        super().__init__()
+        self.hold_picture(content, width, most)
+        self.setAccessibleName(alt)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        width = min(self.width(), self._size.width())
-        box = QRectF(0, 0, width, self.heightForWidth(width))
-        painter.drawImage(box, scaled(self._content, width, self.devicePixelRatioF()))
+        self.draw_picture(painter)
         painter.end()

@@ -100,7 +100,7 @@ def test_a_row_is_an_attempt_at_a_picture(bundle: Path, session: Path) -> None:
     parts = planned(session)
     for row in found:
         part = parts[row["stage"]]
-        sequence, mask = part.stimulus(int(row["trial"]))
+        sequence, mask = part.stimulus(*part.at(int(row["trial"])))
         assert (row["image"], row["method"], row["truth"]) == (
             *(sequence.image, sequence.method),
             sequence.truth,

@@ -7,8 +7,10 @@ from time import sleep
 import numpy as np
 import pytest
 
-from labapp.base.errors import ModelError
+from labapp.base.errors import DeviceMissing, ModelError
+from labapp.models.representations import package
 from labapp.models.representations.decoding import Decoder
+from labapp.session.pictures import read_decoder
 from labapp.session.replay.history import RecordedDecoders
 
 FORMULA = "sinelines/gt"
@@ -62,6 +64,18 @@ def test_another_model_of_that_name_is_told() -> None:
     decoders = RecordedDecoders({FORMULA: "0" * 64})
     decoders[FORMULA]
     assert "another one than in the session" in decoders.problems[FORMULA]
+
+
+def test_a_replay_decodes_on_the_processor_whatever_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So that it needs no torch, as docs/guide/installing.md says."""
+    monkeypatch.setenv("LABAPP_DEVICE", "cuda")
+    monkeypatch.setattr(package, "find_spec", lambda name: None)
+    decoder = RecordedDecoders({"sinelines/vae": ""})["sinelines/vae"]
+    assert decoder.decode(np.zeros((1, decoder.space.width), np.float32)).shape[0] == 1
+    with pytest.raises(DeviceMissing, match="remove LABAPP_DEVICE"):
+        read_decoder("sinelines/vae")  # as a session and a preview do
 
 
 def test_a_picture_is_made_once() -> None:

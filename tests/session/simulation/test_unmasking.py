@@ -16,6 +16,7 @@ from labapp.tasks.unmasking.plan import (
     PlannedMask,
     PlannedSequence,
     ResponseButton,
+    StimulusTrial,
     Unmasked,
     UnmaskingPart,
 )
@@ -123,13 +124,18 @@ def annotator(
     return Annotator((7, f"P{number}", "simulated", strategy), strategy, IMAGES, observer)
 
 
+def trial_at(part: UnmaskingPart, number: int, attempt: int = 1) -> StimulusTrial:
+    """A stimulus of a part, due at once."""
+    return StimulusTrial(number, attempt, 0, *part.at(number))
+
+
 Answer = tuple[PlannedSequence, PlannedMask, str | None, float]
 
 
 def answers(one: Annotator, part: UnmaskingPart = STAGE) -> Iterator[Answer]:
     for number in range(1, part.trials + 1):
-        reply = one.reply(part, number, 1)
-        yield *part.stimulus(number), part.class_of(reply.response), reply.reaction_ms
+        reply = one.reply(part, trial_at(part, number))
+        yield *part.stimulus(*part.at(number)), part.class_of(reply.response), reply.reaction_ms
 
 
 @pytest.fixture(scope="module")
@@ -227,7 +233,10 @@ def test_a_repeated_stimulus_is_seen_as_before_and_answered_anew() -> None:
     certain = Observer(guess=0.0, lapse=0.0)
     one, again = annotator(1, observer=certain), annotator(1, observer=certain)
     for number in range(1, STAGE.trials + 1):
-        first, second = one.reply(STAGE, number, 1), again.reply(STAGE, number, 2)
+        first, second = (
+            one.reply(STAGE, trial_at(STAGE, number)),
+            again.reply(STAGE, trial_at(STAGE, number, 2)),
+        )
         assert first.response == second.response
         assert first.reaction_ms != second.reaction_ms
 

@@ -23,6 +23,7 @@ from labapp.analysis.data_files import long
 from labapp.analysis.declared import read_declaration
 from labapp.analysis.design.sources import outcomes_of
 from labapp.analysis.item_sections import item_sections, show_choices, show_texts
+from labapp.analysis.planes import draw_kinds
 from labapp.base import resources
 from labapp.record.journal.opening import open_record
 from labapp.session.bids.export import export
@@ -186,6 +187,40 @@ CASES["region"] = Case(
     (Key.Key_Right, Key.Key_Space), ("Right",), {"": "right"}, {},
 )  # fmt: skip
 
+CASES["grid"] = Case(
+    {
+        "across": {"low": "unpleasant", "high": "pleasant"},
+        "up": {"low": "sleepy", "high": "excited", "name": "arousal"},
+        "corners": ["stress", "excitement", "depression", "relaxation"],
+    },
+    {"x": 4, "y": 6}, lambda view, tap: tap(view.group.options[3 * 9 + 3]),
+    (Key.Key_Left, Key.Key_Up, Key.Key_Space), ("pleasant: 4 of 9, arousal: 6 of 9",),
+    {"x": 4, "y": 6}, {"x": (1, 9), "y": (1, 9)},
+)  # fmt: skip
+
+
+def _dots(view: Any, tap: Tap) -> None:
+    board = view.board
+    for x, y in ((50, 50), (75, 25), (95, 5)):
+        box = board.picture_box()
+        tap(board, QPoint(round(x * box.width() / 100), round(y * box.height() / 100)))
+    QTest.qWait(500)  # the two taps are no double click
+    tap(view.back)
+
+
+CASES["drawing"] = Case(
+    {"media": "pictures/map.png"},
+    {"strokes": (((50.0, 50.0),), ((75.0, 25.0),))}, _dots,
+    (
+        Key.Key_Space, Key.Key_Space,
+        *[Key.Key_Right] * 25, *[Key.Key_Up] * 25, Key.Key_Space, Key.Key_Space,
+        Key.Key_Space, Key.Key_Right, Key.Key_Space, Key.Key_Backspace,
+    ),
+    ("2 of at most 20 strokes",),
+    {"path": "M 50 50 M 75 25", "strokes": 2, "left": 50, "top": 25, "right": 75, "bottom": 50},
+    {"strokes": (0, 20)} | dict.fromkeys(("left", "top", "right", "bottom"), (0, 100)),
+)  # fmt: skip
+
 
 def test_every_kind_has_a_case() -> None:
     assert list(CASES) == list(ITEM_KINDS)
@@ -291,6 +326,23 @@ def test_a_hand_or_a_finger_answers(kind: str, tap: Tap, sheet: Callable[..., Sh
     assert asked.item.said(asked.value)
 
 
+def test_a_stroke_is_drawn_while_the_button_is_held(sheet: Callable[..., Sheet]) -> None:
+    asked = sheet("drawing")
+    board, left = asked.view.board, Qt.MouseButton.LeftButton
+    width, height = board.picture_box().size().toTuple()
+    places = [QPoint(round(x * width), round(y * height)) for x, y in ((0.1, 0.1), (0.9, 0.1))]
+    QTest.mousePress(board, left, pos=places[0])
+    for x in range(places[0].x(), places[1].x()):
+        QTest.mouseMove(board, QPoint(x, places[0].y()))
+    QTest.mouseMove(board, QPoint(round(2 * width), places[0].y()))
+    assert asked.value is None, "a stroke is an answer once it is finished"
+    QTest.mouseRelease(board, left, pos=places[1])
+    (stroke,) = asked.value["strokes"]
+    assert [round(x) for x, _ in stroke] == [10, 100], "it ends at the edge of the picture"
+    QTest.mouseClick(asked.view.clear, left)
+    assert not asked.item.answered(asked.value)
+
+
 @pytest.mark.parametrize("kind", CASES)
 def test_keys_alone_answer(kind: str, sheet: Callable[..., Sheet]) -> None:
     asked = sheet(kind)
@@ -373,11 +425,10 @@ def test_cells_and_parts_belong_together(kind: str) -> None:
     assert told.keys() == {item.id, *parts}
 
 
-@pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A study that asks an item of every kind, and scores those that are numbers."""
-    folder = tmp_path_factory.mktemp("kinds")
-    (folder / "instruments").mkdir()
+def write_study(folder: Path, language: str = "en", **more: Any) -> Path:
+    """Write a study that asks an item of every kind, and scores those that are numbers. more: keys
+    of the questionnaire."""
+    (folder / "instruments").mkdir(parents=True)
     (folder / "pictures").mkdir()
     Image.new("RGB", (300, 120), "olive").save(folder / "pictures" / "map.png")
     numeric = {"i_slider": "slid", "i_number": "typed"}
@@ -386,17 +437,24 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "rows": {"mean": ["i_matrix"], "reverse": ["i_matrix_pear"]},
         "fruit": {"sum": ["i_constant_sum_apple", "i_constant_sum_pear"]},
     }
-    (folder / "instruments" / "kinds.yaml").write_text(instrument_of(*CASES, scores=scores))
+    (folder / "instruments" / "kinds.yaml").write_text(instrument_of(*CASES, scores=scores, **more))
     path = folder / "study.yaml"
     path.write_text(
-        "id: study\ntitle: Kinds\nversion: 1\nunnamed_texts: shipped\nflow:\n"
-        "  - questionnaire: kinds\n"
+        f"id: study\ntitle: Kinds\nversion: 1\nunnamed_texts: shipped\nlanguage: {language}\n"
+        "flow:\n  - questionnaire: kinds\n"
         "exclude: {far: {item: i_number, above: 9.5}, slow: {item: i_slider, below: 1}}\n"
         "design: {measured: [i_slider, i_matrix_apple]}\n"
         "analysis: {outcomes: {primary: [i_slider, i_ranking_plum, typed, rows]}}\n"
     )
     put_beside(folder)
     return path
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study that asks an item of every kind, and scores those that are numbers."""
+    folder = tmp_path_factory.mktemp("kinds")
+    return write_study(folder)
 
 
 @pytest.fixture(scope="module")
@@ -477,7 +535,7 @@ def test_the_replay_shows_every_answer_as_the_session_did(
     size = window.size()
     path = room.session.folder.path
     room.session.close("over")
-    assert len(seen) == 5
+    assert len(seen) == 6
     with History(open_record(path)) as history:
         past = PastWindow(history)
         for t_ns, live in seen:
@@ -498,6 +556,8 @@ def test_the_report_shows_every_kind(sessions: list[Path], tmp_path: Path) -> No
     answers = counted.answers
     page += "".join(map(str, show_choices(counted.participants, answers, set())))
     page += "".join(map(str, show_texts(counted.participants, answers)))
+    page += "".join(map(str, draw_kinds(counted, "b")))
+    assert page.count("b-plane-") > 2
     for kind, case in CASES.items():
         for cell in case.cells:
             assert (f"i_{kind}_{cell}" if cell and "" not in case.cells else f"i_{kind}") in page
@@ -519,8 +579,8 @@ def test_items_that_are_numbers_are_outcomes_and_covariates(sessions: list[Path]
 def test_the_preview_shows_every_kind(study: Path, qapp: QApplication) -> None:
     with open_preview(load_study(study), None, None) as preview:
         pages = {place.page: place for place in preview.places if place.pages > 1}
-        assert len(pages) == 5
-        for place in (pages[1], pages[4]):
+        assert len(pages) == 6
+        for place in (pages[1], pages[4], pages[5]):
             preview.show(place)
             shown = preview.window.screen_shown
             assert [view.item.kind for view in shown.pages[place.page].views] == list(CASES)[

@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from labapp.base.clock import FakeClock
 from labapp.record.events import Source
-from labapp.record.events.commands import EndSession, Next, Resume
+from labapp.record.events.commands import EndSession, Next, Pause, Resume
 from labapp.tasks.pages.screen import PagesScreen
 from labapp.tasks.reconstruction.screen.matching import CalibrationScreen
 from labapp.tasks.resting.screen import BreakScreen
+from labapp.ui import theme
+from labapp.ui.participant.window import WindowPicture
 from tests.helpers.languages import translated
 from tests.helpers.rooms import skip_to, solve
 from tests.helpers.studies import ring_decoder, write_study
@@ -243,3 +245,36 @@ def test_mark_keys_and_arrow_keys_work_wherever_the_focus_is(calibration, qapp):
         assert QApplication.focusWidget() is dial
     assert room.count("alignment.marked") == 2
     assert dial.shown == pytest.approx(before + 2 * dial.dimension.step)
+
+
+def test_a_long_text_has_the_height_of_its_page_before_it_scrolls(open_room, open_window, qapp):
+    """Also in small windows; in sessions that were recorded earlier it had half of it."""
+    room = open_room()
+    window = open_window(room)
+    window.resize(1366, 768)
+    skip_to(room, "debrief")
+    shown(window, qapp)
+    text, page = window.screen_shown.text, window.screen_shown
+    text.show_text("\n\n".join(["A paragraph of this text."] * 14))
+    qapp.processEvents()
+    assert not text.verticalScrollBar().maximum()
+    text.show_text("\n\n".join(["A paragraph of this text."] * 60))
+    qapp.processEvents()
+    assert text.verticalScrollBar().maximum()
+    assert text.height() > 0.9 * page.contentsRect().height() - 2 * theme.SPACE_XL
+
+
+def test_the_bar_stays_in_a_pause_wherever_a_replay_came_from(open_room, open_window, qapp):
+    room = open_room()
+    window = open_window(room)
+    skip_to(room, "stage-1")
+    qapp.processEvents()
+    room.runner.send(Pause("technical"))
+    qapp.processEvents()
+    picture = WindowPicture(window.session.only_read())
+    picture.follow_at_once()
+    assert window.covered
+    head = [label.text() for label in window.top.findChildren(QLabel)]
+    assert [label.text() for label in picture.top.findChildren(QLabel)] == head
+    assert any("1" in text for text in head), "the number of the stage"
+    picture.close()

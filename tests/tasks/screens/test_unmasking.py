@@ -496,7 +496,7 @@ def test_a_window_that_changes_its_size_while_a_picture_waits_for_a_frame(
     assert screen.presenter.busy
     assert screen.field.side < before
     qtbot.waitUntil(lambda: trial_of(room).open)
-    assert screen.field.shown == screen.part.stimulus(2)[1].picture
+    assert screen.field.shown == screen.part.stimulus(*screen.part.at(2))[1].picture
 
 
 @pytest.mark.parametrize(("high", "small"), [(640, False), (620, True)])

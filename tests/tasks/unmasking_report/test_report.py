@@ -81,7 +81,7 @@ def played(participant: str, seed: int, study: str = "judged") -> SessionBuilder
     made_of = part()
     play = UnmaskingPlay.of(made_of)
     for trial in range(1, made_of.trials + 1):
-        shown, _ = made_of.stimulus(trial)
+        shown, _ = made_of.stimulus(*made_of.at(trial))
         _, mask = made_of.at(trial)
         right = 1 + CLASSES.index(shown.truth)
         play.respond(right if rng.uniform() < 0.3 * mask else 0, after_s=0.4 + 0.1 * mask)

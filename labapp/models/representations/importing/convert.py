@@ -20,7 +20,7 @@ from typing import IO, Any, Literal
 import numpy as np
 
 from labapp.base.errors import ModelError
-from labapp.base.installation import module_command, require
+from labapp.base.installation import module_command
 from labapp.base.reading import archives, files
 from labapp.models.datasets.split import Float32
 from labapp.models.representations.importing import memory
@@ -273,8 +273,9 @@ class _Child:
 @contextmanager
 def _child() -> Iterator[_Child]:
     from labapp.models.representations.importing.child import command
+    from labapp.models.representations.importing.graph import import_onnx
 
-    require("torch")
+    import_onnx(torch=True)
     program = module_command("labapp.models.representations.importing.child")
     # What torch warns of goes to a pipe: from inside nothing can be written to a file.
     with (

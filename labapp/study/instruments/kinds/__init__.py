@@ -21,7 +21,9 @@ from labapp.study.instruments.kinds.best_worst import BestWorst
 from labapp.study.instruments.kinds.choice import Choice, Choices
 from labapp.study.instruments.kinds.constant_sum import ConstantSum
 from labapp.study.instruments.kinds.date import Date
+from labapp.study.instruments.kinds.drawing import Drawing
 from labapp.study.instruments.kinds.dropdown import Dropdown
+from labapp.study.instruments.kinds.grid import Grid
 from labapp.study.instruments.kinds.matrix import Matrix
 from labapp.study.instruments.kinds.number import Number
 from labapp.study.instruments.kinds.ranking import Ranking
@@ -48,15 +50,20 @@ class ItemKind:
         words of the screens and the palette. It is loaded with the windows alone.
     form : what tables call its answers where they are recognised by their form, as in journals that
         do not name the kind; without it `name`, and the plan names the kind of each such item.
+    figure : what the report draws of its answers, besides the numbers and options, as
+        `module:function`: `(axes, answers, parts)` draws rows of the table of answers into a
+        panel of matplotlib's and gives back the caption; parts: the rows of the table of items.
     """
 
     name: str
     item: type[Item]
     view: str
     form: str = ""
+    figure: str = ""
 
 
 VIEWS = "labapp.tasks.questionnaire.screen.kinds"
+FIGURES = "labapp.analysis.planes"
 _ALL = (
     ItemKind("scale", Scale, f"{VIEWS}.rating:RatingView", "rating"),
     ItemKind("statement", Statement, f"{VIEWS}.rating:RatingView", "rating"),
@@ -72,6 +79,8 @@ _ALL = (
     ItemKind("best_worst", BestWorst, f"{VIEWS}.best_worst:BestWorstView"),
     ItemKind("date", Date, f"{VIEWS}.typed:DateView"),
     ItemKind("region", RegionChoice, f"{VIEWS}.region:RegionView", "choice"),
+    ItemKind("grid", Grid, f"{VIEWS}.grid:GridView", figure=f"{FIGURES}:count_squares"),
+    ItemKind("drawing", Drawing, f"{VIEWS}.drawing:DrawingView", figure=f"{FIGURES}:draw_strokes"),
 )
 
 

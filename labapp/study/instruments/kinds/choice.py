@@ -116,6 +116,8 @@ class Choosing(Listed):
 class OneChoice(Choosing):
     """One of several options."""
 
+    at_once: ClassVar[bool] = True
+
     def one_of(self) -> tuple[str, ...]:
         return self.offered()
 

@@ -100,6 +100,8 @@ class Rating(OnScale):
     """A number on a scale. Without a text the anchors are the item: two words, the scale between
     them. What is stored is the number."""
 
+    at_once: ClassVar[bool] = True
+
     @property
     def title(self) -> str:
         return self.name or self.text or " – ".join(self.ends())

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from labapp.study.instruments.items import Media, Option, SomeWords
+from labapp.study.instruments.items import Option, PictureMedia, SomeWords
 from labapp.study.instruments.kinds.choice import OneChoice
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -42,5 +42,5 @@ class RegionChoice(OneChoice):
 
     kind: Literal["region"]
     text: SomeWords
-    media: Media
+    media: PictureMedia
     options: tuple[Region, ...] = Field(min_length=2, max_length=40)

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import groupby
 from math import ceil
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QGraphicsOpacityEffect,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from labapp.base.discovery import load
+from labapp.record.audio.player import Player
 from labapp.record.events.commands import Back, Command, Next
 from labapp.study.instruments import Item, Slider, Statement
 from labapp.study.instruments.kinds import ITEM_KINDS, kind_of
 from labapp.study.plan import QuestionnairePart
-from labapp.tasks.questionnaire.machine import Answer, QuestionnaireTask
+from labapp.tasks.questionnaire.machine import Answer, PlaySound, QuestionnaireTask
 from labapp.tasks.questionnaire.screen.kinds.view import (
     MARK_WIDTH,
     TABLE_WORDS_WIDTH,
@@ -28,12 +37,16 @@ from labapp.ui import theme
 from labapp.ui.participant.screen import InView, PageStack, Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.choice import AnchorRow
+from labapp.ui.timers import make_repeating_timer
+from labapp.ui.widgets.choice import AnchorRow, Choice
 from labapp.ui.widgets.controls import PlainLabel, hairline
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.markdown import LINE_CHARACTERS, MarkdownView, text_width
 from labapp.ui.widgets.painting import metrics, restyle
+from labapp.ui.widgets.sound_bar import MakePlayer, SoundBar, Sounding
 
+COUNT_MS = 100
+PALE = 0.5
 MISSING_CHARACTERS = 40
 MOST_NAMED, NAMED_CHARACTERS = 3, 84
 """So many items, in so many characters, are named beside Next: that is one line of the bar."""
@@ -58,6 +71,7 @@ class QuestionnaireScreen(Screen):
                 session.palette,
                 above="" if self.pages else above(session, part),
                 pictures=session.study_picture,
+                sound_bar=self._make_sound_bar,
             )
             for view in page.views:
                 view.show_as(published=not session.improved, layout=session.layout)
@@ -67,9 +81,59 @@ class QuestionnaireScreen(Screen):
             self.pages.append(page)
             self.stack.addWidget(page)
         self.items = [view for page in self.pages for view in page.views]
+        if self._instrument.advance:
+            # An arrow key that answered would lead to the next page.
+            for choice in (each for view in self.items for each in view.findChildren(Choice)):
+                choice.looked_over = True
         self._show_asked()
         self.stack.setCurrentIndex(self._page)
         self.column().addWidget(self.stack)
+        if self._instrument.minimum_s and not session.read_only:
+            make_repeating_timer(self, self._count_down, COUNT_MS).start()
+
+    def _count_down(self) -> None:
+        """Say how long the page stays, and let the participant go on once it may."""
+        left_s = ceil(self._task.wait_s(self.state, self.session.clock.now_ns()))
+        if left_s != self._left_s:
+            self._left_s = left_s
+            self.altered.emit()
+
+    _left_s = 0
+
+    def _make_sound_bar(self, item: Item) -> SoundBar | None:
+        """What plays the sound of an item; on a screen that is only read it shows where it is."""
+        session, words = self.session, self.session.words
+        sound = None if item.sound is None else session.study_sound(item.sound.file)
+        if item.sound is None or sound is None:
+            return None
+        bar = SoundBar(
+            sound,
+            item.sound.alt or item.title,
+            words,
+            lambda: self._look_at_sound(item),
+            None if session.read_only else self.make_player,
+        )
+        bar.asked.connect(
+            lambda action, audible: self.send(PlaySound(item.id, action, audible=audible))
+        )
+        return bar
+
+    make_player: MakePlayer = staticmethod(Player)
+
+    def _look_at_sound(self, item: Item) -> Sounding:
+        """What the session says of the sound of an item now."""
+        state, words, task = self.state, self.session.words, self._task
+        assert item.sound is not None
+        now, most = task.sound(state, item.id), item.sound.plays
+        notes = [words("sound_first")] if task.awaits_sound(state, item) else []
+        if most is not None:
+            notes.append(words("sound_left", n=max(most - now.plays, 0)))
+        return Sounding(
+            now.playing and not state.pauses.held,
+            now.position(state.pauses.working_ns(self.session.clock.now_ns())),
+            task.can_play(state, item),
+            " ".join(notes),
+        )
 
     def render_state(self) -> None:
         state = self.state
@@ -95,7 +159,15 @@ class QuestionnaireScreen(Screen):
             hidden = view.item.withheld and self.session.withholds
             view.show_value(None if hidden else state.answers.get(view.item.id))
             view.mark_missing(self.reminded and view.item.id in missing)
+            settled = self._task.is_settled(state, view.item)
+            awaits = self._task.awaits_sound(state, view.item)
+            view.setEnabled(not settled and not awaits)
+            if awaits is (view.graphicsEffect() is None):
+                view.setGraphicsEffect(_make_paler(view) if awaits else None)  # type: ignore[arg-type]
         self._show_feedback()
+        for page in self.pages:
+            for bar in page.sounds.values():
+                bar.follow()
 
     def _show_feedback(self) -> None:
         """Show below each comprehension check what its last answer came to, as long as that answer
@@ -106,7 +178,6 @@ class QuestionnaireScreen(Screen):
         for name, label in labels:
             view, judged = views[name], state.judged.get(name)
             check, settled = view.item.comprehension, self._task.is_settled(state, view.item)
-            view.setEnabled(not settled)
             text, tone = "", ""
             if judged is not None and judged.passed:
                 text, tone = words("item_check_right"), "good"
@@ -143,14 +214,16 @@ class QuestionnaireScreen(Screen):
         while len(named) > 1 and len(", ".join(named)) > NAMED_CHARACTERS:
             named.pop()
         names, more = ", ".join(named), len(missing) - len(named)
-        note = words("answer_missing", items=names) if missing else ""
+        wait_s = self._task.wait_s(self.state, self.session.clock.now_ns())
+        note = words("page_wait", s=ceil(wait_s)) if wait_s > 0 else ""
+        note = words("answer_missing", items=names) if missing else note
         if more:
             note = words("answers_missing", items=names, more=more)
         first = next(iter(self._task.pages_asked(self.state)), 0)
         return Foot(
             left=words("back") if self.state.page > first else "",
             right=words("continue"),
-            ready=not missing,
+            ready=not missing and wait_s <= 0,
             note=note,
             warn=bool(missing) and self.reminded,
         )
@@ -170,7 +243,12 @@ class QuestionnaireScreen(Screen):
         self.altered.emit()
         view = next(view for view in self.items if view.item.id == missing[0].id)
         self.pages[self._page].ensureWidgetVisible(view)
-        view.entrance().setFocus()
+        self._entrance_of(view).setFocus()
+
+    def _entrance_of(self, view: ItemView) -> QWidget:
+        """What takes the focus of an item: where its sound must be heard first, what plays it."""
+        bar = self.pages[self._page].sounds.get(view.item.id)
+        return view.entrance() if bar is None or view.isEnabled() else bar.button
 
     def pending_commands(self) -> Sequence[Command]:
         """What was typed a moment ago."""
@@ -183,7 +261,14 @@ class QuestionnaireScreen(Screen):
 
     def entrance(self) -> QWidget | None:
         views = self.pages[self._page].asked()
-        return views[0].entrance() if views else None
+        return self._entrance_of(views[0]) if views else None
+
+
+def _make_paler(view: QWidget) -> QGraphicsOpacityEffect:
+    """Shows that an item cannot be answered yet."""
+    effect = QGraphicsOpacityEffect(view)
+    effect.setOpacity(PALE)
+    return effect
 
 
 def above(session: SessionView, part: QuestionnairePart) -> str:
@@ -232,9 +317,12 @@ class Page(QScrollArea):
         *,
         above: str = "",
         pictures: Pictures = no_pictures,
+        sound_bar: Callable[[Item], SoundBar | None] = lambda item: None,
     ) -> None:
+        """sound_bar: makes what plays the sound of an item; None where it has none."""
         super().__init__()
-        self._pictures = pictures
+        self._pictures, self._sound_bar = pictures, sound_bar
+        self.sounds: dict[str, SoundBar] = {}
         self.items = tuple(items)
         self.views: list[ItemView] = []
         self.feedback: dict[str, QLabel] = {}
@@ -364,7 +452,13 @@ class Page(QScrollArea):
                 in_column.append(view.words)
             self.views.append(view)
             line = hairline()
-            self._rows.append(([item.id], [view, line]))
+            widgets: list[QWidget] = [view, line]
+            if (bar := self._sound_bar(item)) is not None:
+                self.sounds[item.id] = bar
+                bar.setContentsMargins(MARK_WIDTH, 0, 0, 0)
+                widgets.append(bar)
+                self._column.addWidget(bar)
+            self._rows.append(([item.id], widgets))
             self._column.addWidget(view)
             if item.comprehension is not None:
                 self.feedback[item.id] = feedback = make_label("", "strong")

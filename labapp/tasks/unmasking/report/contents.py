@@ -50,7 +50,7 @@ from labapp.base.report.listing import records
 from labapp.base.report.page import Html
 from labapp.models.stimuli.manifest import Confusion
 from labapp.tasks.unmasking.plan import TASK
-from labapp.tasks.unmasking.report import curves, sections
+from labapp.tasks.unmasking.report import curves, sections, tracks
 from labapp.tasks.unmasking.report import published as paper
 from labapp.tasks.unmasking.report.curves import (
     IMAGE,
@@ -143,6 +143,7 @@ class UnmaskingReport(TaskReport[tuple[UnmaskingResults, ...]]):
         self, study: ReportedStudy, findings: tuple[UnmaskingResults, ...]
     ) -> Iterator[Html]:
         yield from sections.of_study(study.name, findings, study.anchor)
+        yield from tracks.show(study.counted, study.anchor)
 
     def plates(
         self, counted: Tables, findings: tuple[UnmaskingResults, ...]
@@ -152,6 +153,7 @@ class UnmaskingReport(TaskReport[tuple[UnmaskingResults, ...]]):
             apart = f"-{number}-{results.group.study}" if len(findings) > 1 else ""
             for plate in results.drawn:
                 yield replace(plate, name=plate.name.replace(TASK, f"{TASK}{apart}", 1))
+        yield from tracks.plates(counted)
 
 
 REPORT = UnmaskingReport()
@@ -164,16 +166,21 @@ _KEY = (*_SET, "fill", "sign")
 def groups_of(counted: Tables) -> list[AnnotationGroup]:
     """The groups by study; counted: the tables of the sessions that count. A group of which nobody
     counts has what the model makes of its pictures all the same."""
-    annotations = _by_key(counted.annotations, _KEY)
+    chosen = counted.annotations["track"].notna()
+    adaptive = _by_key(counted.annotations[chosen], _KEY)
+    annotations = _by_key(counted.annotations[~chosen], _KEY)
     predictions = _by_key(counted.masked_predictions, _KEY)
     pool = _by_key(counted.pool, _SET)
+    none = counted.annotations[:0]
     groups = [
         _group(
-            annotations.get(key, counted.annotations[:0]),
+            annotations.get(key, none),
             predictions.get(key, counted.masked_predictions[:0]),
             pool.get(key[: len(_SET)], counted.pool[:0]),
         )
         for key in sorted({*annotations, *predictions})
+        # Shares of right answers say nothing where a rule keeps them at its target: see `tracks`.
+        if key not in adaptive or (annotations.get(key, none)["role"] == "stage").any()
     ]
     return [_name_group(group, groups) for group in groups]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
 
 from labapp.study.instruments.items import Picture
 from labapp.study.instruments.kinds.region import RegionChoice
@@ -20,15 +20,13 @@ from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.choice import Choice
 from labapp.ui.widgets.painting import brush, pen
-from labapp.ui.widgets.study_picture import scaled, size_of
+from labapp.ui.widgets.study_picture import SizedPicture
 
-BARE = QSize(320, 180)
-"""Where there is no picture."""
 FILL = 60
 """How opaque the chosen region is, of 255."""
 
 
-class PictureRegions(Choice):
+class PictureRegions(SizedPicture, Choice):
     """A picture whose regions are the options. Arrow keys go from one to the next, Space takes
     it."""
 
@@ -37,45 +35,24 @@ class PictureRegions(Choice):
     def __init__(self, item: RegionChoice, palette: theme.Palette) -> None:
         super().__init__(palette, item.title)
         self._areas = [QRectF(*option.area) for option in item.options]
-        self._content: bytes | None = None
-        self._size = BARE
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
-        self.setMaximumWidth(BARE.width())
+        self.hold_picture(None, None, WIDEST_PICTURE)
         self.show_options([option.text for option in item.options])
 
     def show_picture(self, content: bytes, picture: Picture) -> None:
         """Show the picture below the regions."""
-        self._content, self._size = content, size_of(content, picture.width, WIDEST_PICTURE)
-        self.setMaximumWidth(self._size.width())
+        self.hold_picture(content, picture.width, WIDEST_PICTURE)
         self.setAccessibleDescription(picture.alt)
-        self.updateGeometry()
         self.place_options()
-
-    def sizeHint(self) -> QSize:
-        return self._size
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(min(200, self._size.width()), self.heightForWidth(200))
-
-    def heightForWidth(self, width: int) -> int:
-        wide = min(width, self._size.width())
-        return max(round(wide * self._size.height() / self._size.width()), 1)
 
     def box(self, index: int) -> QRectF:
         """Where a region is, in the widget's pixels."""
-        width = min(self.width(), self._size.width())
-        height, area = self.heightForWidth(width), self._areas[index]
-        left, top = area.x() * width, area.y() * height
-        return QRectF(left, top, area.width() * width, area.height() * height)
+        whole, area = self.picture_box(), self._areas[index]
+        left, top = area.x() * whole.width(), area.y() * whole.height()
+        return QRectF(left, top, area.width() * whole.width(), area.height() * whole.height())
 
     def paint(self, painter: QPainter) -> None:
         p = self._colors
-        if self._content is not None:
-            width = min(self.width(), self._size.width())
-            box = QRectF(0, 0, width, self.heightForWidth(width))
-            painter.drawImage(box, scaled(self._content, width, self.devicePixelRatioF()))
+        self.draw_picture(painter)
         for index, option in enumerate(self.options):
             box = self.box(index).adjusted(1.5, 1.5, -1.5, -1.5)
             # White below the outline: it is seen on any picture.

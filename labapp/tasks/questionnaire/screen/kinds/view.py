@@ -107,7 +107,7 @@ class ItemView(QWidget):
 
     def show_pictures(self, pictures: Pictures) -> None:
         """Show the item's picture: below its words, and above the answer where it is wide."""
-        media = self.item.media
+        media = self.item.picture
         content = None if media is None else pictures(media.file)
         if media is None or content is None:
             return

@@ -1,0 +1,156 @@
+"""The report's section on adaptive stages (ours): thresholds by method, and every track.
+
+How often answers are right is no result there, since the rule keeps it at its target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+from labapp.analysis.tables import Tables
+from labapp.base.figure_style import ACCENT, SECONDARY, style
+from labapp.base.report import kit
+from labapp.base.report.drawing import ReportFigure
+from labapp.base.report.listing import NONE
+from labapp.base.report.page import Html, count, decimal, heading, paragraph, table, two_lines
+from labapp.tasks.unmasking.plan import TASK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TICKS = 7
+"""The most numbers on an axis of levels."""
+TITLE = "Thresholds of adaptive stages (ours)"
+ABOUT = (
+    "A rule chose what was shown next, by the answers before. The threshold is the percentage at "
+    "which so many answers are right as the target says, by the estimator that the study declares. "
+    "A participant's tracks with a method are averaged on the scale of the rule, and so are the "
+    "participants; in brackets is the 95 % interval of Student's t over participants. Shares of "
+    "right answers are no result here: the rule keeps them at its target. Every track is in the "
+    "table tracks."
+)
+
+
+def of_stages(tables: Tables) -> pd.DataFrame:
+    """The tracks of stages, practice left out."""
+    own = tables.tracks
+    return own[own["role"] == "stage"]
+
+
+def show(counted: Tables, anchor: str) -> Iterator[Html]:
+    """The section of one study; nothing where it has no adaptive stage."""
+    own = of_stages(counted)
+    if own.empty:
+        return
+    yield heading(3, TITLE)
+    yield paragraph(ABOUT)
+    yield show_thresholds(own)
+    for plate in plates(counted):
+        yield plate.html(anchor)
+
+
+def show_thresholds(own: pd.DataFrame) -> Html:
+    """A row a method, rule and target."""
+    rows = []
+    for (method, rule, scale, _), some in own.groupby(
+        ["method", "rule", "scale", "target"], sort=True, dropna=False
+    ):
+        value, low, high = average([*some.groupby("participant")], str(scale))
+        ended = some["ended_by"].fillna("not ended").value_counts().sort_index()
+        target = some["target"].iloc[0]
+        shown = NONE if value is None else decimal(value, 1)
+        ends = NONE if low is None or high is None else f"[{decimal(low, 1)}, {decimal(high, 1)}]"
+        rows.append(
+            [
+                two_lines(str(method), str(rule)),
+                f"{some['participant'].nunique():,}",
+                f"{len(some):,}",
+                NONE if pd.isna(target) else f"{decimal(100 * float(target), 1)} %",
+                NONE if value is None else two_lines(shown, ends),
+                ", ".join(f"{name} {n}" for name, n in ended.items()),
+            ]
+        )
+    names = (
+        two_lines("Method", "rule"),
+        two_lines("Participants", "n"),
+        two_lines("Tracks", "n"),
+        two_lines("Target", "right answers"),
+        two_lines("Threshold", "% of pixels"),
+        "Ended by",
+    )
+    return table(names, rows, numeric=range(1, 5), caption=TITLE)
+
+
+def average(
+    people: list[tuple[object, pd.DataFrame]], scale: str
+) -> tuple[float | None, float | None, float | None]:
+    """The mean threshold over participants on a scale and its 95 % interval; None where there is
+    none. people: each participant's tracks."""
+    from scipy import stats
+
+    values = (some["threshold"].dropna().to_numpy(float) for _, some in people)
+    known = [np.log(each) if scale == "log" else each for each in values if len(each)]
+    if not known:
+        return None, None, None
+    means = np.array([each.mean() for each in known])
+    middle = float(means.mean())
+    back = np.exp if scale == "log" else float
+    if len(means) < 2:
+        return float(back(middle)), None, None
+    half = float(stats.t.ppf(0.975, len(means) - 1) * means.std(ddof=1) / np.sqrt(len(means)))
+    return float(back(middle)), float(back(middle - half)), float(back(middle + half))
+
+
+def plates(counted: Tables) -> list[ReportFigure]:
+    """The levels of every track, by method; nothing where no stage is adaptive."""
+    own = of_stages(counted)
+    if own.empty:
+        return []
+    trials = counted.annotations
+    trials = trials[trials["track"].notna() & ~trials["excluded"] & (trials["role"] == "stage")]
+    with mpl.rc_context(style()):
+        methods = sorted(own["method"].unique())
+        figure, panels = kit.panels(len(methods), 2, 3.0, sharey=True)
+        for ax, method in zip(panels, methods, strict=False):
+            _draw_tracks(ax, trials[trials["method"] == method], own[own["method"] == method])
+            ax.set_title(method)
+            ax.set_xlabel("trial of the track")
+        panels[0].set_ylabel("pixels shown, %")
+    people = count(int(own["participant"].nunique()), "participant")
+    label = "Tracks of adaptive stages (ours)"
+    figure.set_label(f"{label}: {people}")
+    caption = (
+        "A grey line a track: the level at each of its trials. Blue: the mean of all tracks. "
+        "Dashed: the mean threshold."
+    )
+    return [ReportFigure(f"{TASK}-tracks", figure, label, caption)]
+
+
+def _draw_tracks(ax: Axes, trials: pd.DataFrame, own: pd.DataFrame) -> None:
+    """The tracks of a method, their mean at each trial, and the mean threshold."""
+    scale = str(own["scale"].iloc[0])
+    lines = []
+    for _, some in trials.groupby(["participant", "session", "stage", "track"], sort=True):
+        levels = some.sort_values("trial")["percent"].to_numpy(float)
+        lines.append(pd.Series(levels, index=np.arange(1, len(levels) + 1)))
+        ax.step(lines[-1].index, levels, where="mid", color=SECONDARY, alpha=0.35, linewidth=0.8)
+    if lines:
+        together = pd.concat(lines, axis=1)
+        mean = np.exp(np.log(together).mean(axis=1)) if scale == "log" else together.mean(axis=1)
+        ax.plot(mean.index, mean.to_numpy(float), color=ACCENT, linewidth=1.8)
+    value, _, _ = average([*own.groupby("participant")], scale)
+    if value is not None:
+        ax.axhline(value, color=ACCENT, linestyle="--", linewidth=1.0)
+    ax.set_yscale("log" if scale == "log" else "linear")
+    known = sorted({float(level) for level in trials["percent"]})
+    shown = known[:: max(1, -(-len(known) // TICKS))]
+    ax.yaxis.set_major_locator(FixedLocator(shown))
+    ax.yaxis.set_major_formatter(FixedFormatter([f"{level:g}" for level in shown]))
+    ax.yaxis.set_minor_locator(NullLocator())
+    kit.grid(ax)

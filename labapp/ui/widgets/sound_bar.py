@@ -1,0 +1,168 @@
+"""The sound of a study on the screen: a button to play it, how far it is, and how often it can
+still be played."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+
+from labapp.base.clock import NS
+from labapp.record.audio.player import Player
+from labapp.study.media import DecodedSound
+from labapp.ui import theme
+from labapp.ui.strings import Strings
+from labapp.ui.timers import make_repeating_timer
+from labapp.ui.widgets.controls import Button, PlainLabel, announce
+from labapp.ui.widgets.painting import metrics
+
+TICK_MS = 50
+BAR_WIDTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Sounding:
+    """What the session says of a sound now.
+
+    Attributes
+    ----------
+    playing : whether it plays, and nothing holds the session.
+    at_s : where it is, in seconds from its beginning.
+    can_play : whether it can be started, or go on.
+    note : what is said below the button.
+    """
+
+    playing: bool
+    at_s: float
+    can_play: bool
+    note: str
+
+
+MakePlayer = Callable[[DecodedSound], Player]
+
+
+class SoundBar(QWidget):
+    """It shows what the session says, and asks it to play or to pause; a player, where there is
+    one, follows.
+
+    asked(action, audible): `play` or `pause` is wanted, or the sound came to its `end`.
+
+    Parameters
+    ----------
+    sound : what is played.
+    name : of the sound, for people who hear the screen.
+    look : says what the session says now.
+    make_player : makes what is heard; None on a screen that is only read.
+    """
+
+    asked = Signal(str, bool)
+
+    def __init__(
+        self,
+        sound: DecodedSound,
+        name: str,
+        words: Strings,
+        look: Callable[[], Sounding],
+        make_player: MakePlayer | None = None,
+    ) -> None:
+        super().__init__()
+        self._sound, self._words, self._look, self._make = sound, words, look, make_player
+        self._player: Player | None = None
+        self._led = False  # whether the player was told to play
+        self._name, self._problem = name, ""
+        self.button = Button(words("sound_play"))
+        words_wide = (
+            metrics().horizontalAdvance(words(key)) for key in ("sound_play", "sound_pause")
+        )
+        self.button.setFixedWidth(ceil(max(words_wide)) + 2 * theme.SPACE_XL)
+        self.button.clicked.connect(self._press)
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setProperty("role", "sound")
+        self.bar.setFixedWidth(BAR_WIDTH)
+        self.bar.setRange(0, max(round(1000 * sound.seconds), 1))
+        self.bar.setAccessibleName(name)
+        self.time = PlainLabel()
+        self.note = PlainLabel()
+        self.note.setProperty("role", "secondary")
+        self.note.setWordWrap(True)
+        row = QHBoxLayout()
+        row.setSpacing(theme.SPACE_M)
+        row.addWidget(self.button)
+        row.addWidget(self.bar)
+        row.addWidget(self.time)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, theme.SPACE_S, 0, 0)
+        column.setSpacing(theme.SPACE_XS)
+        column.addLayout(row)
+        column.addWidget(self.note)
+        self._timer = make_repeating_timer(self, self.follow, TICK_MS)
+
+    def _press(self) -> None:
+        playing = self._look().playing
+        self.asked.emit("pause" if playing else "play", self._audible)
+        self.follow()
+
+    @property
+    def _audible(self) -> bool:
+        return self._player is not None and self._player.sounding
+
+    def follow(self) -> None:
+        """Show, and let be heard, what the session says now."""
+        now, words = self._look(), self._words
+        at_s = min(now.at_s, self._sound.seconds)
+        self.button.setText(words("sound_pause") if now.playing else words("sound_play"))
+        self.button.setEnabled(now.playing or now.can_play)
+        self.button.setAccessibleName(f"{self.button.text()}: {self._name}")
+        self.bar.setValue(round(1000 * at_s))
+        length = words("sound_time", at=_minutes(at_s), of=_minutes(ceil(self._sound.seconds)))
+        self.time.setText(length)
+        self.bar.setAccessibleDescription(length)
+        note = " ".join(filter(None, (now.note, self._problem)))
+        if note != self.note.text():
+            self.note.setText(note)
+            self.note.setVisible(bool(note))
+        self.button.setAccessibleDescription(f"{length}. {note}".strip())
+        if self._player is not None:
+            self._lead(self._player, now)
+
+    def _lead(self, player: Player, now: Sounding) -> None:
+        """Let the player do what the session says, and say where it came to the end."""
+        if player.problem and not self._problem:
+            self._problem = self._words("sound_problem")
+            announce(self, self._problem)
+        if now.playing and not self._led:
+            player.seek(round(now.at_s * NS))
+            player.play()
+            self._led = True
+        elif not now.playing and self._led:
+            player.pause()
+            self._led = False
+        elif self._led and not player.playing:
+            self._led = False
+            self.asked.emit("end", self._audible)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._make is not None and self._player is None:
+            self._player = self._make(self._sound)
+            self._timer.start()
+        self.follow()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._timer.stop()
+        if self._player is not None:
+            self._player.close()
+            self._player, self._led = None, False
+
+
+def _minutes(seconds: float) -> str:
+    """As `1:05`."""
+    whole = int(seconds)
+    return f"{whole // 60}:{whole % 60:02}"

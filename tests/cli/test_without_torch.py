@@ -1,0 +1,152 @@
+"""What each command says where torch is not installed: the table of docs/guide/installing.md.
+
+One process runs them all. In it an import of torch or captum fails as where they are missing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from labapp.base.errors import NOT_DONE
+
+ROOT = Path(__file__).parents[2]
+NEEDS = {
+    "models train": "models/recipes/sinelines-vae.yaml --out {new}",
+    "concepts train": "concepts/toy0-cbm --size S --out {new}",
+    "concepts score": "concepts/dsprites-four-cbm",
+    "concepts intervene": "concepts/dsprites-four-cbm",
+    "concepts stimuli": "concepts/dsprites-four-cbm --out {new}",
+    "concepts import": "{description}",
+    "stimuli build": "birds-gradcam --out {new}",
+    "metrics ois": "--codes {codes} --factors {factors}",
+    "metrics concept-probe": "--codes {codes} --factors {factors}",
+    "metrics task-probe": "--codes {codes} --factors {factors} --labels {labels}",
+    "metrics completeness": "--codes {codes} --factors {factors} --labels {labels}",
+    "metrics alignment-accuracy": "--codes {codes} --factors {factors}",
+    "metrics icl": "--codes {codes} --factors {factors}",
+}
+"""Commands that cannot be done without torch: they say so, and leave everything as it is."""
+OTHERS = {
+    "models bench": ("sinelines/vae --n 1 --device cuda", "was to be decoded on cuda"),
+    "models import": (
+        "--torchscript {codes} --latents {codes} --id mine/decoder --out {new}",
+        "extras add import,torch",
+    ),
+    "stimuli explain": (
+        "--kind heatmaps --torchscript {codes} --images {images} --classes a,b --size 8 --id own",
+        "extras add import,torch",
+    ),
+}
+"""Commands that say it in other words, because they need it for something alone."""
+WITHOUT = {
+    "models list": "",
+    "models show": "sinelines/vae",
+    "concepts list": "",
+    "concepts show": "concepts/dsprites-four-cbm",
+    "stimuli list": "",
+    "stimuli check": "assets/stimuli/birds-gradcam",
+    "metrics all": "--codes {codes} --factors {factors}",
+}
+"""Commands of the same groups that need none."""
+BLOCKED = """
+import contextlib, io, json, sys
+from importlib.abc import MetaPathFinder
+
+class Missing(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("torch", "captum"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Missing())
+import importlib.util as util
+find = util.find_spec
+util.find_spec = lambda name, package=None: None if name in ("torch", "captum") else find(name)
+from labapp.cli.main import main
+
+ended = []
+for words in json.load(sys.stdin):
+    said = io.StringIO()
+    sys.argv = ["labapp", *words]
+    status = 0
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        try:
+            main()
+        except SystemExit as stopped:
+            status = stopped.code or 0
+    ended.append((status, said.getvalue()))
+print(json.dumps(ended))
+"""
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]:
+    """By command its exit status and all that it wrote."""
+    folder = tmp_path_factory.mktemp("without")
+    rng = np.random.default_rng(1)
+    places = {name: folder / name for name in ("new", "images", "description")}
+    places["description"].write_text("id: own/sprites\n", "utf-8")
+    for kind in ("a", "b"):
+        (places["images"] / kind).mkdir(parents=True)
+        for number in range(12):
+            level = Image.new("RGB", (8, 8), (number * 20, number * 10, 0))
+            level.save(places["images"] / kind / f"{number}.png")
+    for name, high in (("codes", 3), ("factors", 3), ("labels", 2)):
+        shape = (40,) if name == "labels" else (40, 3)
+        places[name] = folder / f"{name}.npy"
+        np.save(places[name], rng.integers(0, high, shape).astype(float))
+    commands = NEEDS | {name: words for name, (words, _) in OTHERS.items()} | WITHOUT
+    lines = [
+        [*name.split(), *shlex.split(words.format(**places))] for name, words in commands.items()
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCKED],
+        input=json.dumps(lines),
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+    )
+    assert not places["new"].exists(), "a command wrote something before it stopped"
+    ended = json.loads(done.stdout.splitlines()[-1])
+    return {name: (status, text) for name, (status, text) in zip(commands, ended, strict=True)}
+
+
+@pytest.mark.parametrize("command", NEEDS)
+def test_a_command_that_needs_torch_says_so_and_how_to_get_it(
+    said: dict[str, tuple[int, str]], command: str
+) -> None:
+    status, text = said[command]
+    assert status == NOT_DONE
+    assert "The package torch is needed for this and is not installed." in text
+    assert "extras add torch" in text
+
+
+@pytest.mark.parametrize("command", OTHERS)
+def test_a_command_that_needs_it_for_something_names_that(
+    said: dict[str, tuple[int, str]], command: str
+) -> None:
+    status, text = said[command]
+    assert status != 0
+    assert OTHERS[command][1] in text
+
+
+@pytest.mark.parametrize("command", WITHOUT)
+def test_the_others_work(said: dict[str, tuple[int, str]], command: str) -> None:
+    status, text = said[command]
+    assert status == 0, text
+
+
+def test_the_page_names_all_of_them() -> None:
+    page = (ROOT / "docs/guide/installing.md").read_text("utf-8")
+    table = page.partition("| command or window |")[2].partition("\n\n")[0]
+    named = set(re.findall(r"`((?:models|concepts|stimuli|metrics) [a-z-]+)", table))
+    assert named == {*NEEDS, *OTHERS, "metrics all"}
