@@ -604,7 +604,6 @@ def measure_recording(seconds: float, turns: int, folder: Path) -> dict[str, Any
 def record_clicks(seconds: float, folder: Path, *, joined: bool) -> dict[str, Any]:
     """One recording of clicks in a session, alone or while three people hear it."""
     from benchmarks import sound_clicks
-    from labapp.record.audio.devices import choose
     from labapp.record.events.voice import AudioGap
     from labapp.record.journal.opening import open_record
     from labapp.record.journal.read import payloads
@@ -614,15 +613,13 @@ def record_clicks(seconds: float, folder: Path, *, joined: bool) -> dict[str, An
         assert recorder is not None
         assert recorder._stream is not None
         pid = recorder._stream.pid
-        player = sound_clicks.Player(choose(), CLICKS_S)
         began, before_s = time.monotonic(), cpu_of(pid)
-        player.start()
-        taken.run(lambda: time.monotonic() - began > seconds)
-        player.mute()
-        taken.run(lambda: time.monotonic() - began > seconds + 1)
+        # In a process of its own, so that its times do not depend on what this one does.
+        command = [sys.executable, "-m", "benchmarks.remote_link", "--click", str(seconds)]
+        player = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        taken.run(lambda: player.poll() is not None)
         cpu = (cpu_of(pid) - before_s) / (time.monotonic() - began)
-        played = player.click_ns() - taken.origin_ns
-        player.close()
+        played = np.array(json.loads(player.communicate()[0])) - taken.origin_ns
         path = recorder.path
     if taken.followers is not None:
         results = taken.followers.end()
@@ -639,6 +636,21 @@ def record_clicks(seconds: float, folder: Path, *, joined: bool) -> dict[str, An
         "residual_ms": fit.residual_ms,
         "cpu": cpu,
     }
+
+
+def click(seconds: float) -> list[int]:
+    """Play clicks; `perf_counter_ns` of each."""
+    from benchmarks import sound_clicks
+    from labapp.record.audio.devices import choose
+
+    player = sound_clicks.Player(choose(), CLICKS_S)
+    player.start()
+    time.sleep(seconds)
+    player.mute()
+    time.sleep(1.0)
+    times = player.click_ns().tolist()
+    player.close()
+    return times
 
 
 def cpu_of(pid: int) -> float:
@@ -797,7 +809,7 @@ def main() -> int:
     parser.add_argument(
         "--display", type=int, help="slider and stimuli by an X server of this number, with XTEST"
     )
-    for what in ("--follow", "--link", "--record", "--slide", "--mask"):
+    for what in ("--follow", "--link", "--record", "--click", "--slide", "--mask"):
         parser.add_argument(what, nargs="+", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.follow:
@@ -808,6 +820,9 @@ def main() -> int:
     if asked.link:
         seconds, folder = asked.link
         print(json.dumps(measure_link(float(seconds), Path(folder))))
+        return 0
+    if asked.click:
+        print(json.dumps(click(float(asked.click[0]))))
         return 0
     if asked.record:
         seconds, turns, folder = asked.record
