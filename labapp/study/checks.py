@@ -252,7 +252,9 @@ def asking_faults(
     """Every condition that is never met in a study, by questionnaire; instruments: those that it
     asks, by id, each with its file and what that holds."""
     if not any(
-        item.only_if for instrument, *_ in instruments.values() for item in instrument.items
+        item.only_if or item.piped
+        for instrument, *_ in instruments.values()
+        for item in instrument.items
     ):
         return
     places = _places(study)
@@ -300,6 +302,10 @@ def _faults(
     for index, item in enumerate(instrument.items):
         variables = {}
         impossible = False
+        for name in filter(is_outside, item.piped):
+            before = tuple(place.before)
+            for what in _of_another(instrument, name, None, before, instruments):
+                yield ("items", index, "text"), f"{{answer:{name}}}: {what}"
         for name, wanted in item.only_if.items():
             at: Path_ = ("items", index, "only_if", name)
             if is_outside(name):
@@ -334,11 +340,12 @@ def _of_variable(
 def _of_another(
     instrument: Instrument,
     name: str,
-    wanted: tuple[Value, ...],
+    wanted: tuple[Value, ...] | None,
     before: tuple[str, ...],
     instruments: Mapping[str, tuple[Instrument, Path, bytes]],
 ) -> Iterator[str]:
-    """Why an item of another questionnaire never decides."""
+    """Why an item of another questionnaire never decides, or has no answer that can be shown.
+    wanted: the answers that decide; None where its answer is shown."""
     of, _, own = name.partition(".")
     if of == instrument.id:
         return  # told by the questionnaire itself
@@ -353,7 +360,13 @@ def _of_another(
         known = ", ".join(places_of_parts(other))
         yield f"the questionnaire {of!r} has no item {own!r}; it has: {known}"
         return
-    yield from never(name, other.part(own), wanted)
+    item = other.part(own)
+    if wanted is not None:
+        yield from never(name, item, wanted)
+    elif item.repeat is not None:
+        yield f"{name} is asked once for each stage; name an item that is asked once"
+    elif item.parts() != (item,):
+        yield f"the answer has several parts; name one, such as {of}.{item.parts()[0].id}"
 
 
 def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Path_, str]]:

@@ -42,7 +42,7 @@ from labapp.models.stimuli.sources import read as read_set
 from labapp.study import loading, media
 from labapp.study.examining import UNTRANSLATED, examine
 from labapp.study.flow import items_of, items_of_tasks
-from labapp.study.instruments.items import USUAL
+from labapp.study.instruments.items import PIPED, USUAL
 from labapp.study.loading import (
     WORDS,
     LoadedStudy,
@@ -461,6 +461,11 @@ def _instrument(
         for names, where in filled:
             for written, what, todo in _find_unfilled(text, names, where):
                 yield StudyError.at(file, line, f"{format_path(place)}: {written}", what, todo)
+        in_item = place[0] == "items" and len(place) > 2 and place[2] in ("name", "text")
+        for match in () if in_item else PIPED.finditer(text):
+            what = f"an answer is filled in only in the name and text of an item: {AS_IT_STANDS}"
+            key = f"{format_path(place)}: {match.group()}"
+            yield StudyError.at(file, line, key, what, "Leave it out here.")
         for tag in texts.tags(text, markdown=False):
             yield _html(file, line, f"{format_path(place)}: {tag}", NO_MARKS)
 

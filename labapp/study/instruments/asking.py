@@ -99,6 +99,9 @@ def faults(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
         if item.right is not None:
             for what in _no_check(instrument, item):
                 yield ("items", index, "check"), what
+        for name in item.piped:
+            for what in _no_answer_yet(instrument, index, name):
+                yield ("items", index, "text"), what
         if instrument.advance and (not item.at_once or _takes_text(item)):
             yield (
                 ("items", index, "kind"),
@@ -108,6 +111,33 @@ def faults(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
                 ),
             )
     yield from _impossible_samples(instrument)
+
+
+def _no_answer_yet(instrument: Instrument, index: int, name: str) -> Iterator[str]:
+    """Why the answer to an item cannot stand in the words of another one of its questionnaire."""
+    of, dot, alone = name.partition(".")
+    written = f"{{answer:{name}}}"
+    if dot and of == instrument.id:
+        yield f"{written}: an item of the same questionnaire is named by its id alone: {alone}"
+    if dot:
+        return  # a study says whether it is there
+    place = places_of_parts(instrument).get(name)
+    if place is None:
+        yield f"{written}: there is no item {name!r} in this questionnaire"
+        return
+    decider = instrument.part(name)
+    size = instrument.per_page or len(instrument.items)
+    if decider.repeat is not None or instrument.items[place].repeat is not None:
+        yield f"{written}: {name} is asked once for each stage; name an item that is asked once"
+    elif decider.parts() != (decider,):
+        yield f"{written}: the answer has several parts; name one, such as {decider.parts()[0].id}"
+    elif instrument.order == "shuffled" or place // size >= index // size:
+        yield (
+            f"{written}: {name} is not on an earlier page: say `order: fixed` and how many items a "
+            "page has (`per_page`), or ask it in an earlier questionnaire"
+        )
+    elif any(name in sample.of for sample in instrument.samples):
+        yield f"{written}: not everyone is asked {name}, since it is drawn (`samples`)"
 
 
 def _takes_text(item: Item) -> bool:

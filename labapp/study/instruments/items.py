@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+PIPED = re.compile(r"\{answer:([\w.-]+)\}")
+"""In the words of an item: the answer to an item before it."""
+NO_ANSWER = "–"
+"""What stands there where none was given."""
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Z]{2})?")
 USUAL = "en"
 """The language where none is asked for."""
@@ -264,6 +268,8 @@ class Item(Strict):
     name : a short heading above the words, and what the item is called where something is said
         about it.
     text : the question or statement; like all words a text, or texts by language: `{en: …, de: …}`.
+        In name and text `{answer:used}` stands for what was answered to the item `used` on an
+        earlier page, and `{answer:before.used}` for one of an earlier questionnaire.
     media : a picture that is shown, or a sound that is played with it.
     required : whether the participant must answer to go on.
     repeat : `stages` asks the item once for each stage of the study, with `{stage}` in its words
@@ -307,6 +313,24 @@ class Item(Strict):
     identifying: bool | None = None
     only_if: OnlyIf = Field(default_factory=dict)
     checked: Checked | None = Field(default=None, alias="check")
+
+    @property
+    def piped(self) -> tuple[str, ...]:
+        """The items whose answers stand in its words, as conditions name them."""
+        return tuple(dict.fromkeys(PIPED.findall(f"{self.name} {self.text}")))
+
+    def with_answers(self, words: Mapping[str, str]) -> Self:
+        """The item with answers in its words. words: by the names that are `piped`."""
+        update = {
+            key: PIPED.sub(lambda match: words[match.group(1)], getattr(self, key))
+            for key in ("name", "text")
+        }
+        return self.model_copy(update=update)
+
+    def in_words(self, values: tuple[Value, ...]) -> str:
+        """What was answered, as `values` has it, for the words of another item."""
+        words = self.answer_words() if self.offered() else {}
+        return ", ".join(words.get(str(value), str(value)) for value in values) or NO_ANSWER
 
     @property
     def picture(self) -> Picture | None:

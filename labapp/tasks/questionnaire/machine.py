@@ -21,11 +21,15 @@ from labapp.record.events.trials import (
     ResponseChanged,
     SoundPlayed,
 )
+from labapp.study.conditions import as_tuple
 from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.asking import AskedItems, own_name
 from labapp.study.instruments.items import Check
 from labapp.study.plan import QuestionnairePart
 from labapp.study.plugins.machine import PartMachine, Value
+
+HIDDEN = "…"
+"""What stands in the words of an item for an answer that is withheld."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +90,14 @@ class QuestionnaireState:
 @dataclass(frozen=True, slots=True)
 class QuestionnaireTask(PartMachine[QuestionnaireState]):
     """instrument: as in its file; the part's items and their order are taken here; seconds: how
-    long the sounds of its items last, by item."""
+    long the sounds of its items last, by item; others: the items of earlier questionnaires whose
+    answers stand in the words of its items, as these name them."""
 
     part: QuestionnairePart
     index: int
     instrument: Instrument
     seconds: Mapping[str, float] = field(default_factory=dict)
+    others: Mapping[str, Item] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         realised = self.instrument.realise(self.part.items, self.part.values, self.part.orders)
@@ -104,7 +110,8 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         self, state: QuestionnaireState, answers: Mapping[str, tuple[Value, ...]]
     ) -> QuestionnaireState:
         """It begins at the first page of which something is asked."""
-        named = {name for item in self.instrument.items for name in item.only_if}
+        items = self.instrument.items
+        named = {name for item in items for name in (*item.only_if, *item.piped)}
         earlier = {name: values for name, values in answers.items() if name in named}
         state = replace(state, earlier=earlier)
         return replace(state, page=next(iter(self._find_asked_pages(state)), 0))
@@ -134,6 +141,20 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         if state.whole:
             return asked._replace(ids=frozenset(item.id for item in self.instrument.items))
         return asked._replace(ids=asked.ids - state.skipped)
+
+    def worded(self, state: QuestionnaireState, item: Item, *, withholds: bool = False) -> Item:
+        """An item with the answers that stand in its words. withholds: not those that can tell who
+        somebody is."""
+        if not item.piped:
+            return item
+        known = self.asked(state).known
+        words = {}
+        for name in item.piped:
+            other = self.others.get(name) or self.instrument.part(name)
+            values = as_tuple(known.get(name))
+            hidden = withholds and other.withheld
+            words[name] = HIDDEN if hidden and values else other.in_words(values)
+        return item.with_answers(words)
 
     def pages_asked(self, state: QuestionnaireState) -> tuple[int, ...]:
         """The pages of which something is asked, from 0, and the one on the screen: an answer

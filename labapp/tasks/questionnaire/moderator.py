@@ -47,7 +47,11 @@ def sheet_lines(task: QuestionnaireTask, sheet: QuestionnaireState) -> list[str]
     """What is asked on the page on the screen, under a line that says how far it is."""
     ids, pages = task.asked(sheet).ids, task.pages_asked(sheet)
     asked = [item for item in task.instrument.items if item.id in ids]
-    items = [item for item in task.instrument.pages[sheet.page] if item.id in ids]
+    items = [
+        task.worded(sheet, item, withholds=True)
+        for item in task.instrument.pages[sheet.page]
+        if item.id in ids
+    ]
     done = sum(item.answered(sheet.answers.get(item.id)) for item in asked)
     head = tr("questionnaire.answered", done=done, all=len(asked))
     if len(pages) > 1:

@@ -65,7 +65,14 @@ class Questionnaire(TaskType[QuestionnairePart]):
             for item in instrument.items
             if item.sound is not None
         }
-        return QuestionnaireTask(part, index, instrument, seconds)
+        others = {
+            name: context.loaded.instruments[of].part(own)
+            for item in instrument.items
+            for name in item.piped
+            for of, dot, own in (name.partition("."),)
+            if dot
+        }
+        return QuestionnaireTask(part, index, instrument, seconds, others)
 
     def screen(self, part: QuestionnairePart) -> str:
         return "labapp.tasks.questionnaire.screen.questionnaire:QuestionnaireScreen"

@@ -58,38 +58,59 @@ class QuestionnaireScreen(Screen):
         task = session.source.machine.tasks[session.parts.index(part)]
         assert isinstance(task, QuestionnaireTask)
         self._task, self._instrument = task, task.instrument
-        self._stage = stage_words(session, part)
+        self._stage, self.part = stage_words(session, part), part
         self._page: int = self.state.page
         self.stack = PageStack()
         self.pages: list[Page] = []
-        for items in self._instrument.pages:
-            page = Page(
-                self._instrument.title,
-                self._instrument.instruction,
-                items,
-                session.words,
-                session.palette,
-                above="" if self.pages else above(session, part),
-                pictures=session.study_picture,
-                sound_bar=self._make_sound_bar,
-            )
-            for view in page.views:
-                view.show_as(published=not session.improved, layout=session.layout)
-                view.answered.connect(
-                    lambda value, name=view.item.id: self.send(Answer(name, value))
-                )
+        for place in range(len(self._instrument.pages)):
+            page = self._make_page(place)
             self.pages.append(page)
             self.stack.addWidget(page)
-        self.items = [view for page in self.pages for view in page.views]
-        if self._instrument.advance:
-            # An arrow key that answered would lead to the next page.
-            for choice in (each for view in self.items for each in view.findChildren(Choice)):
-                choice.looked_over = True
         self._show_asked()
         self.stack.setCurrentIndex(self._page)
         self.column().addWidget(self.stack)
         if self._instrument.minimum_s and not session.read_only:
             make_repeating_timer(self, self._count_down, COUNT_MS).start()
+
+    def _worded(self, item: Item) -> Item:
+        return self._task.worded(self.state, item, withholds=self.session.withholds)
+
+    def _make_page(self, place: int) -> Page:
+        """A page with the answers that stand in the words of its items."""
+        session = self.session
+        page = Page(
+            self._instrument.title,
+            self._instrument.instruction,
+            [self._worded(item) for item in self._instrument.pages[place]],
+            session.words,
+            session.palette,
+            above="" if place else above(session, self.part),
+            pictures=session.study_picture,
+            sound_bar=self._make_sound_bar,
+        )
+        for view in page.views:
+            view.show_as(published=not session.improved, layout=session.layout)
+            view.answered.connect(lambda value, name=view.item.id: self.send(Answer(name, value)))
+            if self._instrument.advance:
+                # An arrow key that answered would lead to the next page.
+                for choice in view.findChildren(Choice):
+                    choice.looked_over = True
+        return page
+
+    @property
+    def items(self) -> list[ItemView]:
+        """The items of all pages."""
+        return [view for page in self.pages for view in page.views]
+
+    def _word_page(self, place: int) -> None:
+        """Make a page again where other answers stand in the words of its items than it shows."""
+        page = self.pages[place]
+        if tuple(map(self._worded, self._instrument.pages[place])) == page.items:
+            return
+        self.pages[place] = again = self._make_page(place)
+        self.stack.insertWidget(place, again)
+        self.stack.removeWidget(page)
+        page.deleteLater()
 
     def _count_down(self) -> None:
         """Say how long the page stays, and let the participant go on once it may."""
@@ -137,6 +158,7 @@ class QuestionnaireScreen(Screen):
 
     def render_state(self) -> None:
         state = self.state
+        self._word_page(state.page)
         before = self.pages[self._page].asked()
         self._show_asked()
         if state.page != self._page:
@@ -210,7 +232,8 @@ class QuestionnaireScreen(Screen):
     def foot(self) -> Foot:
         words = self.session.words
         missing = self._missing()
-        named = [words("quoted", text=_short(item.title)) for item in missing[:MOST_NAMED]]
+        titles = [self._worded(item).title for item in missing[:MOST_NAMED]]
+        named = [words("quoted", text=_short(title)) for title in titles]
         while len(named) > 1 and len(", ".join(named)) > NAMED_CHARACTERS:
             named.pop()
         names, more = ", ".join(named), len(missing) - len(named)
