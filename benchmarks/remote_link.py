@@ -420,16 +420,16 @@ def delays_between(
     """
     from labapp.record.audio.player import likeness
 
-    (said_ns, said), (heard_ns, heard) = mouth, ears
+    (spoken_ns, spoken), (heard_ns, heard) = mouth, ears
     frames, reach = round(WINDOW_S * SENT_RATE), round(LATEST_S * SENT_RATE)
-    shift = round((said_ns - heard_ns) / 1e9 * SENT_RATE)
-    loud = 0.05 * float(np.abs(said).max())
+    shift = round((spoken_ns - heard_ns) / 1e9 * SENT_RATE)
+    loud = 0.05 * float(np.abs(spoken).max())
     delays: list[float | None] = []
-    for at in range(0, len(said) - frames, frames):
-        window = said[at : at + frames]
+    for at in range(0, len(spoken) - frames, frames):
+        window = spoken[at : at + frames]
         begin = at + shift
         around = heard[max(begin, 0) : begin + reach]
-        if said_ns + at / SENT_RATE * 1e9 < since_ns or len(around) < reach:
+        if spoken_ns + at / SENT_RATE * 1e9 < since_ns or len(around) < reach:
             continue
         if float(np.sqrt(np.mean(np.square(window)))) < loud:
             continue
@@ -445,9 +445,11 @@ def speech(folder: Path, seconds: float) -> Path:
     from tests.sound import say
 
     words = " ".join(f"picture {n} looks like {n * 7}." for n in range(round(seconds)))
-    with wave.open(str(say(words, folder / "said.wav"))) as said:
-        rate = said.getframerate()
-        voice = np.frombuffer(said.readframes(said.getnframes()), "<i2").astype(np.float64)
+    with wave.open(str(say(words, folder / "said.wav"))) as words_file:
+        rate = words_file.getframerate()
+        voice = np.frombuffer(words_file.readframes(words_file.getnframes()), "<i2").astype(
+            np.float64
+        )
     steps = np.ones(rate // 50) / (rate // 50)
     loudness = np.sqrt(np.convolve(np.square(voice), steps, "same"))
     breath = np.random.default_rng(1).standard_normal(len(voice)) * loudness
