@@ -8,7 +8,7 @@ help:
 	@echo "make test   set up, then every check that one waits for; WING=ui: of the tests those in tests/ui"
 	@echo "            SINCE=main: only the tests affected by what differs from main"
 	@echo "make nightly  the tests that make test leaves out (tests/nightly.yaml), mutants, torture and fuzz: hours"
-	@echo "make docs   set up, then the documentation as pages: build/docs/index.html; make pictures draws its windows anew"
+	@echo "make docs   set up, then the documentation as pages: build/docs/index.html; make pictures draws its windows again"
 	@echo "make package  a folder with a Python of its own, as an archive and a .deb, in dist (Linux); some minutes"
 	@echo "make lock   the lock files in locks/, from pyproject.toml and constraints.txt"
 	@echo "make torture  every study resumed after every kind of event; 200 sessions killed; hours"
@@ -37,7 +37,7 @@ nightly:
 	@KILLS=$(KILLS) ROWS=$(ROWS) SECONDS_EACH=$(or $(SECONDS),60) OUT=$(OUT) scripts/nightly.sh
 
 docs:
-	@scripts/setup.sh test
+	@scripts/setup.sh docs
 	@scripts/docs.sh
 
 # scripts/bare_root.sh tries it on a bare system.
@@ -51,6 +51,8 @@ lock:
 pictures:
 	@scripts/setup.sh test
 	@.venv/bin/python scripts/docs_pictures.py
+	@.venv/bin/python scripts/docs_animation.py
+	@.venv/bin/python -m scripts.docs_gallery --pictures
 	@.venv/bin/python -m scripts.models_picture
 
 # KILLS: in all; ROWS: at most so many of each study (0: all); OUT: where what goes wrong is kept.

@@ -39,7 +39,7 @@ def analyze(paths: Sequence[Path | str], out: Path | str, **options: Any) -> Pat
 
 
 def decode(model: str | Path, z: ArrayLike) -> NDArray[np.float32]:
-    """The pictures that a model makes where its dials stand at `z`.
+    """The pictures that a model makes for values of its dials.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def metric(name: str) -> Function:
     packages too.
 
     It is called with codes of shape (n, C) and factors of shape (n, K), row for row, and returns a
-    `labapp.models.metrics.score.Score`.
+    `labapp.models.metrics.inputs.Score`.
     """
     from labapp.models.metrics.registry import METRICS
 

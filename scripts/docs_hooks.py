@@ -10,9 +10,11 @@ import posixpath
 import re
 import shutil
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import yaml
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
 
@@ -42,6 +44,13 @@ LINK = re.compile(
 )
 NAMED = re.compile(r"^```(\w+) ([^\s{]+)$", re.MULTILINE)
 LOADED = re.compile(r"""<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)=["']?(https?:[^\s"'>]+)""")
+LESS_SOUGHT, LESS = ("adr/", "glossary", "shipped/", "recipes/", "architecture"), 0.3
+"""Pages that come after others among the results of a search, and how much they count."""
+QUERY = ".split(/\\s+/g).reduce("
+KEPT = "(w,i,all)=>all.length<2||lunr.stopWordFilter(w.toLowerCase())"
+ASKED = QUERY.replace(".reduce(", f".filter({KEPT}).reduce(")
+"""Where the search splits a query. It puts a wildcard behind each word, so the "a" of "how do I
+delete a session" would find every word that begins with it: such words are left out here."""
 LEFT_OUT = ("assets/javascripts/lunr", "search/search_index.json", "sitemap.xml", "sitemap.xml.gz")
 """Of the site: the search in languages that no page has, and what only a server needs."""
 
@@ -61,6 +70,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """The page as MkDocs reads it; in the checkout it is as GitHub reads it."""
     uri = page.file.src_uri
+    page.meta["tags"] = keywords().get(uri, [])  # which the search reads; pages do not show them
+    if uri.startswith(LESS_SOUGHT):
+        page.meta["search"] = {"boost": LESS}
+    markdown = markdown.replace(")** · **[", ")** **[")  # which pages.css makes buttons
     sources = {made: source for source, made in OUTSIDE.items()}
     folder = posixpath.dirname(sources.get(uri, f"docs/{uri}"))
     done, end = [], 0
@@ -68,6 +81,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         done += [_linked(markdown[end : code.start()], uri, folder), _titled(code[0])]
         end = code.end()
     return "".join([*done, _linked(markdown[end:], uri, folder)])
+
+
+@cache
+def keywords() -> dict[str, list[str]]:
+    """What people type who look for a page, by its name."""
+    return dict(yaml.safe_load((ROOT / "docs" / "keywords.yaml").read_text("utf-8")))
 
 
 @event_priority(-200)  # behind the plugin `offline`, which makes a script of the search's index
@@ -80,6 +99,11 @@ def on_post_build(config: MkDocsConfig) -> None:
             raise PluginError(f"{page} asks a server for {', '.join(loaded)}")
     if not (site / "search" / "search_index.js").is_file():
         raise PluginError("the search would not work in pages that are opened from a disk")
+    (worker,) = site.glob("assets/javascripts/workers/search.*.js")
+    script = worker.read_text("utf-8")
+    if script.count(QUERY) != 1:
+        raise PluginError(f"{worker} takes queries apart in another way than before")
+    worker.write_text(script.replace(QUERY, ASKED), "utf-8")
     for name in LEFT_OUT:
         path = site / name
         if path.is_dir():

@@ -17,6 +17,8 @@ from typing import Any
 import yaml
 from pydantic import BaseModel
 
+from scripts.docs_api import python_api
+
 Schema = Mapping[str, Any]
 Examples = Mapping[tuple[str, str], tuple[str, str]]
 """By class and key: a value as a file has it, and which file that is."""
@@ -46,6 +48,7 @@ Made from the code of this version: what stands here is what it reads, writes an
 * [Events](events.md): what a journal holds.
 * [Commands](commands.md): every command with its options.
 * [Keys of the replay](keys.md): what they do, and how to give others.
+* [Python API](python.md): what `import labapp` offers, and which names stay.
 * [Glossary](../glossary.md): the words that all these names are made of.
 """
 
@@ -625,6 +628,7 @@ MAKERS = {
     "events": events,
     "commands": commands,
     "keys": replay_keys,
+    "python": python_api,
 }
 PAGES = tuple(f"reference/{name}.md" for name in MAKERS)
 """Every page, as links of other pages name it."""

@@ -4,7 +4,8 @@ into the same folder. The catalogues of words are compiled first.
 
 An editable install reads them from the checkout instead, so it gets no copies; checkpoints of
 trainings that are under way are never shipped. The pages are made from the code, so they need what
-labapp needs, and mkdocs-material: a wheel that is built elsewhere has none, and says so.
+labapp needs, and mkdocs-material; `build_backend.py` asks for both. A wheel that is built without
+them (`--no-isolation`) has the Markdown instead, which a window of labapp shows.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-NEEDED = ("material", "pydantic", "torch", "typer")
+NEEDED = ("material", "PySide6", "pandas", "pydantic", "typer")
 
 
 def packages_of_models(root: Path) -> dict[Path, str]:
@@ -58,9 +59,10 @@ class CustomBuildHook(BuildHookInterface):
         build_data["force_include"][str(elsewhere)] = "labapp/_data/models/elsewhere.json"
         if missing := [name for name in NEEDED if find_spec(name) is None]:
             self.app.display_warning(
-                f"This wheel has no documentation: {', '.join(missing)} cannot be imported here. "
-                "Build it with `python -m build --no-isolation --wheel` where `make test` ran."
+                f"This wheel has the documentation as Markdown alone: {', '.join(missing)} "
+                "cannot be imported here. For pages, build it without --no-isolation."
             )
+            build_data["force_include"][str(root / "docs")] = "labapp/_data/docs"
             return
         pages = root / "build" / "docs"
         subprocess.run(

@@ -1,7 +1,7 @@
 """The lock files: every package that is installed, at one version, with the hashes of its files.
 
-    python scripts/lock.py           write locks/run.txt and locks/test.txt
-    python scripts/lock.py --check   only resolve both from wheels for every system and Python
+    python scripts/lock.py           write locks/run.txt, locks/docs.txt and locks/test.txt
+    python scripts/lock.py --check   only resolve them from wheels for every system and Python
 
 constraints.txt says which versions are chosen; the lock files are made from it and pyproject.toml,
 for Linux x64, Windows x64 and macOS arm64 and for Python 3.11 to 3.14 at once. It needs the package
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-LOCKS = {"run": (), "test": ("dev",)}
+LOCKS = {"run": (), "docs": ("docs",), "test": ("dev", "docs")}
 """By lock file, the extras that it has beside what labapp itself needs."""
 LEFT_OUT = ("torch", "triton", "cuda-", "nvidia-")
 SYSTEMS = ("x86_64-manylinux_2_34", "x86_64-pc-windows-msvc", "aarch64-apple-darwin")

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-want=${1:-run}      # run: the application; test: besides what the tests need
+want=${1:-run}      # run: the application; docs: and what builds its documentation; test: and what the tests need
                     # TORCH=yes or no in the environment: with torch or without
 venv=.venv
 stamp="$venv/.labapp-$want"
@@ -135,6 +135,8 @@ if [ "$want" = test ] && [ "$torch" = no ]; then
   exit 2
 fi
 # The place counts too: programs in a virtual environment name their interpreter by its full path.
+# What the tests need includes what the documentation needs.
+[ "$want" != docs ] || [ ! -f "$venv/.labapp-test" ] || want=test stamp="$venv/.labapp-test"
 fresh=$({ pwd; echo "$torch"; cat pyproject.toml constraints.txt locks/*.txt scripts/setup.sh; } | cksum)
 place="$venv/.labapp-place"
 if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$fresh" ] || ! "$venv/bin/python" -c '' 2>/dev/null; then

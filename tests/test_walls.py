@@ -139,7 +139,9 @@ def test_what_an_extra_brings_is_imported_only_where_it_is_used() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     always = named(project["dependencies"]) | {"labapp", *COME_WITH, *sys.stdlib_module_names}
     extras = project["optional-dependencies"]
-    sometimes = set().union(*(named(extra) for name, extra in extras.items() if name != "dev"))
+    sometimes = set().union(
+        *(named(extra) for name, extra in extras.items() if name not in ("dev", "docs"))
+    )
     # Comes with faster-whisper; asked for only to read the official file of 3dshapes.
     sometimes |= {"ctranslate2", "h5py"}
     faults = []
@@ -196,7 +198,7 @@ def test_every_extra_is_known_by_what_it_brings() -> None:
     brought = {
         package: name
         for name, extra in project["optional-dependencies"].items()
-        if name not in ("all", "dev")
+        if name not in ("all", "dev", "docs")
         for package in named(extra)
     }
     assert brought == dict(EXTRAS)

@@ -185,24 +185,38 @@ def analyze(
     words: Path | None = None,
     formats: Sequence[str] = (),
 ) -> Path:
-    """Write tables (CSV, Parquet) and report.html of sessions and bundles into the folder `out`,
-    the figures as files, and the names of dials as a sheet for raters.
+    """Write tables (CSV, Parquet), figures and report.html of sessions and bundles into a folder.
 
-    Returns the report's path. progress: called with the share done (0..1) and what is being done;
-    what it raises ends the work. withdrawn: sessions too whose participants withdrew and let the
-    data be kept; pilot: trial runs, and nothing else, which are left out otherwise. ratings: sheets
-    that raters filled in. registrations: of studies, with which the report compares what was done.
-    workers: processes that read the sessions, None for as many as are worth it; dask: address of a
-    Dask scheduler whose workers do it instead. look: of the figures; language: of the report, by
-    default that of the studies; words: a file with translations of one's own, over those that are
-    shipped, and then the folder has `MISSING` with what no word was found for. formats: also one
-    file of all numbers with labels for each, see `data_files.FORMATS`. All files appear at the end,
-    the report last: an analysis that was broken off leaves none.
+    Parameters
+    ----------
+    paths : session folders, bundles, or folders of these.
+    out : the folder, which must not hold an analysis yet.
+    progress : called with the share that is done (0..1) and what is being done; what it raises ends
+        the work.
+    withdrawn : also use sessions whose participants withdrew and let the data be kept.
+    pilot : use pilots alone; without it they are left out.
+    ratings : sheets with the ratings of dial names.
+    registrations : of studies; the report compares what was done with them.
+    workers : processes that read the sessions; None for as many as are useful.
+    dask : address of a Dask scheduler whose workers read them instead.
+    look : width, text size, font and palette of the figures.
+    language : of the report, by default that of the studies.
+    words : a file with your own translations, which come before the shipped ones. The folder then
+        has `MISSING`, which lists the words without a translation.
+    formats : `xlsx`, `sav` or `dta`: also one file with all numbers and labels for each.
 
-    Raises ExportExists when `out` holds an analysis already, RecordError when a session cannot be
-    read or is withdrawn, RatingError when a sheet does not fit the sessions, SetupError when a
-    worker is lost, or the cluster or a file of words cannot be used, DataFolderError when `out`
-    cannot be written.
+    Returns
+    -------
+    Path of the report. All files appear at the end, the report last: an analysis that was
+    interrupted leaves none.
+
+    Raises
+    ------
+    ExportExists : `out` holds an analysis already.
+    RecordError : a session cannot be read or was withdrawn.
+    RatingError : a sheet does not fit the sessions.
+    SetupError : a worker is lost, or the cluster or the file of words cannot be used.
+    DataFolderError : `out` cannot be written.
     """
     leftovers.clear_of(session_folders_in(paths))
     brought = (name for report in reports() for name in report.files)

@@ -631,9 +631,10 @@ def _sample_as_registered(registration: Registration, sessions: pd.DataFrame) ->
             levels = analysed.get(factor_column(factor), pd.Series("", analysed.index))
             of_cell = of_cell[levels.loc[of_cell.index].map(str) == str(level)]
         n = of_cell["participant"].nunique()
-        if n != design.per_cell:
+        wanted = design.wanted(cell)
+        if n != wanted:
             where = f" ({cell_name(cell)})" if cell else ""
-            yield f"{n} analysed where {design.per_cell} were registered{where}"
+            yield f"{n} analysed where {wanted} were registered{where}"
 
 
 def _by_hand(sessions: pd.DataFrame) -> Iterator[str]:

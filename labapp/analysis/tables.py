@@ -48,28 +48,42 @@ def _distinct_tables() -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Tables:
-    """What sessions say, one table a question a reader may have.
+    """The data of sessions as pandas frames, one for each kind of row.
 
-    trials: one row an attempt at a question; stages: one a participant and model; answers: one
-    an item; scores: one a score of a questionnaire; items: one an item of a questionnaire, as
-    it is worded; scales: one an item of a score that is a mean or sum; labels: one an edit of a
-    dial's name; dials: one a dial of each model that was met; marks: one a mark of a
-    calibration; judgements: one an attempt at judging an explanation; similarities: one a row
-    of prototypes that was rated; annotations: one an attempt at a masked picture;
-    masked_predictions: one a masked picture, whoever saw it; pool: one a pair of classes, of
-    the photos from which masked pictures were chosen; tracks: one a track of an adaptive stage;
-    participants: one a session; deviations:
-    one a thing that did not go as planned; notes: one a note, flag, prompt, deviation or
-    interview question of the moderator, and one a correction of these; utterances: one a unit of
-    speech; codes_all: one a mark of any rater; codes: one a mark of the final coding; coded: the
-    same with what the participant did and how the trial came out; pointer: one a stretch
-    of the pointer's path; snapshots: the published study's record of each question.
-    more: tables of tasks that other packages bring, by their names.
-    remarks: what the reader should know about the sources (a session given twice).
-    cards: by session (study, participant and session) the hashes of its models' cards, by id.
-    withdrawn: sessions of people who withdrew, which are in no table.
-    merged: the columns of participants that hold answers of other tools.
     `labapp.analysis.columns` has the meaning and unit of every column.
+
+    Attributes
+    ----------
+    trials : a row for each attempt at a question.
+    stages : a row for each participant and model.
+    answers : a row for each item.
+    scores : a row for each score of a questionnaire.
+    items : a row for each item of a questionnaire, as it is worded.
+    scales : a row for each item of a score that is a mean or sum.
+    labels : a row for each edit of a dial's name.
+    dials : a row for each dial of each model that was met.
+    marks : a row for each mark of a calibration.
+    judgements : a row for each attempt at judging an explanation.
+    similarities : a row for each row of prototypes that was rated.
+    annotations : a row for each attempt at a masked picture.
+    masked_predictions : a row for each masked picture, no matter who saw it.
+    pool : a row for each pair of classes of the photos from which masked pictures were chosen.
+    tracks : a row for each track of an adaptive stage.
+    participants : a row for each session.
+    deviations : a row for everything that did not go as planned.
+    notes : a row for each note, flag, prompt, deviation or interview question of the moderator,
+        and for each correction of these.
+    utterances : a row for each unit of speech.
+    codes_all : a row for each mark of any rater.
+    codes : a row for each mark of the final coding.
+    coded : the same with what the participant did and how the trial came out.
+    pointer : a row for each stretch of the pointer's path.
+    snapshots : the published study's record of each question.
+    more : tables of tasks that other packages bring, by their names.
+    remarks : what the reader should know about the sources (a session given twice).
+    cards : by session (study, participant and session) the hashes of its models' cards, by id.
+    withdrawn : sessions of people who withdrew, which are in no table.
+    merged : the columns of participants that hold answers of other tools.
     """
 
     trials: pd.DataFrame
@@ -201,16 +215,20 @@ def load(
     dask : address of a Dask scheduler whose workers read instead. They need the same versions and
         the sessions under the same paths.
 
-    Returns the same tables, to the last bit, whoever reads. Every one is a pandas frame whose
-    columns the dictionary `columns.csv` of `labapp analyze` describes; `.included()` are the rows
-    that count in metrics, `.of_study(id)` those of one study. Text is `string`, whole numbers
+    Returns
+    -------
+    The tables; the same, to the last bit, with any number of workers. Each is a pandas frame, and
+    `columns.csv` of `labapp analyze` describes its columns. `.included()` gives the rows that count
+    in metrics, `.of_study(id)` those of one study. Text is `string`, whole numbers
     `Int64`, numbers `float64`, yes or no `boolean`; a missing value is NA. A cell with one number a
     dial is a list. `snapshots` is made when it is first asked for and needs some 750 MB a
     million rows; `.snapshots_of(study, participant, session)` is one session's alone.
 
-    Raises RecordError when something cannot be read, is not what was written, or is withdrawn, or
-    when two different sessions have the same labels; SetupError when a worker is lost or the
-    cluster cannot be used.
+    Raises
+    ------
+    RecordError : something cannot be read, was changed or was withdrawn, or two different sessions
+        have the same labels.
+    SetupError : a worker is lost, or the cluster cannot be used.
 
     >>> tables = load("exports/quickstart")  # doctest: +SKIP
     >>> stages = tables.included().stages  # doctest: +SKIP

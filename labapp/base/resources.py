@@ -49,6 +49,11 @@ def documentation() -> Path:
     return _CHECKOUT / "build" / "docs" if in_checkout() else inside
 
 
+def documentation_texts() -> Path:
+    """Folder of the documentation as Markdown; it need not exist."""
+    return _locate_shipped("docs")
+
+
 def models() -> Path:
     """Folder of the shipped model packages, `<dataset>/<name>/`."""
     return _locate_shipped("models")

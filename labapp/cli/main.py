@@ -242,15 +242,26 @@ def docs(
 ) -> None:
     """Open the documentation in the browser; no network is needed.
 
+    Where its pages are not built, a window of labapp shows it.
+
     Example: labapp docs
     """
     import webbrowser
 
-    from labapp.base.documentation import first_page
+    from labapp.base.documentation import built_page, first_text
 
-    page = first_page()
+    page = built_page()
     if path:
-        say(page)
+        say(page or first_text())
+    elif page is None:
+        from labapp.ui import qtapp
+
+        if not qtapp.choose().visible:
+            say(f"There is no display here. The documentation begins with {first_text()}")
+            return
+        from labapp.ui.documentation import run_documentation
+
+        raise typer.Exit(run_documentation())
     elif not webbrowser.open(page.as_uri()):
         say(f"No browser was found here. The pages are at {page}")
 

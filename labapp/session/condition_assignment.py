@@ -378,8 +378,8 @@ class Coverage:
     def beyond(self) -> dict[str, int]:
         """Cells that more people hold than are wanted, and how many do."""
         held = {cell: sum(count[s] for s in HOLDING) for cell, count in self.counts().items()}
-        wanted = self.rule.wanted
-        return {cell: n for cell, n in held.items() if wanted is not None and n > wanted}
+        sizes = self.rule.sizes
+        return {cell: n for cell, n in held.items() if sizes is not None and n > sizes[cell]}
 
     def former(self) -> dict[str, int]:
         """Sessions by cells that the study had once, and has no more (or calls otherwise): they
@@ -391,9 +391,10 @@ class Coverage:
     @property
     def complete(self) -> bool:
         """Whether every cell has its included participants."""
-        wanted = self.rule.wanted
-        counts = self.counts().values()
-        return wanted is not None and all(count["included"] >= wanted for count in counts)
+        sizes, counts = self.rule.sizes, self.counts()
+        return sizes is not None and all(
+            count["included"] >= sizes[cell] for cell, count in counts.items()
+        )
 
     def retention(self) -> tuple[int, int]:
         """People who are included, of all who came to an end. Who did not agree to take part was
@@ -423,6 +424,7 @@ class Coverage:
             "variable": self.rule.variable,
             "draw": self.rule.draws,
             "wanted": self.rule.wanted,
+            "sizes": dict(self.rule.sizes or {}),
             "complete": self.complete,
             "included": included,
             "finished": over,
@@ -433,12 +435,12 @@ class Coverage:
         }
 
     def lines(self) -> list[str]:
-        wanted = self.rule.wanted
+        sizes = self.rule.sizes
         always = ("running", "excluded", "ended", "withdrawn")
         out = [f"Coverage of {self.rule.title}:"]
         width = max(map(len, self.rule.cells))
         for cell, count in self.counts().items():
-            of = f" of {wanted}" if wanted is not None else ""
+            of = f" of {sizes[cell]}" if sizes is not None else ""
             others = [
                 f"{count[state]} {words}"
                 for state, words in PEOPLE_WORDS.items()
@@ -455,6 +457,7 @@ class Coverage:
             out.append(f"  Retention: {included} of {over} participants who finished ({share}).")
         for cell, n in self.beyond().items():
             named = f" of {cell}" if cell else ""
+            wanted = (sizes or {}).get(cell, 0)
             out.append(f"  {n} participants hold the {wanted} places{named}.")
         for person in self.people:
             free = "" if person.holds else ": its condition is free again"
@@ -536,7 +539,7 @@ class Allocation(Coverage):
         out = []
         for cell in self.rule.cells:
             last = max((slot.number for slot in rows if slot.cell == cell), default=0)
-            for number in range(1, max(last, self.rule.wanted or 0) + 1):
+            for number in range(1, max(last, (self.rule.sizes or {}).get(cell, 0)) + 1):
                 slot = Slot(cell, number)
                 out.append(SlotLine(slot, self.orders(slot), rows.get(slot, ())))
         return out

@@ -468,7 +468,7 @@ def _of_place(folder: Path) -> Iterator[str]:
                 participant=person.participant,
                 cell=cell or covered.rule.title,
                 count=n,
-                wanted=covered.rule.wanted or 0,
+                wanted=(covered.rule.sizes or {}).get(cell, 0),
             )
 
 

@@ -11,8 +11,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import count, product
+from math import gcd
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from labapp.base.errors import StudyFull
@@ -39,13 +41,17 @@ class Rule(ABC):
     Attributes
     ----------
     variable : what the places are called.
-    wanted : participants that each cell needs, included; None for any number.
+    sizes : by cell the participants that it needs, included; None for any number.
     draws : how many cells a participant gets.
     """
 
     variable: str
-    wanted: int | None
     draws: int
+
+    @property
+    @abstractmethod
+    def sizes(self) -> Mapping[str, int] | None:
+        """By cell the participants that it needs, included; None for any number."""
 
     @property
     @abstractmethod
@@ -94,13 +100,32 @@ class Rule(ABC):
     @property
     def participants(self) -> int | None:
         """How many participants the whole study needs; None where there is no end to it."""
-        wanted = self.wanted
-        return None if wanted is None else -(-wanted * len(self.cells) // self.draws)
+        sizes = self.sizes
+        return None if sizes is None else -(-sum(sizes.values()) // self.draws)
+
+    @property
+    def wanted(self) -> int | None:
+        """How many each cell needs, where all need as many; None for any number."""
+        sizes = {*(self.sizes or {}).values()}
+        return sizes.pop() if len(sizes) == 1 else None
+
+    def find_emptiest(self, held: Mapping[str, int], lot: Sequence[str]) -> list[str]:
+        """The cells from the emptiest, as a share of what they need; a lot decides among cells
+        alike."""
+        sizes = self.sizes
+        if sizes is None:
+            return sorted(lot, key=lambda cell: held.get(cell, 0))
+        return sorted(lot, key=lambda cell: Fraction(held.get(cell, 0), sizes[cell]))
+
+    def is_full(self, cell: str, held: Mapping[str, int]) -> bool:
+        """Whether a cell has as many as it needs."""
+        return self.sizes is not None and held.get(cell, 0) >= self.sizes[cell]
 
     def _full(self, study: str) -> StudyFull:
+        sizes = sorted(set((self.sizes or {}).values()))
+        each = " or ".join(f"{size} of {size}" for size in sizes)
         return StudyFull(
-            f"{study} is full: each condition has {self.wanted} of {self.wanted} participants, "
-            "included or still running.",
+            f"{study} is full: each condition has {each} participants, included or still running.",
             safe="What was recorded is untouched; no session was started.",
             todo=f"`labapp studies show {study}` shows who holds the places; an interrupted "
             "session gives its place back when it is resumed and ended, or withdrawn.",
@@ -115,8 +140,9 @@ class DrawnCells(Rule):
     rule: Cells
 
     @property
-    def wanted(self) -> int | None:  # type: ignore[override]
-        return self.rule.included
+    def sizes(self) -> dict[str, int] | None:
+        included = self.rule.included
+        return None if included is None else dict.fromkeys(self.cells, included)
 
     @property
     def draws(self) -> int:  # type: ignore[override]
@@ -136,8 +162,8 @@ class DrawnCells(Rule):
         full ones are added, so that a study whose places cannot be divided evenly still comes to an
         end."""
         lot = shuffled(self.cells, seed, study, participant, "cells")
-        emptiest = sorted(lot, key=lambda cell: counts.get(cell, 0))
-        if self.wanted is not None and counts.get(emptiest[0], 0) >= self.wanted:
+        emptiest = self.find_emptiest(counts, lot)
+        if self.is_full(emptiest[0], counts):
             raise self._full(study)
         return shuffled(emptiest[: self.draws], seed, study, participant, "order of cells")
 
@@ -171,10 +197,11 @@ def cell_name(cell: Mapping[str, Level]) -> str:
 
 @dataclass(frozen=True)
 class Slots(Rule):
-    """The slots of a declared design."""
+    """The slots of a declared design. ends: whether cells need as many as the design says, or any
+    number."""
 
     design: Design
-    wanted: int | None
+    ends: bool = True
     variable: str = SLOT
     draws: int = 1
 
@@ -186,6 +213,11 @@ class Slots(Rule):
     @property
     def cells(self) -> tuple[str, ...]:
         return tuple(self.levels)
+
+    @cached_property
+    def sizes(self) -> dict[str, int] | None:
+        sizes = self.design.sizes if self.ends else None
+        return None if sizes is None else dict(zip(self.cells, sizes, strict=True))
 
     def cell_of(self, place: str) -> str:
         try:
@@ -201,10 +233,9 @@ class Slots(Rule):
         for place, number in counts.items():
             if (cell := self.cell_of(place)) in held:
                 held[cell] += number
-        emptiest = min(
-            shuffled(self.cells, seed, study, participant, "cells"), key=held.__getitem__
-        )
-        if self.wanted is not None and held[emptiest] >= self.wanted:
+        lot = shuffled(self.cells, seed, study, participant, "cells")
+        emptiest = self.find_emptiest(held, lot)[0]
+        if self.is_full(emptiest, held):
             raise self._full(study)
         slots = (str(Slot(emptiest, number)) for number in count(1))
         return (next(slot for slot in slots if not counts.get(slot)),)
@@ -224,13 +255,19 @@ class Slots(Rule):
         return " × ".join(sorted(self.design.between)) or "the slots"
 
     def by_number(self, number: int, seed: int, study: str) -> str:
-        """The slot of a participant by the number alone: every block of consecutive numbers, as
-        long as there are cells, has each cell once."""
-        block, place = divmod(number - 1, len(self.cells))
-        return str(Slot(shuffled(self.cells, seed, study, "cells", block)[place], block + 1))
+        """The slot of a participant by the number alone: every block of consecutive numbers has
+        each cell once, or as often as its size is to the others'."""
+        sizes = self.design.sizes or (1,) * len(self.cells)
+        often = [size // gcd(*sizes) for size in sizes]
+        cells = [cell for cell, times in zip(self.cells, often, strict=True) for _ in range(times)]
+        block, place = divmod(number - 1, len(cells))
+        order = shuffled(cells, seed, study, "cells", block)
+        cell = order[place]
+        before = block * cells.count(cell) + order[:place].count(cell)
+        return str(Slot(cell, before + 1))
 
     def endless(self) -> Slots:
-        return Slots(self.design, None)
+        return Slots(self.design, ends=False)
 
 
 def rule_of(study: Study) -> Rule | None:
@@ -251,7 +288,7 @@ def read_cells(assignment: Mapping[str, Any]) -> tuple[str, ...]:
 
 def slots_of(design: Design) -> Slots | None:
     """The slots of a design; None where nothing depends on the place of a participant."""
-    return Slots(design, design.per_cell) if design.between or design.within else None
+    return Slots(design) if design.between or design.within else None
 
 
 def variants(study: Study) -> Iterator[tuple[int, tuple[str, ...]]]:

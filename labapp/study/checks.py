@@ -458,7 +458,7 @@ def uneven(study: Study) -> Iterator[tuple[Path_, str]]:
                 "meets them as they are listed."
             ),
         )
-    if (wanted := design.per_cell) is None:
+    if design.sizes is None:
         return
     if design.assign == "number":
         yield (
@@ -468,7 +468,7 @@ def uneven(study: Study) -> Iterator[tuple[Path_, str]]:
                 "its participants, and who takes the place of another has the slot of a new number."
             ),
         )
-    for factor, n in sizes.items():
+    for wanted, (factor, n) in product(dict.fromkeys(design.sizes), sizes.items()):
         rows = allocation.rows_of(design.order, n)
         if n < 2 or wanted % rows == 0:
             continue

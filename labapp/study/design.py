@@ -7,13 +7,14 @@ its sessions show.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from labapp.base.documents import MEASURE, Strict, refuse_again
+from labapp.base.documents import MEASURE, Path_, Strict, faults_at, refuse_again
 from labapp.study.conditions import RESERVED, Name
 
 MODEL = "model"
@@ -50,6 +51,27 @@ def _number(weight: Any) -> Any:
 
 
 Weight = Annotated[float, BeforeValidator(_number)]
+
+
+CellSize = Annotated[int, Field(ge=1, le=100_000)]
+
+
+class UnequalCell(Strict):
+    """How many participants some cells need.
+
+    Attributes
+    ----------
+    of : the cells, by levels of factors between participants; without it all that no line before
+        names.
+    participants : that each of these cells needs, included.
+    """
+
+    of: dict[Name, Level] = Field(default_factory=dict)
+    participants: CellSize
+
+    def fits(self, cell: Mapping[str, Level]) -> bool:
+        """Whether a cell is one of these."""
+        return all(str(cell.get(factor)) == str(level) for factor, level in self.of.items())
 
 
 class Design(Strict):
@@ -106,12 +128,11 @@ class Design(Strict):
         "somebody is replaced; `number` takes condition and order from the participant's number, "
         "for laptops that know nothing of each other.",
     )
-    per_cell: int | None = Field(
+    per_cell: CellSize | tuple[UnequalCell, ...] | None = Field(
         default=None,
-        ge=1,
-        le=100_000,
         description="Included participants that each combination of the factors between needs; "
-        "without it any number.",
+        "without it any number. Cells of unequal size are a list: `[{of: {hint: with}, "
+        "participants: 14}, {participants: 10}]`; the first line that fits a cell holds.",
     )
 
     @field_validator("between")
@@ -161,6 +182,48 @@ class Design(Strict):
         if other := sorted({*self.by_moderator} - self.between.keys()):
             raise ValueError(f"factors of `between` as `by_moderator`; {other[0]!r} is none")
         return self
+
+    @model_validator(mode="after")
+    def _every_cell_has_its_size(self) -> Self:
+        if not isinstance(self.per_cell, tuple):
+            return self
+        wrong: dict[Path_, str] = {}
+        for index, line in enumerate(self.per_cell):
+            for factor, level in line.of.items():
+                known = list(map(str, self.between.get(factor, ())))
+                if str(level) not in known:
+                    allowed = f"levels of it: {', '.join(known)}" if known else "factors of between"
+                    what = f"found {factor}: {level}; allowed: {allowed}"
+                    wrong["per_cell", index, "of", factor] = what
+        if wrong:
+            raise faults_at(wrong)
+        if lacking := [cell for cell in self.cells if self.wanted(cell) is None]:
+            named = ", ".join(f"{factor}: {level}" for factor, level in lacking[0].items())
+            raise faults_at({("per_cell",): f"found no size for {named}; allowed: one for each"})
+        used = {id(self._line_of(cell)) for cell in self.cells}
+        idle = [index for index, line in enumerate(self.per_cell) if id(line) not in used]
+        if idle:
+            what = "found a line that no cell needs, for those before it fit; allowed: others"
+            raise faults_at({("per_cell", idle[0]): what})
+        return self
+
+    def _line_of(self, cell: Mapping[str, Level]) -> UnequalCell | None:
+        lines = self.per_cell if isinstance(self.per_cell, tuple) else ()
+        return next((line for line in lines if line.fits(cell)), None)
+
+    def wanted(self, cell: Mapping[str, Level]) -> int | None:
+        """Included participants that a combination of the factors between needs; None for any
+        number."""
+        if not isinstance(self.per_cell, tuple):
+            return self.per_cell
+        line = self._line_of(cell)
+        return None if line is None else line.participants
+
+    @property
+    def sizes(self) -> tuple[int, ...] | None:
+        """Of each cell how many it needs, in the order of `cells`; None for any number."""
+        sizes = [size for cell in self.cells if (size := self.wanted(cell)) is not None]
+        return tuple(sizes) or None
 
     @property
     def within_levels(self) -> dict[str, tuple[Level, ...] | None]:

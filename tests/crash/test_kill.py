@@ -289,3 +289,21 @@ def test_a_killed_coding_window_loses_no_key(tmp_path: Path) -> None:
     assert len(before) >= 5, "it was killed in the middle of work"
     # The key that was pressed when it was killed may have given or taken one more.
     assert len(set(before[-1]) ^ marks_of(session)) <= 1
+
+
+@pytest.mark.timeout(240)
+def test_killed_adaptive_sessions_choose_by_all_answers(tmp_path: Path) -> None:
+    """A stimulus that a kill fell into is shown again at its level, and each decision is the one
+    that all answers before it lead to, which `verify` works out again."""
+    found = made(tmp_path / "sets")
+    rule = {"method": "up-down", "start": 45, "trials": 12, "guess": 0.3}
+    study = write_unmasking_study(tmp_path / "study", found, adaptive=rule, blank_ms=20)
+    path, events = killed_twice(tmp_path, study, "adaptive", 0.7)
+    kinds = Counter(event.kind for event in events)
+    assert kinds["session.completed"] == 1
+    assert kinds["level.chosen"] == 24, "each trial is decided once"
+    assert kinds["track.ended"] == 2
+    levels = {e.trial: e.payload["level"] for e in events if e.kind == "level.chosen"}
+    drawn = [e for e in events if e.kind == "stimulus.drawn" and e.part_id == "stage-1"]
+    assert all(event.payload["mask"] == levels[event.trial] for event in drawn)
+    assert verify(path).ok, verify(path).problems

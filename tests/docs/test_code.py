@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from labapp import __version__
 from labapp.base.documents import parse_yaml
 from labapp.base.report import kit
 from labapp.models.representations.distance import ALIGNMENT_SLACK, NAMES, get_distance
-from scripts import docs_pictures, models_picture
+from scripts import docs_animation, docs_gallery, docs_pictures, models_picture
 from tests.helpers.recipes import DOCS, ROOT
 
 CODE_ROOT = Path(__file__).resolve().parents[2]
@@ -102,12 +103,14 @@ INLINE = re.compile(r"`[^`\n]*`")
 
 
 def test_every_picture_is_drawn_by_a_script() -> None:
-    drawn = {*docs_pictures.PICTURES, models_picture.FILE.name}
+    drawn = {*docs_pictures.PICTURES, models_picture.FILE.name, docs_animation.FILE.name}
+    drawn |= {docs_gallery.file_of(name) for name in docs_gallery.names()}
     assert {path.name for path in FOLDER.iterdir()} == drawn
     assert docs_pictures.MAKERS.keys() == docs_pictures.PICTURES.keys()
     for make in docs_pictures.MAKERS.values():
         assert list(inspect.signature(make).parameters) == ["folder"]
-    assert models_picture.FILE.parent == docs_pictures.OUT == FOLDER
+    assert models_picture.FILE.parent == docs_pictures.OUT == docs_gallery.PICTURES == FOLDER
+    assert docs_animation.FILE.stat().st_size < 600_000
 
 
 def test_every_picture_is_shown_with_what_it_shows() -> None:
@@ -116,4 +119,27 @@ def test_every_picture_is_shown_with_what_it_shows() -> None:
         for page in PICTURES_PAGES
         for told, target in SHOWN.findall(INLINE.sub("", page.read_text("utf-8")))
     }
-    assert shown == set(docs_pictures.PICTURES.items())
+    pictures = docs_pictures.PICTURES | {docs_animation.FILE.name: docs_animation.SHOWN}
+    studies = {
+        docs_gallery.file_of(name): docs_gallery.shown(name) for name in docs_gallery.names()
+    }
+    assert shown == set((pictures | studies).items())
+
+
+def test_the_gallery_is_of_the_studies_as_they_are() -> None:
+    """`python -m scripts.docs_gallery` writes it again."""
+    assert docs_gallery.PAGE.read_text("utf-8") == docs_gallery.page()
+
+
+def test_the_page_about_problems_has_every_check_of_the_doctor() -> None:
+    code = (ROOT / "labapp" / "ui" / "doctor.py").read_text("utf-8")
+    page = (DOCS / "guide" / "troubleshooting.md").read_text("utf-8")
+    rows = re.findall(r"(?m)^\| (`[^|]*) \|", page)
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert named == set(re.findall(r'Check\("(\w+)"', code))
+
+
+def test_it_is_cited_with_its_version() -> None:
+    page = (DOCS / "guide" / "cite.md").read_text("utf-8")
+    assert f"version = {{{__version__}}}" in page
+    assert f"(version {__version__})" in page

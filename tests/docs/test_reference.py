@@ -113,3 +113,30 @@ def test_every_key_of_the_replay_is_named() -> None:
 
     named = [action for actions in ACTIONS.values() for action in actions]
     assert rows(page("keys")) == named
+
+
+def test_the_python_api_has_all_that_is_public() -> None:
+    from labapp import testing
+    from labapp.public import OFFERED
+    from scripts import docs_api
+
+    content = page("python")
+    offered = [f"labapp.{name}" for name in OFFERED]
+    tested = [f"labapp.testing.{name}" for name in testing.__all__]
+    for name in (*offered, *tested):
+        part = re.split(r"(?m)^#{2,3} ", content.partition(f"### `{name}`\n")[2])[0]
+        assert len(part.split()) > 10, name
+    recipes = dict(docs_api.imported())
+    assert len(recipes) > 40
+    assert set(recipes) <= set(rows(section(content, "## What the recipes import")))
+    assert content.count(docs_api.WITHOUT_WORDS) < len(recipes) / 8
+
+
+def test_the_names_of_the_python_api_are_there() -> None:
+    from importlib import import_module
+
+    from scripts import docs_api
+
+    for name in dict(docs_api.imported()):
+        module, _, last = name.rpartition(".")
+        assert hasattr(import_module(module), last), name

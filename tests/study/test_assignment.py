@@ -129,7 +129,7 @@ def test_it_is_balanced_within_every_cell_whoever_drops_out(
     data: st.DataObject, designed: tuple[Design, int], seed: int
 ) -> None:
     design, models = designed
-    rule = Slots(design, design.per_cell)
+    rule = Slots(design)
     rng = data.draw(st.randoms(use_true_random=False))
     held: dict[str, str] = {}
     ever: set[str] = set()
@@ -200,7 +200,7 @@ def test_a_lot_belongs_to_the_slot_so_that_a_replacement_has_the_same_order() ->
 
 def test_the_number_alone_decides_where_laptops_know_nothing_of_each_other() -> None:
     design = Design(between={"hint": ("with", "without"), "dose": (1, 2, 3)}, within=("model",))
-    rule = Slots(design, None)
+    rule = Slots(design)
     slots = [Slot.parse(rule.by_number(number, 3, "s")) for number in range(1, 61)]
     assert len(set(slots)) == 60
     for until in range(1, 61):
@@ -211,10 +211,60 @@ def test_the_number_alone_decides_where_laptops_know_nothing_of_each_other() -> 
     assert slots != [Slot.parse(rule.by_number(number, 4, "s")) for number in range(1, 61)]
 
 
+@pytest.mark.parametrize("assign", ["slots", "number"])
+def test_unequal_cells_are_filled_in_their_proportion(assign: str) -> None:
+    """10 and 14: at any time each cell has its share, at most one participant apart; a participant
+    who is replaced leaves the place to the next."""
+    design = Design.model_validate(
+        {
+            "between": {"hint": ["with", "without"], "dose": [1, 2]},
+            "per_cell": [{"of": {"hint": "with"}, "participants": 14}, {"participants": 10}],
+        }
+    )
+    rule = Slots(design)
+    assert rule.participants == 48
+    assert rule.wanted is None
+    assert rule.sizes == {cell: 14 if "without" not in cell else 10 for cell in rule.cells}
+    held: Counter[str] = Counter()
+    for number in range(1, 49):
+        if assign == "slots":
+            (slot,) = rule.draw(held, 3, "s", f"P{number}")
+        else:
+            slot = rule.by_number(number, 3, "s")
+        assert held[slot] == 0
+        held[slot] += 1
+        cells = Counter(Slot.parse(each).cell for each in held)
+        if assign == "slots":
+            for cell, size in rule.sizes.items():
+                assert abs(cells[cell] - number * size / 48) < 1.5
+    assert cells == rule.sizes
+    if assign == "slots":
+        with pytest.raises(StudyFull, match="10 of 10 or 14 of 14"):
+            rule.draw(held, 3, "s", "P49")
+        replaced = next(iter(held))
+        del held[replaced]
+        assert rule.draw(held, 3, "s", "P49") == (replaced,)
+
+
+@pytest.mark.parametrize(
+    ("per_cell", "what"),
+    [
+        ([{"of": {"hint": "wth"}, "participants": 14}, {"participants": 10}], "with, without"),
+        ([{"of": {"hnt": "with"}, "participants": 14}, {"participants": 10}], "factors of between"),
+        ([{"of": {"hint": "with"}, "participants": 14}], "no size for hint: without"),
+        ([{"participants": 14}, {"participants": 10}], "a line that no cell needs"),
+        ([{"participants": 0}], "greater than or equal to 1"),
+    ],
+)
+def test_sizes_that_do_not_fit_the_cells_are_refused(per_cell: object, what: str) -> None:
+    with pytest.raises(ValueError, match=what):
+        Design.model_validate({"between": {"hint": ["with", "without"]}, "per_cell": per_cell})
+
+
 def test_a_slot_is_read_from_its_text_whatever_levels_are_called() -> None:
     levels = ("a #1", "b, c: 2", "d")
     design = Design(between={"x": levels, "y": levels})
-    rule = Slots(design, None)
+    rule = Slots(design)
     for cell, number in product(design.cells, (1, 12)):
         slot = Slot(cell_name(cell), number)
         assert Slot.parse(str(slot)) == slot

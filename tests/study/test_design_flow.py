@@ -114,7 +114,7 @@ def test_who_gets_a_slot_can_be_named_for_a_preview(tmp_path: Path) -> None:
     assert rule.named("") is None
     assert rule.at_order("dim: ae, hint: with", 3) == "dim: ae, hint: with #3"
     assert rule.at_order(None, 2) == f"{rule.cells[0]} #2"
-    alone = allocation.Slots(Design(within=("model",)), None)
+    alone = allocation.Slots(Design(within=("model",)))
     assert alone.named("#2") == ("#2",)
     assert alone.named(alone.at_order(None, 4) or "") == ("#4",)
 

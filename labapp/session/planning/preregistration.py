@@ -24,7 +24,7 @@ from labapp.models.representations.card import hash_installed_card
 from labapp.session import folder
 from labapp.session.gate import gate
 from labapp.session.planning.files import create_folder
-from labapp.study.allocation import rule_of
+from labapp.study.allocation import cell_name, rule_of
 from labapp.study.conditions import Value, as_tuple
 from labapp.study.design import SESSION, Contrast, Design, Hypothesis, SmallestEffect, of_design
 from labapp.study.flow import items_of, task_tests, walk_items
@@ -401,11 +401,17 @@ class _Facts:
             )
         if self.design.per_cell is None:
             return YOURS.format("how many participants, or what decides it")
-        cells = len(self.design.cells)
+        cells, sizes = len(self.design.cells), self.design.sizes or ()
+        if len(set(sizes)) > 1:
+            named = (
+                f"{size} ({cell_name(cell)})"
+                for size, cell in zip(sizes, self.design.cells, strict=True)
+            )
+            return f"{sum(sizes)} participants who are not excluded: {', '.join(named)}."
         each = f" in each of {cells} conditions" if cells > 1 else ""
-        total = cells * self.design.per_cell
+        total = sum(sizes)
         return (
-            f"{count(self.design.per_cell, 'participant')} who are not excluded{each}"
+            f"{count(sizes[0], 'participant')} who are not excluded{each}"
             f"{f', {total} in all' if cells > 1 else ''}."
         )
 

@@ -398,7 +398,7 @@ def does_not_fill() -> SessionError:
 def fills(loaded: LoadedStudy) -> bool:
     """Whether the study is full one day."""
     rule = rule_of(loaded.study)
-    return rule is not None and rule.wanted is not None
+    return rule is not None and rule.sizes is not None
 
 
 def is_included(path: Path) -> bool:

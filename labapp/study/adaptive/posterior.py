@@ -203,8 +203,8 @@ class Bayesian(Rule, Psychometric):
     def describe(self, levels: Levels, progress: Progress) -> Mapping[str, float]:
         assert isinstance(progress, Belief)
         now = summarise(self.grid(levels), progress.p)
-        told = {"threshold": levels.value(now.x), "se": now.se or 0.0}
-        return told if now.slope is None else {**told, "slope": now.slope}
+        state = {"threshold": levels.value(now.x), "se": now.se or 0.0}
+        return state if now.slope is None else {**state, "slope": now.slope}
 
     def find_threshold(self, levels: Levels, progress: Progress) -> Estimate | None:
         assert isinstance(progress, Belief)

@@ -122,8 +122,8 @@ class Tracks(Strict):
 
     def _describe(self, progress: Progress) -> dict[str, float]:
         """Nine digits: what lies beyond differs between machines."""
-        told = self.rule.describe(self.scale, progress)
-        return {name: float(f"{value:.9g}") for name, value in told.items()}
+        state = self.rule.describe(self.scale, progress)
+        return {name: float(f"{value:.9g}") for name, value in state.items()}
 
     def ahead(self, state: Tracking) -> Iterator[LevelChosen]:
         """What may be asked next but one: after a right answer, a wrong one, and none."""

@@ -34,6 +34,7 @@ from labapp.study.people import PersonState, Visits
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.schema import Participants, Study
 from labapp.ui import fitting, theme
+from labapp.ui.documentation import open_documentation
 from labapp.ui.fitting import Fitted
 from labapp.ui.language import N_, current_language, tr, translate_message
 from labapp.ui.moderator import bits, checklist, wording
@@ -57,7 +58,6 @@ from labapp.ui.moderator.checklist import (
 from labapp.ui.moderator.sessions_page import SessionCard, SessionsPage, SessionTable
 from labapp.ui.moderator.study_page import StudyPage
 from labapp.ui.moderator.voice_panel import LevelBars
-from labapp.ui.researcher.job import open_documentation
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
 from labapp.ui.widgets.markdown import MarkdownView

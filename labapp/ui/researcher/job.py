@@ -33,8 +33,7 @@ from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
 
 from labapp.base.console import PROGRESS, PROGRESS_LINE
-from labapp.base.documentation import first_page
-from labapp.base.errors import LabappError, ProgramError, SetupError
+from labapp.base.errors import ProgramError
 from labapp.base.installation import child_environment, module_command
 from labapp.record.journal.sessions import SessionSummary
 from labapp.ui import qtapp
@@ -243,15 +242,6 @@ def menu_of(widget: QWidget, place: QPoint, buttons: Sequence[QAbstractButton]) 
 
 OPENER = "xdg-open"
 LOOK_MS = 200
-
-
-def open_documentation(show_error: Callable[[LabappError], None]) -> None:
-    """Open the documentation's first page in the browser; show_error is told where there is none,
-    or no program for it."""
-    try:
-        open_outside(first_page(), lambda sentence: show_error(SetupError(sentence)))
-    except SetupError as error:
-        show_error(error)
 
 
 def open_outside(path: Path, tell: Callable[[str], None]) -> None:

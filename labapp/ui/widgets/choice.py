@@ -686,11 +686,12 @@ class Scale(Choice):
     def _paint_circle(self, painter: QPainter, index: int) -> None:
         p = self._colors
         on = index == self.index
-        strong = p.secondary if self.locked else p.accent
+        locked = self.locked or not self.isEnabled()
+        strong = p.secondary if locked else p.accent
         led_to = self.looked_over and index == self._at and self.hasFocus()
         near = on or led_to or index == self._hover
         painter.setPen(pen(strong if near else p.secondary, 2.0 if near else 1.4))
-        painter.setBrush(brush(strong if on else p.track if self.locked else p.card))
+        painter.setBrush(brush(strong if on else p.track if locked else p.card))
         radius = min(CIRCLE_R, self._pitch() / 2 - LEAST_GAP / 2)
         painter.drawEllipse(self.centre(index), radius, radius)
         if on:

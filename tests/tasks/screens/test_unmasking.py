@@ -509,3 +509,26 @@ def test_a_trial_is_marked_whose_window_is_too_small(stage: Open, qtbot, high, s
     qtbot.waitUntil(lambda: trial_of(room).number == 2 and trial_of(room).open)
     assert room.last("stimulus.shown")["too_small"] is small
     assert fits(900, high, for_picture(screen.part.picture_px)) is not small
+
+
+def test_the_next_level_of_an_adaptive_stage_is_ready_before_the_answer(
+    stage: Open, qtbot: QtBot
+) -> None:
+    """Whatever is answered, the picture that follows is on the screen with the next frame."""
+    rule = {"method": "psi", "trials": 12, "guess": 0.5}
+    room, _, screen = stage(adaptive=rule, order="as_listed")
+    assert screen.head().question == "Picture 1"
+    late = []
+    for number, code in enumerate((Qt.Key.Key_F, Qt.Key.Key_J, Qt.Key.Key_Space) * 3, start=1):
+        qtbot.waitUntil(lambda: not screen._idle.isActive())
+        ready = {*screen.field._ready}
+        key(code)
+        trial = trial_of(room)
+        assert trial.number == number + 1
+        assert screen._picture(trial) in ready
+        qtbot.waitUntil(lambda: trial_of(room).open)
+        given, shown = room.last("response.given"), room.last("stimulus.shown")
+        late.append((shown["painted_ns"] - given["input_ns"]) / 1e6)
+    assert sorted(late)[len(late) // 2] < 50, "milliseconds from the answer to the next picture"
+    chosen = [payload for kind, payload in room.events if kind == "level.chosen"]
+    assert len(chosen) == 10

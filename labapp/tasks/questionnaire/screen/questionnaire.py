@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QGraphicsOpacityEffect,
     QHBoxLayout,
     QLabel,
     QScrollArea,
@@ -46,7 +45,6 @@ from labapp.ui.widgets.painting import metrics, restyle
 from labapp.ui.widgets.sound_bar import MakePlayer, SoundBar, Sounding
 
 COUNT_MS = 100
-PALE = 0.5
 MISSING_CHARACTERS = 40
 MOST_NAMED, NAMED_CHARACTERS = 3, 84
 """So many items, in so many characters, are named beside Next: that is one line of the bar."""
@@ -184,8 +182,6 @@ class QuestionnaireScreen(Screen):
             settled = self._task.is_settled(state, view.item)
             awaits = self._task.awaits_sound(state, view.item)
             view.setEnabled(not settled and not awaits)
-            if awaits is (view.graphicsEffect() is None):
-                view.setGraphicsEffect(_make_paler(view) if awaits else None)  # type: ignore[arg-type]
         self._show_feedback()
         for page in self.pages:
             for bar in page.sounds.values():
@@ -285,13 +281,6 @@ class QuestionnaireScreen(Screen):
     def entrance(self) -> QWidget | None:
         views = self.pages[self._page].asked()
         return self._entrance_of(views[0]) if views else None
-
-
-def _make_paler(view: QWidget) -> QGraphicsOpacityEffect:
-    """Shows that an item cannot be answered yet."""
-    effect = QGraphicsOpacityEffect(view)
-    effect.setOpacity(PALE)
-    return effect
 
 
 def above(session: SessionView, part: QuestionnairePart) -> str:
