@@ -168,7 +168,7 @@ def test_what_waits_is_said_and_copied_once_the_disk_is_back(
     disk.rename(disk.with_name("away"))
     home = open_home()
     ready = home.view.ready
-    away = f"{disk} is not connected, and 2 sessions have no copy yet. Connect it."
+    away = f"{disk} is not connected, and 2 sessions have no copy yet. Connect the disk."
     qtbot.waitUntil(lambda: text_of(home, BACKUP) == away, timeout=10_000)
     assert ready.rows[BACKUP].icon.state == "warn"
     assert ready.backup.text() == "Choose the folder…", "it may be connected elsewhere"

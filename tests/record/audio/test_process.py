@@ -83,6 +83,7 @@ def test_a_listener_hears_what_is_recorded(microphone: VirtualMicrophone) -> Non
     taken += stream.take()
     assert heard
     assert taken[-len(heard) :] == heard
+    assert max(len(packet.data) for packet in taken) <= 0.03 * stream.rate * 2, "it comes soon"
 
 
 @pytest.mark.sound
