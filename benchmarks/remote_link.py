@@ -1,20 +1,23 @@
 """How a session is followed from other computers over a network that delays and loses packets.
 
     python -m benchmarks.remote_link [--seconds 90] [--delay-ms 50] [--loss 0.02] [--slider 600]
-        [--turns 3] [--congestion cubic] [--json FILE]
+        [--turns 3] [--recording 20] [--display 41] [--congestion cubic] [--json FILE]
 
 Two network namespaces stand for two computers. Two TUN devices join them; a relay reads packets
 from each, holds them for the delay and leaves some out, in both directions. It needs root and
 /dev/net/tun: without them the result says why nothing was measured.
 
-In the one namespace a session of the quick start is taken by a simulated participant, with a voice
-in packets of 20 ms; a moderator and two observers follow it from the other. Both have one clock,
-so that every time is compared with the truth.
+In the one namespace a session of the quick start is taken by a simulated participant, with the real
+recorder on a private PulseAudio; a moderator and two observers follow it from the other. Both have
+one clock, so that every time is compared with the truth.
 
 * screen: from an event's time to its being folded at the other computer;
-* voice: from the last frame of a packet to its sound in the hands of the other computer's program,
-  and to its being heard: a loudspeaker of a private PulseAudio, as `voice.VoicePlayer` plays it;
+* voice: from the last frame of a packet to its sound in the hands of the other computer's program.
+  From mouth to ear: both loudspeakers are recorded, and each 40 ms of speech is looked for in what
+  the moderator heard. How much sound `voice.VoicePlayer` left out, after the first seconds: what
+  came too late, pauses, what speech was shortened by; and silence in place of late sound;
 * clock: the error that the other computer states, and the true one;
+* recording: clicks in the recording, what was lost and its clock, alone and followed, in turns;
 * slider, stimulus: benchmarks/slider_path.py and benchmarks/stimulus_timing.py in the session's
   program, alone and while a moderator and two observers follow it, in turns.
 """
@@ -33,8 +36,10 @@ import sys
 import tempfile
 import threading
 import time
+import wave
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,11 +55,12 @@ if TYPE_CHECKING:
 SESSION, OTHERS = "labapp-session", "labapp-others"
 ADDRESSES = {SESSION: "10.77.0.1", OTHERS: "10.77.0.2"}
 PACKET_S = 0.02
-RATE = 16_000
-"""Sent as it is: so the number of a packet can be written into its sound."""
-HEAD = struct.Struct("<HHH")
-MARK, BASE = 77, 100
-"""How a packet's number is written, so softly that a pause stays one."""
+RATE, SENT_RATE = 48_000, 16_000
+"""Of a microphone, and of the sound that is sent."""
+LEFT_OUT = ("left_out", "pauses", "shortened")
+"""What a player counts: sound that came too late, pauses, and periods of a voice."""
+MOUTH, EARS, ELSEWHERE = "speaker", "ears", "elsewhere"
+"""Loudspeakers: the participant's mouth, the moderator's ears, and the observers'."""
 PEOPLE = (("Anna", "moderator"), ("Ben", "observer"), ("Cleo", "observer"))
 WARM_UP_S = 8.0
 """What comes before is not counted: files are sent, a loudspeaker opened."""
@@ -153,55 +159,30 @@ def within(namespace: str, *command: str) -> list[str]:
 # --- at the other computer ------------------------------------------------------------------------
 
 
-class HeardOutput:
-    """A loudspeaker that notes when each packet is heard."""
+class CountedOutput:
+    """A loudspeaker that counts the silence that it was left with once it played."""
 
     def __init__(self, device: str, rate: int) -> None:
         from labapp.record.audio.player import open_output
 
         self._inner: Any = open_output(device, rate)
         self.rate = self._inner.rate
-        self._first: dict[int, int] = {}
-        self._sent = 0
-        self._taken: dict[int, float] = {}
-        self._latencies: list[float] = []
-
-    @property
-    def heard(self) -> dict[int, float]:
-        """When each packet was heard. The device's latency is the median of what it reports: a
-        single one is off by seconds at times."""
-        latency_ns = float(np.median(self._latencies)) * 1e9 if self._latencies else 0.0
-        return {packet: at + latency_ns for packet, at in self._taken.items()}
+        self.silent = 0
+        self._frame: int | None = None
 
     def write(self, samples: bytes) -> None:
-        packet = number_of(samples)
-        if packet is not None:
-            self._first[self._sent + len(samples) // 2 - 1] = packet
-        self._sent += len(samples) // 2
         self._inner.write(samples)
-
-    def flush(self) -> None:
-        self._inner.flush()
 
     def reports(self) -> Iterator[Any]:
         for report in self._inner.reports():
-            self._latencies.append(report.latency_s)
-            for sample in list(self._first):
-                if report.first <= sample < report.first + report.samples:
-                    at = report.perf_ns + (sample - report.first) * 1e9 / self.rate
-                    self._taken[self._first.pop(sample)] = at
+            if self._frame is not None:
+                self.silent += report.frame - self._frame
+            if self._frame is not None or report.samples:
+                self._frame = report.frame + report.samples
             yield report
 
     def close(self) -> None:
         self._inner.close()
-
-
-def number_of(samples: bytes) -> int | None:
-    """The number of a packet in its sound; None where it has none."""
-    if len(samples) < HEAD.size:
-        return None
-    mark, high, low = HEAD.unpack_from(samples)
-    return high * BASE + low if mark == MARK else None
 
 
 def follow(
@@ -220,22 +201,23 @@ def follow(
 
     came: queue.SimpleQueue[Any] = queue.SimpleQueue()
     voice: list[tuple[int, int]] = []
-    outputs: list[HeardOutput] = []
+    outputs: list[CountedOutput] = []
     silent: list[AudioError] = []
+    warm: dict[str, float] = {}
 
-    def open_output(device: str, rate: int) -> HeardOutput:
-        outputs.append(HeardOutput(device, rate))
+    def open_output(device: str, rate: int) -> CountedOutput:
+        outputs.append(CountedOutput(device, rate))
         return outputs[-1]
 
     player = VoicePlayer(silent.append, open_output) if plays else None
 
     def deliver(message: Any) -> None:
         if isinstance(message, wire.Sound):
-            packet = number_of(message.data)
-            if packet is not None:
-                voice.append((packet, time.perf_counter_ns() - origin_ns - message.t_ns))
+            voice.append((message.t_ns, time.perf_counter_ns() - origin_ns - message.t_ns))
             if player is not None:
                 player.put(message)
+                if not warm and message.t_ns - voice[0][0] > WARM_UP_S * 1e9:
+                    warm.update(played_of(player, outputs))
         else:
             came.put(message)
 
@@ -270,23 +252,27 @@ def follow(
                 error_ns, perf_ns = link.clock.error_ns, time.perf_counter_ns()
                 if error_ns is not None:
                     clock.append((error_ns, link.clock.from_perf_ns(perf_ns) - perf_ns + origin_ns))
-    heard = []
-    for output in outputs:
-        for packet, at in output.heard.items():
-            heard.append((packet, at - origin_ns))
+    played: dict[str, float] = {}
     if player is not None:
+        after = played_of(player, outputs)
+        played = {name: value - warm.get(name, 0.0) for name, value in after.items()}
         player.close()
     print(
         json.dumps(
             {
                 "name": name, "over": reason, "breaks": breaks, "screen": screen, "clock": clock,
-                "voice": voice, "heard": heard, "packets": len(voice),
-                "silent": str(silent[0].what) if silent else "",
-                "left_out": player.left_out if player else 0,
+                "voice": voice, "silent": str(silent[0].what) if silent else "",
+                "played": played,
             }
         ),
         flush=True,
     )  # fmt: skip
+
+
+def played_of(player: Any, outputs: list[CountedOutput]) -> dict[str, float]:
+    """Seconds of sound that a player left out so far, and of silence in place of late sound."""
+    counts = {name: getattr(player, name) / SENT_RATE for name in LEFT_OUT}
+    return counts | {"silence": sum(output.silent / output.rate for output in outputs)}
 
 
 class Followers:
@@ -302,7 +288,13 @@ class Followers:
                 str(host.listening.port), name, role, host.listening.codes[role], str(origin_ns),
                 str(mine), "plays" if plays else "silent",
             )  # fmt: skip
-            self._processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+            process = subprocess.Popen(
+                command,
+                stdout=subprocess.PIPE,
+                text=True,
+                env={**os.environ, "PULSE_SINK": EARS if role == "moderator" else ELSEWHERE},
+            )
+            self._processes.append(process)
         self._linked: set[int] = set()
         self.results: list[dict[str, Any]] = []
         self._threads = [
@@ -343,14 +335,12 @@ class Followers:
 
 
 class Voice:
-    """Somebody who speaks for two seconds and is silent for half a second, in turns, in packets
-    that have numbers."""
+    """Somebody who speaks for two seconds and is silent for half a second, in turns, without a
+    microphone."""
 
-    def __init__(self, session: OpenSession, packet_s: float = PACKET_S) -> None:
-        self._session, self._packet_s = session, packet_s
+    def __init__(self, session: OpenSession) -> None:
+        self._session = session
         self._over = threading.Event()
-        self._number = 0
-        self.times: dict[int, int] = {}
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -358,28 +348,135 @@ class Voice:
         from labapp.record.audio.capture import Packet
 
         rng = np.random.default_rng(1)
-        frames = round(RATE * self._packet_s)
+        frames = round(RATE * PACKET_S)
         due = time.monotonic()
+        number = 0
         while not self._over.is_set():
-            due += self._packet_s
+            due += PACKET_S
             time.sleep(max(0.0, due - time.monotonic()))
-            loud = 3000 if self._number * self._packet_s % 2.5 < 2 else BASE
-            wave = rng.integers(-loud, loud, frames).astype("<i2").tobytes()
-            data = HEAD.pack(MARK, *divmod(self._number, BASE)) + wave[HEAD.size :]
-            perf_ns = time.perf_counter_ns()
-            self.times[self._number] = perf_ns
-            self._number += 1
+            number += 1
+            loud = 3000 if number * PACKET_S % 2.5 < 2 else 100
+            data = rng.integers(-loud, loud, frames).astype("<i2").tobytes()
             if (overhear := self._session._overhear) is not None:
-                overhear(RATE, 1, Packet(perf_ns, 0.0, self._packet_s, False, 0, data))
+                perf_ns = time.perf_counter_ns()
+                overhear(RATE, 1, Packet(perf_ns, 0.0, PACKET_S, False, 0, data))
 
     def stop(self) -> None:
         self._over.set()
         self._thread.join()
 
 
-def measure_link(seconds: float, packet_s: float, folder: Path) -> dict[str, Any]:
-    """Screen, voice and clock, in the namespace of the session."""
+class Tape:
+    """Everything that a loudspeaker plays, by the times at which the sound server hands it on.
+
+    Parameters
+    ----------
+    sink : name of the loudspeaker.
+    """
+
+    def __init__(self, sink: str) -> None:
+        how = ("--format=s16le", f"--rate={SENT_RATE}", "--channels=1", "--latency-msec=20")
+        command = ["parec", f"--device={sink}.monitor", *how]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        self._parts: list[bytes] = []
+        self._begins: list[float] = []
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        frames = 0
+        while part := os.read(self._process.stdout.fileno(), 65536):
+            self._parts.append(part)
+            frames += len(part) // 2
+            self._begins.append(time.perf_counter_ns() - frames / SENT_RATE * 1e9)
+
+    def stop(self) -> tuple[float, np.ndarray]:
+        """`perf_counter_ns` of its first sample, and all samples."""
+        self._process.terminate()
+        self._thread.join()
+        self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        # Of times at which it was read, the earliest are right.
+        begin_ns = float(np.percentile(self._begins[len(self._begins) // 4 :], 2))
+        return begin_ns, np.frombuffer(b"".join(self._parts), "<i2").astype(np.float32)
+
+
+CLICKS_S = 0.5
+"""Between two clicks."""
+WINDOW_S, LATEST_S = 0.04, 0.8
+ALIKE = 0.75
+
+
+def delays_between(
+    mouth: tuple[float, np.ndarray], ears: tuple[float, np.ndarray], since_ns: float
+) -> list[float | None]:
+    """For each 40 ms of speech, how much later it was heard in ms, or None where it was not heard.
+
+    Parameters
+    ----------
+    mouth, ears : tapes; since_ns : what was said before is not counted.
+    """
+    from labapp.record.audio.player import likeness
+
+    (spoken_ns, spoken), (heard_ns, heard) = mouth, ears
+    frames, reach = round(WINDOW_S * SENT_RATE), round(LATEST_S * SENT_RATE)
+    shift = round((spoken_ns - heard_ns) / 1e9 * SENT_RATE)
+    loud = 0.05 * float(np.abs(spoken).max())
+    delays: list[float | None] = []
+    for at in range(0, len(spoken) - frames, frames):
+        window = spoken[at : at + frames]
+        begin = at + shift
+        around = heard[max(begin, 0) : begin + reach]
+        if spoken_ns + at / SENT_RATE * 1e9 < since_ns or len(around) < reach:
+            continue
+        if float(np.sqrt(np.mean(np.square(window)))) < loud:
+            continue
+        alike = likeness(around, window) / float(np.sqrt(np.square(window).sum()))
+        best = int(np.argmax(alike))
+        place = best / SENT_RATE * 1e3 + max(-begin, 0)
+        delays.append(place if alike[best] >= ALIKE else None)
+    return delays
+
+
+def speech(folder: Path, seconds: float) -> Path:
+    """Somebody counts for so long, half of it breath: so each moment sounds like no other."""
+    from tests.sound import say
+
+    words = " ".join(f"picture {n} looks like {n * 7}." for n in range(round(seconds)))
+    with wave.open(str(say(words, folder / "said.wav"))) as words_file:
+        rate = words_file.getframerate()
+        voice = np.frombuffer(words_file.readframes(words_file.getnframes()), "<i2").astype(
+            np.float64
+        )
+    steps = np.ones(rate // 50) / (rate // 50)
+    loudness = np.sqrt(np.convolve(np.square(voice), steps, "same"))
+    breath = np.random.default_rng(1).standard_normal(len(voice)) * loudness
+    path = folder / "speech.wav"
+    with wave.open(str(path), "wb") as file:
+        file.setparams((1, 2, rate, 0, "NONE", ""))
+        file.writeframes(((voice + breath) / 2).clip(-32768, 32767).astype("<i2").tobytes())
+    return path
+
+
+@dataclass
+class Taken:
+    """A session that a simulated person takes, and those who follow it."""
+
+    session: OpenSession
+    run: Callable[[Callable[[], bool]], None]
+    origin_ns: int
+    host: RemoteHost | None
+    followers: Followers | None
+
+
+@contextmanager
+def session_taken(folder: Path, *, joined: bool, plays: bool) -> Iterator[Taken]:
+    """A session of the quick start with a recorder on the sound server's microphone."""
     from labapp.base.clock import SessionClock
+    from labapp.record.audio.devices import choose
+    from labapp.record.audio.recorder import Recorder
     from labapp.session.remote.host import RemoteHost
     from labapp.session.simulation.driver import Driver
     from labapp.session.simulation.names import ORACLE
@@ -392,63 +489,170 @@ def measure_link(seconds: float, packet_s: float, folder: Path) -> dict[str, Any
     clock = SessionClock()
     origin_ns = time.perf_counter_ns() - clock.now_ns()
     made: list[LoopScheduler] = []
+    device = choose()
 
     def make_scheduler(clock: Any) -> LoopScheduler:
         made.append(LoopScheduler(clock))
         return made[0]
 
-    session = opened(folder, clock=clock, make_scheduler=make_scheduler)
+    session = opened(
+        folder,
+        clock=clock,
+        make_scheduler=make_scheduler,
+        make_recorder=lambda home, segment, emit, clock: Recorder(
+            home.path, segment, device, emit=emit, from_perf_ns=clock.from_perf_ns
+        ),
+    )
     scheduler = made[0]
     session.begin()
-    host = RemoteHost(session, [ADDRESSES[SESSION]], lambda: None)
-    scheduler.run(lambda: bool(host.listening.codes) or bool(host.listening.problem))
-    assert not host.listening.problem, host.listening.problem
-    followers = Followers(host, origin_ns, folder, plays=True)
-    scheduler.run(lambda: followers.linked)
-    voice = Voice(session, packet_s)
+    host, followers = None, None
+    if joined:
+        host = RemoteHost(session, [ADDRESSES[SESSION]], lambda: None)
+        scheduler.run(lambda: bool(host.listening.codes) or bool(host.listening.problem))
+        assert not host.listening.problem, host.listening.problem
+        followers = Followers(host, origin_ns, folder, plays=plays)
+        scheduler.run(lambda: followers.linked)
     driver = Driver(session.runner, session.give_consent, ORACLE, 1, "P01", pace, paints=True)
     driver.start()
-    began, cpu_before_s = clock.now_ns(), cpu_of(host._process.pid)
-    scheduler.run(lambda: clock.now_ns() - began > seconds * 1e9 or session.runner.finished)
-    lasted_s = (clock.now_ns() - began) / 1e9
-    driver.stop()
-    voice.stop()
-    events = session.runner.journal._seq
-    cpu_s = cpu_of(host._process.pid) - cpu_before_s
-    host.close()
-    results = followers.end()
-    session.close("benchmark over")
-    since = began + WARM_UP_S * 1e9
-    screen, hands, ears, errors, stated, outside = [], [], [], [], [], 0
+    scheduler.run(lambda: session.recording)
+    try:
+        yield Taken(session, scheduler.run, origin_ns, host, followers)
+    finally:
+        driver.stop()
+        if host is not None:
+            host.close()
+        session.close("benchmark over")
+
+
+def measure_link(seconds: float, folder: Path) -> dict[str, Any]:
+    """Screen, voice and clock, in the namespace of the session."""
+    paplay = ["paplay", f"--device={MOUTH}", str(speech(folder, seconds))]
+    with session_taken(folder, joined=True, plays=True) as taken, ExitStack() as undo:
+        assert taken.host is not None
+        assert taken.followers is not None
+        mouth, ears = Tape(MOUTH), Tape(EARS)
+        speaking = subprocess.Popen(paplay)
+        undo.callback(speaking.wait)
+        undo.callback(speaking.kill)
+        session, server = taken.session, taken.host._process.pid
+        began, cpu_before_s = time.monotonic(), cpu_of(server)
+        taken.run(lambda: time.monotonic() - began > seconds or session.runner.finished)
+        lasted_s, cpu_s = time.monotonic() - began, cpu_of(server) - cpu_before_s
+        since_ns = time.perf_counter_ns() - (lasted_s - WARM_UP_S) * 1e9
+        tapes = mouth.stop(), ears.stop()
+        events = session.runner.journal._seq
+        taken.host.close()
+        results = taken.followers.end()
+    since = since_ns - taken.origin_ns
+    screen, hands, errors, stated, outside = [], [], [], [], 0
     for each in results:
         screen += [took / 1e6 for t_ns, took in each["screen"] if t_ns > since]
-        first = next(n for n, at in voice.times.items() if at - origin_ns > since)
-        hands += [took / 1e6 for number, took in each["voice"] if number >= first]
-        ears += [
-            (at - (voice.times[number] - origin_ns)) / 1e6
-            for number, at in each["heard"]
-            if number >= first
-        ]
+        hands += [took / 1e6 for t_ns, took in each["voice"] if t_ns > since]
         stated += [error / 1e6 for error, _ in each["clock"]]
         errors += [abs(true) / 1e6 for _, true in each["clock"]]
         outside += sum(abs(true) > error for error, true in each["clock"])
+    delays = delays_between(*tapes, since_ns)
+    heard = [each for each in delays if each is not None]
     return {
         "seconds": round(lasted_s, 1),
         "events": events,
         "share of a core that serves": round(cpu_s / lasted_s, 3),
         "followers": [
-            {key: each[key] for key in ("name", "breaks", "packets", "silent")}
-            | {"left_out_s": round(each["left_out"] / RATE, 2)}
+            {
+                "name": each["name"],
+                "breaks": each["breaks"],
+                "silent": each["silent"],
+                "seconds of sound": round((each["voice"][-1][0] - since) / 1e9, 1),
+                "of these": {name: round(value, 3) for name, value in each["played"].items()},
+            }
             for each in results
         ],
-        "seconds of speech": round(len(voice.times) * packet_s, 1),
         "screen": percentiles(screen),
         "voice in hand": percentiles(hands),
-        "voice heard": percentiles(ears),
+        "voice, mouth to ear": percentiles(heard),
+        "speech not found": round(1 - len(heard) / len(delays), 4),
         "clock error stated": percentiles(stated),
         "clock error true": percentiles(errors),
         "clock errors beyond what was stated": outside,
     }
+
+
+def measure_recording(seconds: float, turns: int, folder: Path) -> dict[str, Any]:
+    """The recording itself: clicks in it, what was lost, and its clock, in turns."""
+    turns_of: dict[str, list[dict[str, Any]]] = {"alone": [], "followed by three": []}
+    for turn in range(turns):
+        for name, recorded in turns_of.items():
+            where = folder / f"{turn}-{len(name)}"
+            where.mkdir()
+            recorded.append(record_clicks(seconds, where, joined=name != "alone"))
+    result: dict[str, Any] = {"turns": turns, "seconds of a turn": seconds}
+    for name, recorded in turns_of.items():
+        result[name] = {
+            "clicks": sum(each["clicks"] for each in recorded),
+            "clicks heard": sum(len(each["distances"]) for each in recorded),
+            "gaps": sum(each["gaps"] for each in recorded),
+            "seconds lost": round(sum(each["lost_s"] for each in recorded), 3),
+            "distance": percentiles([abs(d) for each in recorded for d in each["distances"]]),
+            "residual of the clock": percentiles([each["residual_ms"] for each in recorded]),
+            "share of a core of the recorder": percentiles([each["cpu"] for each in recorded]),
+        }
+    ratios = [
+        np.median(np.abs(there["distances"])) / np.median(np.abs(here["distances"]))
+        for here, there in zip(turns_of["alone"], turns_of["followed by three"], strict=True)
+    ]
+    return result | {"ratio": round(float(np.median(ratios)), 2)}
+
+
+def record_clicks(seconds: float, folder: Path, *, joined: bool) -> dict[str, Any]:
+    """One recording of clicks in a session, alone or while three people hear it."""
+    from benchmarks import sound_clicks
+    from labapp.record.events.voice import AudioGap
+    from labapp.record.journal.opening import open_record
+    from labapp.record.journal.read import payloads
+
+    with session_taken(folder, joined=joined, plays=False) as taken:
+        recorder = taken.session.runner.recorder
+        assert recorder is not None
+        assert recorder._stream is not None
+        pid = recorder._stream.pid
+        began, before_s = time.monotonic(), cpu_of(pid)
+        # In a process of its own, so that its times do not depend on what this one does.
+        command = [sys.executable, "-m", "benchmarks.remote_link", "--click", str(seconds)]
+        player = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        taken.run(lambda: player.poll() is not None)
+        cpu = (cpu_of(pid) - before_s) / (time.monotonic() - began)
+        played = np.array(json.loads(player.communicate()[0])) - taken.origin_ns
+        path = recorder.path
+    if taken.followers is not None:
+        results = taken.followers.end()
+        assert all(each["voice"] for each in results), "nobody heard it"
+    events = [payload for _, payload in payloads(open_record(taken.session.folder.path).rows)]
+    fit = sound_clicks.fit_clicks(events, RATE)
+    heard = np.array([fit.frame_to_ns(int(at)) for at in sound_clicks.onsets(path, RATE)])
+    gaps = [event for event in events if isinstance(event, AudioGap)]
+    return {
+        "clicks": len(played),
+        "distances": list(sound_clicks.match_clicks(played, heard, CLICKS_S)),
+        "gaps": len(gaps),
+        "lost_s": sum(gap.frames for gap in gaps) / RATE,
+        "residual_ms": fit.residual_ms,
+        "cpu": cpu,
+    }
+
+
+def click(seconds: float) -> list[int]:
+    """Play clicks; `perf_counter_ns` of each."""
+    from benchmarks import sound_clicks
+    from labapp.record.audio.devices import choose
+
+    player = sound_clicks.Player(choose(), CLICKS_S)
+    player.start()
+    time.sleep(seconds)
+    player.mute()
+    time.sleep(1.0)
+    times = player.click_ns().tolist()
+    player.close()
+    return times
 
 
 def cpu_of(pid: int) -> float:
@@ -481,6 +685,13 @@ def wait(holds: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
+def is_real() -> bool:
+    """Whether events come from an X server."""
+    from PySide6.QtWidgets import QApplication
+
+    return QApplication.platformName() == "xcb"
+
+
 def compare(alone: list[list[float]], shared: list[list[float]]) -> dict[str, Any]:
     """Times by turn. ratio: of the medians of a turn, the median turn: other programs of the
     machine disturb some turns."""
@@ -498,8 +709,10 @@ def spoken(session: OpenSession) -> Iterator[None]:
     """While somebody speaks, whom nobody hears: what it takes to make a voice is no cost of a
     link."""
     voice = Voice(session)
-    yield
-    voice.stop()
+    try:
+        yield
+    finally:
+        voice.stop()
 
 
 @contextmanager
@@ -514,10 +727,12 @@ def followed(session: OpenSession, folder: Path) -> Iterator[None]:
     followers = Followers(host, origin_ns, folder, plays=False)
     wait(lambda: followers.linked)
     voice = Voice(session)
-    yield
-    voice.stop()
-    host.close()
-    results = followers.end()
+    try:
+        yield
+    finally:
+        voice.stop()
+        host.close()
+        results = followers.end()
     assert [each["over"] for each in results] == ["closed"] * len(PEOPLE), results
     assert all(each["screen"] for each in results), "nothing was followed"
 
@@ -536,7 +751,8 @@ def measure_slider(n: int, turns: int, folder: Path) -> dict[str, Any]:
     def measure(window: ParticipantWindow) -> list[float]:
         # The disk may take a moment until the question is there.
         wait(lambda: isinstance(window.screen_shown, ReconstructionScreen))
-        return list(slider_path.measure(window, n))
+        mouse = slider_path.XtestMouse() if is_real() else slider_path.PostedMouse()
+        return list(slider_path.measure(window, n, mouse))
 
     for _ in range(turns):
         with slider_path.participant(model, dials) as (session, window), spoken(session):
@@ -589,10 +805,13 @@ def main() -> int:
     parser.add_argument("--slider", type=int, default=600, help="movements a turn; 0: none")
     parser.add_argument("--stimuli", type=int, default=60, help="a turn; 0: none")
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--packet-ms", type=float, default=20.0, help="of sound")
     parser.add_argument("--congestion", default="cubic", help="as most systems have it")
     parser.add_argument("--json", type=Path, metavar="FILE")
-    for what in ("--follow", "--link", "--slide", "--mask"):
+    parser.add_argument("--recording", type=float, default=20.0, help="s of a turn; 0: none")
+    parser.add_argument(
+        "--display", type=int, help="slider and stimuli by an X server of this number, with XTEST"
+    )
+    for what in ("--follow", "--link", "--record", "--click", "--slide", "--mask"):
         parser.add_argument(what, nargs="+", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.follow:
@@ -601,8 +820,15 @@ def main() -> int:
         follow(*at, plays=plays == "plays")
         return 0
     if asked.link:
-        seconds, packet_s, folder = asked.link
-        print(json.dumps(measure_link(float(seconds), float(packet_s), Path(folder))))
+        seconds, folder = asked.link
+        print(json.dumps(measure_link(float(seconds), Path(folder))))
+        return 0
+    if asked.click:
+        print(json.dumps(click(float(asked.click[0]))))
+        return 0
+    if asked.record:
+        seconds, turns, folder = asked.record
+        print(json.dumps(measure_recording(float(seconds), int(turns), Path(folder))))
         return 0
     if asked.slide:
         n, turns, folder = asked.slide
@@ -614,10 +840,19 @@ def main() -> int:
         return 0
     result: dict[str, Any] = {
         "delay_ms": asked.delay_ms, "loss": asked.loss, "congestion": asked.congestion,
-        "packet_ms": asked.packet_ms, "cores": os.cpu_count(),
+        "cores": os.cpu_count(),
     }  # fmt: skip
     if problem := why_not():
         result["not measured"] = problem
+    elif asked.display:
+        from scripts.two_hands import on_monitors
+
+        def measure(environment: dict[str, str]) -> int:
+            os.environ.update(environment)
+            measure_all(asked, result)
+            return 0
+
+        on_monitors(f":{asked.display}", measure, monitors=1)
     else:
         measure_all(asked, result)
     result["load"] = round(os.getloadavg()[0], 1)
@@ -637,6 +872,8 @@ def measure_all(asked: argparse.Namespace, result: dict[str, Any]) -> None:
         try:
             sound.start()
             undo.callback(sound.stop)
+            for sink in (EARS, ELSEWHERE):
+                sound.pactl("load-module", "module-null-sink", f"sink_name={sink}", "rate=48000")
         except (OSError, AssertionError) as error:
             result["no loudspeaker"] = str(error)
         undo.enter_context(network(asked.delay_ms / 1000, asked.loss, asked.congestion))
@@ -646,11 +883,11 @@ def measure_all(asked: argparse.Namespace, result: dict[str, Any]) -> None:
             result["link"] = run_within(
                 "--link",
                 str(asked.seconds),
-                str(asked.packet_ms / 1000),
                 str(where),
                 env=sound.env,
             )
         for what, name, n in (
+            ("--record", "recording", asked.recording),
             ("--slide", "slider", asked.slider),
             ("--mask", "stimulus", asked.stimuli),
         ):

@@ -1,6 +1,6 @@
 """From the hand to the picture: a mouse event is posted to a dial of the full participant screen,
 with a real journal on disk and the sound recorder writing, until the end of the picture's
-paintEvent.
+paintEvent. benchmarks/remote_link.py has the mouse moved by the X server instead.
 
     python benchmarks/slider_path.py [--platform offscreen|xcb] [--n 2000] [--json FILE]
         [--only X] [--console] [--lsl] [--own] [--package FOLDER ...]
@@ -40,9 +40,12 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QEvent
+
     from labapp.session.opening import OpenSession
     from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
     from labapp.ui.participant.window import ParticipantWindow
+    from labapp.ui.widgets.dial import DialSlider
 
 WARM_UP = 200
 RATE = 48_000
@@ -203,10 +206,80 @@ def receive(session: OpenSession) -> subprocess.Popen[bytes]:
     return process
 
 
-def measure(window: ParticipantWindow, n: int) -> np.ndarray:
+class PostedMouse:
+    """Events of a mouse that are posted to a dial."""
+
+    def __init__(self) -> None:
+        self._dial: DialSlider | None = None
+
+    def press(self, dial: DialSlider) -> None:
+        """Let go of the dial before and take the handle of this one."""
+        from PySide6.QtCore import QEvent
+
+        self.release()
+        self._dial = dial
+        self._post(QEvent.Type.MouseButtonPress, dial.handle_x(dial.shown), down=True)
+
+    def release(self) -> None:
+        from PySide6.QtCore import QEvent
+
+        if self._dial is not None:
+            self._post(QEvent.Type.MouseButtonRelease, 0, down=False)
+
+    def move(self, x: float) -> None:
+        from PySide6.QtCore import QEvent
+
+        self._post(QEvent.Type.MouseMove, x, down=True)
+
+    def _post(self, kind: QEvent.Type, x: float, *, down: bool) -> None:
+        from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
+        from PySide6.QtGui import QMouseEvent
+
+        assert self._dial is not None
+        place = QPointF(x, self._dial.height() / 2)
+        left, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
+        event = QMouseEvent(
+            kind,
+            place,
+            self._dial.mapToGlobal(place),
+            none if kind == QEvent.Type.MouseMove else left,
+            left if down else none,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        QCoreApplication.postEvent(self._dial, event)
+
+
+class XtestMouse:
+    """The mouse of the X server, moved through the XTEST extension."""
+
+    def __init__(self) -> None:
+        from scripts.real_hands import XServer
+
+        self._server = XServer()
+        self._dial: DialSlider | None = None
+
+    def press(self, dial: DialSlider) -> None:
+        """Let go of the dial before and take the handle of this one."""
+        self.release()
+        self._dial = dial
+        self.move(dial.handle_x(dial.shown))
+        self._server.hold(down=True)
+
+    def release(self) -> None:
+        if self._dial is not None:
+            self._server.hold(down=False)
+
+    def move(self, x: float) -> None:
+        from PySide6.QtCore import QPoint
+
+        assert self._dial is not None
+        self._server.move(self._dial, QPoint(round(x), self._dial.height() // 2))
+
+
+def measure(
+    window: ParticipantWindow, n: int, mouse: PostedMouse | XtestMouse | None = None
+) -> np.ndarray:
     """Milliseconds of n movements, one at a time, after a warm-up."""
-    from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
-    from PySide6.QtGui import QMouseEvent
     from PySide6.QtWidgets import QApplication
 
     from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
@@ -214,22 +287,11 @@ def measure(window: ParticipantWindow, n: int) -> np.ndarray:
 
     screen = window.screen_shown
     assert isinstance(screen, ReconstructionScreen)
+    mouse = mouse or PostedMouse()
     done = watch(screen)
     rng = np.random.default_rng(0)
     times = []
     held: DialSlider | None = None
-
-    def mouse(kind: QEvent.Type, dial: DialSlider, x: float, down: bool) -> QMouseEvent:
-        place = QPointF(x, dial.height() / 2)
-        buttons = Qt.MouseButton.LeftButton if down else Qt.MouseButton.NoButton
-        button = (
-            Qt.MouseButton.NoButton
-            if kind == QEvent.Type.MouseMove
-            else (Qt.MouseButton.LeftButton)
-        )
-        return QMouseEvent(
-            kind, place, dial.mapToGlobal(place), button, buttons, Qt.KeyboardModifier.NoModifier
-        )
 
     def settle() -> None:
         """Until the event loop has nothing left to do."""
@@ -240,15 +302,10 @@ def measure(window: ParticipantWindow, n: int) -> np.ndarray:
     dials = [row.control for row in screen.dials.rows]
     for index in range(n + WARM_UP):
         if index % 25 == 0:
-            if held is not None:
-                kind = QEvent.Type.MouseButtonRelease
-                QCoreApplication.postEvent(held, mouse(kind, held, 0, down=False))
             control = dials[(index // 25) % len(dials)]
             assert isinstance(control, DialSlider)
             held = control
-            kind = QEvent.Type.MouseButtonPress
-            x = held.handle_x(held.shown)
-            QCoreApplication.postEvent(held, mouse(kind, held, x, down=True))
+            mouse.press(held)
             settle()
         assert held is not None
         before = held.shown
@@ -261,16 +318,17 @@ def measure(window: ParticipantWindow, n: int) -> np.ndarray:
         while time.perf_counter() < pause:
             QApplication.processEvents()
             time.sleep(0.0005)
-        event = mouse(QEvent.Type.MouseMove, held, x, down=True)
         done.clear()
         began = time.perf_counter_ns()
-        QCoreApplication.postEvent(held, event)
+        mouse.move(x)
         while not done:
             QApplication.processEvents()
             if time.perf_counter_ns() - began > LONGEST_NS:
                 raise RuntimeError("the picture was not painted: is the dial locked?")
         times.append((done[0] - began) / 1e6)
         settle()
+    mouse.release()
+    settle()
     return np.array(times[WARM_UP:])
 
 

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -126,10 +127,10 @@ def measure(seconds: float, every_s: float) -> dict[str, Any]:
         time.sleep(1.0)
         recorder.stop()
         player.close()
-        fit = _fit(events, device.default_rate)
+        fit = fit_clicks(events, device.default_rate)
         heard = np.array([fit.frame_to_ns(int(f)) for f in onsets(recorder.path, fit.nominal_rate)])
     played = np.array([clock.from_perf_ns(int(ns)) for ns in player.click_ns()])
-    differences = _match(played, heard, every_s)
+    differences = match_clicks(played, heard, every_s)
     distance = np.abs(differences)
     return {
         "device": device.label,
@@ -149,13 +150,14 @@ def measure(seconds: float, every_s: float) -> dict[str, Any]:
     }
 
 
-def _fit(events: list[Payload], rate: int) -> ClockFit:
+def fit_clicks(events: Sequence[Payload], rate: int) -> ClockFit:
+    """How the frames of a recording lie on the session's clock, by its events."""
     anchors = [a for e in events if isinstance(e, AudioBlock) for a in e.anchors]
     breaks = [e.at_frame + e.frames for e in events if isinstance(e, AudioGap)]
     return fit_clock(anchors, rate, breaks)
 
 
-def _match(
+def match_clicks(
     played: NDArray[np.int64], heard: NDArray[np.int64], every_s: float
 ) -> NDArray[np.float64]:
     """Heard minus played in ms, for each click played that has one heard within half the beat."""

@@ -71,12 +71,22 @@ class XServer:
             self.xtst.XTestFakeKeyEvent(self.display, code, 0, ctypes.c_ulong(HOLD_MS))
         self.x11.XFlush(self.display)
 
+    def move(self, widget: QWidget, place: QPoint) -> None:
+        """Move to a place of a widget; returns once the X server has done so."""
+        there = widget.mapToGlobal(place)
+        ratio = widget.devicePixelRatioF()
+        x, y = round(there.x() * ratio), round(there.y() * ratio)
+        self.xtst.XTestFakeMotionEvent(self.display, -1, x, y, ctypes.c_ulong(0))
+        self.x11.XSync(self.display, 0)
+
+    def hold(self, *, down: bool) -> None:
+        """Press the left button, or let it go."""
+        self.xtst.XTestFakeButtonEvent(self.display, 1, down, ctypes.c_ulong(0))
+        self.x11.XSync(self.display, 0)
+
     def click(self, widget: QWidget) -> None:
         """Move to the middle of a widget and press the left button there."""
-        middle = widget.mapToGlobal(QPoint(widget.width() // 2, widget.height() // 2))
-        ratio = widget.devicePixelRatioF()
-        x, y = round(middle.x() * ratio), round(middle.y() * ratio)
-        self.xtst.XTestFakeMotionEvent(self.display, -1, x, y, ctypes.c_ulong(0))
+        self.move(widget, QPoint(widget.width() // 2, widget.height() // 2))
         self.xtst.XTestFakeButtonEvent(self.display, 1, 1, ctypes.c_ulong(0))
         self.xtst.XTestFakeButtonEvent(self.display, 1, 0, ctypes.c_ulong(HOLD_MS))
         self.x11.XFlush(self.display)

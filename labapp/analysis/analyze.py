@@ -475,8 +475,9 @@ DEFINITIONS = {
     "Sessions that count": (
         "Each session decides at its end, by the rules of its study, whether it is included; one "
         "without that decision (unfinished, or recorded by an older labapp) is included if it was "
-        "completed. Whoever withdrew, in the session or later, is not included. Retention is "
-        "included / recruited sessions; who did not agree to take part was not recruited."
+        "completed. People who withdrew, in the session or later, are not included. Retention is "
+        "included / recruited sessions; people who did not agree to take part were not "
+        "recruited."
     ),
     "Questions that count": (
         "Every question of the stages, also those whose start and target agreed from the "

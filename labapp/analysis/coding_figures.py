@@ -81,24 +81,24 @@ def coding_figures(tables: Tables, counts: pd.DataFrame, study: str) -> Iterator
             add_heading(figure, label, *told)
             yield ReportFigure(name, figure, label, MENTIONS_READ)
     figure = _study(tables)
-    label = "When what was said, by participant"
+    label = "Codes over time, by participant"
     add_heading(figure, label, *told)
     yield ReportFigure(f"codes-{study}-timeline", figure, label, STUDY_READ)
 
 
 MENTIONS_READ = (
     "Of the participants whose sessions are coded and who met the level, with Wilson's 95 % "
-    "interval. The numbers say how many of how many. A participant counts once, however often the "
-    "code was given."
+    "interval. The numbers are counts out of totals. Each participant counts once, however "
+    "often the code was given."
 )
 STUDY_READ = (
-    "A panel a code, a row a participant; each bar is a mark, from its onset to its offset. Time "
-    "is session time, pauses included; the grey line is how long the session lasted."
+    "One panel per code, one row per participant. Each bar is a mark, from its onset to its "
+    "offset. Time is session time, pauses included; the grey line is how long the session lasted."
 )
 SESSION_READ = (
-    "Upper rows: marks of the final coding, from onset to offset. Below them the trials: filled "
-    "where solved or answered rightly, hollow where not. The lowest row is the alignment at onset "
-    "and offset of each mark, from 0 to 1. Hatched: pauses. Time is session time."
+    "Upper rows: marks of the final coding, from onset to offset. Below them the trials: "
+    "filled if solved or answered correctly, hollow if not. The lowest row is the alignment at "
+    "onset and offset of each mark, from 0 to 1. Hatched: pauses. Time is session time."
 )
 
 

@@ -84,7 +84,7 @@ def _describe_coding(tables: Tables, marks: pd.DataFrame) -> str:
             f"{decimal(minutes, 1)} min of speech in all."
         )
     if marks.empty:
-        sentences.append("Nobody has coded them.")
+        sentences.append("They have not been coded.")
         return " ".join(sentences)
     raters = sorted(str(rater) for rater in marks["rater"].unique() if rater != SIMULATED)
     sentences.append(
@@ -94,8 +94,8 @@ def _describe_coding(tables: Tables, marks: pd.DataFrame) -> str:
         sentences.append(f"Raters: {', '.join(raters)}.")
     if (marks["rater"] == SIMULATED).any():
         sentences.append(
-            "Codes of simulated participants are those that their words were made from; no person "
-            "gave them."
+            "Codes of simulated participants are those that their words were made from. No "
+            "person gave them."
         )
     if left := count_uncoded(tables):
         is_are = "is" if left == 1 else "are"
@@ -134,7 +134,7 @@ def _overall(counts: pd.DataFrame) -> Html:
     caption = (
         "Participants with the code at least once, with Wilson's 95 % interval. Share: mean over "
         "participants of how many of their marks of the tier have the code, with a 95 % interval "
-        "by drawing participants anew."
+        "by resampling participants."
     )
     if int(own["n_mean"].min()) < LEAST:
         caption += f" Means over fewer than {LEAST} participants have no interval."
@@ -252,8 +252,8 @@ def talk_section(tables: Tables) -> Iterator[Html]:
         ),
         rows,
         numeric=range(1, 6),
-        caption="Medians over participants, below them their quartiles; in working time. Words a "
-        "minute: of the units that are written down, pauses between units left out. Pauses: "
+        caption="Medians over participants, below them their quartiles; in working time. "
+        "Words per minute: in transcribed units, without the pauses between units. Pauses: "
         "between units that follow on each other at the same question, and their mean length for "
         "each participant.",
     )
@@ -265,15 +265,15 @@ def _reservations(spoken: pd.DataFrame) -> str:
     sessions = spoken.drop_duplicates([*PERSON, "session"])
     if unsaid := int((~sessions["speakers_said"].fillna(value=True).astype(bool)).sum()):
         told.append(
-            f"In {count(unsaid, 'session')} of {len(sessions)}, nobody has said who speaks: all "
-            "units there count as the participant's, the moderator's sentences included."
+            f"In {count(unsaid, 'session')} of {len(sessions)}, nobody has said who speaks, "
+            "so all units there count as the participant's, even the moderator's sentences."
         )
     written = spoken[spoken["n_words"].notna() & spoken["text_withheld"].isna()]
     if unread := int((~written["reviewed"].fillna(value=False).astype(bool)).sum()):
         utterances = count(unread, "utterance")
         told.append(
-            f"The words of {utterances} of {len(written)} were not read against the sound by a "
-            "person; they count as they are."
+            f"The words of {utterances} of {len(written)} were not checked against the sound "
+            "by a person. They count as they are."
         )
     return " ".join(told)
 

@@ -38,7 +38,7 @@ RESERVED = {
 }  # fmt: skip
 KEYS = ["study", "participant", "session"]
 LEFT_OUT = {"study_sha256", "app_versions", "seed", "source", "n_events", "models", "tasks"}
-"""Of the table of participants: what says nothing of people."""
+"""Of the table of participants: what says nothing about people."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,8 +76,8 @@ MEANINGS = {
     "ended_early": "the session was ended before its plan was done; with a duration, the end was "
     "taken back after it",
     "unfinished": "the journal stops before the session was completed or ended",
-    "withdrawn": "the participant withdrew; detail says what is to become of the data; with a "
-    "duration, the decision was taken back after it",
+    "withdrawn": "the participant withdrew; detail says what happens to the data; with a "
+    "duration, the decision was taken back after that time",
     "session_order": "the participant came for this session before an earlier one of the study; "
     "detail names it",
     "noted": "the moderator wrote down a deviation; detail is how it reads after its corrections",

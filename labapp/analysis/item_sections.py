@@ -222,8 +222,8 @@ def _rows(
 
 
 _READ = (
-    "Each bar is an item, in the order of the questionnaire, its parts the numbers from the lowest "
-    "on the left to the highest on the right, as they were answered; the figures in them count "
+    "Each bar is an item, in the order of the questionnaire, with the numbers from the lowest "
+    "on the left to the highest on the right, as answered; the figures in the bars count "
     "answers."
 )
 
@@ -231,7 +231,7 @@ _READ_STRIPS = (
     "Each row is an item, in the order of the questionnaire, over all numbers that could be given; "
     "a point is an answer."
 )
-UNTOUCHED = "Sliders that nobody touched are no answers and are left out: {n}."
+UNTOUCHED = "Sliders that nobody touched count as no answer and are left out: {n}."
 
 
 def not_touched(answers: pd.DataFrame) -> NDArray[np.bool_]:
@@ -311,8 +311,8 @@ SAYS = (
     "turned round. Questionnaires and their versions are never pooled."
 )
 OCCASIONS = (
-    "Where people answered a questionnaire several times, each occasion stands by itself: answers "
-    "of one person at several times are not answers of several people."
+    "Where people answered a questionnaire several times, each occasion is shown separately, "
+    "since answers of one person at several times are not answers of several people."
 )
 
 
@@ -494,7 +494,7 @@ def workload(scores: pd.DataFrame, name: str) -> Html:
     ]
     many = 4 if len(about) <= FEW else 2
     drawing = kit.strip_panels(measured, about, name, "Workload by model", many)
-    return drawing.html(f"{kit.READ} 100 is most, of Performance: failure.")
+    return drawing.html(f"{kit.READ} 100 is most; for Performance, failure.")
 
 
 def by_stage(counted: Tables) -> pd.DataFrame:
@@ -615,7 +615,7 @@ def show_choices(
             numeric=(3, 4, 5),
         )
         if title == "Demographics":
-            yield paragraph("What was written beside an option is not shown here.", "quiet")
+            yield paragraph("Text written next to an option is not shown here.", "quiet")
 
 
 def _has_identity(participants: pd.DataFrame, answers: pd.DataFrame) -> NDArray[np.bool_]:

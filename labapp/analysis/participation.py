@@ -37,9 +37,9 @@ MOST_CELLS, ACROSS, GUTTER_IN = 12, 4, 0.16
 for the line to further rows of them."""
 _SHORT = {
     WITHDRAWN: "Withdrew",
-    "completed": "Did not come to the end",
+    "completed": "Did not finish",
     BY_HAND: "Excluded by hand",
-    "practice_correct": "A practice question answered wrongly",
+    "practice_correct": "A practice question answered incorrectly",
     "min_solved": "Too few questions solved",
     SESSIONS: "Too few sessions completed",
     AWAITED: "Sessions still to come",
@@ -136,8 +136,8 @@ def flow_figure(
         figure,
         f"Flow of participants: began {flow.began}, recruited {flow.recruited}, "
         f"not analysed {flow.left_out}, analysed {flow.analysed}",
-        "Who is not analysed is counted once, under the first reason. Counted are participants; "
-        "pilots are no part of the study.",
+        "People who are not analysed are counted once, under the first reason. Participants "
+        "are counted, without pilots.",
     )
 
 

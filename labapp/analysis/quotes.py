@@ -348,7 +348,9 @@ def kind_of(out: Path) -> Callable[[Quotes, Path], str]:
     for path in (out, pictures_of(out)):
         if path.exists():
             raise TargetExists(
-                f"{path} exists already.", safe="Nothing in it was changed.", todo="Name another."
+                f"{path} exists already.",
+                safe="Nothing in it was changed.",
+                todo="Choose another name.",
             )
     return written
 

@@ -315,10 +315,10 @@ def omega(rows: Matrix) -> Omega:
         return Omega(why="some items follow from others, or there are too few people for a factor")
     loadings, own, converged = one_factor(correlations)
     if not converged:
-        return Omega(why="the fit of one factor did not come to an end")
+        return Omega(why="the fit of one factor did not converge")
     if (own <= LEAST_OWN * 1.001).any():
         return Omega(
-            why="one factor explains an item wholly (a Heywood case), so that its fit says nothing"
+            why="one factor explains an item wholly (a Heywood case), so its fit says nothing"
         )
     deviations = rows.std(axis=0, ddof=1)
     shared = float((loadings * deviations).sum()) ** 2

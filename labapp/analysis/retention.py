@@ -78,7 +78,7 @@ def retention(
         yield table(
             ("Participant", "Session", "Decided by hand", "Rules not met", "Reason"),
             [_decision(row) for row in by_hand],
-            caption="A decision stands over the rules.",
+            caption="A decision overrides the rules.",
         )
     if len(recruited) < len(everybody):
         declined = len(everybody) - len(recruited)
@@ -306,7 +306,7 @@ def _people(answers: pd.DataFrame, included: pd.DataFrame, printed: Printed) -> 
         ours = f"{decimal(100 * n / len(chosen), 0)}" if len(chosen) else NONE
         text = options.replace("_", " ").replace("+", " or ")
         rows.append((f"{item}: {text}", n, len(chosen), ours, decimal(100 * (row.value or 0), 0)))
-    yield heading(3, "Who took part, beside the paper")
+    yield heading(3, "Who took part, compared with the paper")
     yield _beside(
         ("Answer", two_lines("Chosen", "n"), two_lines("Answered", "n"), two_lines("Here", "%")),
         rows,

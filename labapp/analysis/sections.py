@@ -90,7 +90,7 @@ def study(
     if results is None or not results.analyses:
         del targets[f"{anchor}-analyses"]
     yield from summary(own, results, targets)
-    yield heading(3, "Methods, as the sessions tell them")
+    yield heading(3, "Methods")
     yield paragraph(methods(about, findings))
     if about.counted.stages.empty and not tables.stages.empty:
         yield paragraph("No session counts, so there are no metrics here.")
@@ -317,7 +317,7 @@ def _sample(tables: Tables, study: str) -> Iterator[str]:
     simulated = int(sessions["simulated"].sum())
     if simulated:
         yield (
-            f"Simulated, with programs and not people taking part: {simulated} of "
+            f"Simulated, with programs instead of people: {simulated} of "
             f"{count(len(sessions), 'session')}."
         )
     if counting < len(everybody):
@@ -341,7 +341,7 @@ def _describe_replication(tables: Tables) -> Iterator[str]:
         yield f"It repeats the study {study} of paper {paper}."
         if run == "crowd":
             yield (
-                "That was a crowd study: people took part on their own, over the internet. Here "
+                "That was a crowd study: people took part alone, over the internet. Here "
                 "they took part in a lab, one at a time, with a moderator."
             )
 
@@ -456,7 +456,7 @@ def notes_section(notes: pd.DataFrame, n_sessions: int) -> Iterator[Html]:
     """Notes, flags, prompts, deviations and interview questions of one study."""
     yield heading(3, "Notes, flags and prompts")
     if notes.empty:
-        yield paragraph("The moderator noted nothing.")
+        yield paragraph("The moderator took no notes.")
         return
     first = notes[notes["corrects"].isna()]
     yield _counts(first, n_sessions)
@@ -486,7 +486,7 @@ def _counts(first: pd.DataFrame, n_sessions: int) -> Html:
                 rows.append(_count(f"\u2003⚑ {number} {meanings}", flagged))
     columns = (
         "Noted",
-        two_lines("Times", "taken back not counted"),
+        two_lines("Times", "without those taken back"),
         two_lines("Sessions", f"of {n_sessions}"),
         "Corrected",
         "Taken back",

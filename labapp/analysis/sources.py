@@ -37,7 +37,7 @@ from labapp.record.journal.opening import (
 Progress = Callable[[float, str], None]
 """Called with the share that is done (0..1) and what is being done."""
 
-PILOTS = "All of these sessions are pilots: trial runs, which are no part of the study."
+PILOTS = "All of these sessions are pilots: trial runs, which are not part of the study."
 
 
 def read_sessions(

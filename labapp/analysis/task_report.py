@@ -366,8 +366,8 @@ def unit(metric: Metric) -> str:
 
 
 SUMMED = (
-    "Error AUC is summed over the questions of a stage; it depends on the pictures, so that each "
-    "data set has an axis of its own."
+    "Error AUC is summed over the questions of a stage; it depends on the pictures, so each "
+    "data set has its own axis."
 )
 CHANGE = "Change over questions"
 """What its section is called."""

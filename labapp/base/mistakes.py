@@ -62,9 +62,7 @@ def explain_unexpected(error: Exception) -> LabappError:
         what = f"This is a mistake in labapp ({short(error)})."
         todo = "If it comes from a file that was given, try without it."
     where = f"The details are in {file}." if file else "The details are above."
-    return ProgramError(
-        what, safe="Sessions that were recorded are untouched.", todo=f"{todo} {where}"
-    )
+    return ProgramError(what, safe="Recorded sessions are untouched.", todo=f"{todo} {where}")
 
 
 def short(error: BaseException) -> str:

@@ -219,7 +219,7 @@ def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
     leftovers.clear_of(session_folders(record))
     if path.exists():
         raise TargetExists(
-            f"{path} exists already.", safe="It was not changed.", todo="Name another."
+            f"{path} exists already.", safe="It was not changed.", todo="Choose another name."
         )
     redactions = annotations_of(record).redactions
     silenced = [(r.t0_ns - _FRAME_NS, r.t1_ns + _FRAME_NS) for r in redactions]
@@ -304,5 +304,5 @@ def _unwritable(path: Path, error: OSError) -> LabappError:
     return LabappError(
         f"{path} cannot be written ({error.strerror or error}).",
         safe="No clip was written.",
-        todo="Make room, or name another place.",
+        todo="Free some space, or choose another place.",
     )

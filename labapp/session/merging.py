@@ -90,7 +90,9 @@ def read_sheet(path: Path) -> tuple[Sheet, str]:
             f"There is no file {path}.", safe="Nothing was merged.", todo="Check the path."
         ) from error
     except OSError as error:
-        raise _unread(path, error.strerror or str(error), "See that you may read it.") from error
+        raise _unread(
+            path, error.strerror or str(error), "Make sure that you may read it."
+        ) from error
     except TableError as error:
         raise _unread(path, error.what, f"{error.todo}.") from error
 

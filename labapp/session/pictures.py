@@ -73,6 +73,14 @@ class PictureRenderer:
         if self._pictures is not None:
             self._pictures.follow(state)
 
+    def try_sync(self, part: PlannedPart | None, state: SessionState) -> Exception | None:
+        """The same for a session that was not decided here; why its pictures cannot be shown."""
+        try:
+            self.sync(part, state)
+        except Exception as error:  # noqa: BLE001 (a model that is another one here, or by now)
+            return error
+        return None
+
     @property
     def ready(self) -> bool:
         """Whether there is something to show of the present part, see `PartPictures.ready`."""
@@ -91,6 +99,23 @@ class PictureRenderer:
         if self._worker is None:
             self._worker = DecodeWorker(self._post)
         self._worker.request(job)
+
+
+class ShowsPictures:
+    """A session with pictures: one that runs here or at another computer, or a recorded one."""
+
+    _renderer: PictureRenderer
+
+    @property
+    def pictures(self) -> Any:
+        """What the part on the screen shows besides its state, of a type that its task says; None
+        where it has no pictures, or none yet."""
+        return self._renderer.pictures
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is something to show of the present part (see `PartPictures.ready`)."""
+        return self._renderer.ready
 
 
 SLOW_MS = 8.0

@@ -56,7 +56,7 @@ from labapp.record.events.voice import SoundNow, SoundState
 from labapp.record.journal.write import Journal, Receipt
 from labapp.session.heartbeat import BEAT_S, Heartbeat, Standstill
 from labapp.session.machine import SessionMachine, SessionState
-from labapp.session.pictures import PictureRenderer
+from labapp.session.pictures import PictureRenderer, ShowsPictures
 from labapp.session.private import removing, table_of
 from labapp.study import plan
 from labapp.study.loading import LoadedStudy
@@ -94,7 +94,7 @@ PendingCommands = Callable[[], Sequence[Command]]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Runner:
+class Runner(ShowsPictures):
     """One run of the program on one session.
 
     Attributes
@@ -170,12 +170,6 @@ class Runner:
             return None
 
     @property
-    def pictures(self) -> Any:
-        """What the part on the screen shows besides its state, of a type that its task says; None
-        where it has no pictures, or none yet."""
-        return self._renderer.pictures
-
-    @property
     def part_pictures(self) -> PartPictures[Any] | None:
         """The pictures of the part on the screen."""
         return self._renderer.of_part
@@ -188,11 +182,6 @@ class Runner:
         if not isinstance(scheduler, VirtualScheduler) or self._queue or self._waiting:
             return None
         return None if state.pauses.holds or state.pending is not None else scheduler.next_ns
-
-    @property
-    def ready(self) -> bool:
-        """Whether there is something to show of the present part (see `PartPictures.ready`)."""
-        return self._renderer.ready
 
     @property
     def closed(self) -> bool:

@@ -606,7 +606,7 @@ def _take_along(folder: Path, goal: Path) -> None:
             raise DataFolderError(
                 f"{log} of {folder.parent.name} cannot be read ({error.strerror or error}).",
                 safe="Nothing was moved.",
-                todo="See that you may read it.",
+                todo="Make sure that you may read it.",
             ) from error
         for entry in own:
             if entry["session"] == folder.name and entry not in there:

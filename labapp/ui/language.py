@@ -141,14 +141,14 @@ PLAIN = {
     "the sound recorder stood still and is started again": N_("reason.recorder_restarts"),
     "the sound server no longer knows our recording": N_("reason.sound_server"),
     "The signed consent was deleted.": N_("reason.consent_deleted"),
-    "Sessions that were recorded are untouched.": N_("mistake.safe"),
+    "Recorded sessions are untouched.": N_("mistake.safe"),
     "It was not changed.": N_("message.not_changed"),
-    "Everything before it is stored.": N_("message.annotations_safe"),
-    "Name another.": N_("message.name_other"),
-    "Make room on this disk.": N_("message.disk_make_room"),
-    "Make room, or name another place.": N_("message.make_room_or_other"),
-    "Make room, or see that you may write there.": N_("message.make_room_or_rights"),
-    "See that you may read it.": N_("message.speech_see"),
+    "Everything before this is stored.": N_("message.annotations_safe"),
+    "Choose another name.": N_("message.name_other"),
+    "Free some space on this disk.": N_("message.disk_make_room"),
+    "Free some space, or choose another place.": N_("message.make_room_or_other"),
+    "Free some space, or make sure that you may write there.": N_("message.make_room_or_rights"),
+    "Make sure that you may read it.": N_("message.speech_see"),
 }
 """English texts without values from lower layers, with their ids: why a session paused, ended or
 has no sound, and parts of errors. Journals always store English, so that the data of a study look

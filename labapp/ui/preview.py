@@ -329,7 +329,7 @@ def write_pictures(preview: Preview, out: Path) -> list[Path]:
         seen.add(looks)
         path = out / screen.file
         if not image.save(str(path)):
-            todo = "Make room, or name another place."
+            todo = "Free some space, or choose another place."
             raise LabappError(f"{path} cannot be written.", todo=todo)
         paths.append(path)
         images.append((_thumb(image), title))

@@ -97,7 +97,7 @@ def test_a_study_without_speech_has_no_section(tables: Tables) -> None:
 
 def test_what_is_uncoded_is_told(tables: Tables) -> None:
     uncoded = {**tables.small(), "coded": tables.coded.iloc[:0]}
-    assert "Nobody has coded them." in page(Tables.of(uncoded, tables.snapshots))
+    assert "They have not been coded." in page(Tables.of(uncoded, tables.snapshots))
 
 
 def test_the_whole_section_is_there_in_german(sessions: Path, tmp_path: Path) -> None:

@@ -469,7 +469,7 @@ def test_a_session_stands_under_its_first_reason() -> None:
         4,
         0,
         {
-            "Did not come to the end": 1,
+            "Did not finish": 1,
             "Excluded by hand": 1,
             "attention: the participant answered otherwise than 2 to check": 1,
         },

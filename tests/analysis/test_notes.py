@@ -254,7 +254,7 @@ def test_words_of_a_note_are_never_markup() -> None:
 
 def test_a_study_without_notes_says_so() -> None:
     made = builder(stage_row())
-    assert "noted nothing" in "".join(notes_section(tables(paired(made)).notes, 1))
+    assert "took no notes" in "".join(notes_section(tables(paired(made)).notes, 1))
 
 
 def test_only_so_many_sessions_are_in_the_page(monkeypatch: pytest.MonkeyPatch) -> None:

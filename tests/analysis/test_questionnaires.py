@@ -430,7 +430,7 @@ def test_many_numbers_are_strips_over_the_range_of_the_file(wide_page: str) -> N
     for figure, ends in ((points, "1 11 21"), (sliders, "20 50 80")):
         ticks = re.findall(r">(\d+)</text>", figure)
         assert " ".join(ticks) == ends
-    left_out = "Sliders that nobody touched are no answers and are left out: 1."
+    left_out = "Sliders that nobody touched count as no answer and are left out: 1."
     assert (left_out in points, left_out in sliders) == (False, True)
 
 

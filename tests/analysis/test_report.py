@@ -192,7 +192,7 @@ def test_figures_have_a_text_alternative_and_units(golden: str) -> None:
     assert "Alignment over time" in labels[1]
     assert "Coverage of each dial" in labels[2]
     drawing = golden[golden.index("<svg") : golden.index("</svg>")]
-    for unit in ("% of questions", "s a question", "sum of squares × s", "n\u2009=\u20091"):
+    for unit in ("% of questions", "s per question", "sum of squares × s", "n\u2009=\u20091"):
         assert unit in drawing
 
 
@@ -237,7 +237,7 @@ def test_spread_over_participants_and_change_over_questions(of_two: str) -> None
     # Question n moves n fifths of a slider 4 wide: (4 + 5 - 1 - 2) / 2 / 5 / 4 = 0.15.
     assert "mnist8k/ss2 2 0 ± 0 median 0, n = 2 6.0 ± 0.0 median 6.0, n = 2" in text
     assert "Mean over participants of last minus first 2 questions; below it the median" in text
-    assert "Completion rate percentage points Response time s a question" in text
+    assert "Completion rate percentage points Response time s per question" in text
     assert "mnist8k/ss2 0 median 0, n = 2 0.0 median 0.0, n = 2 +0.15 median +0.15, n = 2" in text
 
 
@@ -322,7 +322,7 @@ def test_many_sessions_and_deviations_are_cut_with_a_word(tmp_path: Path) -> Non
     assert source.count("<svg") == 1 + of_models + SHOWN_SESSIONS
     assert "2 more sessions are in the table snapshots." in text
     rows = 12 * (SHOWN_SESSIONS + 2)
-    assert f"{rows - SHOWN_ROWS} more rows are in the tables beside this page." in text
+    assert f"{rows - SHOWN_ROWS} more rows are in the tables next to this page." in text
 
 
 def test_a_session_that_stopped_at_once_has_a_report(tmp_path: Path) -> None:
@@ -494,7 +494,7 @@ def test_errors_have_an_axis_a_data_set(models: tuple[str, ...], axes: dict[str,
         assert page.count("n\N{THIN SPACE}=\N{THIN SPACE}3<") == labels
     else:  # not drawn, an axis that shares its labels with another has them, too
         assert page.count("n\N{THIN SPACE}=\N{THIN SPACE}3<") >= labels
-    assert "data set has an axis of its own" in page
+    assert "data set has its own axis" in page
     asked = [metric for metric in METRICS if not metric.by_dataset]
     assert "Error AUC" not in str(by_model(stages, "calibration", asked))
 
@@ -706,7 +706,7 @@ def test_pay_an_hour_follows_from_pay_and_duration_as_printed() -> None:
 def test_the_methods_text_says_what_is_repeated_and_that_it_was_run_otherwise() -> None:
     text = paragraph(tables(), "mine")
     assert "It repeats the study synthetic-crowd of paper 000." in text
-    assert "That was a crowd study: people took part on their own, over the internet. Here" in text
+    assert "That was a crowd study: people took part alone, over the internet. Here" in text
     assert "repeats" not in paragraph(tables(None), "mine")
     if EVERYTHING:
         lab = {"paper": "000", "study": "mnist-think-aloud", "run": "lab"}

@@ -221,7 +221,7 @@ def test_every_table_has_numbers_of_its_language() -> None:
 
 
 FRENCH = """
-"Methods, as the sessions tell them": "Méthodes, selon les séances"
+"Methods": "Méthodes, selon les séances"
 "Study {a:v}": "Étude {a}"
 "{a} took part in {b}": "{a} ont participé à {b}"
 ".": ","
@@ -240,7 +240,7 @@ def test_a_language_of_ones_own_is_a_file_and_what_it_lacks_is_listed(tmp_path: 
     lacking = tmp_path / "one" / language.MISSING
     listed = parse_yaml(lacking, lacking.read_bytes()).value
     assert "Deviations and data quality" in listed
-    assert "Methods, as the sessions tell them" not in listed
+    assert "Methods" not in listed
     filled = {text: f"«{text}»" for text in listed if not set("{}") & set(text)}
     more = "\n".join(f"{json.dumps(a)}: {json.dumps(b)}" for a, b in filled.items())
     words.write_text(f"{FRENCH}\n{more}\n", "utf-8")

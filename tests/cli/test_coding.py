@@ -158,7 +158,7 @@ def test_it_is_told_that_nobody_said_who_speaks_until_somebody_does(
         status, _, err = code("segment", name, "--by", "anna", *options, "--data", "data")
         assert (status, UNSAID in err) == (0, True)
     _, out, _ = code("status", study, "--data", "data")
-    assert "speakers not said" in out
+    assert "speakers not set" in out
     assert UNSAID in out
     _, out, _ = code("speakers", name, "--data", "data")
     assert len(out.splitlines()) == 2
@@ -606,7 +606,7 @@ def test_several_sound_files_become_a_folder_and_joined_one(
     assert sorted(path.name for path in out.iterdir()) == [
         f"{session_exchanging.name}_segment-01.eaf", f"{session_exchanging.name}_segment-02.eaf",
     ]  # fmt: skip
-    assert "not in it: 2 units where there is no sound (--no-sound takes them along)" in told_err
+    assert "not in it: 2 units where there is no sound (--no-sound includes them)" in told_err
     joined = tmp_path / "one.TextGrid"
     code, told, _ = typed(
         "export",

@@ -75,7 +75,7 @@ def test_what_has_text_is_left_alone_and_counted(
         texts.put_all(Text(unit.id, "mine") for unit in units)
     status, out, _ = transcribe("golden", "--data", "data", "--model", model)
     assert status == 0
-    assert out == f"{session.name}: 0 of 2 units written down (0 words); 2 had text before\n"
+    assert out == f"{session.name}: 0 of 2 units transcribed (0 words); 2 had text before\n"
     _, out, _ = transcribe("golden", "--data", "data", "--model", model, "--json")
     (row,) = json.loads(out)
     assert (row["kept"], row["written"], row["language"]) == (2, 0, "en")
@@ -96,7 +96,7 @@ def test_of_a_study_those_who_did_not_agree_are_named(
     assert "2 had text before" in out
     status, _, err = transcribe(str(first), "--model", model)
     assert status == 1
-    assert "did not agree that what was said is written down" in err
+    assert "did not agree to a transcript" in err
     assert "Nobody listened to the sound" in err
 
 
@@ -262,5 +262,5 @@ def test_who_withdrew_is_not_shown(session_replay: Path, tmp_path: Path, replay_
     copy = Path(shutil.copytree(session_replay, tmp_path / "quickstart" / session_replay.name))
     withdraw(copy, tmp_path / "private", delete=False)
     told = replay_here(copy, "--at", "2:00", "--still", tmp_path / "screen.png")[2]
-    assert "P01 withdrew: this session is not replayed." in told
+    assert "P01 withdrew, so this session cannot be replayed." in told
     assert not (tmp_path / "screen.png").exists()

@@ -132,13 +132,13 @@ def test_files_that_overlap_are_heard_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "cause", "words"),
     [
-        ("missing", "missing", "is not there"),
+        ("missing", "missing", "is missing"),
         ("folder", "unreadable", "cannot be read: "),
         ("text", "unreadable", "it is no WAV file"),
         ("stereo", "unreadable", "it has 2 channels of 16 bits"),
         ("half", "cut_off", "ends 5.0 s too early"),
         ("headless", "", ""),
-        ("longer", "", "goes on for 2.0 s after its end"),
+        ("longer", "", "continues for 2.0 s after its recorded end"),
         ("resampled", "other_file", "it has 16000 Hz, not 8000"),
         ("empty", "cut_off", "ends 10.0 s too early"),
         ("odd", "cut_off", "ends 0.0 s too early"),
@@ -231,7 +231,7 @@ def test_a_bundle_without_sound(tmp_path: Path) -> None:
     sound = sound_of(bundle)
     assert sound.spans == ()
     assert {gap[2] for gap in sound.gaps} == {"not_recorded", "missing", "overflow"} - {"overflow"}
-    assert all("is not there" in problem for problem in sound.problems)
+    assert all("is missing" in problem for problem in sound.problems)
     assert not sound.read(0, 1000).any()
 
 

@@ -254,7 +254,7 @@ def test_a_renamed_folder_counts_as_its_journal_says_everywhere(tmp_path: Path) 
     path = folder_of(data, "P02")
     path.rename(path.with_name(path.name.replace("P02", "P07")))
     assert states(data, loaded) == {"P01": "included", "P02": "included"}
-    sentence = "Its journal is of participant P02, session 1"
+    sentence = "Its journal belongs to participant P02, session 1"
     assert sentence in "\n".join(overview(str(loaded.path), 1, data).lines())
     assert any(sentence in (line.problem or "") for line in list_sessions(data))
     tables = load([data])
@@ -269,7 +269,7 @@ def test_a_renamed_folder_counts_as_its_journal_says_everywhere(tmp_path: Path) 
     one.rename(data / "drawn" / one.name.replace("P01", "P08"))
     assert states(data, loaded) == {"P01": "included", "P02": "included"}
     told = "\n".join(overview(str(loaded.path), 1, data).lines())
-    assert "Session 1 of P01 is there twice and counts once" in told
+    assert "Session 1 of P01 exists twice and counts once" in told
     with pytest.raises(RecordError, match="both call themselves participant P01"):
         load([data])
     assert json.loads(json.dumps(overview(str(loaded.path), 1, data).to_json()))["recorded"] == 2

@@ -57,7 +57,7 @@ def test_deleting_removes_data_and_consent_and_keeps_the_label(tmp_path: Path) -
     agreed(tmp_path, "P02")
     done = withdraw(path, tmp_path / "private", delete=True)
     assert done.lines()[:2] == [
-        f"{path.name}: withdrawn, its data are deleted.",
+        f"{path.name}: withdrawn. Its data are deleted.",
         "The signed consent was deleted.",
     ]
     assert names(tmp_path) == ["Name of P02"]
@@ -80,7 +80,7 @@ def test_keeping_touches_nothing_of_the_session(tmp_path: Path) -> None:
     path = agreed(tmp_path).folder.path
     before = snapshot(path)
     done = withdraw(path, tmp_path / "private", delete=False)
-    assert done.lines() == [f"{path.name}: withdrawn, its data are kept."]
+    assert done.lines() == [f"{path.name}: withdrawn. Its data are kept."]
     assert snapshot(path) == before
     assert names(tmp_path) == ["Name of P01"]
     (listed,) = list_sessions(tmp_path / "data")
@@ -188,8 +188,8 @@ def test_a_person_withdraws_with_all_sessions(tmp_path: Path, delete: bool) -> N
     done = withdraw(path, tmp_path / "private", delete=delete)
     assert [each.withdrawal.session for each in done.more] == ["2"]
     assert done.lines()[-1] == (
-        "Folders that were renamed and hold sessions of the participant. They are as they were: "
-        f"{renamed.name}. Give them their names back and withdraw them."
+        "These folders with sessions of the participant were renamed, and have not been changed: "
+        f"{renamed.name}. Give them their old names back, and withdraw them."
     )
     left = {line.id: line.withdrawn for line in list_sessions(tmp_path / "data")}
     here = {line.participant for line in list_sessions(tmp_path / "data")}
@@ -227,12 +227,12 @@ def test_exports_that_the_log_does_not_tell_are_not_passed_over(tmp_path: Path) 
     one, two = agreed(tmp_path).folder.path, agreed(tmp_path, "P02").folder.path
     log = one.parent / EXPORTS
     log.write_text('{"sessions": ["sub-P01\n')
-    told = f"{log}, line 1: damaged; what it says of an export is not known"
+    told = f"{log}, line 1: damaged, so an export may be missing from the list"
     assert list_problems(tmp_path / "data") == [told]
     assert withdraw(one, tmp_path / "private", delete=True).lines()[-1] == told
     log.unlink()
     log.mkdir()
-    told = f"{log} cannot be read (it is a folder, not a file): exports are not known"
+    told = f"{log} cannot be read (it is a folder, not a file), so the exports are not known"
     assert list_problems(tmp_path / "data") == [told]
     assert withdraw(two, tmp_path / "private", delete=True).lines()[-1] == told
 
@@ -285,7 +285,10 @@ def test_annotations_are_deleted_and_what_was_handed_out_is_named(tmp_path: Path
     assert not {"Its units were deleted.", "Its texts were deleted."} & set(lines), (
         "there were none"
     )
-    assert f"What was handed out still holds something of it: pack {tmp_path / 'ben.zip'}" in lines
+    assert (
+        f"These files were handed out and still contain some of it: pack {tmp_path / 'ben.zip'}"
+        in lines
+    )
     assert not annotations_folder(path).exists()
     assert rater_file(other, "anna").is_file(), "nobody else's"
 
@@ -296,7 +299,7 @@ def test_a_damaged_list_of_what_was_handed_out_is_told(tmp_path: Path) -> None:
     log = path.parent / "annotations" / "packs.jsonl"
     log.write_bytes(log.read_bytes().replace(b"ben", b"bem"))
     lines = withdraw(path, tmp_path / "private", delete=True).lines()
-    assert any(line.startswith("What was handed out of it is not known") for line in lines)
+    assert any(line.startswith("It is not known what was handed out") for line in lines)
 
 
 def test_the_annotations_of_a_study_are_no_sessions_of_it(tmp_path: Path) -> None:

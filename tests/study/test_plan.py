@@ -118,7 +118,7 @@ def test_the_overview_names_the_next_free_participants(tmp_path: Path) -> None:
     shown = overview("quickstart", 2, tmp_path)
     assert not shown.people, "an empty folder is no session"
     (problem,) = shown.problems
-    assert "Nobody is counted for the session folder sub-P02_" in problem
+    assert "The session folder sub-P02_" in problem
     assert list(shown.plans) == ["P01", "P03"]
     assert any("P03" in line and "→" in line for line in shown.lines())
 

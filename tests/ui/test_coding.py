@@ -137,14 +137,14 @@ def test_digits_are_values_on_a_tier_with_values(open_desk: Desk) -> None:
     assert codes(desk.coding)[0] == ["Sure 2"]
     press(desk, "9")
     assert codes(desk.coding)[0] == ["Sure 2"]
-    assert told == ["surety takes 1, 2, 3, 4, 5."]
+    assert told == ["Values of surety: 1, 2, 3, 4, 5."]
 
 
 def test_a_key_of_no_code_says_so(open_desk: Desk) -> None:
     desk = open_desk()
     told = notices(desk)
     press(desk, "z")
-    assert told == ["No code of strategy has the key z."]
+    assert told == ["In strategy, no code has the key z."]
     assert not len(desk.coding.marks)
     press(desk, "u")  # of one other tier alone: there is no doubt
     assert set(desk.coding.open_spans()) == {"uncertain"}
@@ -188,7 +188,7 @@ def test_backspace_takes_the_last_code_away(open_desk: Desk) -> None:
     assert codes(desk.coding)[:2] == [[], []]
     told = notices(desk)
     do(desk, "take_last")
-    assert told == ["There is no code to take away here."]
+    assert told == ["There is no code here to remove."]
 
 
 def test_what_is_to_come_is_veiled_until_it_was_reached(open_desk: Desk) -> None:
@@ -196,13 +196,13 @@ def test_what_is_to_come_is_veiled_until_it_was_reached(open_desk: Desk) -> None
     assert [row.shown == VEILED for row in desk.units.rows] == [False] + [True] * 6
     desk.coding.heard(desk.coding.units[2].t0_ns)
     assert [row.shown == VEILED for row in desk.units.rows] == [False] * 3 + [True] * 4
-    assert desk.bar.hidden.full() == "names veiled"
+    assert desk.bar.hidden.full() == "names hidden"
 
 
 @pytest.mark.parametrize(
     ("blind", "said"),
     [((), "nothing hidden"), (("names", "screen"), "blind, screen hidden"),
-     (("names",), "names veiled"), (("outcomes",), "partly veiled")],
+     (("names",), "names hidden"), (("outcomes",), "partly hidden")],
 )  # fmt: skip
 def test_the_head_says_what_is_hidden(open_desk: Desk, blind: tuple[str, ...], said: str) -> None:
     desk = open_desk(blind=blind)
@@ -246,7 +246,9 @@ def test_what_a_model_may_have_invented_is_told_until_somebody_read_it(
     with open_texts(session, "recogniser") as texts:
         texts.put(replace(first, doubts=("repeated", "quiet")))
     desk = open_desk()
-    assert "perhaps invented: the same again and again, words where nobody" in desk.coding.facts()
+    assert (
+        "may be invented: the same words again and again, words where nobody" in desk.coding.facts()
+    )
     assert desk.units.rows[0].doubtful == frozenset(range(len(first.text.split())))
     do(desk, "edit_text")
     QTest.keyClick(desk.units.editor, Qt.Key.Key_Return)
@@ -383,7 +385,7 @@ def test_units_of_an_older_definition_wait_in_a_queue(open_desk: Desk, session: 
     assert len(again.units.rows) == 7
     told = notices(again)
     do(again, "recode")
-    assert told == ["No unit was coded under an older definition."]
+    assert told == ["No unit was coded with an older definition."]
 
 
 def test_undo_goes_on_where_another_window_left_it(open_desk: Desk, session: Path) -> None:
@@ -453,7 +455,7 @@ def test_other_raters_are_seen_once_the_own_coding_is_done(open_desk: Desk, sess
     told = notices(desk)
     press(desk, "e")
     do(desk, "next_disagreement")
-    assert told == ["Other raters are shown once your own coding is done."]
+    assert told == ["You can see other raters once your own coding is done."]
     assert not desk.coding.others
     assert codes(desk.coding)[3] == []
     do(desk, "done")
@@ -630,7 +632,7 @@ def test_a_second_rater_goes_through_the_drawn_stretches_alone(
     assert ben.coding.progress()[1] == sum(
         unit.speaker == "participant" for unit in (units[2], units[3])
     )
-    assert "assigned units alone" in ben.bar.mode.full()
+    assert "assigned units only" in ben.bar.mode.full()
     press(ben, "e")
     ben.coding.step(1)
     assert ben.coding.current == units[3]

@@ -345,7 +345,7 @@ def test_how_far_it_is_is_taken_out_of_what_is_said(qtbot: QtBot, tmp_path: Path
     work = SpeechWork(panel, lambda name: None)
     for share, left in ((None, None), (0.25, None), (0.5, 90.0)):
         work._progressed(Progress(share, "sub-P01, 27 s", left))
-    assert panel.state.text() == "50 % written down · about 2 minutes left · sub-P01, 27 s"
+    assert panel.state.text() == "50 % transcribed · about 2 minutes left · sub-P01, 27 s"
     assert panel.bar.value() == 500
 
 
@@ -358,7 +358,7 @@ def test_how_long_it_takes_is_said_in_words() -> None:
         "2.5 hours",
     ]
     assert summary("") == []
-    assert "cannot be told" in summary("[{}]")[0]
+    assert "cannot be determined" in summary("[{}]")[0]
 
 
 @pytest.mark.speech
@@ -376,7 +376,7 @@ def test_a_session_is_written_down_stopped_and_gone_on_with(
     page_speech_page.speech.language.setText("en")
     page_speech_page.speech.single.click()
     qtbot.waitUntil(
-        lambda: "% written down" in page_speech_page.speech.state.text(), timeout=120_000
+        lambda: "% transcribed" in page_speech_page.speech.state.text(), timeout=120_000
     )
     page_speech_page.speech.stop.click()
     qtbot.waitUntil(
@@ -386,7 +386,7 @@ def test_a_session_is_written_down_stopped_and_gone_on_with(
     assert 0 < len(before) < 14
     page_speech_page.speech.single.click()
     qtbot.waitUntil(
-        lambda: "units written down" in page_speech_page.speech.state.text(), timeout=120_000
+        lambda: "units transcribed" in page_speech_page.speech.state.text(), timeout=120_000
     )
     after = annotations_of(open_record(session)).texts
     assert len(after) >= 14

@@ -179,7 +179,7 @@ def test_what_is_hidden_is_in_no_part_of_the_window(open_coding: Open) -> None:
     assert veiled.window.header.chips == []
     assert veiled.window.timeline.future_hidden
     assert veiled.window.seen.isVisible()
-    assert veiled.desk.bar.hidden.full() == "names veiled"
+    assert veiled.desk.bar.hidden.full() == "names hidden"
     blind = open_coding("ben", blind=("names", "outcomes", "future", "screen"))
     assert not blind.window.seen.isVisible()
     assert not blind.window.shown.isVisible()

@@ -163,13 +163,13 @@ def test_a_pending_restart_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ("known", "state", "text"),
     [
         (Computer(), "busy", "Checking"),
-        (Computer(held=EVERYTHING), "ok", "are held off during a session"),
+        (Computer(held=EVERYTHING), "ok", "are switched off during a session"),
         (Computer(80, held=EVERYTHING), "ok", "Battery 80\N{NO-BREAK SPACE}%, plugged in."),
         (Computer(80, False, EVERYTHING), "warn", "Plug it in for a long session."),
         (Computer(31, False, EVERYTHING), "warn", "Plug the computer in."),
-        (Computer(held=frozenset({"screen"})), "warn", "Sleep cannot be held off"),
-        (Computer(held=frozenset({"sleep"})), "warn", "The screen saver cannot be held off"),
-        (Computer(held=frozenset()), "warn", "Sleep and the screen saver cannot be held off"),
+        (Computer(held=frozenset({"screen"})), "warn", "labapp cannot switch off sleep on"),
+        (Computer(held=frozenset({"sleep"})), "warn", "labapp cannot switch off the screen saver"),
+        (Computer(held=frozenset()), "warn", "labapp cannot switch off sleep and the screen saver"),
         (Computer(held=EVERYTHING, restart=True), "warn", "Restart the computer"),
     ],
 )

@@ -119,7 +119,7 @@ def test_a_file_changes_what_was_told_and_only_after_a_click(
     panel.import_requested.emit(ImportWanted(edited(out, words, f"{words} indeed")))
     lines = done(work, qtbot)
     assert [what for what, *_ in lines] == ["words written"]
-    assert "Nothing is changed yet" in panel.state.text()
+    assert "Nothing has changed yet" in panel.state.text()
     assert dict(coding.files.texts) == texts
     panel.accept_.click()
     assert done(work, qtbot) == []
@@ -221,7 +221,7 @@ def test_a_project_goes_out_with_its_sound_inside_and_comes_in(
     before = sounds()
     panel.format.setCurrentIndex(panel.format.findData("qdpx"))
     panel.format.activated.emit(panel.format.currentIndex())
-    assert sounds() == ["Sound inside", "Sound as one file", "Without sound"]
+    assert sounds() == ["Sound included", "Sound as one file", "Without sound"]
     panel.format.setCurrentIndex(panel.format.findData("eaf"))
     panel.format.activated.emit(panel.format.currentIndex())
     assert sounds() == before
@@ -324,14 +324,14 @@ def test_what_is_not_brought_over_is_told_in_german(
     speak("de")
     work.panel.import_requested.emit(ImportWanted(file))
     lines = done(work, qtbot)
-    told = [about for what, _, about in lines if what == "nicht übernommen"]
+    told = [about for what, _, about in lines if what == "nicht importiert"]
     assert told == [
         "Zeile 4: 'x' ist keine Zeit in Sekunden",
         "affect: delighted (die Ebene 'affect' hat keinen Code 'delighted')",
         "Zeile 3 (6:40.000–6:41.000): affect uncertain: es liegt außerhalb der Sitzung",
         (
-            "8 Kodierungen von hier sind nicht in der Datei; nichts sagt, dass sie mit ihr "
-            "hinausgingen, also bleiben sie"
+            "8 Kodierungen von hier sind nicht in der Datei. Vielleicht wurden sie nie mit ihr "
+            "exportiert, also bleiben sie"
         ),
     ]
 

@@ -382,7 +382,7 @@ def test_the_participant_sees_when_sound_is_recorded(
     top = session.participant.top
     assert top._recording.text() == "Not recording yet. Recording starts when you agree."
     session.console.refresh()
-    assert session.console.header.recording.text() == "○ sound begins with consent"
+    assert session.console.header.recording.text() == "○ sound begins after consent"
     session.opened.give_consent("Ada Lovelace")
     assert top._recording.text() == "Recording"
     session.console.refresh()

@@ -98,8 +98,11 @@ def test_the_further_rows_hold_nothing_up(home: HomeController, study: Path, qtb
     home._slow_checks()
     assert text_of(home, LENGTH).startswith("About 45 min: until ")
     assert text_of(home, LOUDSPEAKER) == "Not tested."
-    assert text_of(home, BACKUP) == "No folder is chosen. Finished sessions have one copy only."
-    qtbot.waitUntil(lambda: "held off" in text_of(home, COMPUTER), timeout=10_000)
+    assert (
+        text_of(home, BACKUP)
+        == "No folder is chosen. There is only one copy of each finished session."
+    )
+    qtbot.waitUntil(lambda: "switched off" in text_of(home, COMPUTER), timeout=10_000)
     for key in (LENGTH, LOUDSPEAKER, BACKUP, COMPUTER, ITEMS):
         assert key not in checklist.NEEDED
 
@@ -116,7 +119,7 @@ def test_the_loudspeaker_is_tested_by_a_click_and_an_answer(
     qtbot.mouseClick(ready.not_heard, LEFT)
     assert ready.heard.isHidden()
     assert ready.rows[LOUDSPEAKER].icon.state == "warn"
-    assert "Turn the volume up" in text_of(home, LOUDSPEAKER)
+    assert "Turn up the volume" in text_of(home, LOUDSPEAKER)
 
 
 @pytest.fixture
@@ -165,7 +168,7 @@ def test_what_waits_is_said_and_copied_once_the_disk_is_back(
     disk.rename(disk.with_name("away"))
     home = open_home()
     ready = home.view.ready
-    away = f"{disk} is not there, and 2 sessions have no copy yet. Connect it."
+    away = f"{disk} is not connected, and 2 sessions have no copy yet. Connect the disk."
     qtbot.waitUntil(lambda: text_of(home, BACKUP) == away, timeout=10_000)
     assert ready.rows[BACKUP].icon.state == "warn"
     assert ready.backup.text() == "Choose the folder…", "it may be connected elsewhere"

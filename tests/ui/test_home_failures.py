@@ -118,7 +118,7 @@ def test_what_goes_wrong_while_a_session_is_closed_is_told_on_the_home(
     session._end()
     assert window.session is None
     assert window.window.isVisible()
-    assert "could not be closed as they should" in window.view.error.title.text()
+    assert "could not be closed properly" in window.view.error.title.text()
     (interrupted,) = list_sessions(window.data)
     SessionFolder(interrupted.path).lock().release()
     window.view.resume_requested.emit(interrupted.path)

@@ -218,7 +218,7 @@ def test_where_the_link_is_lost_one_chord_takes_over_and_the_notes_come_later(
     lab.host._process.send_signal(18)
     lab.wait(lambda: any(not member.linked for member in lab.host.members.values()))
     assert not lab.session.console.controls
-    assert lab.session.others.bar.text.text().startswith("The link to Anna's computer is broken.")
+    assert lab.session.others.bar.text.text().startswith("The link to Anna’s computer is broken.")
     lab.session.participant.moderator_requested.emit()  # its chord, Ctrl+Shift+M
     lab.wait(lambda: lab.session.console.controls)
     anna.link._address = where
@@ -240,7 +240,7 @@ def test_a_wrong_code_is_refused_shown_and_stored(lab: Lab) -> None:
     lab.wait(lambda: lab.host.listening.attempts == 1)
     lab.session.others.bar.want(True)
     lab.session.others._show()
-    assert "1 wrong attempt" in lab.session.others.bar.hint.text()
+    assert "1 wrong code" in lab.session.others.bar.hint.text()
     assert lab.kinds("remote.refused") == ["remote.refused"]
     assert not any("Eve" in event.payload.values() for event in lab.events())
 
@@ -249,7 +249,7 @@ def test_somebody_who_is_removed_is_told(lab: Lab) -> None:
     ben = lab.joined("Ben", "observer")
     lab.session.others.bar.removed.emit(1)
     lab.wait(lambda: ben._state.state == "over")
-    assert ben.bar.text.text() == "The moderator has ended your part in the session."
+    assert ben.bar.text.text() == "The moderator has removed you from the session."
     assert not lab.host.members
 
 

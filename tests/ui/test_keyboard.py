@@ -161,7 +161,7 @@ def test_a_note_borrows_the_keyboard(
     assert table.said == ("", "")
     assert table.room.count("note.added") == notes
     assert field.text() == left
-    assert (table.console.notes.legend.text() == "Not kept yet: Ctrl+N goes on") == bool(left)
+    assert (table.console.notes.legend.text() == "Not saved: Ctrl+N continues") == bool(left)
 
 
 def test_after_a_while_without_a_key_it_goes_back_and_the_note_stays(
@@ -173,7 +173,7 @@ def test_after_a_while_without_a_key_it_goes_back_and_the_note_stays(
     qtbot.waitUntil(table.participant.isActiveWindow, timeout=3000)
     assert table.given == [("moderator", "note"), ("participant", "idle")]
     assert table.console.notes.input.text() == "unfinis"
-    assert table.console.notes.legend.text() == "Not kept yet: Ctrl+N goes on"
+    assert table.console.notes.legend.text() == "Not saved: Ctrl+N continues"
     table.keyboard._idle.setInterval(keyboard.IDLE_MS)
     table.chord(Qt.Key.Key_N, CONTROL)
     table.type(table.console, "hed")
@@ -320,7 +320,7 @@ def test_on_one_screen_the_console_in_front_takes_view_and_keyboard(
     table.chord(Qt.Key.Key_M, CONTROL | shift)
     qtbot.waitUntil(table.console.isActiveWindow)
     assert table.given == [("moderator", "console")]
-    assert table.said[1].startswith("The participant has neither view nor keyboard")
+    assert table.said[1].startswith("The participant sees nothing and has no keyboard")
     table.click(table.console.notes.input)
     table.type(table.console, "x")
     table.press(table.console, Qt.Key.Key_Return)
@@ -350,7 +350,7 @@ def test_on_one_screen_the_console_stays_in_front_when_the_end_is_taken_back(
     table.keyboard.follow(finished=False)
     QApplication.processEvents()
     assert table.console.isActiveWindow(), "Continue is there"
-    assert table.said[1].startswith("The participant has neither view nor keyboard")
+    assert table.said[1].startswith("The participant sees nothing and has no keyboard")
     table.chord(Qt.Key.Key_M, CONTROL | Qt.KeyboardModifier.ShiftModifier)
     qtbot.waitUntil(table.participant.isActiveWindow)
     assert table.said == ("", "")

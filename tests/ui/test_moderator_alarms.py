@@ -139,8 +139,8 @@ def sounding(open_room: OpenRoom, qtbot: QtBot) -> Sounding:
 @pytest.mark.parametrize(
     ("sounds", "words", "headline"),
     [
-        ("quiet", "Nobody speaks", "Silent for"),
-        ("zeros", "The microphone gives exact silence between words: a noise gate", "Exact zeros"),
+        ("quiet", "Nobody is speaking", "Silent for"),
+        ("zeros", "No signal at all between words: a noise gate", "No signal"),
         ("clipping", "Too loud: the sound is cut off", "Too loud"),
     ],
 )
@@ -170,9 +170,9 @@ def test_lost_frames(sounding: Sounding) -> None:
 
 def test_the_device_is_gone_and_comes_back(sounding: Sounding) -> None:
     sounding.plug.pull()
-    sounding.shows("The microphone is gone: ")
+    sounding.shows("The microphone was unplugged: ")
     assert sounding.console.header.recording.text() == "! no microphone"
-    assert sounding.console.voice.headline.text() == "Microphone gone"
+    assert sounding.console.voice.headline.text() == "Microphone unplugged"
     sounding.plug.plugged = True
     sounding.shows()
     sounding.until(lambda: sounding.console.header.recording.text() == "● recording")
@@ -244,7 +244,7 @@ def test_the_decoder_is_slow(open_room: OpenRoom) -> None:
     turn(0.040, 10)
     (alarm,) = desk.alarms()
     assert alarm.startswith(
-        "Pictures follow the dials slowly: one in a hundred takes 40 ms or more. Close other"
+        "The pictures lag behind the dials: one in a hundred takes 40 ms or more. Close other"
     )
     assert desk.console.voice.facts["slowest"].full() == "! 40.0 ms"
     turn(0.002, 600)
@@ -262,7 +262,7 @@ def test_no_two_alarms_say_the_same(sounding: Sounding) -> None:
         "Sound was lost", "Too loud", "Disk almost full",
     }  # fmt: skip
     sounding.plug.pull()
-    sounding.until(lambda: sounding.alarms()[0].startswith("The microphone is gone"))
+    sounding.until(lambda: sounding.alarms()[0].startswith("The microphone was unplugged"))
     assert len(sounding.alarms()) == 4
 
 
@@ -299,7 +299,7 @@ def test_no_end_of_an_alarm_is_lost(sounding: Sounding) -> None:
             "Error starting: Host error [PaErrorCode -9999]: 'No such device' [ALSA error -19]",
             "the sound system cannot use it",
         ),
-        ("Invalid sample rate [PaErrorCode -9997]", "it does not offer the kind of sound"),
+        ("Invalid sample rate [PaErrorCode -9997]", "it does not offer the format that is needed"),
         ("Something that came later [PaErrorCode -12345]", "the sound system reports an error"),
     ],
 )
@@ -351,9 +351,9 @@ def test_what_happens_is_listed_with_its_time_and_length(desk: Desk) -> None:
     assert lines(notes.deviations) == [
         ("0:10", "Paused: Break, 2:10"),
         ("0:15", "Sound lost: the computer was too slow, 0.5 s"),
-        ("0:15", "Microphone gone: Jabra: unplugged, 0:07"),
+        ("0:15", "Microphone unplugged: Jabra: unplugged, 0:07"),
         ("0:22", "Disk almost full: 12 MB free, 0:03"),
-        ("0:22", "Participant’s window without keyboard, 0:03"),
+        ("0:22", "Participant’s window had no keyboard, 0:03"),
         ("0:25", "Participant wanted to stop: pressed Escape, 0:00"),
         ("0:25", "Part skipped: Tutorial"),
         ("0:25", "Part skipped: Before practice"),
@@ -374,7 +374,7 @@ def test_the_times_without_keyboard_are_one_line(desk: Desk) -> None:
         desk.runner.emit(WindowFocus(focused=True))
         desk.wait(3)
     notes = desk.console.notes
-    shown = "Participant’s window without keyboard: 3 times, 0:06 in all"
+    shown = "Participant’s window had no keyboard: 3 times, 0:06 in all"
     assert lines(notes.deviations)[-1] == ("0:10", shown)
     assert sum("keyboard" in text for _, text in lines(notes.deviations)) == 1
     kinds = [deviation.kind for deviation in desk.console.state.deviations.deviations]
@@ -436,9 +436,9 @@ def test_what_is_sent_to_other_devices_is_told_and_only_then(desk: Desk) -> None
     for _ in range(SECOND_TICKS):
         desk.console.refresh()
     assert fact.full() == "received"
-    desk.runner.emit(AlarmRaised("lsl_failed", "Events are not sent over LSL any more: gone"))
+    desk.runner.emit(AlarmRaised("lsl_failed", "Events are no longer sent over LSL: gone"))
     desk.console.refresh()
-    assert fact.full() == "! Events are not sent over LSL any more: gone"
+    assert fact.full() == "! Events are no longer sent over LSL: gone"
     assert "LSL failed" in desk.alarms()[-1]
     desk.runner.emit(LslOff("The package pylsl is not installed"))
     desk.console.refresh()

@@ -112,7 +112,7 @@ def test_what_is_true_of_a_picture_and_what_the_used_switch_also_tells(watch: Wa
     watched = watch()
     item, repaired = watched.part.items[0], watched.part.repaired
     assert watched.console.mirror.title.full() == "Stage 1 · Picture 1 of 4"
-    assert watched.told.startswith("Sets concepts\n1:00 left\nChanges that stand: 0\nCorrect: ")
+    assert watched.told.startswith("Sets concepts\n1:00 left\nChanges in effect: 0\nCorrect: ")
     assert f"Correct: {repaired.class_(item.truth).name}\n" in watched.told
     assert tr(TYPES[item.item]) in watched.told
     said = f"The model says: {repaired.class_(watched.trial.answer).name}"
@@ -126,7 +126,7 @@ def test_what_is_true_of_a_picture_and_what_the_used_switch_also_tells(watch: Wa
     assert deviation is not None
     assert deviation > NOTABLE
     assert "0:48 left" in watched.told
-    told = f"“size” also tells side: {deviation:.2f} above the true concept"
+    told = f"“size” also reveals side: {deviation:.2f} more than the true concept"
     assert told in watched.told
     assert watched.told.count("also tells") == 1
     changed = repaired.side_effects(0, watched.trial.history[-1].answer, watched.trial.answer)
@@ -141,8 +141,8 @@ def test_a_blind_moderator_reads_nothing_of_model_truth_type_or_purity(watch: Wa
     assert lines == [
         "Sets concepts",
         "1:00 left",
-        "Changes that stand: 1",
-        "Ask about the model after the stage only.",
+        "Changes in effect: 1",
+        "Ask about the model only after the stage.",
     ]
     hidden = watched.part.repaired.model
     widgets = watched.console.findChildren(QWidget)
@@ -170,13 +170,13 @@ def test_what_came_otherwise_than_foretold_is_asked_about_after_the_stage(watch:
     came = watched.part.answer(table)
     other = next(known for known in watched.part.repaired.classes if known.id != came)
     watched.send(PickAnswer(other.id, BY), Foretell(True, BY))
-    assert "Not as foretold so far: 1" in watched.told
+    assert "Wrongly predicted so far: 1" in watched.told
     assert "expected" not in watched.told
     watched.send(SetConcept(1, 1, BY))
     states = (2, 1, 0, 0)
     right = watched.part.answer(watched.part.items[0].probabilities(states))
     watched.send(PickAnswer(right, BY), Foretell(True, BY), RepairDone())
-    assert "Not as foretold so far: 1" in watched.told
+    assert "Wrongly predicted so far: 1" in watched.told
     part = watched.part
     skip_to(watched.room, "stage-1-grid")
     watched.refresh()
@@ -195,7 +195,7 @@ def test_changes_are_marks_of_the_timeline(watch: Watch) -> None:
     marks = [(mark.kind, mark.text) for mark in watched.console.state.timeline.marks]
     assert marks[-3:] == [
         ("answer", "height → low"),
-        ("answer", "height → as the model has it"),
+        ("answer", "height → as in the model"),
         ("answer", "height → low"),  # what it is again
     ]
     assert watched.console.timeline.signs.text().startswith("⬢ answer")
@@ -209,7 +209,7 @@ def test_a_stage_in_a_line_and_all_of_it_in_german(watch: Watch) -> None:
             "stimulus set tiny-concepts-4",
             "4 pictures",
             "4 concepts",
-            "set right what is wrong",
+            "correct what is wrong",
             f"the model is right in {accuracy}\N{NO-BREAK SPACE}%",
             "foretold in 2 of them",
             "at most 60 s each",
@@ -294,8 +294,8 @@ def test_the_console_tells_truth_and_answers(stage, consoles):
     name = part.explained.names[photo.truth]
     assert f"Correct: {photo.options.index(photo.truth) + 1} · {name}" in facts.text
     assert f"The model predicts: {right} ✓" in facts.text
-    assert "Confident of that: 4 of 5" in facts.text
-    assert "Correct is: –" in facts.text
+    assert "Confident about that: 4 of 5" in facts.text
+    assert "Correct class: –" in facts.text
     row = next(view for view in console.plan.list.views if view.row.title == "Stage 1")
     assert (row.row.detail, row.progress) == ("Tiny, set 1", "1 / 4")
     assert [block.label for block in console.state.timeline.trials] == ["Photo 1 of 4"]
@@ -376,7 +376,7 @@ def test_the_warm_up_is_told_beside_the_screen(warm_up):
     console.refresh()
     facts = console.mirror.facts
     assert console.mirror.title.full().startswith("Warm-up")
-    assert facts.text.startswith("Reads how it works\n")
+    assert facts.text.startswith("Is reading how it works\n")
     send(ShowQuestion())
     send(Judge(VERDICT, 2, "mouse"))
     console.refresh()

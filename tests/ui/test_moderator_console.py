@@ -169,7 +169,7 @@ def test_silence_asks_for_a_prompt_and_f8_records_it(desk: Desk, qtbot: QtBot) -
     desk.room.runner.emit(AudioStarted("f", "Jabra", "ALSA", 48_000, 1, "PCM_16"))
     desk.level = SILENT
     desk.wait(1)
-    assert (voice.headline.text(), voice.detail.text()) == ("Silent", "Nobody has to speak now.")
+    assert (voice.headline.text(), voice.detail.text()) == ("Silent", "Nobody needs to speak now.")
     assert voice.prompt.isHidden()  # the consent form is read, not thought aloud about
     skip_to(desk.room, "practice")
     desk.level = HEARD
@@ -234,11 +234,11 @@ ON = Sound("Jabra", "ALSA", 48_000)
         (HEARD, ON, "Voice heard", False),
         (replace(HEARD, silent_for_s=6.0), ON, "Silent for 6 s", False),
         (SILENT, ON, "Silent for 18 s", True),
-        (replace(HEARD, state="zeros"), ON, "Exact zeros", False),
+        (replace(HEARD, state="zeros"), ON, "No signal", False),
         (replace(HEARD, state="clipping"), ON, "Too loud", False),
-        (replace(HEARD, state="lost"), ON, "Microphone gone", False),
-        (HEARD, replace(ON, lost=True), "Microphone gone", False),
-        (replace(HEARD, problem="disk full"), ON, "Sound is not written", False),
+        (replace(HEARD, state="lost"), ON, "Microphone unplugged", False),
+        (HEARD, replace(ON, lost=True), "Microphone unplugged", False),
+        (replace(HEARD, problem="disk full"), ON, "Sound is not being written", False),
         (None, Sound(off="chosen"), "No sound", False),
         (None, ON, "Not recording", False),
     ],
@@ -277,10 +277,7 @@ def test_silence_counts_from_when_speech_is_expected(
 
 def test_sound_that_is_over_is_not_said_to_come() -> None:
     assert voice_panel.hearing_of(None, ON, 15.0, expected_s=None).detail == ""
-    assert (
-        "once consent is given"
-        in voice_panel.hearing_of(None, Sound(), 15.0, expected_s=None).detail
-    )
+    assert "after consent" in voice_panel.hearing_of(None, Sound(), 15.0, expected_s=None).detail
 
 
 def test_the_facts_are_marked_when_they_are_wrong(desk: Desk) -> None:
@@ -308,12 +305,13 @@ def test_alarms_come_stand_and_are_dismissed(desk: Desk, qtbot: QtBot) -> None:
     desk.runner.emit(AudioState("zeros", 0))
     desk.runner.emit(AlarmRaised("decoder_slow", "one in a hundred takes 40 ms or more"))
     assert [a.split(":")[0] for a in desk.alarms()] == [
-        "The microphone gives exact silence", "Screen DP-1 is gone", "The microphone is gone",
+        "The microphone gives no signal at all", "Screen DP-1 was unplugged",
+        "The microphone was unplugged",
         "The participant wants to stop",
     ]  # fmt: skip
     assert desk.console.alarms.more.text() == "and 1 more"
     qtbot.mouseClick(desk.console.alarms.more, Qt.MouseButton.LeftButton)
-    assert desk.alarms()[-1].startswith("Pictures follow the dials slowly: one in a hundred")
+    assert desk.alarms()[-1].startswith("The pictures lag behind the dials: one in a hundred")
     assert desk.console.alarms.more.isHidden()
     qtbot.mouseClick(desk.console.alarms.chips[0].button, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(desk.console.alarms.chips[0].button, Qt.MouseButton.LeftButton)
@@ -328,7 +326,7 @@ def test_silence_is_an_alarm_only_where_one_thinks_aloud(desk: Desk) -> None:
     desk.runner.emit(AudioState("silent", 0))
     assert desk.alarms() == []
     skip_to(desk.room, "practice")
-    silent = "Nobody speaks. Ask the participant to keep talking, and record the prompt."
+    silent = "Nobody is speaking. Ask the participant to keep talking, and record the prompt."
     assert desk.alarms() == [], "the silence of the texts before it does not count"
     desk.wait(14.9)
     assert desk.alarms() == []
@@ -336,7 +334,7 @@ def test_silence_is_an_alarm_only_where_one_thinks_aloud(desk: Desk) -> None:
     assert desk.alarms() == [silent]
     desk.runner.send(Pause("moderator"), Source.MODERATOR)
     assert desk.alarms() == []
-    assert desk.console.header.recording.text() == "‖ paused, 0:00, sound goes on"
+    assert desk.console.header.recording.text() == "‖ paused, 0:00, sound is still recorded"
     desk.runner.send(Resume("moderator"), Source.MODERATOR)
     assert desk.alarms() == [], "nor does that of a pause"
     desk.wait(15.1)
@@ -512,7 +510,7 @@ def test_nothing_is_asked_for_any_more_when_the_session_is_over(desk: Desk) -> N
     assert len(alarms.visible()) == 3
     desk.runner.send(EndSession("tired"), Source.MODERATOR)
     desk.console.refresh()
-    assert [alarm.text for alarm in alarms.visible()] == ["Screen HDMI-1 is gone"]
+    assert [alarm.text for alarm in alarms.visible()] == ["Screen HDMI-1 was unplugged"]
     assert not desk.console.state.sound.lost
 
 

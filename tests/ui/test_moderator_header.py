@@ -118,7 +118,7 @@ def test_a_reason_takes_one_click_and_no_plain_key(
     assert header.recording.text() == f"‖ {tr(PAUSE_REASONS[reason])}, 2:10"
     desk.runner.emit(AudioStarted("f", "Jabra", "ALSA", 48_000, 1, "PCM_16"))
     desk.wait(1)
-    assert header.recording.text().endswith(", 2:11, sound goes on")
+    assert header.recording.text().endswith(", 2:11, sound is still recorded")
 
 
 def test_another_reason_is_typed(desk: Desk, qtbot: QtBot) -> None:
@@ -222,7 +222,7 @@ def test_deleting_is_asked_twice_and_says_what_it_deletes(desk: Desk, qtbot: QtB
             "sound",
             "answers",
             "the name or signature",
-            "a note remains that P01 withdrew",
+            "a note remains, saying that P01 withdrew",
         ):
             assert deleted in asked.detail.text()
         qtbot.keyClick(asked.no, Qt.Key.Key_Escape)  # the first time
@@ -243,7 +243,7 @@ def test_deleting_is_asked_twice_and_says_what_it_deletes(desk: Desk, qtbot: QtB
     }
     desk.wait(0)
     said = header.recording.text()
-    assert said == "■ withdrawn, the data are deleted at closing"
+    assert said == "■ withdrawn, the data are deleted when you close"
     assert header.done.isVisible()
 
 

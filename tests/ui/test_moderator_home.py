@@ -278,8 +278,8 @@ def test_nothing_is_told_of_sessions_and_microphones_before_they_were_looked_for
     view.ready.set_audio("optional", [], None)
     assert view.ready.device.currentText() == "Off: record without sound"
     reading._read(_done(Listing()))
-    hint = "No session yet: start one on the page “New session”."
-    assert [label.text() for label in pages] == ["No session yet.", hint, "No session yet."]
+    hint = "No sessions yet. Start one on the page “New session”."
+    assert [label.text() for label in pages] == ["No sessions yet.", hint, "No sessions yet."]
 
 
 def _done(listing: Listing) -> Future[Listing]:
@@ -313,7 +313,7 @@ def test_an_interrupted_session_can_be_resumed_from_the_list(
     assert caught.args == [Path("/data/quickstart/P02")]
     view.sessions_page.set_lines(page.table.lines, {Path("/data/quickstart/P02")})
     assert not page.resume.isEnabled()
-    assert "does not allow it to be resumed" in page.about.text()
+    assert "does not allow sessions to be resumed" in page.about.text()
 
 
 def test_the_banner_asks_about_each_interrupted_session(window: HomeWindow, qtbot: QtBot) -> None:
@@ -415,7 +415,7 @@ def test_nothing_is_cut_off_at_the_side_of_the_smallest_window(
         qtbot.addWidget(window)
         window.show()
         fill(window.view)
-        warning = "The microphone gives exact silence: muted, or not allowed by the system."
+        warning = "The microphone gives no signal at all: muted, or not permitted by the system."
         window.view.set_checklist([ChecklistRow(key, "missing", warning) for key in ORDER])
         window.resize(*fitting.HOME)
         for page in range(window.view.pages.count()):

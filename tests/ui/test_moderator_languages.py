@@ -493,16 +493,17 @@ def test_what_a_withdrawal_did_is_told_in_german(speaks) -> None:
     assert list(map(translate_message, done)) == done
     speaks("de")
     assert list(map(translate_message, done)) == [
-        "sub-P01_ses-1: zurückgezogen, die Daten sind gelöscht.",
+        "sub-P01_ses-1: zurückgezogen. Die Daten sind gelöscht.",
         "Name und Unterschrift sind gelöscht.",
         "Entfernt wurde, was ein abgebrochenes Programm hinterlassen hatte: /b.partial.",
-        "Bündel, die sie noch enthalten: /a.zip",
-        "/e lässt sich nicht lesen (I/O): Exporte sind nicht bekannt",
-        "/e, Zeile 3: beschädigt; was sie von einem Export sagt, ist nicht bekannt",
+        "Diese Bündel enthalten sie noch: /a.zip",
+        "/e lässt sich nicht lesen (I/O); die Exporte sind nicht bekannt",
+        "/e, Zeile 3: beschädigt; ein Export kann in der Liste fehlen",
         "Wieder frei: a.",
         (
-            "Umbenannte Ordner mit Sitzungen der Person. Sie sind, wie sie waren: sub-P01_ses-2. "
-            "Geben Sie ihnen ihren Namen zurück und ziehen Sie sie dann zurück."
+            "Diese Ordner mit Sitzungen der Person wurden umbenannt und nicht verändert: "
+            "sub-P01_ses-2. Geben Sie ihnen ihren alten Namen zurück und ziehen Sie sie dann "
+            "zurück."
         ),
     ]
 

@@ -55,7 +55,7 @@ def test_the_mirror_is_the_participants_screen(desk: Desk) -> None:
     assert picture is not None
     assert isinstance(picture.screen, ConsentScreen)
     assert mirror.title.full() == "Consent"
-    assert mirror.facts.text == "The participant reads and signs the consent form."
+    assert mirror.facts.text == "The participant is reading and signing the consent form."
     skip_to(desk.room, "stage-1")
     desk.console.refresh()
     before = runner.state.part_state.trial
@@ -191,7 +191,7 @@ def test_what_an_item_declares_says_whether_the_mirror_shows_its_answer(
         desk.runner.send(Answer(item, answer))
     desk.console.refresh()
     text = desk.console.mirror.facts.text
-    assert "who somebody is are not shown" in text
+    assert "identify somebody are hidden" in text
     for line in ("Your address   ✓", "Your town   ✓", "Your mood   good", "It was easy   4"):
         assert line in text
     assert "ada" not in text
@@ -217,7 +217,7 @@ def test_the_mirror_never_shows_who_the_participant_is(
     text = desk.console.mirror.facts.text
     assert [view.grab().toImage() for view in sheet.items] == empty
     assert "Answered: 2 of 4" in text
-    assert "who somebody is are not shown" in text
+    assert "identify somebody are hidden" in text
     assert "Age   ✓" in text
     assert "Geographic Location   –" in text
     for told in ("18", "secret", "described", "Self"):
@@ -259,14 +259,14 @@ def test_a_break_is_no_pause_in_the_mirror(open_room: Callable[..., Room], tmp_p
     desk.room.session.begin()
     desk.console.refresh()
     assert desk.console.mirror.title.full() == "Break"
-    assert "may go on after 1:30" in desk.console.mirror.facts.text
+    assert "may continue after 1:30" in desk.console.mirror.facts.text
 
 
 def test_the_mirror_does_not_call_kept_what_is_deleted(desk: Desk) -> None:
     desk.runner.send(EndSession("withdraws", "delete"), Source.MODERATOR)
     desk.console.refresh()
     assert desk.console.mirror.facts.text.endswith(
-        "Nothing that was recorded is kept once the console is closed."
+        "Nothing recorded is kept once you close the console."
     )
 
 
@@ -608,7 +608,7 @@ def test_an_unplugged_screen_is_an_alarm_on_the_console_and_an_event(
     console.refresh()
     assert room.last("screen.changed")["screen"] == "second"
     said = console.alarms.chips[0].text.text()
-    assert said.startswith("Screen second is gone: one screen is left. Plug it in again")
+    assert said.startswith("Screen second was unplugged: one screen is left. Plug it in again")
     setup.watcher.detach()
 
 

@@ -140,13 +140,13 @@ def test_the_sentences_of_the_alarms_differ() -> None:
     assert len(set(said)) == len(said) == 11
     assert "480 frames, filled with silence (the computer was too slow)" in said[-1]
     assert said[-2] == "The participant wants to stop: pressed Escape; ask, then Pause or End"
-    assert "muted, or not allowed" in said[6]
+    assert "muted, or not permitted" in said[6]
 
 
 def test_one_state_of_the_voice_replaces_another() -> None:
     said = shown((1, AudioState("silent", 0)), (2, AudioState("zeros", 0)))
     assert len(said) == 1
-    assert "exact silence" in said[0]
+    assert "no signal at all" in said[0]
 
 
 def test_exact_silence_after_a_voice_is_a_noise_gate_and_no_alarm() -> None:
@@ -159,7 +159,7 @@ def test_exact_silence_after_a_voice_is_a_noise_gate_and_no_alarm() -> None:
     # Another microphone has to be heard first.
     lost, back = AudioDeviceLost("Jabra", "unplugged"), AudioDeviceBack("Jabra")
     said = shown(*enumerate([heard, lost, back, zeros], start=1))
-    assert "muted, or not allowed" in said[0]
+    assert "muted, or not permitted" in said[0]
 
 
 def test_the_gap_of_a_lost_microphone_is_no_second_alarm() -> None:
@@ -173,11 +173,11 @@ CHANGED = "The computer’s clock was changed: back by 2:00:00"
 STALLS: list[tuple[Payload, str]] = [
     (
         ProgramStalled("program", NS, 20 * NS, 0, True),
-        f"The program stood still for 20.0 s: that time is left out. {FAULT}",
+        f"The program froze for 20.0 s: that time is left out. {FAULT}",
     ),
     (
         ProgramStalled("computer", NS, 20 * NS, 0, False),
-        f"The computer stood still for 20.0 s: that time counts. {FAULT}",
+        f"The computer froze for 20.0 s: that time counts. {FAULT}",
     ),
     (
         ProgramStalled("computer", NS, 0, 600 * NS, False),
@@ -185,12 +185,12 @@ STALLS: list[tuple[Payload, str]] = [
     ),
     (
         ProgramStalled("recorder", NS, 3 * NS),
-        "The sound recorder stood still for 3.0 s: the voice of that time is missing",
+        "The sound recorder froze for 3.0 s: there is no voice from that time",
     ),
-    (ClockChanged(-7200.0), f"{CHANGED}; times in this session do not follow it"),
+    (ClockChanged(-7200.0), f"{CHANGED}. The session’s times are not affected"),
     (
         ClockChanged(-7200.0, certain=False),
-        f"{CHANGED} or more; how long the interruption lasted is not known",
+        f"{CHANGED} or more. How long the interruption lasted is not known",
     ),
 ]
 
@@ -207,7 +207,7 @@ def test_a_standstill_and_a_set_clock_are_told_until_they_are_dismissed(
     alarms.dismiss(alarms.visible()[0].key)
     assert not alarms.standing, "nothing else ends it"
     ((_, line),) = log.lines()
-    assert line == words.partition(": that")[0].partition(": the voice")[0]
+    assert line == words.partition(": that")[0].partition(": there is")[0]
     work.apply(event)
     left_out = isinstance(stalled, ProgramStalled) and stalled.left_out
     assert work.working_ns(22 * NS) == (2 if left_out else 22) * NS
@@ -440,7 +440,7 @@ def test_ready_means_that_every_required_row_is_ok(rows: list[ChecklistRow]) -> 
 
 def test_what_is_still_checked_is_said_only_when_nothing_is_wrong() -> None:
     busy, wrong = ChecklistRow("decoders", "busy", ""), ChecklistRow("consent", "missing", "")
-    assert checklist.readiness([busy]).why == "One moment: still checking the models."
+    assert checklist.readiness([busy]).why == "One moment. Still checking the models."
     assert checklist.readiness([busy, wrong]).why == "Start needs the consent text."
     assert checklist.readiness([ChecklistRow("disk", "missing", ""), wrong]).why == (
         "Start needs room on the disk and the consent text."
@@ -465,13 +465,13 @@ def test_ids_of_another_form_do_not_confuse_the_proposal() -> None:
     [
         ("P03", "1", "missing", "P03 is taken. The next free id is P04."),
         ("P03", "2", "ok", "has had session 1 already"),
-        ("", "1", "missing", "Type an id like P01"),
+        ("", "1", "missing", "Type an id such as P01"),
         ("P3", "1", "missing", "look like P01"),
         ("P00", "1", "missing", "look like P01"),
         ("anna", "1", "missing", "look like P01"),
         ("P05", "a b", "missing", "letters and digits"),
         ("P05", "", "missing", "letters and digits"),
-        ("P04", "1", "ok", "The next free id."),
+        ("P04", "1", "ok", "This is the next free id."),
         ("P09", "1", "ok", "free"),
     ],
 )
@@ -491,7 +491,13 @@ def test_participants(label: str, session: str, state: str, words: str) -> None:
         ("required", Microphone("m", heard=True, state="heard"), "ok", False, "heard"),
         ("optional", Microphone("m", state="silent"), "warn", True, "say something"),
         ("required", Microphone("m"), "busy", True, "say something"),
-        ("required", Microphone("m", state="zeros"), "missing", True, "Exact silence"),
+        (
+            "required",
+            Microphone("m", state="zeros"),
+            "missing",
+            True,
+            "No signal at all",
+        ),
         ("required", Microphone("m", heard=True, state="zeros"), "warn", False, "noise gate"),
         ("required", Microphone("m", state="clipping"), "warn", True, "Too loud"),
         ("required", Microphone("m", heard=True, state="clipping"), "warn", False, "Too loud"),
@@ -525,7 +531,7 @@ def test_screens() -> None:
     assert "pictures of 800 points" in small.text
     gone = checklist.screen_row([one], "DP-1")
     assert gone.blocks
-    assert "DP-1 is not there" in gone.text
+    assert "DP-1 is no longer connected" in gone.text
     assert two.label == "2 · DP-1 · 3840 × 2160 at 200 %"
 
 
@@ -547,7 +553,7 @@ def test_disk() -> None:
     assert checklist.disk_row(None).state == "busy"
     low = checklist.disk_row(100_000_000)
     assert low.blocks
-    assert low.text == "100 MB free; a session needs 524 MB."
+    assert low.text == "100 MB free; a session needs at least 524 MB."
     assert checklist.disk_row(checklist.LOW_DISK_BYTES - 1).blocks
     assert not checklist.disk_row(checklist.LOW_DISK_BYTES).blocks
     assert checklist.disk_row(212_000_000_000).text == (
@@ -574,7 +580,7 @@ def test_consent(text: str | None, state: str) -> None:
 
 def test_the_template_names_what_is_missing() -> None:
     row = checklist.consent_row("[your institution] and [name of the lab] ask you.")
-    assert row.text == "Still the template: fill in [your institution] and 1 more."
+    assert row.text == "This is still the template. Fill in [your institution] and 1 more."
 
 
 def test_who_withdrew_or_took_part_elsewhere_is_refused() -> None:
@@ -583,16 +589,16 @@ def test_who_withdrew_or_took_part_elsewhere_is_refused() -> None:
     assert [row.state for row in rows] == ["missing", "missing"]
     assert rows[0].text == "P01 withdrew from this study."
     assert rows[1].text == "P02 took part in mnist-crowd, which is related."
-    assert checklist.participant_row(P, {}, "P03", "1", refused).text == "The next free id."
+    assert checklist.participant_row(P, {}, "P03", "1", refused).text == "This is the next free id."
 
 
 def test_pictures_are_counted_once_how_far_they_are_is_known() -> None:
     said = [checklist.picture_row(done, of) for done, of in ((0, 0), (0, 300), (3, 10), (300, 300))]
     assert [(row.state, row.text) for row in said] == [
         ("ok", ""),
-        ("busy", "They are being made ready …"),
-        ("busy", "Painting them: 3 of 10 …"),
-        ("ok", "300 pictures are there."),
+        ("busy", "Preparing the models …"),
+        ("busy", "Drawing pictures: 3 of 10 …"),
+        ("ok", "300 pictures are ready."),
     ]
     assert checklist.picture_row(3, 10, "it is another model").state == "missing"
 

@@ -273,7 +273,7 @@ def test_a_stage_that_judges_explanations_has_its_card(window: HomeWindow, tmp_p
         "4 photos",
         "the model is right in 81.5\N{NO-BREAK SPACE}%",
         "colours: jet",
-        "the true class is told",
+        "the true class is shown",
     ]
     for _ in range(2):
         window.view.set_plan(made.parts)

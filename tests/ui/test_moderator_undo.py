@@ -328,7 +328,7 @@ def test_a_draft_survives_a_correction(noted: Desk, qtbot: QtBot) -> None:
     qtbot.mouseClick(notes.correction.take_back, LEFT)
     assert notes.input.text() == "half a note"
     noted.wait(1)
-    assert notes.legend.text() == "Not kept yet: Ctrl+N goes on"
+    assert notes.legend.text() == "Not saved: Ctrl+N continues"
 
 
 @pytest.mark.parametrize("place", [0, 1], ids=["own words", "a flag"])

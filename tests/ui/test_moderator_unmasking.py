@@ -167,7 +167,7 @@ def test_the_field_is_empty_in_the_blank(watch):
     assert watched.told.startswith("Blank\n")
     assert watched.mirror.shown.picture.screen.field.shown is None
     watched.paint()
-    assert "shown" in watched.told.splitlines()[0]
+    assert "visible" in watched.told.splitlines()[0]
     assert watched.mirror.shown.picture.screen.field.shown is not None
 
 
@@ -180,7 +180,7 @@ def test_a_picture_that_does_not_come_is_told(watch):
         watched.refresh()
     assert watched.told.startswith("Not on the screen\n")
     watched.paint()
-    assert "shown" in watched.told.splitlines()[0]
+    assert "visible" in watched.told.splitlines()[0]
 
 
 def test_a_blind_moderator_is_not_told_the_method(watch):
@@ -379,11 +379,11 @@ def test_the_home_tells_what_the_stage_is_made_of(tmp_path, qapp):
     assert title == "tiny-scores, set 1: Middle, Edge"
     assert facts.split("  ·  ") == [
         "4 images × 2 methods × 3 masks = 24 pictures",
-        "5, 15, 45 % of the pixels shown",
-        "the rest as light as the pictures on average",
+        "5, 15, 45 % of the pixels visible",
+        "the rest as bright as the average picture",
         "pixels ranked by their score",
         "the model is right in 75.0\N{NO-BREAK SPACE}%",
-        "500\N{NO-BREAK SPACE}ms of blank between two pictures",
+        "500\N{NO-BREAK SPACE}ms blank between two pictures",
         "in 3 blocks",
         "keys: F disc, J ring, Space don’t know",
     ]

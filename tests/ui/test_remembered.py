@@ -166,7 +166,7 @@ def test_what_is_gone_gives_way_to_the_usual(open_home: OpenHome, tmp_path: Path
     path.unlink()
     again = open_home()
     assert again.view.session.study.currentData() == "quickstart"
-    assert "the file is gone" in offered(again)[0]
+    assert "the file is missing" in offered(again)[0]
     assert again.microphone.device is not None
     assert again.microphone.device.is_default
     assert again._screen is not None
@@ -249,7 +249,7 @@ def test_a_place_that_cannot_be_written_holds_nothing_up(
     settings.parent.rename(tmp_path / "moved") if settings.parent.exists() else None
     settings.parent.write_text("a file in the way")
     home.view.session.blind.click()
-    assert "could not be kept" in home.view.error.title.text()
+    assert "could not be saved" in home.view.error.title.text()
     assert home.shelf.choices.blind
 
 

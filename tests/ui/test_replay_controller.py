@@ -182,7 +182,7 @@ def test_units_are_gone_through_in_both_directions(
         replay.go_to_unit(True)
     assert current == ["a", "b", "c"]
     replay.go_to_unit(True)
-    assert notices == ["There is no other unit in this direction."]
+    assert notices == ["No more units in this direction."]
     replay.seek(42 * NS)
     replay.go_to_unit(False)
     assert replay.now_ns() == 40 * NS
@@ -298,7 +298,7 @@ def test_a_jump_that_leads_nowhere_says_so(replay: ReplayController) -> None:
     replay.jump("note", True)
     assert replay.now_ns() == 7 * NS
     replay.jump("flag", False)
-    assert notices == ["There is no other flag in this direction."]
+    assert notices == ["No more flags in this direction."]
 
 
 def test_scrubbing_pauses_and_is_heard_where_the_pointer_is(

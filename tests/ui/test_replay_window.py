@@ -201,7 +201,7 @@ def test_jumps_lead_to_what_the_lanes_have(opened: Open) -> None:
     before = window.controller.now_ns()
     press_action(window, "next_flag")
     assert window.controller.now_ns() == before
-    assert window.transport.hint.full() == "There is no other flag in this direction."
+    assert window.transport.hint.full() == "No more flags in this direction."
 
 
 def test_a_time_is_typed_in_its_place_and_keys_write_there(opened: Open, qtbot: QtBot) -> None:
@@ -320,7 +320,7 @@ def test_wrong_memories_are_told_and_hold_nothing_up(opened: Open, text: str) ->
     assert window.notices.isHidden()
 
 
-@pytest.mark.parametrize(("language", "safe"), [("en", "goes on by the"), ("de", "läuft nach")])
+@pytest.mark.parametrize(("language", "safe"), [("en", "continues by the"), ("de", "läuft nach")])
 def test_sound_that_fails_is_told_and_tried_again(
     recorded: Path, qtbot: QtBot, language: str, safe: str
 ) -> None:
@@ -563,7 +563,7 @@ def test_outside_of_the_video_it_is_said_where_it_is(
 ) -> None:
     window = opened_replay_video(2.0)
     assert window.video is not None
-    assert window.video.view.text == "No video at this time: it goes from 0:05 to 0:45."
+    assert window.video.view.text == "No video at this time. It runs from 0:05 to 0:45."
     window.controller.seek(20 * NS)
     qtbot.waitUntil(lambda: is_together(window), timeout=3000)
     assert window.video.view.text == ""
@@ -703,7 +703,7 @@ def test_a_bundle_shows_its_video_and_an_archive_says_why_not(
     window.deleteLater()
     archived = open_session(export([session], tmp_path / "bundle.zip", zip=True))
     assert archived.videos == ()
-    assert any("unpack the bundle" in notice for notice in archived.notices)
+    assert any("Unpack the bundle" in notice for notice in archived.notices)
     archived.close()
     qtbot.waitUntil(lambda: threading.active_count() <= before, timeout=10_000)
 
@@ -720,7 +720,7 @@ def test_two_videos_are_turned_to(
     first, other = window.video.tabs
     qtbot.waitUntil(lambda: is_together(window), timeout=3000)
     other.click()
-    assert window.video.view.text == "No video at this time: it goes from 0:12 to 0:22."
+    assert window.video.view.text == "No video at this time. It runs from 0:12 to 0:22."
     window.controller.seek(13 * NS)
     qtbot.waitUntil(lambda: window.video.view.shown is not None, timeout=3000)  # type: ignore
     first.click()

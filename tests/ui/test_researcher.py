@@ -125,7 +125,7 @@ GOOD = Quality(
 def test_quality_says_what_is_to_be_known() -> None:
     assert marks(line(), None) == ("", "")
     assert marks(line(lost_s=2.04), None) == ("2.0 s of sound lost", "warn")
-    assert marks(line(), GOOD) == ("nothing amiss", "good")
+    assert marks(line(), GOOD) == ("no problems", "good")
     assert marks(line(problem="no plan"), GOOD) == ("no plan", "alarm")
     poor = replace(GOOD, counts=False, gaps=2, deviations=1, sound_s=0.0)
     said = "does not count · no sound · 2 interruptions · 1 deviation"
@@ -218,7 +218,7 @@ def test_where_nothing_opens_a_report_its_place_is_told(
     qtbot.addWidget(picture)
     picture.unopened.connect(told.append)
     qtbot.keyClick(picture, Qt.Key.Key_Return)
-    assert told == [f"No program here opens such files. The file is at {path}"]
+    assert told == [f"No program on this computer opens such files. The file is at {path}"]
 
 
 def test_every_unit_of_a_metric_that_has_words_is_translated() -> None:
@@ -316,7 +316,7 @@ def test_what_is_ticked_goes_with_the_copy(qtbot: QtBot, tmp_path: Path) -> None
 def test_without_sessions_there_is_nothing_to_do(researcher: Researcher) -> None:
     researcher.set_sessions([])
     page = researcher.page
-    assert page.count.text() == "No session yet."
+    assert page.count.text() == "No sessions yet."
     assert not any(one.isEnabled() for one in (page.analyse, page.verify, page.export, page.keep))
 
 
@@ -371,7 +371,7 @@ def test_the_chosen_session_is_verified_and_exported(
     )
     assert page.verify.text() == "Verify 1"
     page.verify.click()
-    qtbot.waitUntil(lambda: "as it was written" in page.about.text(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "unchanged" in page.about.text(), timeout=PATIENCE_MS)
     out = tmp_path / "bundle"
     page.zipped.setChecked(True)
     page.export_to(out)

@@ -158,7 +158,7 @@ def test_who_withdrew_is_not_replayed(page: SessionsPage, qtbot: QtBot) -> None:
     assert not page.replay.isEnabled()
     with qtbot.assertNotEmitted(page.replay_requested):
         qtbot.keyClick(page.table, Qt.Key.Key_Return)
-    assert page.about.text() == "P3 withdrew: the session is not replayed."
+    assert page.about.text() == "P3 withdrew, so the session cannot be replayed."
 
 
 def test_a_row_has_a_menu_of_what_its_buttons_do(page: SessionsPage, qtbot: QtBot) -> None:
@@ -323,7 +323,7 @@ def test_a_remark_that_cannot_be_kept_stays_in_its_field(
     qtbot.keyClicks(page.remark, "Came late.")
     qtbot.keyClick(page.remark, Qt.Key.Key_Return)
     assert page.remark.text() == "Came late."
-    assert "The remark could not be kept" in home.view.error.title.text()
+    assert "The remark could not be saved" in home.view.error.title.text()
 
 
 def test_a_withdrawal_is_done_and_told_though_the_home_is_closed_at_once(

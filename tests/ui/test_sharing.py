@@ -125,7 +125,7 @@ def test_answers_are_merged_by_the_window_and_an_error_keeps_what_was_typed(
     assert merged.answers == {"survey_age": 31}
     form.send()
     qtbot.waitUntil(form.go.isEnabled, timeout=PATIENCE_MS)
-    assert form.state.text() == "Nothing changed: these answers were merged before."
+    assert form.state.text() == "Nothing changed. These answers were merged before."
 
 
 def test_a_label_is_level_with_the_boxes_next_to_it(qtbot: QtBot) -> None:

@@ -494,9 +494,9 @@ def test_start_waits_for_the_pictures(
     rows = view.ready.rows
     assert not rows["pictures"].isHidden()
     assert rows["decoders"].isHidden()
-    assert "They are being made ready" in rows["pictures"].text.text()
+    assert "Preparing the models" in rows["pictures"].text.text()
     assert not view.ready.start_button.isEnabled()
-    qtbot.waitUntil(lambda: "are there" in rows["pictures"].text.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: "are ready" in rows["pictures"].text.text(), timeout=30_000)
     qtbot.waitUntil(view.ready.start_button.isEnabled, timeout=30_000)
     home_with_pictures.choose_study("quickstart")
     assert rows["pictures"].isHidden()

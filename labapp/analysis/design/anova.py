@@ -61,7 +61,7 @@ from labapp.analysis.inference import (
 from labapp.analysis.statistic import Statistic
 from labapp.study.design import MODEL
 
-EMPTY_CELL = "a group has no participant, so that interactions between groups are not estimated"
+EMPTY_CELL = "a group has no participant, so interactions between groups are not estimated"
 TOO_FEW = "there are too few participants for the groups, or a covariate says what a group says"
 CONDITION = "condition"
 F, CORRECTED = "ANOVA F", "ANOVA F, Greenhouse-Geisser"

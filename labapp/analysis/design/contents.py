@@ -231,10 +231,10 @@ ANALYSED_VALUES = (
 DEFINITIONS = {
     "Analyses by the design": (
         "Participants' means per cell. Where everybody has every cell: analysis of variance with "
-        "type III sums of squares, within participants with Greenhouse and Geisser's correction "
-        "beside it. Else a linear mixed model with a random intercept of participants (REML, "
+        "type III sums of squares, within participants also with Greenhouse and Geisser's "
+        "correction. Otherwise a linear mixed model with a random intercept of participants (REML, "
         "Satterthwaite's degrees of freedom). Intervals are 95 % ones, of standardised effects by "
-        "noncentral distributions; that of generalised eta squared is worked out from that of "
+        "noncentral distributions; that of generalised eta squared is computed from that of "
         "partial eta squared. d_z is a difference in standard deviations of the participants' "
         "differences, Hedges' g in those of participants within groups."
     )
@@ -374,10 +374,11 @@ WIDTH = 0.64
 """Of all cells at one place of an axis, where the next place is 1 away."""
 COLOURS = (ACCENT, INK, SECONDARY, *SERIES)
 CAPTION = (
-    "Mean of the participants in each cell, with its 95 % interval, each cell by itself (t); of "
-    "transformed values both are worked out as they are analysed and told in the outcome's unit. "
-    f"Dots are participants, where a cell has up to {kit.POINTS_UP_TO} of them and no steps. Lines "
-    "join what the same participants met. An arrowhead at the edge: the interval goes on."
+    "Mean of the participants in each cell, with its 95 % interval, each cell separately (t). "
+    "For transformed values both are computed as analysed and given in the outcome's unit. "
+    f"Dots are participants, if a cell has up to {kit.POINTS_UP_TO} of them and no steps. "
+    "Lines join values of the same participants. An arrowhead at the edge: the interval "
+    "continues."
 )
 
 

@@ -37,7 +37,7 @@ MOST_STEPS, CONVERGED = 200, 1e-10
 """Of Fisher scoring; it ends when no coefficient changes by so much."""
 CERTAIN = 10 * float(np.finfo(np.float64).eps)
 """An expectation closer than this to 0 or 1 has reached it: the answers are separated."""
-SEPARATED = "in a cell all trials are alike, so that its log odds have no value"
+SEPARATED = "in a cell all trials are equal, so its log odds have no value"
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def of_trials(frame: pd.DataFrame, layout: Layout) -> Logistic | Statistic:
         return outcome(NAME, why=SAME if y.size else FEW)
     fixed = fixed_effects(rows, layout)
     if fixed is None:
-        return outcome(NAME, why="the factors cannot be told apart in these values")
+        return outcome(NAME, why="the factors cannot be separated in these values")
     design, codes, crossed = fixed
     remarks = () if crossed else (EMPTY_CELL,)
     people = rows[PARTICIPANT].nunique()

@@ -222,7 +222,7 @@ def fit(rows: pd.DataFrame, layout: Layout, effects: Sequence[Random]) -> Mixed 
     y = rows[VALUE].to_numpy(np.float64)
     fixed = fixed_effects(rows, layout)
     if fixed is None:
-        return outcome(name, why="the factors cannot be told apart in these values")
+        return outcome(name, why="the factors cannot be separated in these values")
     design, _, crossed = fixed
     remarks: tuple[str, ...] = () if crossed else (EMPTY_CELL,)
     if len(y) <= design.matrix.shape[1] + 1:

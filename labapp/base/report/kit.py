@@ -402,7 +402,7 @@ BESIDE_IN = 0.7
 """Left of an axis, for its numbers and unit."""
 LEAST_IN, DRAWN_IN = 2.3, 1.75
 """Height of a panel with short names below it, and of what is above the names of any."""
-READ = "Each point is a participant; grey lines join the points of one. " + STRIPS_READ
+READ = "Each point is a participant; grey lines join one participant's points. " + STRIPS_READ
 
 
 @dataclass(frozen=True, eq=False)

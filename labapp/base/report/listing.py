@@ -71,7 +71,7 @@ def format_first_rows(
     if most is None or len(rows) < FOLDED_FROM:
         return shown
     if len(rows) > most:
-        left = f"{len(rows) - most} more rows are in the tables beside this page."
+        left = f"{len(rows) - most} more rows are in the tables next to this page."
         shown = join_parts([shown, paragraph(left, "quiet")])
     return details(f"The list of {len(rows)} entries", shown)
 

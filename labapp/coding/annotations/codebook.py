@@ -254,7 +254,7 @@ def store_version(study: Path, codebook: Codebook) -> Path:
     except OSError as error:
         raise AnnotationError(
             f"The codebook could not be kept in {path} ({error.strerror or error}).",
-            todo="Make room, or see that you may write there.",
+            todo="Free some space, or make sure that you may write there.",
         ) from error
     return path
 

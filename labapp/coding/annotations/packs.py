@@ -267,7 +267,7 @@ def make_pack(
         raise AnnotationError(
             f"The pack cannot be written to {out} ({error.strerror or error}).",
             safe="No pack was made.",
-            todo="Make room, or see that you may write there.",
+            todo="Free some space, or make sure that you may write there.",
         ) from error
     return PackReport(out, rater, tuple(rows), tuple(left_out))
 

@@ -783,7 +783,7 @@ def _cells(row: SessionProgress) -> tuple[str, ...]:
         return (row.session, "?", "?", "?", "?", "?")
     units = f"{row.units} {'frozen' if row.frozen else 'open'}" if row.units else "none"
     if not row.speakers_said:
-        units += ", speakers not said"
+        units += ", speakers not set"
     if row.proposals:
         units += f", {row.proposals} proposed"
     text = f"{row.texts} of {row.units}" if row.units else "none"

@@ -115,7 +115,7 @@ class Transcription:
 
     def line(self) -> str:
         """For people."""
-        parts = [f"{self.written} of {self.units} units written down ({self.words} words)"]
+        parts = [f"{self.written} of {self.units} units transcribed ({self.words} words)"]
         if self.units_made:
             parts.append("units made from the sound, not frozen")
         for count, what in (

@@ -383,7 +383,9 @@ def _copy_whole(
             f"{file} could not be copied to {path.parent} "
             f"({'the disk is full' if full else error.strerror or error}).",
             safe="The video is where it was, and nothing of the copy is left.",
-            todo="Make room on this disk." if full else "See that you may read it and write there.",
+            todo="Free some space on this disk."
+            if full
+            else "See that you may read it and write there.",
         ) from error
     finally:
         leftovers.drop(draft)

@@ -314,7 +314,7 @@ def change(blocks: Sequence[PanelBlock], name: str, label: str) -> ReportFigure 
     )
     every = chain.from_iterable(changes_of.values() for _, changes_of in shown)
     if any(0 < own.size < SMALLEST for some in every for own in some):
-        caption += f" Rings: single participants, where there are fewer than {SMALLEST}."
+        caption += f" Rings: single participants, if there are fewer than {SMALLEST}."
     return ReportFigure(name, figure, label, caption)
 
 
@@ -481,7 +481,7 @@ def dimensions(groups: Sequence[StudyGroup], name: str, label: str) -> ReportFig
         caption += " Dashed: guessing among low, medium and high."
     if False in thirds:
         caption += " A discrete dial has as many choices as values, and no line."
-    caption += " Dials that bear the same number in two models have nothing in common."
+    caption += " Dials with the same number in two models have nothing in common."
     return ReportFigure(name, figure, label, caption)
 
 
@@ -611,13 +611,13 @@ def _pairs_caption(blocks: Sequence[PanelBlock]) -> str:
     sentences = [
         (
             "Mean difference, row minus column, in the metric's unit (k: thousands). "
-            f"{colours().more} and +: the row has more; {colours().less} and −: it has less; the "
-            "deeper, the larger beside others of its panel."
+            f"{colours().more} and +: the row has more; {colours().less} and −: it has less; "
+            "the darker, the larger within its panel."
         ),
         stars_told(pairs),
     ]
     if any(block.edges for block in blocks):
-        sentences.append("Dark lines part models of different numbers of dimensions.")
+        sentences.append("Dark lines separate models with different numbers of dimensions.")
     if any(differences(block, comparison)[2] for block in blocks for comparison in block.compared):
         sentences.append("No test was made of models that no participant met together.")
     return " ".join(sentences)
@@ -641,11 +641,11 @@ def ratings(blocks: Sequence[PanelBlock], name: str, label: str) -> ReportFigure
             ax.set_ylim(*ends[_ratings_scale(compared.metric)])
     add_group_heading(figure, label, [block.group for block in blocks])
     shown = [(block, compared) for block in blocks for compared in block.compared]
-    caption = f"Diamond: mean; one point a participant, of up to {kit.POINTS_UP_TO}."
+    caption = f"Diamond: mean; one point per participant, for up to {kit.POINTS_UP_TO}."
     if any(own.size >= SMALLEST for both in shown for own in values_of(*both)):
         caption += f" Bar and line: mean ± sd (n − 1), from {SMALLEST} values on."
     if any(compared.metric.column == "performance" for _, compared in shown):
-        caption += " NASA-TLX: 100 is the most demanding, of Performance: failure."
+        caption += " NASA-TLX: 100 is the most demanding; for Performance, failure."
     return ReportFigure(name, figure, label, caption)
 
 

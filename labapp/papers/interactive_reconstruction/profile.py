@@ -34,9 +34,9 @@ DEFINITIONS = {
     "Difficulty (after the quiz)": "6 less the answer to “Stage k was easy”, as in Table A.3 of "
     "Ross et al. 2021.",
     "First and last questions": (
-        "Last minus first (n − 1) / 2 of the n questions that count, rounded down; error AUC a "
-        "question. Single-dimension: of the questions that were handed in; their dials come in "
-        "random order, so that a change is one over dials too."
+        "Last minus first (n − 1) / 2 of the n questions that count, rounded down; error AUC "
+        "per question. Single-dimension: of the questions that were handed in; their dials come in "
+        "random order, so a change is also one over dials."
     ),
     "Models compared": (
         "As in Ross et al. 2021: repeated-measures ANOVA, of the participants with a value for "

@@ -110,7 +110,7 @@ def about_models(models: Iterable[str]) -> Iterator[Html]:
     for why, standing in others.items():
         yield paragraph(
             f"{', '.join(standing)}: {why} The published tables (Table 2 and those after it) are "
-            "of other models: where they stand beside ours, they are for orientation.",
+            "of other models: where they appear next to ours, they are for orientation.",
             "note",
         )
 

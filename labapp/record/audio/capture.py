@@ -1,8 +1,8 @@
 """The stream from the microphone: a callback that copies, and a bounded queue.
 
 The callback runs on PortAudio's thread and needs Python's lock each time. So it is called rarely
-(every 50 ms), does nothing but copy, and wakes nobody. It runs in a process of its own; see
-`process`.
+(every 20 ms: somebody may be listening at another computer) and does nothing but copy and wake the
+reader. It runs in a process of its own; see `process`.
 
 Time of the first frame. PortAudio gives (ADC time, current time) for each callback; their
 difference d says how old the first frame is. On ALSA's PulseAudio plug-in d is wrong in two ways:
@@ -20,12 +20,15 @@ never closed says how much sound it holds; what comes after that is found by `re
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import hashlib
 import os
 import struct
+import threading
 import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,6 +44,8 @@ SAMPLE_BYTES = 2
 LATENCY_S = 0.2
 """Latency that is asked of the host, in s: a recorder need not be quick, but must not lose sound
 while the interpreter is busy."""
+PERIODS = 10
+"""In so many pieces ALSA hands over what it can hold; PortAudio's own choice is 4."""
 QUEUE_S = 60.0
 """Seconds of sound that the queue can hold while the writer waits for the disk."""
 
@@ -105,6 +110,8 @@ class PacketQueue:
 class PortAudioInput:
     """An open PortAudio stream of 16-bit sound, at the device's own rate unless another is given.
 
+    changed: is set when sound came or the stream ended.
+
     Raises
     ------
     AudioError : the device cannot be opened at its own rate.
@@ -114,6 +121,9 @@ class PortAudioInput:
         sounddevice = devices.load()
         self.rate = rate or device.default_rate
         self.finished = False
+        self.changed = threading.Event()
+        with suppress(AttributeError, OSError):  # built without ALSA
+            ctypes.CDLL(sounddevice._libname).PaAlsa_SetNumPeriods(PERIODS)
         problem: Exception | None = None
         # Mono where the device can; some cards only open with all their channels.
         for channels in dict.fromkeys((1, min(device.channels, 2), device.channels)):
@@ -154,9 +164,11 @@ class PortAudioInput:
             bool(status) and status.input_overflow,
             bytes(data),
         )
+        self.changed.set()
 
     def _on_finished(self) -> None:
         self.finished = True
+        self.changed.set()
 
     def take(self) -> list[Packet]:
         """Everything captured since the last call, oldest first."""

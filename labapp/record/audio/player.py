@@ -883,15 +883,15 @@ class Stretcher:
         around = self._floats(due - reach, 2 * reach + frames)
         if not tail.any() or not around.any():
             return due
-        sparse = _likeness(around[::_SPARSE], tail[::_SPARSE])
+        sparse = likeness(around[::_SPARSE], tail[::_SPARSE])
         near = int(np.argmax(sparse)) * _SPARSE
         first = max(0, near - _SPARSE + 1)
         last = min(2 * reach, near + _SPARSE - 1)
-        exact = _likeness(around[first : last + frames], tail)
+        exact = likeness(around[first : last + frames], tail)
         return due - reach + first + int(np.argmax(exact))
 
 
-def _likeness(around: NDArray[np.float32], tail: NDArray[np.float32]) -> NDArray[np.float64]:
+def likeness(around: NDArray[np.float32], tail: NDArray[np.float32]) -> NDArray[np.float64]:
     """The correlation of `tail` with each stretch of `around` that is as long, by its energy."""
     together = np.correlate(around, tail, mode="valid").astype(np.float64)
     energy = np.concatenate(([0.0], np.cumsum(np.square(around, dtype=np.float64))))

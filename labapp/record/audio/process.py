@@ -40,7 +40,6 @@ from labapp.record.audio.devices import Device, list_devices
 _HEADER = struct.Struct("<qdd?II")
 _OPEN_TIMEOUT_S = 10.0
 _CLOSE_TIMEOUT_S = 0.5
-_CHILD_POLL_S = 0.02
 _BEAT_S = 0.25
 
 
@@ -166,19 +165,18 @@ def main(description: str) -> None:
     def wait_for_parent() -> None:
         sys.stdin.buffer.read()
         parent_gone.set()
+        stream.changed.set()
 
     threading.Thread(target=wait_for_parent, daemon=True).start()
     try:
         out.write(json.dumps({"rate": stream.rate, "channels": stream.channels}).encode() + b"\n")
-        beat_s = time.monotonic()
+        out.flush()
         while not (stream.finished or parent_gone.is_set()):
-            if _pass_on(stream, out):
-                beat_s = time.monotonic()
-            elif time.monotonic() - beat_s >= _BEAT_S:
-                beat_s = time.monotonic()
+            stream.changed.wait(_BEAT_S)
+            stream.changed.clear()
+            if not _pass_on(stream, out):
                 _write_packet(out, Packet(time.perf_counter_ns(), 0.0, 0.0, False, 0, b""))
                 out.flush()
-            time.sleep(_CHILD_POLL_S)
         _pass_on(stream, out)
     except BrokenPipeError:
         # The parent was killed; there is nobody left to record for.

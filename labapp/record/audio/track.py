@@ -120,6 +120,7 @@ class Track:
         self._resume_ns: int | None = None
         self._anchors: deque[tuple[int, float, int]] = deque()
         self._last_anchor_ns = 0
+        self._anchor: tuple[float, tuple[int, float, int]] | None = None
         self._unheard = b""
         self._next_sync = time.monotonic() + SYNC_S
         self._next_disk_check = 0.0
@@ -197,10 +198,15 @@ class Track:
             self._gap(placed.lost, placed.cause)
         block_s = placed.frames / self.rate
         captured_ns = self._from_perf_ns(packet.perf_ns - round(packet.age_s(block_s) * 1e9))
+        at_frame = self._wav.frames
+        # Of several packets the one that was handed over soonest says best when it was captured.
+        late_ns = packet.perf_ns - (at_frame + placed.frames) * 1e9 / self.rate
+        if self._anchor is None or late_ns < self._anchor[0]:
+            self._anchor = (late_ns, (at_frame, packet.adc_s, captured_ns))
         if packet.perf_ns - self._last_anchor_ns >= ANCHOR_S * 1e9:
             self._last_anchor_ns = packet.perf_ns
-            self._anchors.append((self._wav.frames, packet.adc_s, captured_ns))
-        at_frame = self._wav.frames
+            self._anchors.append(self._anchor[1])
+            self._anchor = None
         sound = mono(packet.data, self._channels)
         refused = self._wav.append(sound)
         if refused:
@@ -211,6 +217,7 @@ class Track:
 
     def _gap(self, frames: int, cause: str) -> None:
         frames = max(0, frames)
+        self._anchor = None
         at_frame = self._wav.frames
         self._wav.silence(frames)
         self.lost_frames += frames

@@ -139,7 +139,7 @@ def add(session: Path, line: Mapping[str, Any], log: str = DECISIONS) -> None:
         raise DataFolderError(
             f"The decision could not be kept in {path} ({error.strerror or error}).",
             safe="The sessions and the decisions before it are as they were.",
-            todo="Make room, or see that you may write there.",
+            todo="Free some space, or make sure that you may write there.",
         ) from error
 
 
@@ -187,7 +187,7 @@ def add_comment(session: Path, text: str) -> None:
         raise DataFolderError(
             f"The remark could not be kept in {path} ({error.strerror or error}).",
             safe="The sessions and the remarks before it are as they were.",
-            todo="Make room, or see that you may write there.",
+            todo="Free some space, or make sure that you may write there.",
         ) from error
 
 

@@ -205,5 +205,5 @@ def add(study: Path, given: Mapping[str, Merged], gone: Sequence[str], survey: s
         raise DataFolderError(
             f"The answers could not be kept in {path} ({error.strerror or error}).",
             safe="The sessions and what was merged before are as they were.",
-            todo="Make room, or see that you may write there.",
+            todo="Free some space, or make sure that you may write there.",
         ) from error

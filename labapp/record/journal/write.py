@@ -383,7 +383,7 @@ def _refuse_unreadable(unstamped: UnstampedEvent, text: str) -> None:
         why = problem(payload, json_value(text)) or error
         raise JournalError(
             f"The event {payload.kind} was not stored: {why}.",
-            safe="Everything before it is stored.",
+            safe="Everything before this is stored.",
             todo="This is a mistake in labapp or in a package of a task: please report it.",
         ) from error
 
@@ -394,7 +394,7 @@ def _refuse_long(unstamped: UnstampedEvent, text: str) -> None:
         raise JournalError(
             f"The event {unstamped.payload.kind} has {size} bytes, and a journal holds events of "
             f"at most {LONGEST - REST_OF_A_ROW}: it was not stored.",
-            safe="Everything before it is stored.",
+            safe="Everything before this is stored.",
             todo="Where it is the plan of a session, give the study fewer questions, or smaller "
             "stimulus sets.",
         )

@@ -25,7 +25,7 @@ from labapp.record.events.lifecycle import (
 from labapp.record.events.voice import SoundNow, SoundState
 from labapp.record.journal.layout import STIMULI, STUDY, study_files_of
 from labapp.session.machine import SessionState
-from labapp.session.pictures import PictureRenderer
+from labapp.session.pictures import PictureRenderer, ShowsPictures
 from labapp.session.remote import wire
 from labapp.session.remote.client import Link
 from labapp.session.replay.history import STALLED, RecordedDecoders, read_file_notes
@@ -37,7 +37,7 @@ from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
 
 
-class FollowedSession:
+class FollowedSession(ShowsPictures):
     """Everything that a console asks of a session, of one at another computer.
 
     Parameters
@@ -129,11 +129,7 @@ class FollowedSession:
         self._sound = self._sound.apply(payload)
 
     def _show(self) -> None:
-        self.error = None
-        try:
-            self._renderer.sync(self.part, self.state)
-        except Exception as error:  # noqa: BLE001 (a model that is another one here)
-            self.error = error
+        self.error = self._renderer.try_sync(self.part, self.state)
 
     # --- what a console asks ----------------------------------------------------------------------
 
@@ -141,16 +137,6 @@ class FollowedSession:
     def part(self) -> PlannedPart | None:
         """The part on the participant's screen."""
         return self.machine.part(self.state)
-
-    @property
-    def pictures(self) -> Any:
-        """What the part shows besides its state."""
-        return self._renderer.pictures
-
-    @property
-    def ready(self) -> bool:
-        """Whether there is something to show of the part."""
-        return self._renderer.ready
 
     @property
     def finished(self) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from labapp.ui import theme, timers
 from labapp.ui.language import N_, counted, number, tr
@@ -46,7 +46,7 @@ class PersonLine:
 
 ADDRESS_LETTERS = 20
 ACROSS = 1000
-"""Logical pixels of a line in which its two sentences stand side by side."""
+"""Logical pixels of a line with its two sentences next to each other; else one is below."""
 ROLES = {"moderator": N_("others.can_moderate"), "observer": N_("others.observes")}
 REFUSED = {
     "not_moderator": N_("others.refused.not_moderator"),
@@ -67,11 +67,11 @@ class _Line(QFrame):
         around = (theme.SPACE_L, theme.SPACE_XS, theme.SPACE_M, theme.SPACE_XS)
         self._column: QVBoxLayout = bits.column(self, theme.SPACE_XS, around)
         self.row = bits.row(None, theme.SPACE_S)
-        self.words = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self.words.setSpacing(theme.SPACE_M)
-        bits.fill(self.words, self.text, (self.hint, 1))
+        self.words = bits.row(None, theme.SPACE_M)
+        bits.fill(self.words, (self.text, 1))
         bits.fill(self.row, (self.words, 1))
         self._column.addLayout(self.row)
+        self._column.addWidget(self.hint)
         self._people = QWidget()
         self._lines = bits.column(self._people, theme.SPACE_XS)
         self._column.addWidget(self._people)
@@ -80,9 +80,14 @@ class _Line(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         across = self.width() >= ACROSS
-        direction = QBoxLayout.Direction
-        self.words.setDirection(direction.LeftToRight if across else direction.TopToBottom)
-        self.text.setWordWrap(not across)
+        if across == self.text.wordWrap():
+            self.words.removeWidget(self.hint)
+            self._column.removeWidget(self.hint)
+            if across:
+                self.words.addWidget(self.hint, 1)
+            else:
+                self._column.insertWidget(1, self.hint)
+            self.text.setWordWrap(not across)
 
     def _button(self, text: str, role: str = "compact") -> Button:
         button = Button(text, role)
@@ -180,7 +185,8 @@ class OthersBar(_Line):
         one that wrong attempts have locked."""
         self._open = True
         moderates = next((person for person in people if person.moderates), None)
-        shown = [code or tr("others.locked") for code in codes]
+        # A code is read aloud: it is not broken at the end of a line.
+        shown = [code.replace(" ", "\xa0") or tr("others.locked") for code in codes]
         join = tr("others.join", where=where, moderate=shown[0], observe=shown[1])
         hint = counted(attempts, "others.attempts") if attempts else tr("others.join_hint")
         if moderates is not None:
@@ -235,7 +241,7 @@ class LinkBar(_Line):
         self.hear.toggled.connect(self.heard)
         self.refused = bits.label(role="secondary", wrap=True)
         self.refused.hide()
-        self._column.insertWidget(1, self.refused)
+        self._column.insertWidget(self._column.indexOf(self._people), self.refused)
         self._over = timers.once(self, self.refused.hide, REFUSED_MS)
         self._moderates = False
 
@@ -270,7 +276,7 @@ class LinkBar(_Line):
         if waiting and state != "linked":
             words.append(counted(waiting, "others.waiting"))
         elif error_ms is not None:
-            words.append(tr("others.clock", ms=number(f"{error_ms:.1f}")))
+            words.append(tr("others.my_clock", ms=number(f"{error_ms:.1f}")))
         bits.set_text(self.hint, " · ".join(words))
         self.back.setVisible(self._moderates and state == "linked")
         self.hear.setVisible(state != "over")

@@ -567,7 +567,7 @@ def write_still(
     leftovers.clear_of(session_folders(record))
     if path.exists():
         raise TargetExists(
-            f"{path} exists already.", safe="It was not changed.", todo="Name another."
+            f"{path} exists already.", safe="It was not changed.", todo="Choose another name."
         )
     with History(record) as history:
         if not history.begin_ns <= t_ns <= history.end_ns:
@@ -595,6 +595,6 @@ def write_still(
         except OSError as error:
             raise LabappError(
                 f"{path} cannot be written ({error.strerror or error}).",
-                todo="Make room, or name another place.",
+                todo="Free some space, or choose another place.",
             ) from error
         return history.problems

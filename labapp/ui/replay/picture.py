@@ -42,7 +42,7 @@ from labapp.coding.annotations.video_files import PlacedVideo
 from labapp.coding.videos import decoding
 from labapp.coding.videos.decoding import OpenVideo, ShownPicture, VideoFeed
 from labapp.record.events.look import WindowShown
-from labapp.session.pictures import PictureRenderer
+from labapp.session.pictures import PictureRenderer, ShowsPictures
 from labapp.session.replay.history import History
 from labapp.session.replay.lanes import Lane, LaneItem
 from labapp.study.plugins.part import PlannedPart
@@ -66,7 +66,7 @@ TRAIL_BELOW = 15.0
 """Logical pixels from the middle of a dial to its trail."""
 
 
-class PastSession:
+class PastSession(ShowsPictures):
     """A recorded session as it was at a time that can be moved: a source of views, see
     `labapp.ui.participant.view.ViewSource`.
 
@@ -93,23 +93,11 @@ class PastSession:
         self.clock = FakeClock(t_ns)
         self.stalled = history.is_stalled_at(t_ns)
         self.sound = history.sound_at(t_ns)
-        self.error: Exception | None = None
-        # Made anew: what pictures come to depends on the state alone, not on how it was reached.
+        # A new one: what pictures come to depends on the state alone, not on how it was reached.
         self._renderer = PictureRenderer(
             history.decoders, frozenset(), lambda function: function(), lambda command: None
         )
-        try:
-            self._renderer.sync(self.machine.part(self.state), self.state)
-        except Exception as error:  # noqa: BLE001 (a model that is another one by now)
-            self.error = error
-
-    @property
-    def pictures(self) -> Any:
-        return self._renderer.pictures
-
-    @property
-    def ready(self) -> bool:
-        return self._renderer.ready
+        self.error = self._renderer.try_sync(self.machine.part(self.state), self.state)
 
 
 class PastWindow:

@@ -536,10 +536,10 @@ GROUPS = {
 """Groups of stages: the task, and behind it models and data sets."""
 UNITS = {
     "% of questions": N_("unit.percent_of_questions"),
-    "s a question": N_("unit.seconds_a_question"),
-    "slider widths a question": N_("unit.widths_a_question"),
-    "sum of squares × s, a stage": N_("unit.sum_of_squares"),
-    "mean of squares × s, a stage": N_("unit.mean_of_squares"),
+    "s per question": N_("unit.seconds_a_question"),
+    "slider widths per question": N_("unit.widths_a_question"),
+    "sum of squares × s, per stage": N_("unit.sum_of_squares"),
+    "mean of squares × s, per stage": N_("unit.mean_of_squares"),
     "1 very easy – 7 very difficult": N_("unit.seq"),
     "0 perfect – 100 failure": N_("unit.tlx"),
     "photos": N_("unit.photos"),

@@ -222,7 +222,7 @@ def test_long_lists_are_folded_away() -> None:
     assert "<details>" not in listed(FOLDED_FROM - 1)
     assert f"<summary>The list of {FOLDED_FROM} entries</summary>" in listed(FOLDED_FROM)
     long = listed(SHOWN_ROWS + 7)
-    assert "7 more rows are in the tables beside this page." in long
+    assert "7 more rows are in the tables next to this page." in long
     assert long.index("<details>") < long.index("7 more rows")
 
 

@@ -182,7 +182,7 @@ def test_what_was_taken_back_stays_in_the_file(tmp_path: Path) -> None:
 
 def test_a_retired_code_is_not_given(tmp_path: Path) -> None:
     with opened(tmp_path / "anna.jsonl") as file:
-        with pytest.raises(AnnotationError, match=r"not given any more \(nobody gave it\)"):
+        with pytest.raises(AnnotationError, match=r"no longer used \(nobody gave it\)"):
             file.give("old", t0_ns=0, t1_ns=5)
         with pytest.raises(AnnotationError, match="gave no mark"):
             file.remove("nothing")

@@ -150,7 +150,7 @@ def test_what_was_changed_here_since_stays(session: Path, tmp_path: Path) -> Non
     )
     made = plan(session, changed)
     assert made.empty
-    assert "changed here, too" in made.lost[0]
+    assert "also changed here" in made.lost[0]
 
 
 def test_a_file_that_is_edited_again_holds(session: Path, tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_without_a_stamp_nothing_is_taken_away(session: Path, tmp_path: Path) ->
     file = table(tmp_path / "a.csv", ("affect", "uncertain", "40.5", "41.25", "", "new"))
     made = apply(session, file)
     assert [step.what for step in made.steps] == ["mark added"]
-    assert "8 marks that are here are not in the file" in made.lost[0]
+    assert "8 marks here are not in the file" in made.lost[0]
     (mark,) = [m for m in marks_in(session).values() if m.t0_ns == 40_500_000_000]
     assert (mark.t1_ns, mark.memo) == (41_250_000_000, "new")
 
@@ -241,10 +241,10 @@ def test_every_row_that_cannot_be_is_told(session: Path, tmp_path: Path) -> None
         "line 3 (6:40.000–6:41.000): affect uncertain: it lies outside of the session",
         "affect: delighted (the tier 'affect' has no code 'delighted')",
         "mood: happy (the codebook think-aloud has no tier 'mood')",
-        "line 6 (0:03.300–0:04.400): strategy goal: no unit is there",
-        "line 7 (0:50.000–0:50.400): affect insight is of a moment: its beginning was taken",
-        "line 8 (0:51.000): affect uncertain: uncertain is given to stretches",
-        "line 9: 'x' is no time in seconds",
+        "line 6 (0:03.300–0:04.400): strategy goal: there is no unit",
+        "line 7 (0:50.000–0:50.400): affect insight applies to a moment, so its beginning was used",
+        "line 8 (0:51.000): affect uncertain: uncertain applies to stretches",
+        "line 9: 'x' is not a time in seconds",
         "has no value 9",
     ):
         assert part in told, part
@@ -263,7 +263,7 @@ def test_a_map_says_what_things_are_called_here(session: Path, tmp_path: Path) -
     )
     made = plan(session, file, translation=read_translation(words))
     assert [s.about for s in made.steps] == ["affect uncertain"]
-    assert "1 of Notiz: egal, which the map leaves out" in made.lost
+    assert "1 of Notiz: egal, left out by the map" in made.lost
     assert any("Gefühl: froh" in why for why in made.lost)
     words.write_text("a,b\n")
     with pytest.raises(ExchangeError, match="no column tier, to_tier"):
@@ -344,7 +344,7 @@ def test_a_file_of_another_session_is_refused(session: Path, tmp_path: Path) -> 
     foreign = edited(first, (session.name + '"', 'sub-P99_ses-1_20260102T030405Z"'))
     text = foreign.read_text().replace(f'"session":"{session.name}"', '"session":"sub-P99"')
     foreign.write_text(text.replace(f'"session":"{session.name}', '"session":"sub-P99'))
-    with pytest.raises(ExchangeError, match="went out of the session sub-P99"):
+    with pytest.raises(ExchangeError, match="was exported from the session sub-P99"):
         plan(session, foreign)
 
 
@@ -423,7 +423,7 @@ def test_redacted_words_and_sound_are_in_no_file(session: Path, tmp_path: Path) 
     assert made.empty  # `[…]` is no correction
     said = plan(session, edited(file, ("[…]", "and the next one")))
     assert not said.texts
-    assert "something is redacted" in said.lost[0]
+    assert "is partly redacted" in said.lost[0]
 
 
 def test_files_link_no_sound_that_is_redacted(session: Path, tmp_path: Path) -> None:
@@ -441,7 +441,7 @@ def test_consent_decides_about_words_and_sound(tmp_path: Path) -> None:
     text = exported.files[0].read_text()
     assert "MEDIA_DESCRIPTOR" not in text
     assert "taller" not in text
-    assert "the sound, which the participant did not agree to pass on" in exported.lost
+    assert "the sound, since the participant did not agree to share it" in exported.lost
     with pytest.raises(ExchangeError, match="did not agree"):
         export(session, "eaf", tmp_path / "b.eaf", with_sound=True)
     changed = edited(
@@ -449,7 +449,7 @@ def test_consent_decides_about_words_and_sound(tmp_path: Path) -> None:
     )
     made = plan(session, changed)
     assert made.empty
-    assert "the words of 1 units: the participant did not agree" in made.lost[0]
+    assert "the words of 1 units, since the participant did not agree" in made.lost[0]
 
 
 def test_what_went_out_is_written_down_and_nothing_overwritten(

@@ -200,8 +200,8 @@ def test_words_that_were_changed_where_no_times_are_kept_are_told(
     made = plan(session, changed(project, renewed, **{name: b"other words"}))
     assert made.empty
     told = "\n".join(made.lost)
-    assert "3 codes, of which nothing says when they are" in told
-    assert "units and words, of which the other tool did not keep the times" in told
+    assert "3 codes without a time" in told
+    assert "units and words whose times the other tool did not keep" in told
 
 
 def test_words_and_boundaries_of_units_come_back(session: Path, project: Path) -> None:
@@ -224,7 +224,7 @@ def test_words_and_boundaries_of_units_come_back(session: Path, project: Path) -
     name = f"sources/{words.get('plainTextPath').removeprefix('internal://')}"
     made = plan(session, changed(project, lambda _: None, **{name: b"other words"}))
     assert made.empty
-    assert "its words, which are not those of the transcript" in made.lost[0]
+    assert "its words, which differ from the transcript" in made.lost[0]
 
 
 def test_words_that_were_changed_alike_in_both_texts_still_carry_codes(
@@ -237,7 +237,7 @@ def test_words_that_were_changed_alike_in_both_texts_still_carry_codes(
     changed_texts = {name: files[name].replace(b"taller", b"higher") for name in names}
     made = plan(session, changed(project, worked_on, **changed_texts))
     assert ("mark added", "strategy random") in steps(made)
-    assert "not those of the transcript" not in "\n".join(made.lost)
+    assert "differ from the transcript" not in "\n".join(made.lost)
 
 
 def test_what_is_taken_away_on_one_side_alone_stays_and_is_told(
@@ -249,7 +249,7 @@ def test_what_is_taken_away_on_one_side_alone_stays_and_is_told(
 
     made = plan(session, changed(project, from_sound))
     assert made.empty
-    assert "taken away from the sound, but not from the words" in made.lost[0]
+    assert "removed from the sound, but not from the words" in made.lost[0]
 
     def from_words(root: etree._Element) -> None:
         goal = selection(root, "PlainTextSelection", "59")
@@ -257,7 +257,7 @@ def test_what_is_taken_away_on_one_side_alone_stays_and_is_told(
 
     made = plan(session, changed(project, from_words))
     assert made.empty
-    assert "that 1 code was taken away from" in made.lost[0]
+    assert "1 code was removed from" in made.lost[0]
 
     def from_both(root: etree._Element) -> None:
         from_sound(root)
@@ -303,7 +303,7 @@ def test_of_a_project_of_several_sessions_only_this_one_counts(
     made = plan(session, path)
     assert made.empty
     assert made.unchanged == 8
-    assert made.lost == ("what is of the session sub-P02_ses-1_20260102T030405Z",)
+    assert made.lost == ("everything from the session sub-P02_ses-1_20260102T030405Z",)
 
 
 def test_a_code_may_be_changed_on_the_sound_or_on_the_words(session: Path, project: Path) -> None:
@@ -328,7 +328,7 @@ def test_a_code_may_be_changed_on_the_sound_or_on_the_words(session: Path, proje
 
     made = plan(session, changed(project, both))
     assert steps(made) == names
-    assert "which was changed on the words, too" in made.lost[0]
+    assert "which was also changed on the words" in made.lost[0]
 
 
 def test_a_sound_that_was_taken_out_takes_no_marks_along(session: Path, project: Path) -> None:
@@ -338,7 +338,7 @@ def test_a_sound_that_was_taken_out_takes_no_marks_along(session: Path, project:
 
     made = plan(session, changed(project, without))
     assert made.empty
-    assert any("segment-02.wav, which is not in the file any more" in why for why in made.lost)
+    assert any("segment-02.wav, which is no longer in the file" in why for why in made.lost)
 
 
 def test_a_project_of_another_session_is_refused(
@@ -350,7 +350,7 @@ def test_a_project_of_another_session_is_refused(
     project = files["project.qde"].replace(b"sub-P01_ses-1", b"sub-P99_ses-1")
     path = tmp_path / "foreign.qdpx"
     path.write_bytes(zipped({**files, "project.qde": project}))
-    with pytest.raises(ExchangeError, match="went out of the session sub-P99"):
+    with pytest.raises(ExchangeError, match="was exported from the session sub-P99"):
         plan(session, path)
 
 
@@ -447,7 +447,9 @@ def test_a_sound_that_is_not_of_the_session_is_refused_with_what_to_say(
 ) -> None:
     path = tmp_path / "nvivo.qdpx"
     path.write_bytes(zipped(of_another_tool("interview 3")))
-    with pytest.raises(LabappError, match=r"interview 3\.wav, which is no sound file") as refused:
+    with pytest.raises(
+        LabappError, match=r"interview 3\.wav, which is not a sound file"
+    ) as refused:
         plan(session, path, "ben")
     assert "--time with: session, segment-01.wav" in refused.value.todo
     assert len(plan(session, path, "ben", time="segment-01.wav").put) == 3

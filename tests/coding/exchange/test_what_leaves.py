@@ -120,7 +120,7 @@ def test_without_a_transcript_no_word_goes_out(name: str, tmp_path: Path) -> Non
     exported = export(session, name, tmp_path / "without", "session")
     for file, text in contents(tmp_path / "without"):
         assert not any(code in text for code in spelled(OTHER)), file
-    assert any("did not agree to have written down" in why for why in exported.lost)
+    assert any("did not agree to a transcript" in why for why in exported.lost)
 
 
 @every_format
@@ -132,7 +132,7 @@ def test_without_leave_no_sound_goes_out_nor_where_it_lies(name: str, tmp_path: 
     for file, text in contents(tmp_path / "out"):
         for place in ("segment-01.wav", "segment-02.wav", str(session.parent)):
             assert not any(code in text for code in spelled(place)), file
-    assert name == "csv" or any("agree to pass on" in why for why in exported.lost)
+    assert name == "csv" or any("agree to share" in why for why in exported.lost)
     for base, sound in (("files", True), ("joined", False)):
         if name != "csv" or sound:
             with pytest.raises(ExchangeError, match="did not agree"):

@@ -101,7 +101,7 @@ def test_the_participants_code_is_the_participant(bare: Path, tmp_path: Path) ->
 
 def test_where_nobody_is_named_the_list_says_so(bare: Path) -> None:
     (told,) = brought(bare, CASES / "whisper-outputs/w1.tsv").lost
-    assert told.startswith("who speaks (units: 1): the file does not say it")
+    assert told.startswith("who speaks (units: 1): the file does not say")
     assert not brought(bare, CASES / "whisper-outputs/w1.tsv").steps
     assert said(bare) == [(1.0, 3.0, "participant", "It gets taller")]
 
@@ -110,8 +110,8 @@ def test_where_nobody_is_named_the_list_says_so(bare: Path) -> None:
     ("row", "speakers", "told"),
     [
         (",,speech: moderator,", ["moderator"], ""),
-        (",,affect,", [], "the map makes a code of it ('affect')"),
-        (",,speech: moderator,\nMarra,,speech: participant,", ["moderator"], "'Marra' of the map"),
+        (",,affect,", [], "the map turns it into a code ('affect')"),
+        (",,speech: moderator,\nMarra,,speech: participant,", ["moderator"], "'Marra' in the map"),
     ],
 )
 def test_a_map_is_heard_or_told(
@@ -125,7 +125,7 @@ def test_a_map_is_heard_or_told(
 
 def test_a_map_leaves_a_speaker_out(bare: Path) -> None:
     told = brought(bare, TEAMS, "Mara Beispiel,,,\nP07,,speech: participant,\n").lost
-    assert told == ("1 of Mara Beispiel, which the map leaves out",)
+    assert told == ("1 of Mara Beispiel, left out by the map",)
     assert said(bare) == [(5.0, 9.0, "participant", "I think it gets taller.")]
 
 
@@ -199,7 +199,7 @@ def test_words_go_into_the_units_that_they_overlap_most(bare: Path, tmp_path: Pa
         (1.0, 4.0, "participant", "it\ngets"),
         (5.0, 9.0, "participant", "taller"),
     ]
-    assert told == ("line 14 (0:20.000–0:21.000): no unit is there that could have these words",)
+    assert told == ("line 14 (0:20.000–0:21.000): there is no unit for these words",)
     assert not brought(bare, file, words_only=True).steps
 
 
@@ -214,7 +214,7 @@ def test_words_that_are_there_stay_and_words_of_another_speaker_go_nowhere(
     assert [row[3] for row in said(bare)] == ["it\ngets", "taller"]
     other = new(tmp_path, "c.srt", "1\n00:00:01,000 --> 00:00:02,000\n[moderator] why?\n")
     (why,) = brought(bare, other, words_only=True).lost
-    assert "no unit is there" in why
+    assert "there is no unit" in why
 
 
 def test_without_it_the_list_says_how_many_were_left_and_how_to(
@@ -237,8 +237,8 @@ def test_words_beside_a_code_are_those_of_its_unit_or_listed(bare: Path, tmp_pat
     told = brought(bare, new(tmp_path, "a.csv", HEAD + rows)).lost
     assert [row[3] for row in said(bare)] == ["it gets taller", ""]
     assert told == (
-        "line 4 (0:01.000–0:04.000): “no”: the unit there has other words, which stay",
-        "line 5 (0:06.000–0:07.000): “somewhere”: no unit is there that could have these words",
+        "line 4 (0:01.000–0:04.000): “no”: the unit there has other words, which are kept",
+        "line 5 (0:06.000–0:07.000): “somewhere”: there is no unit for these words",
     )
 
 
@@ -270,7 +270,7 @@ GRID = 'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0 60 <exists> 1 "
 def test_words_make_no_codebook(file: str, rows: str, bare: Path, tmp_path: Path) -> None:
     case = CASES / "eaf-words-as-codes" / file
     path = new(tmp_path, "a.TextGrid", file) if file.startswith("File") else case
-    with pytest.raises(ExchangeError, match="seem to hold words and not codes") as refused:
+    with pytest.raises(ExchangeError, match="seem to hold words, not codes") as refused:
         brought(bare, path)
     assert f"\n{rows}\n" in str(refused.value.todo)
     assert not codebooks_of(bare.parent)

@@ -82,9 +82,9 @@ def test_what_is_no_model_is_told_with_what_to_get(tmp_path: Path) -> None:
     for name, why in {
         "nowhere": "There is no model at",
         "empty": "neither model.bin",
-        "zip": "an archive, to be unpacked first",
+        "zip": "an archive that must be unpacked first",
         "gguf": "a GGUF file",
-        "text": "does not begin as a ggml file",
+        "text": "does not begin like a ggml file",
         "half": "tokenizer.json is missing",
         "transformers": "ct2-transformers-converter",
         "outer": "inner in it is one",

@@ -192,7 +192,7 @@ def test_the_report_has_it_all(whole: Analysed) -> None:
     assert said.count("Models and interactive reconstruction") == 2, "once a study"
     assert "Metrics by model, single-dimension-exemplars" in said
     assert said.count("tests (analyses of variance and t tests) were made over all groups") == 3
-    assert said.count("Simulated, with programs and not people taking part: 5 of 5 sessions.") == 1
+    assert said.count("Simulated, with programs instead of people: 5 of 5 sessions.") == 1
     n = whole.groups[0].n_tests
     correction = f"p is two-sided, and Bonferroni's correction is over the {n} tests of the whole"
     for design, tests in (

@@ -119,6 +119,27 @@ def test_anchors_say_when_frames_were_captured(tmp_path: Path) -> None:
         assert session.clock.from_perf_ns(round(adc_s * 1e9)) == pytest.approx(t_ns, abs=1e5)
 
 
+class LateTone(Tone):
+    """Every other packet is handed over 30 ms late, as on a busy machine."""
+
+    def take(self) -> list[Packet]:
+        packets = super().take()
+        late = [packet._replace(perf_ns=packet.perf_ns + 30_000_000) for packet in packets]
+        return [
+            (packet, after)[round(packet.now_s * 20) % 2]
+            for packet, after in zip(packets, late, strict=True)
+        ]
+
+
+def test_anchors_are_those_of_packets_that_were_handed_over_soonest(tmp_path: Path) -> None:
+    session = recording(1.5, tmp_path, Plug(LateTone))
+    session.stop()
+    anchors = [anchor for block in session.of(AudioBlock) for anchor in block.anchors]
+    assert len(anchors) >= 8
+    for frame, _, t_ns in anchors[1:]:
+        assert t_ns - anchors[1][2] == pytest.approx((frame - anchors[1][0]) / RATE * 1e9, abs=1e5)
+
+
 def test_a_lost_device_is_told_filled_and_found_again(tmp_path: Path) -> None:
     session = recording(0.5, tmp_path)
     session.plug.pull()

@@ -19,7 +19,7 @@ recording: {audio: optional, lsl: %s}
 flow:
   - stages: {task: reconstruction, models: [sinelines/gt], trials: 1}
 """
-LACKS = "The package pylsl is not installed: events cannot be sent over LSL. Install it: "
+LACKS = "The package pylsl is not installed, so events cannot be sent over LSL. Install it: "
 
 
 def checked(folder: Path, policy: str) -> str:

@@ -200,7 +200,7 @@ def test_a_run_without_lsl_after_one_with_it_says_so(tmp_path: Path) -> None:
     assert session.runner.streams is None
     session.close("interrupted")
     (off,) = (e for e in read_verified_events(session.folder.path) if e.kind == "lsl.off")
-    assert off.payload["reason"].startswith("This run was begun without LSL")
+    assert off.payload["reason"].startswith("This run began without LSL")
 
 
 def test_a_whole_simulated_session_through_the_windows(labapp: Labapp, tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_what_fails_meanwhile_is_an_alarm_once_and_the_session_goes_on(tmp_path:
     events = read_verified_events(session.folder.path)
     (alarm,) = (e for e in events if e.kind == "alarm.raised")
     assert alarm.payload["code"] == "lsl_failed"
-    assert alarm.payload["detail"] == "Events are not sent over LSL any more: gone"
+    assert alarm.payload["detail"] == "Events are no longer sent over LSL: gone"
     assert events[-2].kind == "session.completed"
 
 

@@ -221,7 +221,7 @@ def test_alarms_and_blinding_are_followed(share: Share) -> None:
     shared = share(blind=True)
     anna = shared.join()
     assert anna.all(wire.Welcome)[0].blind
-    shared.runner.emit(AlarmRaised(STALLED, "the disk does not answer"))
+    shared.runner.emit(AlarmRaised(STALLED, "the disk does not respond"))
     shared.run(lambda: shared.reached(anna))
     with closing(anna.follow()) as followed:
         assert followed.stalled

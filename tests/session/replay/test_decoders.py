@@ -63,7 +63,7 @@ def test_what_is_waited_for_is_loaded_first(monkeypatch: pytest.MonkeyPatch) -> 
 def test_another_model_of_that_name_is_told() -> None:
     decoders = RecordedDecoders({FORMULA: "0" * 64})
     decoders[FORMULA]
-    assert "another one than in the session" in decoders.problems[FORMULA]
+    assert "has changed since the session" in decoders.problems[FORMULA]
 
 
 def test_a_replay_decodes_on_the_processor_whatever_was_asked_for(

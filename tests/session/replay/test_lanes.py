@@ -116,7 +116,7 @@ def test_a_standstill_is_a_stretch_and_that_of_the_recorder_alone_a_mark(
     assert [item.kind for item in lane(lanes, "alarms").items] == ["program.stalled"]
     labels = {item_label(item, {}) for each in lanes for item in each.items}
     assert len(labels) == 1
-    assert "stood still for 20.0 s" in labels.pop()
+    assert "froze for 20.0 s" in labels.pop()
 
 
 def test_moves_name_their_dial_and_the_alignment_breaks_off_with_its_trial(

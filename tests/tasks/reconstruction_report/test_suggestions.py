@@ -161,7 +161,7 @@ def test_suggestions_use_what_counts() -> None:
 
 def test_the_report_says_what_is_suggested() -> None:
     page = report(session())
-    assert "how near is near enough" in page
+    assert "how close is close enough" in page
     assert "70.0" in page
     assert "60.0 to 80.0" in page
     assert "-marks-" in page

@@ -111,11 +111,11 @@ def look(window, qapp) -> None:
 def test_the_participant_goes_on_after_the_least_time(rest, qapp):
     room, window = rest(90)
     assert not window.covered
-    assert window.bottom.note.text() == "You can go on in 1:30."
+    assert window.bottom.note.text() == "You can continue in 1:30."
     assert not window.bottom.right.isEnabled()
     room.clock.advance(85.5)
     look(window, qapp)
-    assert window.bottom.note.text() == "You can go on in 0:05."
+    assert window.bottom.note.text() == "You can continue in 0:05."
     window.screen_shown.right()  # too early: nothing
     assert room.runner.part.id == "break-1"
     room.clock.advance(4.5)
@@ -198,7 +198,7 @@ def test_marks_by_mouse_lead_on_and_nothing_shifts(calibration, qapp):
     QTest.mouseClick(screen.marks.buttons["close"], LEFT)
     QTest.mouseClick(screen.marks.buttons["close"], LEFT)
     qapp.processEvents()
-    assert screen.marks.line.text() == "Marked: Close enough (2). You can mark again or go on."
+    assert screen.marks.line.text() == "Marked: Close enough (2). You can mark again or continue."
     assert geometry(window) == before
     QTest.mouseClick(window.bottom.right, LEFT)
     qapp.processEvents()

@@ -175,21 +175,21 @@ def test_a_screen_reader_is_told_what_an_answer_added_and_took_away(following, q
     said = announcements(monkeypatch)
     assert interface_of(liked).state().invisible
     press(KEY.Key_3)
-    assert said == ["Also asked now: “I liked it.”"]
+    assert said == ["New questions: “I liked it.”"]
     assert not interface_of(liked).state().invisible
     assert focus() is used.row, "nothing takes the focus from where the answer is given"
     press(KEY.Key_Tab, KEY.Key_3)
-    assert said[1:] == ["Also asked now: “Why?”"]
+    assert said[1:] == ["New questions: “Why?”"]
     assert interface_of(why.field.edit).text(QAccessible.Text.Name) == "Why?"
     press(KEY.Key_2)
-    assert said[2:] == ["Not asked any more: “Why?”"]
+    assert said[2:] == ["No longer asked: “Why?”"]
     press(KEY.Key_3)
     QTest.mouseClick(used.row.options[0], LEFT)
-    assert said[4:] == ["Not asked any more: “I liked it.”, “Why?”"]
+    assert said[4:] == ["No longer asked: “I liked it.”, “Why?”"]
     del said[:]
     QTest.mouseClick(used.row.options[1], LEFT)
     QTest.mouseClick(used.row.options[2], LEFT)
-    assert said == ["Also asked now: “I liked it.”, “Why?”"], "what changes nothing says nothing"
+    assert said == ["New questions: “I liked it.”, “Why?”"], "what changes nothing says nothing"
 
 
 def test_nothing_is_said_of_another_page(following, qapp, monkeypatch):

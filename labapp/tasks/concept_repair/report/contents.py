@@ -93,7 +93,7 @@ def slopes(counted: Tables) -> Iterator[ComparedSlope]:
                 shown = frame[(frame["sample"] == sample) & frame[column].notna()]
                 why = NOTHING[column] if shown.empty else ""
                 if known is None:
-                    why = "the sets do not tell OIS of their models"
+                    why = "the sets do not have OIS of their models"
                 yield ComparedSlope(
                     name=f"{study}, {sample}: {outcome} by {PREDICTORS[OIS]} (H1)",
                     rises=True,
@@ -123,12 +123,14 @@ DEFINITIONS = {
     "Purity and people": (
         "Success: pictures left by Done with a right answer / all. Gain: right as a picture was "
         "left, less right when left alone. Harm: settings to what is true after which a right "
-        "answer is wrong / all settings to what is true while the answer was right. Foresee: "
-        "answers foretold rightly / answers foretold, of those not seen before in the picture, "
+        "answer is wrong / all settings to what is true while the answer was right. Forecast: "
+        "answers forecast correctly / answers forecast, of those not seen before in the "
+        "picture, "
         "less one among the classes; less unchanged: less the share of these that stayed as they "
-        "were. Side effect: the answer says the opposite of another concept "
-        "than the one that was set. Deviation: how "
-        "well the model's code of one concept tells another (an area under the ROC curve), less "
+        "were. Side effect: the answer reverses a concept other than the one that was set. "
+        "Deviation: "
+        "how well the model's code of one concept reveals another (an area under the ROC "
+        "curve), less "
         "how well the true concept does; OIS sums it up over all pairs (paper 001, section 3.1). "
         "Grid: correlation over pairs of what was ticked with the absolute deviation. All of it is "
         "in the tables repairs, concept_changes, concept_grids, concept_participants, "
@@ -139,8 +141,8 @@ DEFINITIONS = {
 
 class ConceptRepairReport(TaskReport[tuple[RepairResults, ...]]):
     activities: ClassVar = {
-        TASK: "set right what a model took a picture's concepts for",
-        GRID: "said which concept changes with which",
+        TASK: "corrected what a model saw in a picture",
+        GRID: "named the concepts that change together",
     }
     tasks = (TASK, GRID)
     definitions = DEFINITIONS
@@ -241,18 +243,18 @@ FIRST = ("success", "gain", "harm", "foresee", "foretold_less_unchanged", "surpr
 """The measures beside the models."""
 SIMULATED = (
     "All participants are simulated: what they do follows from rules that were set beforehand, and "
-    "says nothing of people."
+    "says nothing about people."
 )
 METHODS = (
     "Harm is a setting to what is true after which an answer that was right is wrong, of all such "
-    "settings while the answer was right. Chance of a foretold answer is one among the classes; "
-    "one that had been seen before in the picture is left out. Whoever always foretells “the "
-    "same” is right as often as the answer stays unchanged, which differs between models; what is "
-    "foretold rightly beyond that is told, too. A "
+    "settings while the answer was right. Chance of a forecast is one among the classes; "
+    "answers seen before in the picture are left out. Always forecasting “the same” is right "
+    "as often as the answer stays unchanged, which differs between models; what is forecast "
+    "correctly beyond that is given too. A "
     f"surprise is an utterance coded so that begins within {WITHIN_S:g} s after an update; what is "
     f"said within {PROMPTED_S:g} s after a prompt of the moderator is left out. Intervals of means "
-    "are percentile bootstraps over participants, whatever sessions and instructions they had; of "
-    "correlations models are drawn anew too. Mixed logistic models have random intercepts of "
+    "are percentile bootstraps over participants, whatever sessions and instructions they had; "
+    "for correlations models are resampled too. Mixed logistic models have random intercepts of "
     "participants, pictures and (from three on) models, and those of H2 also of the concepts or "
     "pairs of concepts of a model, which have one deviation each; measures of models are in "
     "standard deviations of the models. A prediction that there is nothing needs a 90 % interval "
@@ -276,8 +278,8 @@ def of_study(results: RepairResults, anchor: str) -> Iterator[Html]:
     sessions = len(results.models.people[[*SESSION]].drop_duplicates())
     if len(results.rows.coded) < sessions:
         yield paragraph(
-            f"Sessions of which surprises are told: {len(results.rows.coded)} of {sessions}. "
-            "Somebody must have finished coding them by a codebook that has the code "
+            f"Sessions with coded surprises: {len(results.rows.coded)} of {sessions}. "
+            "A rater must have finished coding them with a codebook that has the code "
             f"“{SURPRISE}”.",
             "note",
         )
@@ -290,7 +292,7 @@ def of_study(results: RepairResults, anchor: str) -> Iterator[Html]:
     if results.correlations:
         yield correlations_table(results)
     if results.tests:
-        yield heading(3, "What was expected, tested")
+        yield heading(3, "Hypotheses, tested")
         yield paragraph(UNDECLARED, "note")
         yield tests_table(results)
     yield paragraph(METHODS, "quiet")
@@ -302,9 +304,9 @@ def overview(results: RepairResults) -> str:
     ways = ", ".join(sorted({str(way) for way in repairs["instruction"]}))
     # Numbers behind their nouns: of one and of many in the same words.
     return (
-        f"Participants: {results.participants}; models: {len(models.known)}; pictures that were "
-        f"gone through: {len(repairs)} (instruction: {ways}); concepts set: "
-        f"{len(results.rows.settings())} times; answers foretold: {len(results.rows.foretold())}."
+        f"Participants: {results.participants}; models: {len(models.known)}; pictures seen: "
+        f"{len(repairs)} (instruction: {ways}); concepts set: "
+        f"{len(results.rows.settings())} times; answers forecast: {len(results.rows.foretold())}."
     )
 
 
@@ -315,7 +317,7 @@ def these_models_only(results: RepairResults) -> str:
     return (
         f"These models only: there are {count(models, 'model')} of "
         f"{count(families, 'method')}. From {LEAST_MODELS} models of one method on, "
-        "a correlation with OIS says something of others like them."
+        "a correlation with OIS says something about others like them."
     )
 
 
@@ -342,8 +344,9 @@ def models_table(results: RepairResults) -> Html:
         *(two_lines(MEASURES[name].title, _unit(MEASURES[name])) for name in measures),
     )
     caption = (
-        "Left: what the stimulus sets tell of the models; traps and unrepairable pictures are "
-        "those in which setting right what is wrong does not help. Right: means over participants, "
+        "Left: what the stimulus sets say about the models; traps and unrepairable pictures "
+        "are those in which correcting what is wrong does not help. Right: means over "
+        "participants, "
         "pictures chosen to be repaired or left alone; below them 95 % intervals and n."
     )
     return table(columns, rows, numeric=range(1, len(columns)), caption=caption)
@@ -403,8 +406,8 @@ def correlations_table(results: RepairResults) -> Html:
         ("Spearman's ρ", *(PREDICTORS[name] for name in predictors)),
         rows,
         numeric=range(1, 1 + len(predictors)),
-        caption="Of the models' means with what is known of the models; 95 % intervals by drawing "
-        "models and people anew, none where most draws have fewer than three models.",
+        caption="Of the models' means with what is known of the models; 95 % intervals by "
+        "resampling models and people, none where most draws have fewer than three models.",
     )
 
 
@@ -444,7 +447,7 @@ def tests_table(results: RepairResults) -> Html:
         ),
         rows,
         numeric=(3, 4, 5, 6),
-        caption="Slopes of mixed logistic models, a standard deviation of the measure; H5: mean "
+        caption="Slopes of mixed logistic models, per standard deviation of the measure; H5: mean "
         "difference within participants. p is of no difference, two-sided; where nothing is "
         "expected, it is the larger one of two one-sided tests against the bound. Below it, for H1 "
         "in the primary sample, with Holm's correction over its outcomes.",

@@ -81,7 +81,8 @@ def by_purity(results: RepairResults) -> ReportFigure | None:
         "purity",
         figure,
         "What people did, by the impurity of the model",
-        f"A point a model, mean over participants. {INTERVALS} Models are few: a line through them "
+        f"One point per model, mean over participants. {INTERVALS} Models are few: a line "
+        f"through them "
         "is not drawn.",
     )
 
@@ -125,7 +126,7 @@ def by_deviation(results: RepairResults) -> ReportFigure | None:
     return ReportFigure(
         "deviation",
         figure,
-        "What was foretold wrongly and what was ticked, by the purity matrix",
+        "Wrong forecasts and ticks, by the purity matrix",
         "Groups of about the same number of answers or pairs, at their mean deviation. "
         f"{INTERVALS}",
     )
@@ -176,9 +177,9 @@ def curves(results: RepairResults) -> ReportFigure | None:
     return ReportFigure(
         "curves",
         figure,
-        "The class by how many concepts are set (beside figure 5 of paper 001)",
+        "The class by how many concepts are set (compared with figure 5 of paper 001)",
         "Lines: the models alone, every concept set to what is true. Dots: people, whatever they "
-        "set, by how many concepts were set as they left the picture; beside them the number of "
+        "set, by how many concepts were set as they left the picture, with the number of "
         "pictures. Pictures that were chosen to be repaired or left alone. "
         f"{INTERVALS}",
     )

@@ -108,7 +108,7 @@ def _within(equal: Statistic) -> str:
 def _reliability(forecasts: Forecasts) -> Html:
     reliability = forecasts.reliability
     if reliability is None:
-        text = "The sets do not tell OIS by metric seed: its reliability is not known."
+        text = "The sets do not have OIS by metric seed, so its reliability is not known."
         return paragraph(text, "note")
     text = (
         f"Reliability of OIS in common coordinates over {len(forecasts.models)} models: "
@@ -116,7 +116,7 @@ def _reliability(forecasts: Forecasts) -> Html:
         "mean over metric seeds)."
     )
     if reliability < RELIABLE:
-        text += f" Below {RELIABLE:g}: OIS does not tell these models apart well enough."
+        text += f" Below {RELIABLE:g}: OIS does not distinguish these models well enough."
     return paragraph(text)
 
 
@@ -158,10 +158,10 @@ def _models(forecasts: Forecasts) -> Html:
         columns,
         rows,
         numeric=range(1, len(columns)),
-        caption="Left: what the stimulus sets tell, over all test pictures; right: means over "
+        caption="Left: what the stimulus sets say, over all test pictures; right: means over "
         "participants. Natural rates: right forecasts with the three types weighted to how often "
-        "they are in the model; beside them what reading the rule card, and what always "
-        "forecasting the same answer, would score.",
+        "they are in the model; next to them the scores of reading the rule card and of "
+        "always forecasting the same answer.",
     )
 
 

@@ -171,7 +171,7 @@ class Forecasts:
     @property
     def reliability(self) -> float | None:
         """Of the predictor, a mean over metric seeds: the variance between models over it and the
-        variance of that mean; None where the sets do not tell it."""
+        variance of that mean; None where the sets do not have it."""
         if not {PURITY, PURITY_SD, SEEDS} <= set(self.models) or len(self.models) < 2:
             return None
         means, sds, seeds = (
@@ -214,9 +214,9 @@ class Forecasts:
     def _slope(self, test: ForecastTest) -> tuple[Slope | None, str]:
         """The slope; without one, why there is none."""
         if test.predictor not in self.models or self.models[test.predictor].isna().any():
-            return None, f"the sets do not tell {test.predictor}"
+            return None, f"the sets do not have {test.predictor}"
         if test.outcome not in self.people:
-            return None, "the sets do not tell how often their models' answers move"
+            return None, "the sets do not have how often their models' answers move"
         if len(self.models) < LEAST_MODELS:
             return None, f"fewer than {LEAST_MODELS} models: no slope is tested"
         own = self.people.dropna(subset=[test.outcome])

@@ -76,7 +76,7 @@ FAILED = "the effects have no finite value: in a part of the values it happened 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What was expected, tested.
+    """Hypotheses, tested.
 
     Attributes
     ----------
@@ -263,7 +263,7 @@ def _slopes(
     a deviation for each concept or pair, and not one for each row."""
     lacking = [name for name in on if name not in frame and name not in models.known]
     if lacking:
-        return replace(test, why=f"the sets do not tell {PREDICTORS.get(lacking[0], lacking[0])}")
+        return replace(test, why=f"the sets do not have {PREDICTORS.get(lacking[0], lacking[0])}")
     own = frame.merge(
         models.known[[*MODEL, "name", *(name for name in on if name not in frame)]],
         on=list(MODEL),
@@ -287,7 +287,7 @@ def _slopes(
         fixed += [(kinds == kind).to_numpy(np.float64) for kind in sorted(kinds.unique())[1:]]
     design: Float64 = np.column_stack(fixed).astype(np.float64)
     if np.linalg.matrix_rank(design) < design.shape[1]:
-        return replace(test, why="these models' measures cannot be told apart")
+        return replace(test, why="these models' measures cannot be distinguished")
     factors, remark = _factors(own, within)
     fitted = mixed_logistic.fit(y, design, factors)
     if fitted is None:
@@ -327,7 +327,7 @@ def _factors(rows: pd.DataFrame, within: Sequence[str]) -> tuple[list[Int64], st
 def _compare_pairs(test: Prediction, models: StudyModels, measure: str) -> Prediction:
     """The difference within participants between the model of the higher and of the lower OIS."""
     if OIS not in models.known:
-        return replace(test, why="the sets do not tell OIS")
+        return replace(test, why="the sets do not have OIS")
     rows = models.of(MATCHED).merge(models.known[["name", OIS]], on="name")
     rows = rows.dropna(subset=[measure, OIS]).sort_values(OIS, kind="stable")
     differences: dict[object, list[float]] = {}

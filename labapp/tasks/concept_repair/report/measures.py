@@ -84,26 +84,26 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "harm_corrections": Measure("Harm by corrections", "0-1", "the same of corrections"),
         "harm_confirmations": Measure("Harm by confirmations", "0-1", "the same of confirmations"),
         "foresee": Measure(
-            "Foresee, less chance", "-1 to 1",
+            "Forecast, less chance", "-1 to 1",
             "answers foretold rightly / answers foretold, of those not seen before in the picture, "
             "less one among the classes",
             rises=-1,
         ),
-        "foretold": Measure("Foretold rightly", "0-1", "of the same answers, without that"),
+        "foretold": Measure("Forecast correctly", "0-1", "of the same answers, without that"),
         "unchanged": Measure(
             "Answer unchanged", "0-1",
             "of the same answers, those that stayed as they were: how often whoever always "
             "foretells “the same” is right",
         ),
         "foretold_less_unchanged": Measure(
-            "Foretold rightly, less unchanged", "-1 to 1",
+            "Forecast correctly, less unchanged", "-1 to 1",
             "answers foretold rightly, less those that stayed as they were",
             rises=-1,
         ),
-        "foresee_sure": Measure("Foretold rightly, sure", "0-1", "of answers foretold surely"),
-        "foresee_unsure": Measure("Foretold rightly, unsure", "0-1", "of the others"),
+        "foresee_sure": Measure("Forecast correctly, sure", "0-1", "of answers foretold surely"),
+        "foresee_unsure": Measure("Forecast correctly, unsure", "0-1", "of the others"),
         "settings_correct": Measure(
-            "Settings that are true", "0-1", "corrections and confirmations to what is true / all"
+            "True settings", "0-1", "corrections and confirmations to what is true / all"
         ),
         "sure": Measure("Sure", "0-1", "answers foretold surely / answers foretold"),
         "side_effects": Measure(

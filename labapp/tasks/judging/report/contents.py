@@ -132,16 +132,18 @@ def pool_studies(counted: Tables, groups: Sequence[PhotoGroup]) -> Iterator[Stat
 
 
 DEFINITIONS = {
-    "Judged explanations": "Accuracy: photos answered rightly / photos judged, of each session. "
+    "Judged explanations": "Accuracy: photos answered correctly / photos judged, for each "
+    "session. "
     "Distinction: the correct class; with the last two steps of a tree, both answered as the model "
     "does; chance is one of the classes to choose from, there one of the four ends. Agreement: 3 "
     "and 4 say that the prediction is correct, 1 and 2 that it is not; chance is half. t tests are "
-    "two-sided, two-sample ones with equal variances. The interval clustered by set takes sessions "
-    "that saw the same photos as alike (cluster-robust variance, t with one degree of freedom less "
+    "two-sided, two-sample ones with equal variances. The interval clustered by set treats "
+    "sessions with the same photos as one cluster (cluster-robust variance, t with one degree "
+    "of freedom less "
     "than there are sets); it is one of the logit of the share, transformed back, and so stays "
-    "between 0 and 100 % (Korn and Graubard 1999). The score that was told splits the photos in "
-    "halves by the ratings, ties by lot; without the lot it is the mean over all ways to break the "
-    "ties. All of it is in the table statistics."
+    "between 0 and 100 % (Korn and Graubard 1999). The score that participants saw splits the "
+    "photos in halves by the ratings, ties by lot; without the lot it is the mean over all ways to "
+    "break the ties. All of it is in the table statistics."
 }
 
 
@@ -208,7 +210,7 @@ HEADINGS: tuple[tuple[tuple[int, ...], str, str], ...] = (
         "Similarity as rated",
         (
             "Chosen: rows of the class chosen, or of a prediction that was believed (3 or 4). "
-            "Against ranks: 1 is the most similar, so that a negative rho is agreement with the "
+            "Against ranks: 1 is the most similar, so a negative rho means agreement with the "
             "model."
         ),
     ),
@@ -222,7 +224,7 @@ HEADINGS: tuple[tuple[tuple[int, ...], str, str], ...] = (
         ),
     ),
     ((9,), "Understanding as rated", "1 very poor to 5 very good, asked three times."),
-    ((12,), "The score that was told", "Half of the photos are taken as believed correct."),
+    ((12,), "The score that participants saw", "Half of the photos count as believed correct."),
     (
         (13,),
         "Confidence in the own answers",
@@ -235,8 +237,8 @@ HEADINGS: tuple[tuple[tuple[int, ...], str, str], ...] = (
 )
 """Items of the list of analyses under each heading, and a word on them."""
 LENGTHS_MATTER = (
-    "Accuracy, ratings, belief, confidence and time all hang on it: “with … here …” stands beside "
-    "each value of the paper."
+    "Accuracy, ratings, belief, confidence and time all depend on it: “with … here …” stands "
+    "beside each value of the paper."
 )
 BY_RANK = "rating at rank"
 """Begins the quantities that the figure shows, and the table of statistics holds."""

@@ -39,7 +39,7 @@ _PRINTED: dict[str, Any] = {
 TITLES = {
     paper.DISTINCTION: "Distinction: correct class found",
     paper.OUTPUT: "Output prediction: predicted class found",
-    paper.AGREEMENT: "Agreement: predictions rightly believed",
+    paper.AGREEMENT: "Agreement: predictions correctly believed",
 }
 
 
@@ -57,8 +57,9 @@ def plates(counted: Tables, groups: Sequence[PhotoGroup]) -> list[ReportFigure]:
 
 
 _READ = (
-    "Diamond and bar: mean ± sd; an arrowhead at the edge: the bar goes on. One point a session; "
-    f"of more than {kit.POINTS_UP_TO}, one a value, its area by how many have it. Open square and "
+    "Diamond and bar: mean ± sd; an arrowhead at the edge: the bar continues. One point per "
+    f"session; for more than {kit.POINTS_UP_TO}, one per value, with an area by how many have "
+    f"it. Open square and "
     "dotted bar: the paper, of other photos and models."
 )
 

@@ -16,7 +16,7 @@ NOT_OURS = (
 )
 INVENTED = (
     "The labels here are names that are made up; in the paper they were names of known objects, "
-    "which is another manipulation: the two must not be compared."
+    "which is a different manipulation. The two must not be compared."
 )
 KNOWN_OBJECTS = "with names of known objects"
 SIGNIFICANT = "p < .001"

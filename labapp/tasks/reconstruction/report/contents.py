@@ -97,7 +97,7 @@ def of_study(study: str, result: LabelResults) -> Iterator[Html]:
         if others:
             yield paragraph(
                 f"{', '.join(others)}: not the paper's models, and other participants; the "
-                "published numbers stand there for the reader's orientation.",
+                "published numbers are for orientation only.",
                 "quiet",
             )
 
@@ -111,8 +111,8 @@ def _provenance(models: Sequence[LabelledModel]) -> str:
     of = "All" if programs == met else f"{len(programs)} of {len(met)}"
     return (
         f"{of} participants here are simulated: programs, not people. A program names a dial after "
-        "what it saw the dial change, with a word from a short list: these names and how far "
-        "raters agree on them try out the analysis, and say nothing of people."
+        "what it saw the dial change, with a word from a short list: these names, and how far "
+        "raters agree on them, test the analysis and say nothing about people."
     )
 
 
@@ -150,7 +150,8 @@ def legend(study: str, result: LabelResults) -> Iterator[str]:
 def _raters(result: LabelResults) -> Iterator[str]:
     if not result.ratings:
         yield (
-            f"Nobody has said yet which names are consistent: {SHEET} beside this page is for that."
+            f"Nobody has rated yet which names are consistent: {SHEET} next to this page lets "
+            f"raters say so."
         )
         return
     bold = f"Bold, underlined and with {AGREED.strip()}: names that "
@@ -309,8 +310,9 @@ DEFINITIONS = {
         "end, only the questions that count are the denominator."
     ),
     "Response time": (
-        "Seconds from the appearance of the pictures to the click on Next or Skip, as the mean of "
-        "the stage's questions that ended so. The moment of alignment is in the table trials."
+        "Seconds from the appearance of the pictures to the click on Next or Skip, as the "
+        "mean of the stage's questions that ended in this way. The moment of alignment is in "
+        "the table trials."
     ),
     "Active time": (
         "As response time, but a stretch without any activity counts for at most the stage's "
@@ -323,7 +325,7 @@ DEFINITIONS = {
         "questions that do not count are left out."
     ),
     "Slide distance": (
-        "Total movement of the dials in full slider widths, mean a question; a change of a "
+        "Total movement of the dials in full slider widths, mean per question; a change of a "
         "discrete dimension counts 1."
     ),
     "Error AUC": (
@@ -339,10 +341,11 @@ DEFINITIONS = {
         "direction changes, one at the alignment and one at the end of the question."
     ),
     "Names of dials": (
-        "The last name of each dial in a stage, of sessions that count; one that was taken away "
-        "again is none. Coverage: participants who named the dial / participants who met the "
+        "The last name of each dial in a stage, of sessions that count; a name that was "
+        "removed does not count. Coverage: participants who named the dial / participants who "
+        "met the "
         "model. Consistent: every rater says that the name agrees with another participant's. "
-        "Kappa is over the names beside which another participant's stands. Effect of a dial: "
+        "Kappa is over the names that have another participant's next to them. Effect of a dial: "
         "mean distance of the study, over held-out instances, between the pictures at its 5th and "
         "95th percentile (of a choice, between all pairs of values), as a share of the model's "
         "strongest dial; below 5 % it has little effect, a threshold of ours. All of it is in the "
@@ -462,7 +465,7 @@ def calibration(tables: Tables, anchor: str) -> Iterator[Html]:
     suggested = suggestions(tables.trials, tables.marks)
     if not suggested:
         return
-    yield heading(3, "Calibration: how near is near enough")
+    yield heading(3, "Calibration: how close is close enough")
     yield paragraph(
         "Suggested target alignment: the value that best separates the alignments marked “far "
         "away” from those marked “close enough”, the middle between the two neighbouring marks; "
@@ -493,7 +496,8 @@ def calibration(tables: Tables, anchor: str) -> Iterator[Html]:
 
         drawing = marks(shown, f"{anchor}-marks")
         yield drawing.html(
-            "One point a mark, over all participants. Line: the suggested target alignment; grey: "
+            "One point per mark, over all participants. Line: the suggested target alignment; "
+            "grey: "
             "the interval of which it is the middle.",
         )
 
@@ -560,13 +564,13 @@ def suggestions(trials: pd.DataFrame, marks: pd.DataFrame) -> list[Suggestion]:
 
 METRICS = (
     Metric("completion_rate", "Completion rate", "% of questions", 100.0, 0, (0, 100)),
-    Metric("response_time_s", "Response time", "s a question"),
-    Metric("slide_distance", "Slide distance", "slider widths a question", decimals=2),
-    Metric("error_auc_sum", "Error AUC, sum", "sum of squares × s, a stage", by_dataset=True),
+    Metric("response_time_s", "Response time", "s per question"),
+    Metric("slide_distance", "Slide distance", "slider widths per question", decimals=2),
+    Metric("error_auc_sum", "Error AUC, sum", "sum of squares × s, per stage", by_dataset=True),
     Metric(
         "error_auc_mean",
         "Error AUC, mean",
-        "mean of squares × s, a stage",
+        "mean of squares × s, per stage",
         decimals=2,
         by_dataset=True,
     ),

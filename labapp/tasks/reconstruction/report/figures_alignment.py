@@ -70,7 +70,7 @@ def alignment(trials: pd.DataFrame, snapshots: pd.DataFrame, name: str) -> Drawi
         figure.supxlabel(
             "seconds since the pictures appeared", fontsize=points_of(9), y=0.06 / height
         )
-        return Drawing(svg_of(figure, name), "Alignment over time, a panel for each question")
+        return Drawing(svg_of(figure, name), "Alignment over time, one panel per question")
 
 
 class _Sheet:

@@ -87,7 +87,7 @@ def confidence(result: UnmaskingResults) -> ReportFigure | None:
         "3-confidence",
         figure,
         f"Confidence by mask ({PAPER}, Figure 3)",
-        f"Above the bars: how many annotations. {INTERVAL}",
+        f"Above the bars: the number of annotations. {INTERVAL}",
     )
 
 
@@ -193,8 +193,8 @@ def accuracy(result: UnmaskingResults) -> ReportFigure | None:
         "6-accuracy",
         figure,
         f"Annotation accuracy by mask and method ({PAPER}, Figure 6)",
-        f"Correct annotations. Dashed: what guessing a class gets. {AT_EACH_MASK} On the right, "
-        f"few labels stand behind the small masks: {few}. {INTERVAL}",
+        f"Correct annotations. Dashed: what guessing a class gets. {AT_EACH_MASK} On the "
+        f"right, small masks have few labels: {few}. {INTERVAL}",
     )
 
 
@@ -266,9 +266,10 @@ def thresholds(result: UnmaskingResults) -> ReportFigure | None:
         "thresholds",
         figure,
         "Thresholds of each participant (ours)",
-        "A point a participant; a grey line joins their methods; thick line: median. With the "
-        "guess and lapse rate of the fit over all. Thresholds outside the masks, and of whose "
-        "answers no function can be told from chance, are left out here; n counts the others.",
+        "One point per participant; a grey line joins their methods; thick line: median. With the "
+        "guess and lapse rate of the fit over all. Thresholds outside the masks, and and "
+        "participants whose answers do not differ from chance, are left out here; n counts "
+        "the others.",
     )
 
 

@@ -114,13 +114,15 @@ ALONE = (
 METHODS = (
     "Intervals are percentile bootstraps of 2,000 draws with a fixed seed: participants are drawn "
     "with all their annotations, and for the model alone images are; the interval of an average "
-    "rank by people is ± 1.96 standard deviations of the draws, for percentiles lie nearer to the "
-    "middle rank. Reaction times run from the first painted frame of the stimulus to the input "
+    "rank by people is ± 1.96 standard deviations of the draws, since percentiles lie nearer "
+    "to the middle rank. Reaction times run from the first painted frame of the stimulus to "
+    "the input "
     "event's own time stamp; none is trimmed or transformed. Left out are those of trials during "
     "which the participant's keyboard was away (with the moderator, or with another program); "
     "their answers count. A press whose time stamp lies before that frame was meant for the "
-    "stimulus before and is no response. A stimulus that a pause or an interruption broke off was "
-    "shown again; only the attempt that was answered counts. The example counts nowhere."
+    "stimulus before and is not a response. A stimulus that a pause or an interruption broke "
+    "off was "
+    "shown again; only the attempt that was answered counts. The example never counts."
 )
 
 
@@ -306,7 +308,7 @@ def show_mixed_model(result: UnmaskingResults) -> Html:
         numeric=range(1, 5),
         caption="Mixed logistic model of correct annotations (“I don't know” is not correct), with "
         "random intercepts of participants and of images. sd: standard error. "
-        "Annotations of a sequence are taken as independent beyond that, so that these intervals "
+        "Annotations of a sequence are treated as independent beyond that, so these intervals "
         "are narrow.",
     )
 

@@ -50,7 +50,7 @@ def _plate(
         study = models[0][0].study
         add_heading(figure, "Coverage of each dial", study, len(people), len(programs))
     shown = ", ".join(model.model for model, _ in models)
-    agreed = "; in brackets names that every rater calls consistent" if result.ratings else ""
+    agreed = "; in brackets: names that every rater calls consistent" if result.ratings else ""
     hatched = any(effect.little for _, effects in models for effect in effects.of)
     return ReportFigure(
         name,

@@ -746,7 +746,7 @@ def measure(model: LabelledModel) -> DialEffects:
     try:
         card = find(model.model) / CARD
         if sha256(files.content(card)).hexdigest() not in model.cards:
-            return DialEffects(why_not="the model installed here under this id is another one")
+            return DialEffects(why_not="the model installed here under this id is different")
         decoder = load_package(model.model, "cpu")
     except ModelError as error:
         return DialEffects(why_not=error.what.rstrip("."))
