@@ -239,6 +239,6 @@ def test_a_name_that_is_not_confirmed_is_there(
     monkeypatch.setattr(durable, "sync_folder", refuse)
     with pytest.raises(ExchangeError, match="was written, but the disk did not confirm") as error:
         write_new(tmp_path / "a.csv", b"whole")
-    assert "there and whole" in str(error.value)
+    assert "is complete" in str(error.value)
     assert (tmp_path / "a.csv").read_bytes() == b"whole"
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]

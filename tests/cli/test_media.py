@@ -96,7 +96,7 @@ def test_of_a_study_those_who_did_not_agree_are_named(
     assert "2 had text before" in out
     status, _, err = transcribe(str(first), "--model", model)
     assert status == 1
-    assert "did not agree to a transcript" in err
+    assert "did not agree that what was said is written down" in err
     assert "Nobody listened to the sound" in err
 
 

@@ -126,7 +126,7 @@ def test_a_command_that_needs_torch_says_so_and_how_to_get_it(
 ) -> None:
     status, text = said[command]
     assert status == NOT_DONE
-    assert "The package torch is needed for this and is not installed." in text
+    assert "This needs the package torch, which is not installed." in text
     assert "extras add torch" in text
 
 

@@ -145,7 +145,9 @@ def test_what_a_study_does_not_say_follows_from_its_presentation(
         one for one in made.parts if isinstance(one, SingleDimensionPart) and one.role == "practice"
     )
     assert (example.dimension, part.feedback) == (dial, feedback)
-    assert ("After each you are told" in told(made, path, "practice-intro")) == feedback
+    assert (
+        "After each answer you see the correct one" in told(made, path, "practice-intro")
+    ) == feedback
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_what_is_written_and_what_is_not_in_it_is_told(
     work.panel.export_requested.emit(ExportWanted("srt", "none", out))
     lines = done(work, qtbot)
     assert ("file", "", str(out)) in lines
-    assert any(what == "not in it" and "codes" in about for what, _, about in lines)
+    assert any(what == "not included" and "codes" in about for what, _, about in lines)
     assert work.panel.state.text().startswith("Written: ")
     work.panel.export_requested.emit(ExportWanted("srt", "none", out))
     assert done(work, qtbot) == []
@@ -146,7 +146,7 @@ def test_what_was_changed_since_is_told_anew(
     coding.set_text(unit, "something else")
     work.panel.accept_.click()
     done(work, qtbot)
-    assert "changed here since" in work.panel.state.text()
+    assert "has changed here" in work.panel.state.text()
     assert coding.files.texts[unit].text == "something else"
 
 

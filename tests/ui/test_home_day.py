@@ -102,7 +102,7 @@ def test_the_further_rows_hold_nothing_up(home: HomeController, study: Path, qtb
         text_of(home, BACKUP)
         == "No folder is chosen. There is only one copy of each finished session."
     )
-    qtbot.waitUntil(lambda: "switched off" in text_of(home, COMPUTER), timeout=10_000)
+    qtbot.waitUntil(lambda: "switch off" in text_of(home, COMPUTER), timeout=10_000)
     for key in (LENGTH, LOUDSPEAKER, BACKUP, COMPUTER, ITEMS):
         assert key not in checklist.NEEDED
 

@@ -93,7 +93,7 @@ def test_start_says_why_not(window: HomeWindow) -> None:
     assert not view.ready.start_button.isEnabled()
     assert view.ready.why.text() == "Start needs room on the disk and the consent text."
     assert view.ready.rows["consent"].icon.state == "missing"
-    assert "fill in [your institution]" in view.ready.rows["consent"].text.text()
+    assert "Fill in [your institution]" in view.ready.rows["consent"].text.text()
 
 
 def test_a_taken_participant_is_refused_while_typing(window: HomeWindow, qtbot: QtBot) -> None:

@@ -272,7 +272,7 @@ def test_a_flag_or_prompt_by_mistake_is_taken_back_and_set_again(noted: Desk, qt
         assert shown(notes.list)[place] == (words, True)
     assert [mark.kind for mark in noted.console.state.timeline.marks] == ["note"]
     double_click(notes.list, 1)
-    assert notes.correction.take_back.text() == "Set again"
+    assert notes.correction.take_back.text() == "Set it again"
     qtbot.mouseClick(notes.correction.take_back, LEFT)
     noted.wait(1)
     assert shown(notes.list)[1] == ("⚑ 3 confusion", False)

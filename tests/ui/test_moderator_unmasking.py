@@ -125,7 +125,7 @@ def test_a_picture_its_truth_and_its_answers(watch):
     assert watched.console.mirror.title.full() == "Stage 1 · picture 1 of 24"
     named = {button.of: button.name for button in part.buttons}
     assert watched.told.splitlines() == [
-        "5\N{NO-BREAK SPACE}% shown",
+        "5\N{NO-BREAK SPACE}% visible",
         f"Correct: {named[sequence.truth]}",
         f"Predicted: {named[sequence.prediction]}",
         f"Picture: {sequence.image}",

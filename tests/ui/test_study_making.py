@@ -137,9 +137,9 @@ def test_the_card_shows_what_would_be_drawn_and_when_all_is_done(
     card = home.view.session
     assert card.participant.text() == "P02", "the label of whoever withdrew stays taken"
     (cell,) = preview(tmp_path / "data", loaded, "P02")
-    assert f"Drawn for now: {cell}." in card.order.text()
+    assert f"Provisional condition: {cell}." in card.order.text()
     card.blind.setChecked(True)
-    assert "Drawn for now" not in card.order.text()
+    assert "Provisional condition" not in card.order.text()
     for participant in ("P02", "P03"):
         interrupted(loaded, tmp_path, participant)
     home.choose_study(str(loaded.path))
@@ -158,7 +158,7 @@ def test_a_slot_is_shown_to_whoever_is_not_blind(
         (slot,) = preview(tmp_path / "data", loaded, participant)
         card.blind.setChecked(False)
         orders.add(card.order.text().splitlines()[0])
-        assert f"Drawn for now: {slot}." in card.order.text()
+        assert f"Provisional condition: {slot}." in card.order.text()
         card.blind.setChecked(True)
         assert "hint" not in card.order.text()
         assert "sinelines" not in card.order.text()
@@ -347,7 +347,7 @@ def test_a_moment_inside_of_a_part_is_looked_at_and_nothing_more(
     before = shown_preview.runner.state
     assert window.chosen == inner
     assert window.shown.currentWidget() is not window.tried
-    assert "to look at" in window.told.text()
+    assert "only look at" in window.told.text()
     picture = window.shown.currentWidget().grab().toImage()
     window.screens.setCurrentItem(window.screens.topLevelItem(len(shown_preview.places)))
     assert window.shown.count() == 2, "the one before is gone"

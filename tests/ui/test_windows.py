@@ -25,6 +25,7 @@ from labapp.session.simulation.simulation_job import Course, simulate_study
 from labapp.study.loading import load
 from labapp.tasks.judging.screen.warm_up import WarmUpScreen
 from labapp.ui import fitting, language, theme
+from labapp.ui.documentation import DocumentationWindow
 from labapp.ui.fitting import FROM, MOST, Fitted, can_grow, clamp_rect, factor_for, shrink
 from labapp.ui.joining import JoinWindow
 from labapp.ui.language import ENGLISH
@@ -91,6 +92,15 @@ def replay(folder: Path) -> Iterator[QWidget]:
 
 
 @contextmanager
+def documentation(folder: Path) -> Iterator[QWidget]:
+    first = folder / "index.md"
+    first.write_text("# Documentation\n\nA page.\n", encoding="utf-8")
+    window = DocumentationWindow(first)
+    yield window
+    window.close()
+
+
+@contextmanager
 def joining(_: Path) -> Iterator[QWidget]:
     window = JoinWindow("192.168.1.20:8731")
     yield window
@@ -101,6 +111,7 @@ def joining(_: Path) -> Iterator[QWidget]:
 WINDOWS: dict[type[QWidget], Callable[[Path], object]] = {
     HomeWindow: home,
     ConsoleWindow: console,
+    DocumentationWindow: documentation,
     ParticipantWindow: participant,
     JoinWindow: joining,
     PreviewWindow: preview,

@@ -181,7 +181,7 @@ def test_what_is_being_typed_stays(open_desk: Desk, other: Callable[[str, str], 
     other(unit, "theirs")
     desk.coding.look()
     assert desk.units.editor.toPlainText() == "what I typed"
-    assert "What you type stays" in told[-2] + told[-1]
+    assert "What you type is kept" in told[-2] + told[-1]
     desk.units.end_edit()
     assert words(desk.coding)[0] == "what I typed"
     steps = history_of(open_record(desk.coding.files.session))

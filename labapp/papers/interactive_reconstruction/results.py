@@ -467,7 +467,7 @@ SCORE_METRICS = (
     Metric("raw_tlx", "Raw TLX", "0–100", limits=(0, 100)),
     Metric("weighted_tlx", "Weighted TLX", "0–100", limits=(0, 100)),
     Metric("systematic_plan", "Had a systematic plan", "1–5", 1.0, 2, (1, 5)),
-    Metric("random_experimenting", "Experimented at random", "1–5", 1.0, 2, (1, 5)),
+    Metric("random_experimenting", "Tried things at random", "1–5", 1.0, 2, (1, 5)),
     Metric("understood_dimensions", "Understood the dimensions", "1–5", 1.0, 2, (1, 5)),
 )
 """What questionnaires say of a stage, by the names of their scores (Table A.3, Figure 9); the

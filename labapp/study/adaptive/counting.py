@@ -137,7 +137,9 @@ class UpDown(Staircase):
         at 79.4 %.
     """
 
-    method: Literal["up-down"]
+    method: Literal["up-down"] = Field(
+        description="`down` right answers in a row make it harder, a wrong one easier."
+    )
     down: int = Field(default=2, ge=1, le=10)
 
     def rights(self) -> int:
@@ -157,7 +159,9 @@ class WeightedUpDown(Staircase):
     down : steps by which it gets harder after a right one.
     """
 
-    method: Literal["weighted-up-down"]
+    method: Literal["weighted-up-down"] = Field(
+        description="A right answer makes it harder by `down` steps, a wrong one easier by `up`."
+    )
     up: int = Field(default=3, ge=1, le=100)
     down: int = Field(default=1, ge=1, le=100)
 
@@ -178,7 +182,9 @@ class Criterion(Started):
     of : among so many in a row; without it all of them must be right.
     """
 
-    method: Literal["criterion"]
+    method: Literal["criterion"] = Field(
+        description="The same level until enough answers are right."
+    )
     right: int = Field(ge=1, le=100)
     of: int | None = Field(default=None, ge=1, le=100)
 

@@ -223,7 +223,7 @@ class Quest(Bayesian, Started):
         its mean.
     """
 
-    method: Literal["quest"]
+    method: Literal["quest"] = Field(description="The level at the most probable threshold.")
     shape: Literal["logistic", "weibull"] = "weibull"
     sd: float = Field(default=1.0, gt=0)
     slope: float = Field(default=3.5, gt=0)
@@ -247,7 +247,9 @@ class Psi(Bayesian):
     """The Psi method (Kontsevich and Tyler, 1999), with a flat prior over thresholds and over
     logarithms of slopes."""
 
-    method: Literal["psi"]
+    method: Literal["psi"] = Field(
+        description="The level whose answer should say most about threshold and slope."
+    )
 
     @property
     def starts(self) -> tuple[float, ...]:

@@ -87,7 +87,7 @@ def test_what_is_no_model_is_told_with_what_to_get(tmp_path: Path) -> None:
         "text": "does not begin like a ggml file",
         "half": "tokenizer.json is missing",
         "transformers": "ct2-transformers-converter",
-        "outer": "inner in it is one",
+        "outer": "inner inside it is one",
     }.items():
         with pytest.raises(TranscriptionError, match=why) as error:
             model_at(tmp_path / name)
