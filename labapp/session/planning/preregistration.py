@@ -366,7 +366,7 @@ class _Facts:
         )
 
     def _further(self) -> str:
-        """The tests that stand beside the usual ones; empty where the study chooses none."""
+        """The tests that are made besides the usual ones; empty where the study chooses none."""
         if not self.plan.further_tests:
             return ""
         told = {

@@ -114,7 +114,7 @@ def faults(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
 
 
 def _no_answer_yet(instrument: Instrument, index: int, name: str) -> Iterator[str]:
-    """Why the answer to an item cannot stand in the words of another one of its questionnaire."""
+    """Why the answer to an item cannot be filled into another one of its questionnaire."""
     of, dot, alone = name.partition(".")
     written = f"{{answer:{name}}}"
     if dot and of == instrument.id:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 PIPED = re.compile(r"\{answer:([\w.-]+)\}")
 """In the words of an item: the answer to an item before it."""
 NO_ANSWER = "–"
-"""What stands there where none was given."""
+"""What is filled in where none was given."""
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Z]{2})?")
 USUAL = "en"
 """The language where none is asked for."""
@@ -316,7 +316,7 @@ class Item(Strict):
 
     @property
     def piped(self) -> tuple[str, ...]:
-        """The items whose answers stand in its words, as conditions name them."""
+        """The items whose answers are filled into its words, as conditions name them."""
         return tuple(dict.fromkeys(PIPED.findall(f"{self.name} {self.text}")))
 
     def with_answers(self, words: Mapping[str, str]) -> Self:

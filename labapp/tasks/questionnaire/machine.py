@@ -29,7 +29,7 @@ from labapp.study.plan import QuestionnairePart
 from labapp.study.plugins.machine import PartMachine, Value
 
 HIDDEN = "…"
-"""What stands in the words of an item for an answer that is withheld."""
+"""What is filled into the words of an item for an answer that is withheld."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class QuestionnaireState:
 class QuestionnaireTask(PartMachine[QuestionnaireState]):
     """instrument: as in its file; the part's items and their order are taken here; seconds: how
     long the sounds of its items last, by item; others: the items of earlier questionnaires whose
-    answers stand in the words of its items, as these name them."""
+    answers are filled into the words of its items, as these name them."""
 
     part: QuestionnairePart
     index: int
@@ -143,7 +143,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         return asked._replace(ids=asked.ids - state.skipped)
 
     def worded(self, state: QuestionnaireState, item: Item, *, withholds: bool = False) -> Item:
-        """An item with the answers that stand in its words. withholds: not those that can tell who
+        """An item with the answers filled into its words. withholds: not those that can tell who
         somebody is."""
         if not item.piped:
             return item

@@ -1,4 +1,4 @@
-"""Answers that stand in the words of later items: on the screen, at the console, in the replay, and
+"""Answers filled into the words of later items: on the screen, at the console, in the replay, and
 which ones are refused."""
 
 from __future__ import annotations

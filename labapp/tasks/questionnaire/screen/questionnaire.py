@@ -74,7 +74,7 @@ class QuestionnaireScreen(Screen):
         return self._task.worded(self.state, item, withholds=self.session.withholds)
 
     def _make_page(self, place: int) -> Page:
-        """A page with the answers that stand in the words of its items."""
+        """A page with the answers filled into the words of its items."""
         session = self.session
         page = Page(
             self._instrument.title,
@@ -101,7 +101,7 @@ class QuestionnaireScreen(Screen):
         return [view for page in self.pages for view in page.views]
 
     def _word_page(self, place: int) -> None:
-        """Make a page again where other answers stand in the words of its items than it shows."""
+        """Make a page again where other answers belong in the words of its items than it shows."""
         page = self.pages[place]
         if tuple(map(self._worded, self._instrument.pages[place])) == page.items:
             return
