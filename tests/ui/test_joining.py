@@ -22,6 +22,7 @@ from labapp.ui.controller import SessionController
 from labapp.ui.home import HomeController
 from labapp.ui.joining import JoinController, split_address
 from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.moderator.others import LinkBar
 from labapp.ui.starting import RunOptions, open_new
 
 LEFT = Qt.MouseButton.LeftButton
@@ -352,3 +353,21 @@ def test_a_request_that_is_refused_is_said(lab: Lab) -> None:
     lab.wait(lambda: not anna.bar.refused.isHidden())
     assert anna.bar.refused.text() == "Not done: somebody else is moderating now"
     assert not lab.runner.state.pauses.paused
+
+
+@pytest.mark.parametrize("words", ["Short.", "A link that is broken is told in a long line. " * 2])
+@pytest.mark.parametrize("width", [900, 1366, 1920])
+def test_a_line_about_others_never_squeezes_its_second_sentence(
+    words: str, width: int, qtbot: QtBot
+) -> None:
+    line = LinkBar()
+    qtbot.addWidget(line)
+    line.text.setText(words)
+    line.hint.setText("Ben: observing, clocks agree within 12.0 ms")
+    line.resize(width, 80)
+    line.show()
+    QApplication.processEvents()
+    assert line.hint.width() >= min(line.hint.sizeHint().width(), width / 3)
+    line.text.setText("The link is broken. The session goes on, and joining is tried again. " * 2)
+    qtbot.waitUntil(lambda: line.hint.width() >= width / 3)
+    assert line.text.width() <= width

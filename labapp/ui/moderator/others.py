@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
@@ -46,7 +46,8 @@ class PersonLine:
 
 ADDRESS_LETTERS = 20
 ACROSS = 1000
-"""Logical pixels of a line with its two sentences next to each other; else one is below."""
+"""Logical pixels of a line with its two sentences next to each other; else one is below. It is
+below, too, where the first one needs more than half the line."""
 ROLES = {"moderator": N_("others.can_moderate"), "observer": N_("others.observes")}
 REFUSED = {
     "not_moderator": N_("others.refused.not_moderator"),
@@ -79,7 +80,17 @@ class _Line(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        across = self.width() >= ACROSS
+        self._arrange()
+
+    def event(self, event: QEvent) -> bool:
+        """A sentence that changes may no longer leave room for the other one."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._arrange()
+        return super().event(event)
+
+    def _arrange(self) -> None:
+        needs = self.text.fontMetrics().horizontalAdvance(self.text.text())
+        across = self.width() >= max(ACROSS, 2 * needs)
         if across == self.text.wordWrap():
             self.words.removeWidget(self.hint)
             self._column.removeWidget(self.hint)
