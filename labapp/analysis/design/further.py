@@ -1,4 +1,4 @@
-"""Tests that a study chooses beside those of means: Bayes factors, trimmed means, permutations and
+"""Tests that a study chooses besides those of means: Bayes factors, trimmed means, permutations and
 aligned ranks.
 
 `analysis.further_tests` of the study file names them, so that they are chosen before the data. All
