@@ -213,6 +213,8 @@ def test_a_reel_is_asked_for_by_what_is_shown(coded: Path, tmp_path: Path, qtbot
     assert quotes[-4:] == ["--code", "goal", "--where", "model=vae"]
     reel = {"stretches": 1, "file": "/r.wav", "duration_s": 1.5, "left_out": []}
     assert form.describe(json.dumps(reel)) == "1 stretch, 1.5 s: /r.wav"
+    form.close()
+    assert not Path(made[4]).exists()
 
 
 def test_a_clip_is_made_of_the_row_that_is_chosen(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -364,10 +364,11 @@ class _Film:
         self._out: OutputContainer = av.open(str(path), "w", format="mp4")
         names = ("libx264", "libopenh264", "mpeg4")
         codec = next(name for name in names if name in codecs_available)
-        self._pictures: VideoStream = self._out.add_stream(codec, rate=PICTURES)
+        self._pictures = cast("VideoStream", self._out.add_stream(codec, rate=PICTURES))
         self._pictures.width, self._pictures.height = self._size
         self._pictures.pix_fmt = "yuv420p"
-        self._voice: AudioStream = self._out.add_stream("aac", rate=RATE, layout="mono")
+        voice = self._out.add_stream("aac", rate=RATE, layout="mono")
+        self._voice: AudioStream = voice
         self._shown = self._heard = 0
 
     def __enter__(self) -> _Film:

@@ -55,7 +55,7 @@ class CommandForm(QWidget):
         """stoppable: whether the command says how far it is and may be stopped."""
         super().__init__(None, Qt.WindowType.Window)
         self._stoppable = stoppable
-        self._given: tempfile.TemporaryDirectory[str] | None = None
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._palette = palette
         self._fields: list[QWidget] = []
         self.setProperty("role", "ground")
@@ -177,15 +177,15 @@ class CommandForm(QWidget):
 
     def own_folder(self) -> Path:
         """An empty folder for what a command reads; it goes with the next one, or the window."""
-        if self._given is not None:
-            self._given.cleanup()
-        self._given = tempfile.TemporaryDirectory(prefix="labapp-form-")
-        return Path(self._given.name)
+        if self._temporary is not None:
+            self._temporary.cleanup()
+        self._temporary = tempfile.TemporaryDirectory(prefix="labapp-form-")
+        return Path(self._temporary.name)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if self._given is not None:
-            self._given.cleanup()
-            self._given = None
+        if self._temporary is not None:
+            self._temporary.cleanup()
+            self._temporary = None
         super().closeEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
