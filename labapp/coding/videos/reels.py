@@ -8,7 +8,6 @@ is redacted is silent and black. A table next to the file says what it holds, an
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -380,8 +379,7 @@ class _Film:
                 self._out.mux(stream.encode(None))
         self._out.close()
         if kind is None:
-            with self._path.open("rb+") as written:
-                os.fsync(written.fileno())
+            durable.sync_file(self._path)
 
     def rest(self, seconds: float) -> None:
         """Be silent and black."""

@@ -396,13 +396,13 @@ class SettleForm(TableForm):
         self.set_state(tr("find.reading"))
         self.background.begin(lambda: study_disagreements(self._study), self._show, self.show_error)
 
-    def _show(self, found: StudyDisagreements) -> None:
-        self.differences, self.left_out = found.differences, found.left_out
-        self.set_rows([self._cells(each) for each in found.differences])
+    def _show(self, report: StudyDisagreements) -> None:
+        self.differences, self.left_out = report.differences, report.left_out
+        self.set_rows([self._cells(each) for each in report.differences])
         self.set_busy(False)
-        open_ = sum(each.settlement is None for each in found.differences)
-        told = [counted(open_, "settle.open")] if found.differences else [tr("settle.none")]
-        told += [tr("settle.left_out", session=name, why=why) for name, why in found.left_out]
+        open_ = sum(each.settlement is None for each in report.differences)
+        told = [counted(open_, "settle.open")] if report.differences else [tr("settle.none")]
+        told += [tr("settle.left_out", session=name, why=why) for name, why in report.left_out]
         self.set_state("\n".join(told))
 
     def _name(self, code: str, value: int | None = None) -> str:
