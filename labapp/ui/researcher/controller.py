@@ -32,6 +32,7 @@ from labapp.ui import mistakes
 from labapp.ui.language import N_, counted, in_words, number, tr, translate_message
 from labapp.ui.moderator.forms import CommandForm
 from labapp.ui.remembered import read_choices, write_choices
+from labapp.ui.replay.codebook_editor import CodebookEditor
 from labapp.ui.replay.exchange_panel import Bench, ExchangeWork
 from labapp.ui.researcher.coding_forms import (
     RatersForm,
@@ -403,7 +404,7 @@ def _problems(path: Path, ended: Ended) -> list[str]:
     return problems
 
 
-WorkForm = RatersForm | SettleForm | SpeakersForm | VideosForm | ReelForm
+WorkForm = CodebookEditor | RatersForm | SettleForm | SpeakersForm | VideosForm | ReelForm
 FILE = "coding.json"
 WINDOW = "page for coding"
 
@@ -469,6 +470,7 @@ class CodingWork(QObject):
         page.stop_requested.connect(self._ask_to_stop)
         page.raters_opened.connect(self._open_raters)
         page.settle_opened.connect(self._open_settle)
+        page.codebook_opened.connect(self._open_codebook)
         page.speakers_opened.connect(self._open_speakers)
         page.videos_opened.connect(self._open_videos)
         page.units.reel_requested.connect(self._open_reel)
@@ -616,6 +618,12 @@ class CodingWork(QObject):
             form.set_sessions(self.page.model.rows)
             self._open_form(form)
 
+    def _open_codebook(self) -> None:
+        if (folder := self._folder()) is not None:
+            form = CodebookEditor(self.page.colors, folder, self.page.codebook.currentData() or "")
+            form.saved.connect(lambda _: self.refresh())
+            self._open_form(form)
+
     def _open_settle(self) -> None:
         if (folder := self._folder()) is not None:
             books = self._codebooks(folder)
@@ -646,9 +654,13 @@ class CodingWork(QObject):
     def _open_form(
         self, form: RatersForm | SettleForm | SpeakersForm | VideosForm | ReelForm
     ) -> None:
-        """Open a window in the place of the one that is open."""
+        """Open a window in the place of the one that is open, unless that one asks first."""
         if self.form is not None:
-            self.form.close()
+            if not self.form.close():
+                self.form.raise_()
+                self.form.activateWindow()
+                form.deleteLater()
+                return
             self.form.deleteLater()
         self.form = form
 
