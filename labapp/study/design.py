@@ -587,6 +587,7 @@ class Declared(Strict):
     missing: Missing = Missing()
     analysis: AnalysisPlan = AnalysisPlan()
     hypotheses: tuple[Hypothesis, ...] = ()
+    languages: tuple[str, ...] = ()
 
     @property
     def of_design(self) -> tuple[Hypothesis, ...]:

@@ -297,6 +297,8 @@ def check_all(
         return Checked(None, tuple(errors), ())
     errors += checks.find_unquoted_levels(loaded.path, examined.located)
     errors += words.mistakes(loaded)
+    for other in examined.in_others:
+        errors += words.mistakes(other)
     plans: list[Plan] = []
     if examined.factors_known:
         errors += _models(loaded)
@@ -311,6 +313,9 @@ def check_all(
             if not {(fault.file, fault.line) for fault in error.faults} <= told
         ]
         errors += text_faults(loaded, examined.located, plans)
+        for other in examined.in_others:
+            in_other = _plans(other, predict_masked, list(errors))
+            errors += text_faults(other, examined.located, in_other)
         if whole:
             errors += _nobody_counts(loaded, plans)
         errors += exclusion_faults(loaded, plans)

@@ -103,11 +103,12 @@ class Item(Strict):
 @dataclass(frozen=True)
 class FlowOf:
     """What an item may know of the study it stands in. items: of the flow, those inside `each` too;
-    language, recording: None where the study says something impossible of them; whole: whether
-    these are all its items, and none was left out for a mistake in it."""
+    languages: those in which participants read it, none where the study says something impossible
+    of them; recording: None where that is so; whole: whether these are all its items, and none was
+    left out for a mistake in it."""
 
     items: tuple[Item, ...]
-    language: str | None
+    languages: tuple[str, ...]
     recording: Recording | None
     whole: bool = True
 
