@@ -21,7 +21,7 @@ from labapp.base.errors import LabappError, StudyError
 from labapp.base.reading import files as reading
 from labapp.base.reading.values import STEERING, steering_in
 from labapp.study import checks, conditions, media
-from labapp.study.checks import asking_faults
+from labapp.study.checks import asking_faults, part_faults
 from labapp.study.flow import items_of, walk_items
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.instrument import QUESTIONNAIRES
@@ -146,6 +146,7 @@ def examine(
             for file in (f"instruments/{name}.yaml",)
         }
         errors.extend(asking_faults(partial.model, asked))
+        errors.extend(part_faults(path, located, partial.model, asked))
     loaded = LoadedStudy(
         partial.model,
         path,

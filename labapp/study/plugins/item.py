@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 from pydantic import ConfigDict, Field, field_validator
 
 from labapp.base.documents import Strict, refuse_again
+from labapp.study.when import Condition
 
 if TYPE_CHECKING:
     from labapp.study.consent import ConsentForm
@@ -31,8 +32,10 @@ class Item(Strict):
 
     Attributes
     ----------
-    only_if : variables of the study's assignment or design with the value, or the list of values,
-        for which the item is shown: `{hint: "with"}`.
+    only_if : for whom the item is shown: variables of the study's assignment or design with the
+        value, or the list of values, as `{hint: "with"}`, and answers to earlier questionnaires, as
+        `{people.used: often}` or `{people.age: {above: 17}}`. `any`, `all` (lists of such) and
+        `not` put conditions together.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -48,7 +51,7 @@ class Item(Strict):
     last_only: ClassVar[bool] = False
     """Whether it stands at the end of the flow, once, and nowhere else."""
 
-    only_if: dict[str, tuple[Value, ...] | Value] = Field(default_factory=dict)
+    only_if: Condition = Field(default_factory=dict)
 
     def texts(self) -> tuple[str, ...]:
         """Names of the texts it shows, with `{language}` and variables in them."""
