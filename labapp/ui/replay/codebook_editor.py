@@ -122,7 +122,7 @@ class CodebookEditor(TableForm):
             (self.not_, "not"),
         ):
             field.editingFinished.connect(
-                lambda field=field, key=key: self._set(key, field)  # type: ignore[misc]
+                lambda field=field, key=key: self._set(key, field)
             )
         self.colour.activated.connect(
             lambda at: self._change(lambda d, c: d.set_field(c.id, "colour", COLOURS[at]))
