@@ -121,9 +121,7 @@ class CodebookEditor(TableForm):
             (self.when, "when"),
             (self.not_, "not"),
         ):
-            field.editingFinished.connect(
-                lambda field=field, key=key: self._set(key, field)
-            )
+            field.editingFinished.connect(lambda field=field, key=key: self._set(key, field))
         self.colour.activated.connect(
             lambda at: self._change(lambda d, c: d.set_field(c.id, "colour", COLOURS[at]))
         )

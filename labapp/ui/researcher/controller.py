@@ -651,9 +651,7 @@ class CodingWork(QObject):
             book = self.page.units.model.codebook
             self._open_form(ReelForm(self.page.colors, folder, stretches, book, code, where))
 
-    def _open_form(
-        self, form: RatersForm | SettleForm | SpeakersForm | VideosForm | ReelForm
-    ) -> None:
+    def _open_form(self, form: WorkForm) -> None:
         """Open a window in the place of the one that is open, unless that one asks first."""
         if self.form is not None:
             if not self.form.close():
