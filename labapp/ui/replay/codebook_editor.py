@@ -16,11 +16,17 @@ from PySide6.QtGui import QCloseEvent, QColor
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
 from labapp.base.errors import LabappError
-from labapp.coding.annotations.codebook import COLOURS, Code, codebooks_of, differences
+from labapp.coding.annotations.codebook import (
+    COLOURS,
+    Code,
+    codebooks_of,
+    differences,
+    withhold_words,
+)
 from labapp.coding.annotations.codebook_edit import CodebookDraft, count_uses, make_blank
 from labapp.coding.annotations.simulated import leave_codebooks, read_shipped_codebooks
 from labapp.coding.exchange import incoming
-from labapp.ui.language import N_, counted, tr
+from labapp.ui.language import N_, counted, tr, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.bits import Combo
 from labapp.ui.moderator.forms import TableForm
@@ -100,6 +106,8 @@ class CodebookEditor(TableForm):
         self.merge = Button(tr("codebook.merge"), "compact")
         self.retire = Button(tr("codebook.retire"), "compact")
         self.delete = Button(tr("codebook.delete"), "compact")
+        self.export = Button(tr("codebook.export"), "compact")
+        self.withhold = Button(tr("codebook.withhold"), "compact")
         self.finish(self.buttons_line(self.begin, self.start))
         self.starting = self._fields[-1]
         self.add(tr("codebook.new_code"), self.new_name, self.group, self.add_code)
@@ -109,7 +117,7 @@ class CodebookEditor(TableForm):
         self.add(tr("codebook.when"), self.when)
         self.add(tr("codebook.not"), self.not_)
         self.add(tr("codebook.merge_into"), self.into, self.merge)
-        self.add_wide(self.buttons_line(self.retire, self.delete))
+        self.add_wide(self.buttons_line(self.retire, self.delete, self.export, self.withhold))
 
     def _connect(self) -> None:
         self.start.clicked.connect(self._begin)
@@ -127,6 +135,12 @@ class CodebookEditor(TableForm):
         )
         self.merge.clicked.connect(self._ask_merge)
         self.retire.clicked.connect(self._retire)
+        self.export.clicked.connect(self._export)
+        self.withhold.clicked.connect(
+            lambda: self.ask(
+                tr("codebook.withhold_question"), tr("codebook.withhold"), self._withhold
+            )
+        )
         self.delete.clicked.connect(lambda: self._change(lambda draft, code: draft.remove(code.id)))
 
     # --- what there is ----------------------------------------------------------------------------
@@ -185,6 +199,7 @@ class CodebookEditor(TableForm):
         for widget in (self.new_name, self.group, self.add_code, self.new_group, self.kind):
             widget.setEnabled(draft is not None)
         self.go.setEnabled(draft is not None and draft.changed)
+        self.export.setEnabled(draft is not None)
         unused = code is not None and self._uses is not None and not self._uses[code.id]
         self.delete.setEnabled(here and unused and len(self.codes) > 1)
         self.delete.setToolTip("" if unused else tr("codebook.delete_tip"))
@@ -296,6 +311,31 @@ class CodebookEditor(TableForm):
         self._change(
             lambda draft, code: draft.set_field(code.id, "retired", "" if code.retired else why)
         )
+
+    def _export(self) -> None:
+        draft = self.draft
+        if draft is None:
+            return
+        name = f"{draft.before.id}.csv"
+        path = bits.ask_new_path(self, tr("codebook.export_title"), name)
+        if path is None:
+            return
+        kind = "qdc" if path.suffix.casefold() == ".qdc" else "csv"
+        try:
+            lost = incoming.CODEBOOK_FORMATS[kind](draft.before, path)
+        except LabappError as error:
+            self.show_error(error)
+            return
+        told = [tr("codebook.exported", path=path), *map(translate_message, lost)]
+        self.set_state("\n".join(told), "good")
+
+    def _withhold(self) -> None:
+        try:
+            changed = withhold_words(self._study)
+        except LabappError as error:
+            self.show_error(error)
+            return
+        self.set_state(counted(len(changed), "codebook.withheld"), "good")
 
     # --- beginning and saving ---------------------------------------------------------------------
 
