@@ -748,9 +748,10 @@ def write_docx(studies: Iterable[StudyAnalyses], path: Path) -> None:
             title = document.add_paragraph()
             title.add_run(f"{results.study}: {made.title}").italic = True
             grid = document.add_table(rows=1 + len(made.rows), cols=len(made.heads))
-            for place, row in enumerate((made.heads, *made.rows)):
-                for column, written in enumerate(row):
-                    cell = grid.cell(place, column)
+            rows = zip(grid.rows, (made.heads, *made.rows), strict=True)
+            for place, (line, row) in enumerate(rows):
+                # not grid.cell(): it lists all the table's cells for each one
+                for column, (cell, written) in enumerate(zip(line.cells, row, strict=True)):
                     paragraph = cell.paragraphs[0]
                     if column >= made.texts:
                         paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
