@@ -264,7 +264,7 @@ class WholeTrial:
         from labapp.coding.annotations.codebook import read
 
         self.click(self.page.edit_codebook)
-        work = self.home.pages.coding
+        work = self.home.lists.coding
         self.until(lambda: work.form is not None and work.form.isActiveWindow(), "codebook open")
         form = work.form
         self.click(form.start)  # from the shipped one
@@ -292,11 +292,12 @@ class WholeTrial:
         self.click(self.page.open)
 
         def window() -> bool:
-            found = subprocess.run(
+            named = subprocess.run(
                 ["xdotool", "getactivewindow", "getwindowname"], capture_output=True, text=True,
                 check=False,
             )  # fmt: skip
-            return name in found.stdout
+            # The home is called labapp; the window of a session is called after its participant.
+            return bool(named.stdout.strip()) and named.stdout.strip() != "labapp"
 
         self.until(window, "coding window open")
         pause = time.monotonic() + 4.0
@@ -314,14 +315,14 @@ class WholeTrial:
 
         self.until(done, f"{rater} done with {name}")
         self.press(key("Control_L", "w"))
-        self.until(lambda: not self.home.pages.coding._windows, "coding window closed")
+        self.until(lambda: not self.home.lists.coding._windows, "coding window closed")
 
     def lock(self) -> None:
         """Lock the coding of both."""
         entries = self.page._menus[self.page.raters_menu]
         self.menu(self.page.raters_menu, [e for e in entries if e.isEnabled()].index(
             self.page.raters_form))  # fmt: skip
-        form = self.home.pages.coding.form
+        form = self.home.lists.coding.form
         self.until(lambda: form.isActiveWindow() and len(form.lines) > 1, "raters open")
         for place in range(2):
             self.until(lambda place=place: bool(form.lines[place].done), "done is known")

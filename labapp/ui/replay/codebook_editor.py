@@ -35,6 +35,7 @@ from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
 
 LONGEST = 2000
+COMBO_PX = 240
 KINDS = {
     "one": N_("codebook.kind.one"),
     "several": N_("codebook.kind.several"),
@@ -63,7 +64,7 @@ class CodebookEditor(TableForm):
     def __init__(self, palette: Palette, study: Path, wanted: str = "") -> None:
         columns = (
             N_("codebook.column.group"),
-            N_("find.code"),
+            N_("codebook.column.code"),
             N_("codebook.column.key"),
             N_("codebook.column.uses"),
         )
@@ -92,6 +93,8 @@ class CodebookEditor(TableForm):
         self.new_group = bits.line_edit(tr("codebook.new_group"), tr("codebook.new_group"), LONGEST)
         self.kind = Combo(palette, tr("codebook.kind"))
         self.kind.set_choices([(tr(text), name) for name, text in KINDS.items()], "one")
+        for combo in (self.group, self.kind):
+            combo.setMinimumWidth(COMBO_PX)
         self.name, self.key, self.when, self.not_ = (
             bits.line_edit(tr(text), longest=LONGEST)
             for text in (

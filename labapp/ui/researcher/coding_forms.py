@@ -80,7 +80,7 @@ class RatersForm(TableForm):
         columns = (
             N_("word.rater"),
             N_("raters.column.draft"),
-            N_("outcome.done"),
+            N_("raters.column.done"),
             N_("raters.column.locked"),
             N_("raters.column.missing"),
         )
@@ -105,7 +105,8 @@ class RatersForm(TableForm):
             self.set_state(tr("raters.none"))
 
     def _cells(self, line: RaterLine) -> tuple[str, ...]:
-        counts = (str(len(each)) if each else "–" for each in (line.draft, line.done, line.locked))
+        stands = (line.draft, line.done, line.locked)
+        counts = (str(len(each)) if each and not line.program else "–" for each in stands)
         missing = tr("raters.program") if line.program else "–"
         if line.uncoded:
             missing = counted(line.uncoded, "raters.missing")
@@ -265,7 +266,7 @@ class SettleForm(TableForm):
             N_("settle.column.holds"),
         )
         title = tr("settle.title", study=study.name)
-        super().__init__(palette, title, tr("settle.about"), columns, (3, 4))
+        super().__init__(palette, title, tr("settle.about"), columns, (3,))
         self._study, self._by, self._books = study, by, tuple(codebooks)
         self.differences: tuple[Disagreement, ...] = ()
         self.left_out: tuple[tuple[str, str], ...] = ()
@@ -276,7 +277,7 @@ class SettleForm(TableForm):
         self.hear.clicked.connect(self._hear)
         self.settle.clicked.connect(self._settle)
         self.reason.returnPressed.connect(self._settle)
-        self.finish(self.hear)
+        self.finish(self.buttons_line(self.hear))
         self.add(tr("settle.holds"), self.holds)
         self.add(tr("settle.reason"), self.reason, self.settle)
         self.look()

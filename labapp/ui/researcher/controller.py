@@ -468,6 +468,7 @@ class CodingWork(QObject):
         page.segment_all_requested.connect(self._segment_all)
         page.check_requested.connect(self.check)
         page.stop_requested.connect(self._ask_to_stop)
+        page.pack_opened.connect(self._open_pack)
         page.raters_opened.connect(self._open_raters)
         page.settle_opened.connect(self._open_settle)
         page.codebook_opened.connect(self._open_codebook)
@@ -555,6 +556,16 @@ class CodingWork(QObject):
             arguments += ["--at", time_text(wanted.at_ns, 3)]
         job.start([*arguments, *(["--codebook", wanted.codebook] if wanted.codebook else [])])
         self.page.set_about(tr("researcher.opening", session=wanted.session))
+
+    def _open_pack(self, pack: Path) -> None:
+        """Let a rater code on from a pack of another computer, in a process of its own."""
+        key = (str(pack), self.page.rater_name)
+        if key in self._windows:
+            return
+        job = self._windows[key] = Job(self)
+        job.ended.connect(partial(self._on_coding_end, key))
+        job.start(["code", "open", str(pack), "--rater", self.page.rater_name])
+        self.page.set_about(tr("researcher.opening", session=pack.name))
 
     def _bench(self) -> Bench | None:
         wanted = self.page.wanted
