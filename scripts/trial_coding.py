@@ -31,7 +31,7 @@ from scripts.two_hands import Hands, key, middle, on_monitors, typed
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QPointF
-    from PySide6.QtWidgets import QWidget
+    from PySide6.QtWidgets import QLineEdit, QWidget
 
     from labapp.ui.replay.coding_window import CodingWindow
 
@@ -252,9 +252,13 @@ class WholeTrial:
     def click(self, widget: QWidget) -> None:
         self.press(middle(widget))
 
-    def fill(self, field: QWidget, text: str) -> None:
-        self.click(field)
-        self.press(key("Control_L", "a"), *typed(text))
+    def fill(self, field: QLineEdit, text: str) -> None:
+        for _ in range(3):
+            self.click(field)
+            self.press(key("Control_L", "a"), *typed(text))
+            if field.text() == text:
+                return
+        raise SystemExit(f"{text} could not be typed: {field.text()}")
 
     def menu(self, menu: QWidget, place: int) -> None:
         """Open a menu of the page by the pointer, and choose by keys."""
@@ -284,6 +288,7 @@ class WholeTrial:
         from labapp.coding.annotations.store import annotations_of
         from labapp.record.journal.opening import open_record
 
+        self.until(lambda: self.home.window.isActiveWindow(), "home in front")
         self.fill(self.page.rater, rater)
         self.press(key("Tab"))
         row = self.page.table.visualRect(self.page.model.index(place, 0)).center()
