@@ -9,6 +9,7 @@ Also `labapp demo`, which does the main job end to end, through the real windows
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import time
@@ -19,7 +20,6 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from labapp.base import resources
@@ -34,7 +34,7 @@ from labapp.base.errors import (
     NoMicrophone,
     UsageError,
 )
-from labapp.base.parallel.processes import gc_paused
+from labapp.base.parallel.processes import gc_paused, processes
 from labapp.record.journal.layout import LEAVING
 from labapp.session.simulation.names import ORACLE
 from labapp.ui import mistakes
@@ -483,50 +483,48 @@ def run_demo(out: Path | None, seed: int, say: Callable[[str], None]) -> int:
         simulate=STRATEGY,
         seed=seed or None,
     )
-    opened = open_new(STUDY, f"P{seed % PARTICIPANTS + 1:02d}", "1", options)
-    say(f"A session of the study {STUDY!r} with a simulated participant.")
-    say("windows: " + ("on the screen" if shown.visible else f"drawn offscreen ({shown.why})"))
-    recorder = opened.runner.recorder
-    if recorder is None:
-        say(f"sound: recorded without sound ({opened.no_sound})")
-    else:
-        say(f"sound: recorded from {recorder.device.label}")
-    # A session mostly waits, once its windows are there: time to import what comes after it.
-    importing = Timer(IMPORTED_AFTER_S, _import_analysis)
-    importing.daemon = True
-    importing.start()
-    status = drive(opened, options)
-    importing.join()
-    session = opened.folder.path
-    say(f"session: {session}")
-    if status != 0:
-        say("The session was ended early; what was recorded is kept. No bundle was made.")
-        return status
-    _finish(session, folder, say, started)
+    # While the session runs, another process imports what comes after it.
+    with processes(1, _import_analysis, safe="What was recorded is kept.") as afterwards:
+        opened = open_new(STUDY, f"P{seed % PARTICIPANTS + 1:02d}", "1", options)
+        say(f"A session of the study {STUDY!r} with a simulated participant.")
+        say("windows: " + ("on the screen" if shown.visible else f"drawn offscreen ({shown.why})"))
+        recorder = opened.runner.recorder
+        if recorder is None:
+            say(f"sound: recorded without sound ({opened.no_sound})")
+        else:
+            say(f"sound: recorded from {recorder.device.label}")
+        status = drive(opened, options)
+        session = opened.folder.path
+        say(f"session: {session}")
+        if status != 0:
+            say("The session was ended early; what was recorded is kept. No bundle was made.")
+            return status
+        bundle = afterwards.submit(_export, session, folder / "bundle").result()
+        say("verified: the session and its bundle are whole")
+        report = afterwards.submit(_analyze, bundle, folder / "results").result()
+    say(f"done in {time.monotonic() - started:.0f} s")
+    say(f"bundle: {bundle}")
+    say(f"report: {report}")
     return 0
 
 
-IMPORTED_AFTER_S = 1.5
-AFTERWARDS = (
-    "fontTools.subset", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg",
-    "labapp.analysis.analyze", "labapp.session.bids.export", "labapp.session.bids.verify",
-)  # fmt: skip
-
-
 def _import_analysis() -> None:
-    """Import what `_finish` needs, and what each task brings for the report."""
-    for name in AFTERWARDS:
+    """Import what comes after the session, and what each task brings for the report."""
+    for name in (
+        "fontTools.subset", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg",
+        "labapp.analysis.analyze", "labapp.session.bids.export", "labapp.session.bids.verify",
+    ):  # fmt: skip
         import_module(name)
     import_module("labapp.analysis.task_report").reports()
+    gc.freeze()  # all of it is kept: not to be walked again and again
 
 
-def _finish(session: Path, folder: Path, say: Callable[[str], None], started: float) -> None:
-    """Export, verify and analyse; ends with the paths."""
-    from labapp.analysis.analyze import analyze
+def _export(session: Path, out: Path) -> Path:
+    """Export a session, and verify it and its bundle."""
     from labapp.session.bids.export import export
     from labapp.session.bids.verify import verify
 
-    bundle = export([session], folder / "bundle")
+    bundle = export([session], out)
     for path in (session, bundle):
         report = verify(path)
         if not report.ok:
@@ -535,11 +533,14 @@ def _finish(session: Path, folder: Path, say: Callable[[str], None], started: fl
                 safe="The session folder is kept as it is.",
                 todo="Report this with the folder.",
             )
-    say("verified: the session and its bundle are whole")
-    report_path = analyze([bundle], folder / "results")
-    say(f"done in {time.monotonic() - started:.0f} s")
-    say(f"bundle: {bundle}")
-    say(f"report: {report_path}")
+    return bundle
+
+
+def _analyze(bundle: Path, out: Path) -> Path:
+    """Analyse a bundle; returns the path of the report."""
+    from labapp.analysis.analyze import analyze
+
+    return analyze([bundle], out)
 
 
 def _default_folder() -> Path:

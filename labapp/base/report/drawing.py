@@ -26,6 +26,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.legend import Legend
@@ -82,6 +83,11 @@ def svg_of(figure: Figure, name: str) -> str:
 def svg_text(figure: Figure) -> str:
     """The figure as an `<svg>` element."""
     finish(figure)
+    if (engine := figure.get_layout_engine()) is not None:
+        # Otherwise each file draws the figure once more, to lay it out.
+        FigureCanvasSVG(figure)
+        engine.execute(figure)
+        figure.set_layout_engine(None)
     stream = io.StringIO()
     figure.savefig(
         stream,
@@ -127,7 +133,6 @@ class ReportFigure:
             with mpl.rc_context(style()):
                 text = svg_text(self.figure)
             self.figure._labapp_svg = text  # type: ignore[attr-defined]
-            self.figure.set_layout_engine("none")  # laid out already; a second time takes as long
         return text
 
     def html(self, prefix: str) -> Html:
