@@ -18,8 +18,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from labapp.base import resources
@@ -483,8 +483,8 @@ def run_demo(out: Path | None, seed: int, say: Callable[[str], None]) -> int:
         simulate=STRATEGY,
         seed=seed or None,
     )
-    # While the session runs, another process imports what comes after it.
-    with processes(1, _import_analysis, safe="What was recorded is kept.") as afterwards:
+    # While the session runs, another process gets ready for what comes after it.
+    with processes(1, _get_ready, safe="What was recorded is kept.") as afterwards:
         opened = open_new(STUDY, f"P{seed % PARTICIPANTS + 1:02d}", "1", options)
         say(f"A session of the study {STUDY!r} with a simulated participant.")
         say("windows: " + ("on the screen" if shown.visible else f"drawn offscreen ({shown.why})"))
@@ -500,31 +500,49 @@ def run_demo(out: Path | None, seed: int, say: Callable[[str], None]) -> int:
             say("The session was ended early; what was recorded is kept. No bundle was made.")
             return status
         bundle = afterwards.submit(_export, session, folder / "bundle").result()
+        analysis = afterwards.submit(_analyze, bundle, folder / "results")
+        _verify(session, bundle)  # meanwhile
         say("verified: the session and its bundle are whole")
-        report = afterwards.submit(_analyze, bundle, folder / "results").result()
+        report = analysis.result()
     say(f"done in {time.monotonic() - started:.0f} s")
     say(f"bundle: {bundle}")
     say(f"report: {report}")
     return 0
 
 
-def _import_analysis() -> None:
-    """Import what comes after the session, and what each task brings for the report."""
-    for name in (
-        "fontTools.subset", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg",
-        "labapp.analysis.analyze", "labapp.session.bids.export", "labapp.session.bids.verify",
-    ):  # fmt: skip
-        import_module(name)
-    import_module("labapp.analysis.task_report").reports()
+def _get_ready() -> None:
+    """Import what comes after the session and what each task brings for the report, and draw an
+    empty figure: the first one loads fonts."""
+    from matplotlib.figure import Figure
+
+    from labapp.analysis import analyze, tables, task_report
+    from labapp.base.report.drawing import ReportFigure
+    from labapp.session.bids import export  # noqa: F401 - for `_export`
+
+    tables.frames(dict.fromkeys(analyze.table_columns(), ()))
+    task_report.reports()
+    with TemporaryDirectory(prefix="labapp-") as folder:
+        figure = Figure()
+        figure.subplots().set_title("The first figure")
+        ReportFigure("first", figure, "", "").save(Path(folder))
     gc.freeze()  # all of it is kept: not to be walked again and again
 
 
 def _export(session: Path, out: Path) -> Path:
-    """Export a session, and verify it and its bundle."""
     from labapp.session.bids.export import export
+
+    return export([session], out)
+
+
+def _analyze(bundle: Path, out: Path) -> Path:
+    from labapp.analysis.analyze import analyze
+
+    return analyze([bundle], out)
+
+
+def _verify(session: Path, bundle: Path) -> None:
     from labapp.session.bids.verify import verify
 
-    bundle = export([session], out)
     for path in (session, bundle):
         report = verify(path)
         if not report.ok:
@@ -533,14 +551,6 @@ def _export(session: Path, out: Path) -> Path:
                 safe="The session folder is kept as it is.",
                 todo="Report this with the folder.",
             )
-    return bundle
-
-
-def _analyze(bundle: Path, out: Path) -> Path:
-    """Analyse a bundle; returns the path of the report."""
-    from labapp.analysis.analyze import analyze
-
-    return analyze([bundle], out)
 
 
 def _default_folder() -> Path:
