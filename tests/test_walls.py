@@ -48,7 +48,7 @@ def loaded_after(*steps: str) -> list[set[str]]:
         [sys.executable, "-c", "".join(code + report for code in steps)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env={**os.environ, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen"},
         check=False,
     )
