@@ -520,11 +520,11 @@ def _get_ready() -> None:
     empty figure: the first one loads fonts."""
     from matplotlib.figure import Figure
 
-    from labapp.analysis import analyze, tables, task_report
+    from labapp.analysis import analyze, columns, tables, task_report  # noqa: F401 - for `_analyze`
     from labapp.base.report.drawing import ReportFigure
     from labapp.session.bids import export  # noqa: F401 - for `_export`
 
-    tables.frames(dict.fromkeys(analyze.table_columns(), ()))
+    tables.frames(dict.fromkeys(columns.table_columns(), ()))
     task_report.reports()
     with TemporaryDirectory(prefix="labapp-") as folder:
         figure = Figure()
