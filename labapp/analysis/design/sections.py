@@ -135,7 +135,7 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
         yield paragraph(Verbatim(" ".join(told)))
 
 
-def _contrast_sentence(row: Statistic, correction: str) -> str:
+def _contrast_sentence(row: Statistic, correction: str) -> Verbatim:
     return sentence(
         "results.contrast", row=row, letter=_letter(row), correction=correction,
         symbol="g" if row.effect_name == HEDGES else "d_z", equivalent=row.kind == EQUIVALENCE,
