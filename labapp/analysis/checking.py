@@ -97,7 +97,7 @@ def impossible_effects(loaded: LoadedStudy) -> Iterator[StudyError]:
     plan = loaded.study.analysis
     contrasts = {contrast.name: contrast for contrast in plan.contrasts}
     ranges = _ranges(loaded, plan.smallest_effect)
-    for outcome, effect in plan.smallest_effect.items():
+    for outcome, effect, at in plan.smallest_effects():
         contrast = contrasts.get(effect.contrast)
         if effect.raw is None or contrast is None or outcome not in ranges:
             continue
@@ -106,7 +106,7 @@ def impossible_effects(loaded: LoadedStudy) -> Iterator[StudyError]:
         largest = (high - low) * math.prod(weights) / 2
         if effect.raw < largest:
             continue
-        place = ("analysis", "smallest_effect", outcome, "raw")
+        place = ("analysis", "smallest_effect", *at, "raw")
         yield StudyError.at(
             loaded.path,
             loaded.located.line(place),

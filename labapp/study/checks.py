@@ -576,10 +576,10 @@ def contradictions(
             )
     known = ", ".join(map(repr, names)) or "none"
     names_known = not lacks("analysis", "contrasts")
-    for outcome, effect in analysis.smallest_effect.items():
+    for _, effect, at_effect in analysis.smallest_effects():
         if names_known and effect.contrast not in names:
             yield (
-                ("analysis", "smallest_effect", outcome, "contrast"),
+                ("analysis", "smallest_effect", *at_effect, "contrast"),
                 f"there is no contrast {effect.contrast!r}; there are: {known}",
             )
     for index, hypothesis in enumerate(hypotheses):
@@ -613,12 +613,13 @@ def contradictions(
                 (*place, "direction"),
                 f"{hypothesis.direction!r} is of a contrast, and none is named",
             )
-        if (
-            hypothesis.direction == "equivalent"
-            and hypothesis.outcome not in analysis.smallest_effect
-            and not lacks("analysis", "smallest_effect")
+        of_outcome = analysis.smallest_of(hypothesis.outcome)
+        if hypothesis.direction == "equivalent" and not (
+            any(effect.contrast == hypothesis.contrast for effect in of_outcome)
+            or lacks("analysis", "smallest_effect")
         ):
             what = f"'equivalent' needs the smallest effect of {hypothesis.outcome}"
+            what += f" in {hypothesis.contrast!r}" if of_outcome else ""
             yield (*place, "direction"), f"{what} under analysis.smallest_effect"
     if design is None or lacks("design"):
         return

@@ -7,12 +7,20 @@ its sessions show.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    field_validator,
+    model_validator,
+)
 
 from labapp.base.documents import MEASURE, Path_, Strict, faults_at, refuse_again
 from labapp.study.conditions import RESERVED, Name
@@ -470,6 +478,18 @@ class SmallestEffect(Strict):
         return self
 
 
+def _one_or_several(effects: Any) -> str:
+    return "several" if isinstance(effects, list | tuple) else "one"
+
+
+SmallestEffects = Annotated[
+    Annotated[SmallestEffect, Tag("one")]
+    | Annotated[tuple[SmallestEffect, ...], Field(min_length=1, max_length=100), Tag("several")],
+    Discriminator(_one_or_several),
+]
+"""The smallest effect of one contrast, or a list of them, one for each of several contrasts."""
+
+
 class Outcomes(Strict):
     """What is tested."""
 
@@ -528,10 +548,10 @@ class AnalysisPlan(Strict):
         default="per_outcome",
         description="Over which tests is corrected: those of one outcome, or all.",
     )
-    smallest_effect: dict[Measure, SmallestEffect] = Field(
+    smallest_effect: dict[Measure, SmallestEffects] = Field(
         default_factory=dict,
         description="By outcome the smallest difference that matters, for tests of equivalence "
-        "and for planning.",
+        "and for planning; or a list of them, one a contrast.",
     )
     further_tests: tuple[FurtherTest, ...] = Field(
         default=(),
@@ -546,6 +566,28 @@ class AnalysisPlan(Strict):
         le=10,
         description="Width of the Cauchy prior of `bayes_factor`, in standard deviations.",
     )
+
+    @field_validator("smallest_effect")
+    @classmethod
+    def _one_a_contrast(cls, effects: dict[str, Any]) -> dict[str, Any]:
+        for outcome, several in effects.items():
+            if isinstance(several, tuple):
+                refuse_again([each.contrast for each in several], (outcome,), ("contrast",))
+        return effects
+
+    def smallest_of(self, outcome: str) -> tuple[SmallestEffect, ...]:
+        """The smallest effects of an outcome, each of another contrast; none where none is
+        declared."""
+        return tuple(effect for name, effect, _ in self.smallest_effects() if name == outcome)
+
+    def smallest_effects(self) -> Iterator[tuple[str, SmallestEffect, Path_]]:
+        """Every smallest effect with its outcome, and where it stands below `smallest_effect`."""
+        for outcome, effects in self.smallest_effect.items():
+            if isinstance(effects, SmallestEffect):
+                yield outcome, effects, (outcome,)
+                continue
+            for index, effect in enumerate(effects):
+                yield outcome, effect, (outcome, index)
 
     @field_validator("further_tests")
     @classmethod

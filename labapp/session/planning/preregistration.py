@@ -350,7 +350,7 @@ class _Facts:
         family = "one outcome" if self.plan.family == "per_outcome" else "all outcomes"
         smallest = "\n".join(
             f"* {outcome}: {_smallest(effect)}"
-            for outcome, effect in self.plan.smallest_effect.items()
+            for outcome, effect, _ in self.plan.smallest_effects()
         )
         equivalence = (
             f"\n\nSmallest differences that matter, tested by two one-sided tests:\n{smallest}"
@@ -456,7 +456,7 @@ class _Facts:
     def _rationale(self) -> str:
         effects = [
             f"the smallest difference that matters in {outcome} is {_smallest(effect)}"
-            for outcome, effect in self.plan.smallest_effect.items()
+            for outcome, effect, _ in self.plan.smallest_effects()
         ]
         why = YOURS.format("why so many, for example from the power curves of `labapp plan`")
         return f"For the contrasts, {'; '.join(effects)}. {why}" if effects else why
