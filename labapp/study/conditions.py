@@ -23,11 +23,12 @@ from pydantic import Discriminator, Field, Tag, field_validator
 
 from labapp.base.documents import WORD, Strict
 from labapp.models.representations.space import BaseSampling, Discrete, LatentSpace, prior_of
+from labapp.study.when import Value as Value
+from labapp.study.when import as_tuple as as_tuple
 
 VARIABLE = re.compile(r"\{(\w+)\}")
 RESERVED = frozenset({"language", "number", "models", "stimuli", "sets", "manifests"})
 
-Value = str | int | float | bool
 Scope = dict[str, Value]
 """Variables by name, where an item of the flow stands."""
 Name = Annotated[str, Field(pattern=WORD)]
@@ -155,13 +156,6 @@ def variants(assignment: Mapping[str, ByNumber | Cells]) -> Iterator[tuple[int, 
         names, count = list(drawn[1].cells), drawn[1].draw
         for start in range(0, len(names), count):
             yield number, tuple((names + names)[start : start + count])
-
-
-def as_tuple(value: Value | tuple[Value, ...] | None) -> tuple[Value, ...]:
-    """One value, several or none, as several."""
-    if value is None:
-        return ()
-    return value if isinstance(value, tuple) else (value,)
 
 
 def fill(template: str, scope: Mapping[str, Value]) -> str:

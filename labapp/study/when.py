@@ -18,11 +18,11 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BeforeValidator, WithJsonSchema
 
 from labapp.base.documents import Path_, faults_at
-from labapp.study.conditions import Value, as_tuple
 
+Value = str | int | float | bool
+"""What a variable, or an answer, can be."""
 ANY, ALL, NOT = "any", "all", "not"
 BELOW, ABOVE = "below", "above"
-_VALUES = (str, int, float, bool)
 _EMPTY = "found nothing"
 _ALLOWED = "variables and answers with their values, or `any`, `all` and `not`"
 
@@ -58,7 +58,7 @@ def _condition(value: Any, place: Path_, faults: dict[Path_, str]) -> dict[str, 
         else:
             listed = isinstance(wanted, list | tuple)
             for each in wanted if listed else (wanted,):
-                if not isinstance(each, _VALUES):
+                if not isinstance(each, Value):
                     faults[at] = f"found {each!r}; allowed: a value, or a list of values"
             made[name] = tuple(wanted) if listed else wanted
     return made
@@ -100,6 +100,13 @@ Condition = Annotated[dict[str, Any], BeforeValidator(_read), WithJsonSchema(_SC
 """A condition, as plain values; an empty one always holds."""
 Known = Mapping[str, Value | tuple[Value, ...]]
 """What conditions can name: variables, and answers, each with its value or values."""
+
+
+def as_tuple(value: Value | tuple[Value, ...] | None) -> tuple[Value, ...]:
+    """One value, several or none, as several."""
+    if value is None:
+        return ()
+    return value if isinstance(value, tuple) else (value,)
 
 
 def holds(condition: Mapping[str, Any], known: Known) -> bool:

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from labapp.study.schema import Recording
 
 
-Value = str | int | float | bool
-"""What a variable of a study's assignment can be."""
-
-
 EarlyDebrief = Literal["begun", "always", "never"]
 """Whether a debriefing is shown at an early end: once a task has begun, always, or never."""
 
