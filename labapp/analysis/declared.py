@@ -45,6 +45,12 @@ DECLARED = text(
     "(JSON)",
 )
 
+QUOTAS = text(
+    "quotas",
+    "the study's quotas that the participant falls under by their answers, with ; between them; "
+    "those that were full by then end with !",
+)
+
 CORRECTIONS = {
     "holm": "Holm's correction",
     "bonferroni": "Bonferroni's correction",
@@ -208,7 +214,8 @@ def _with_declared(
             columns = (*columns[: len(WHO)], *added, *columns[len(WHO) :])
         if name == "participants":
             at = [column.name for column in columns].index("assignment") + 1
-            columns = (*columns[:at], DECLARED, *columns[at:])
+            quotas = (QUOTAS,) if any(read_declared(each).quotas for each in declared) else ()
+            columns = (*columns[:at], DECLARED, *quotas, *columns[at:])
             columns = tuple(_with_rules(column, declared) for column in columns)
         made[name] = columns
     return made

@@ -16,6 +16,7 @@ from labapp.analysis.columns import CHANGES, DEVIATIONS, PARTICIPANTS, STAGES, T
 from labapp.analysis.declared import (
     DECLARED,
     POSITION,
+    QUOTAS,
     SessionFactors,
     read_declared,
     with_declared,
@@ -451,6 +452,8 @@ class SessionRecords:
         row = cells(_PARTICIPANTS, self)
         if self.factors.declared:
             row[DECLARED.name] = self.factors.declared
+            if read_declared(self.factors.declared).quotas:
+                row[QUOTAS.name] = ";".join(self.totals.quotas) or None
         for task in self.tasks:
             row |= task.participant_row()
         for each in self.merged:

@@ -616,4 +616,6 @@ def machine_of(
         takes_back=planned.presentation != "as_published",
         stalls=study.stalls,
         debriefs="never" if study.flow[-1].only_if else study.flow[-1].shown_early(),
+        quotas=study.quotas,
+        variables=planned.assignment,
     )

@@ -24,6 +24,7 @@ from pydantic import (
 
 from labapp.base.documents import MEASURE, Path_, Strict, faults_at, refuse_again
 from labapp.study.conditions import RESERVED, Name
+from labapp.study.quotas import Quota
 from labapp.study.when import Condition, describe
 
 MODEL = "model"
@@ -652,6 +653,7 @@ class Declared(Strict):
     analysis: AnalysisPlan = AnalysisPlan()
     hypotheses: tuple[Hypothesis, ...] = ()
     languages: tuple[str, ...] = ()
+    quotas: dict[Name, Quota] = Field(default_factory=dict)
 
     @property
     def of_design(self) -> tuple[Hypothesis, ...]:

@@ -320,6 +320,7 @@ def check_all(
         if whole:
             errors += _nobody_counts(loaded, plans)
         errors += exclusion_faults(loaded, plans)
+        errors += quota_faults(loaded)
     errors += find_measured_faults(loaded)
     if not errors:  # what is wrong may be what depends on it
         errors += _find_unused_factors(loaded)
@@ -421,6 +422,23 @@ def exclusion_faults(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[Stu
             yield from _score(loaded, at, rule, rule.score)
         else:
             yield from _task(loaded, at, rule, plans)
+
+
+def quota_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
+    """Every quota that nobody can fall under, or that has no limit."""
+    limits = loaded.study.quota_limits
+    for name, quota in loaded.study.quotas.items():
+        at: Path_ = ("quotas", name)
+        if not has_unread(loaded):
+            yield from condition_faults(loaded, (*at, "when"), quota.when)
+        if not any(is_answer(leaf.name) for leaf in leaves(quota.when)):
+            what = "it depends on no answer: the design's `per_cell` says how many each cell needs"
+            yield _fault(loaded, (*at, "when"), what, "Name an answer, as `{people.used: often}`.")
+        if quota.share is not None and not limits[name]:
+            what = "a share of how many participants? The design does not say how many it needs"
+            yield _fault(
+                loaded, (*at, "share"), what, "Write `at_most`, or `per_cell` in `design`."
+            )
 
 
 def condition_faults(

@@ -26,6 +26,7 @@ from labapp.study.flow import FlowItem, items_of, walk_items
 from labapp.study.inclusion import Incentive, Inclusion
 from labapp.study.partial import INCOMPLETE
 from labapp.study.plugins.item import FlowOf
+from labapp.study.quotas import Quota
 
 Presentation = Literal["as_published", "improved"]
 Interrupted = Literal["resume", "restart_stage", "block"]
@@ -290,6 +291,11 @@ class Study(Strict):
         description="By a name of your own, rules that say when somebody fails and is not "
         "analysed.",
     )
+    quotas: dict[Name, Quota] = Field(
+        default_factory=dict,
+        max_length=50,
+        description="By a name of your own, how many participants of a kind the study takes.",
+    )
     missing: Missing = Field(
         default=Missing(), description="What becomes of answers and questions that are missing."
     )
@@ -324,6 +330,12 @@ class Study(Strict):
             mode="json", include=set(Declared.model_fields), exclude_unset=True
         )
         return {key: value for key, value in fields.items() if value}
+
+    @property
+    def quota_limits(self) -> dict[str, int]:
+        """By quota how many participants it allows."""
+        sizes = None if self.design is None else self.design.sizes
+        return {name: quota.limit(sizes) for name, quota in self.quotas.items()}
 
     @property
     def first_session(self) -> str:

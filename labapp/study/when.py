@@ -39,8 +39,8 @@ def _read(value: Any) -> dict[str, Any]:
 
 def _condition(value: Any, place: Path_, faults: dict[Path_, str]) -> dict[str, Any]:
     if not isinstance(value, Mapping) or (place and not value):
-        found = f"found {value!r}" if value != {} else _EMPTY
-        faults[place] = f"{found}; allowed: {_ALLOWED}"
+        what = f"found {value!r}" if value != {} else _EMPTY
+        faults[place] = f"{what}; allowed: {_ALLOWED}"
         return {}
     made: dict[str, Any] = {}
     for key, wanted in value.items():

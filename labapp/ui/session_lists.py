@@ -31,7 +31,7 @@ from labapp.models.stimuli import gallery, pictures
 from labapp.record.journal.decisions import add_comment
 from labapp.record.journal.read import last_utc
 from labapp.record.journal.sessions import SessionIndex, SessionSummary
-from labapp.session.condition_assignment import people_of
+from labapp.session.condition_assignment import count_quotas, people_of
 from labapp.session.pictures import ReadDecoder
 from labapp.study import loading
 from labapp.study.flow import blinds
@@ -59,13 +59,15 @@ PARTIAL_S = 0.5
 class Listing:
     """sessions: newest first; pilots: those that are kept apart; interrupted: those of the sessions
     that can be asked about; whole: all were read, and none are left out; people: how many took part
-    in the chosen study, by what became of them."""
+    in the chosen study, by what became of them; quotas: of that study, each with its count and its
+    limit."""
 
     sessions: tuple[SessionSummary, ...] = ()
     pilots: tuple[SessionSummary, ...] = ()
     interrupted: tuple[Interrupted, ...] = ()
     whole: bool = True
     people: Mapping[PersonState, int] = field(default_factory=dict)
+    quotas: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def all(self) -> list[SessionSummary]:
@@ -112,13 +114,16 @@ class Reader:
         open_ended = (line for line in lines if line.state == "interrupted" and not line.withdrawn)
         self._asked = {line.path: self._ask(line) for line in open_ended}
         interrupted = tuple(asked for _, asked in self._asked.values())
-        return Listing(lines, pilots, interrupted, people=self._people(study))
-
-    def _people(self, study: Study | None) -> Mapping[PersonState, int]:
+        if study is None:
+            return Listing(lines, pilots, interrupted)
         try:
-            return {} if study is None else count_states(people_of(self._data, study))
+            everybody = people_of(self._data, study)
         except LabappError:  # a damaged list of withdrawals, which the page of sessions reports
-            return {}
+            everybody = []
+        counts, limits = count_quotas(everybody, study), study.quota_limits
+        quotas = {name: (n, limits[name]) for name, n in counts.items()}
+        people = count_states(everybody)
+        return Listing(lines, pilots, interrupted, people=people, quotas=quotas)
 
     def _ask(self, line: SessionSummary) -> tuple[SessionSummary, Interrupted]:
         known = self._asked.get(line.path)
@@ -343,7 +348,9 @@ class SessionLists(QObject):
             self.coding.set_sessions(listing.sessions)
         study = self._study.id if self._study else ""
         own = [line for line in listing.sessions if line.study == study]
-        self._view.set_sessions(own, whole=listing.whole, people=listing.people)
+        self._view.set_sessions(
+            own, whole=listing.whole, people=listing.people, quotas=listing.quotas
+        )
         asked = [line for line in listing.interrupted if line.path not in self._left]
         self._view.interrupted.set_lines(asked if self._fresh else ())
 

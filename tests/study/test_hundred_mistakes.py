@@ -158,6 +158,32 @@ OF_STUDIES = [
         "prompts: found []; allowed: at least 1",
     ),
     of_study("{audio: optional", "{audoi: optional", 6, "recording.audoi: unknown key 'audoi'"),
+    # several smallest effects of an outcome
+    of_study(
+        "{contrast: first, raw: 0.1}",
+        "[{contrast: first, raw: 0.1}, {contrast: first, raw: 0.2}]",
+        14,
+        "smallest_effect.completion_rate[1].contrast: found 'first' again",
+    ),
+    of_study(
+        "{contrast: first, raw: 0.1}",
+        "[{contrast: first, raw: 0.1}, {contrast: last, raw: 0.2}]",
+        14,
+        "smallest_effect.completion_rate[1].contrast: there is no contrast 'last'",
+    ),
+    of_study(
+        "{contrast: first, raw: 0.1}",
+        "[{contrast: first, raw: 15}]",
+        14,
+        "smallest_effect.completion_rate[0].raw: completion_rate goes from 0 to 1",
+    ),
+    of_study(
+        "{contrast: first, raw: 0.1}",
+        "[{contrast: first, rw: 0.1}]",
+        14,
+        "smallest_effect.completion_rate[0].rw: unknown key 'rw' (did you mean 'raw'?)",
+    ),
+    of_study("{contrast: first, raw: 0.1}", "[]", 14, "allowed: at least 1 item"),
     # names
     of_study(
         "contrast: first, raw",

@@ -414,6 +414,10 @@ class _Facts:
         return f"{told}\n\nItems that check attention:\n" + "\n".join(items) if items else told
 
     def _sample(self) -> str:
+        quotas = [f"* {quota.words} (quota “{name}”)" for name, quota in self.study.quotas.items()]
+        return "\n".join([self._places(), *quotas])
+
+    def _places(self) -> str:
         drawn = self._drawn_places()
         if drawn is not None:
             wanted, places = drawn

@@ -73,6 +73,7 @@ PALETTE = theme.LIGHT
 LEAST_HEIGHT = 240
 """Of what is chosen for a session, in logical pixels: it scrolls beside the checklist."""
 NOBODY: Mapping[PersonState, int] = {}
+NO_QUOTAS: Mapping[str, tuple[int, int]] = {}
 NEW, SESSIONS, STUDY, RESULTS, CODING, READER = range(6)
 HELP_KEY = "F1"
 TABS = (
@@ -313,11 +314,14 @@ class HomeView(QWidget):
         *,
         whole: bool = True,
         people: Mapping[PersonState, int] = NOBODY,
+        quotas: Mapping[str, tuple[int, int]] = NO_QUOTAS,
     ) -> None:
         """The sessions of the chosen study, newest first; whole: all were read; people: how many
-        took part, by what became of them."""
-        bits.set_text(self.people, wording.people_text(people))
-        self.people.setVisible(bool(people))
+        took part, by what became of them; quotas: of the study, each with its count and limit."""
+        lines_of_people = [wording.people_text(people)] if people else []
+        lines_of_people += [wording.quota_text(name, *n) for name, n in quotas.items()]
+        bits.set_text(self.people, "\n".join(lines_of_people))
+        self.people.setVisible(bool(lines_of_people))
         self.so_far.set_lines(lines)
         self.so_far.setVisible(bool(lines))
         self.none_yet.setVisible(not lines)
