@@ -754,7 +754,14 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
         (
             *("deposit", "metrics", "replay", "studies new", "studies consent", "studies preview"),
             *("sessions consent", "code pack", "code export", "code codebook", "code agree"),
-            *("code quotes", "videos add", "models show", "models import", "models import-tfjs"),
+            *(
+                "code quotes",
+                "code reel",
+                "videos add",
+                "models show",
+                "models import",
+                "models import-tfjs",
+            ),
             *("models evaluate", "concepts score", "concepts stimuli", "concepts import"),
             *("stimuli import", "stimuli build", "stimuli explain", "stimuli sheet"),
             "stimuli masks",
