@@ -25,7 +25,7 @@ from labapp.base.documents import (
 )
 from labapp.base.errors import LabappError, StudyError
 from labapp.study import allocation, conditions
-from labapp.study.conditions import Scope, Value, as_tuple, values_of
+from labapp.study.conditions import OrderByGroup, Scope, Value, as_tuple, values_of
 from labapp.study.design import MODEL, SESSION, AnalysisPlan, Design, Hypothesis
 from labapp.study.flow import items_of, task_tests, unroll, walk_items
 from labapp.study.instruments import Instrument
@@ -267,9 +267,9 @@ def asking_faults(
     """Every condition that is never met in a study, by questionnaire; instruments: those that it
     asks, by id, each with its file and what that holds."""
     if not any(
-        item.only_if or item.piped
+        instrument.order not in ("fixed", "shuffled")
+        or any(item.only_if or item.piped for item in instrument.items)
         for instrument, *_ in instruments.values()
-        for item in instrument.items
     ):
         return
     places = _places(study)
@@ -344,6 +344,13 @@ def _faults(
     instruments: Mapping[str, tuple[Instrument, Path, bytes]],
 ) -> Iterator[tuple[Path_, str]]:
     own = list(places_of_parts(instrument))
+    if isinstance(by_group := instrument.order, OrderByGroup):
+        if levels := place.values(by_group.by):
+            for at, what in by_group.faults(levels, ()):
+                yield ("order", *at), what
+        else:
+            known = ", ".join(place.names()) or "none"
+            yield ("order", "by"), f"there is no variable {by_group.by!r}; there are: {known}"
     for index, item in enumerate(instrument.items):
         impossible = False
         for name in filter(is_answer, item.piped):
@@ -446,6 +453,9 @@ def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Pa
         at: Path_ = ("design", "within", index)
         if factor == MODEL:
             yield from ((at, what) for what in _models(study))
+            by_group = design.orders.get(MODEL)
+            faults = by_group.faults(None, allocation.models_met(study)) if by_group else ()
+            yield from ((("design", "orders", MODEL, *at), what) for at, what in faults)
         elif factor not in gone_through:
             yield at, f"nothing in the flow goes through {factor}: write `each: {factor}` there"
 
@@ -520,7 +530,8 @@ def uneven(study: Study) -> Iterator[tuple[Path_, str]]:
                 "its participants, and who takes the place of another has the slot of a new number."
             ),
         )
-    for wanted, (factor, n) in product(dict.fromkeys(design.sizes), sizes.items()):
+    drawn = {factor: n for factor, n in sizes.items() if factor not in design.orders}
+    for wanted, (factor, n) in product(dict.fromkeys(design.sizes), drawn.items()):
         rows = allocation.rows_of(design.order, n)
         if n < 2 or wanted % rows == 0:
             continue

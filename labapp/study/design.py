@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from labapp.base.documents import MEASURE, Path_, Strict, faults_at, refuse_again
-from labapp.study.conditions import RESERVED, Name
+from labapp.study.conditions import RESERVED, Name, OrderByGroup
 from labapp.study.quotas import Quota
 from labapp.study.when import Condition, describe
 
@@ -133,6 +133,12 @@ class Design(Strict):
         "`latin-square`: the same with one cyclic square; `williams`: each level also follows each "
         "other one equally often; `random`: by lot; `as_listed`: alike for everybody.",
     )
+    orders: dict[Name, OrderByGroup] = Field(
+        default_factory=dict,
+        description="By factor within participants the order of its levels where that depends on "
+        "the group, in place of `order`: `{feedback: {by: start, orders: {first: [with, without], "
+        "last: [without, with]}}}`.",
+    )
     assign: Literal["slots", "number"] = Field(
         default="slots",
         description="`slots` hands out the places of one data folder in turn, and again where "
@@ -192,6 +198,26 @@ class Design(Strict):
             raise ValueError(f"each factor either between or within; {both[0]!r} is both")
         if other := sorted({*self.by_moderator} - self.between.keys()):
             raise ValueError(f"factors of `between` as `by_moderator`; {other[0]!r} is none")
+        return self
+
+    @model_validator(mode="after")
+    def _orders_fit(self) -> Self:
+        wrong: dict[Path_, str] = {}
+        within = self.within_levels
+        for factor, order in self.orders.items():
+            at: Path_ = ("orders", factor)
+            if factor not in within:
+                known = ", ".join(within) or "none"
+                wrong[at] = f"{factor!r} is no factor within participants; allowed: {known}"
+            elif order.by not in self.between:
+                known = ", ".join(self.between) or "none"
+                wrong[(*at, "by")] = f"found {order.by!r}; allowed: factors of between: {known}"
+            else:
+                # The models are in the flow, and looked at there.
+                faults = order.faults(self.between[order.by], within[factor] or ())
+                wrong |= {(*at, *place): what for place, what in faults}
+        if wrong:
+            raise faults_at(wrong)
         return self
 
     @model_validator(mode="after")

@@ -214,6 +214,7 @@ def _find_unused_factors(loaded: LoadedStudy) -> Iterator[StudyError]:
     """Factors between that neither the flow nor any text or questionnaire depends on."""
     design = loaded.study.design
     read = {name for sheet in loaded.instruments.values() for name in sheet.variables()}
+    read |= {order.by for order in design.orders.values()} if design is not None else set()
     read |= {
         name
         for file, content in loaded.files.items()

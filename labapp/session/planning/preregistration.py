@@ -311,7 +311,16 @@ class _Facts:
         if not self.design.within_levels:
             return f"{by}."
         names = " and ".join(self.design.within_levels)
-        return f"{by}. Levels of {names}: {_ORDERS[self.design.order]}."
+        own = "".join(
+            f" Levels of {factor}: "
+            + "; ".join(
+                f"{' → '.join(map(str, order))} where {each.by} is {level}"
+                for level, order in each.orders.items()
+            )
+            + "."
+            for factor, each in self.design.orders.items()
+        )
+        return f"{by}. Levels of {names}: {_ORDERS[self.design.order]}.{own}" if names else by + own
 
     def _describe_covariates(self) -> str:
         names = self.design.measured

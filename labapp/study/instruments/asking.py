@@ -13,7 +13,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labapp.base.documents import Path_
-from labapp.study.conditions import Value, as_tuple
+from labapp.study.conditions import OrderByGroup, Value, as_tuple
 from labapp.study.instruments.items import Item, Typed
 from labapp.study.when import ABOVE, BELOW, Known, Leaf, holds, is_answer, leaves, names
 
@@ -108,6 +108,10 @@ def faults(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
                     "out `advance`, or ask it in a questionnaire of its own"
                 ),
             )
+    if isinstance(instrument.order, OrderByGroup):
+        names_of_items = [item.id for item in instrument.items]
+        for at_order, what in instrument.order.faults(None, names_of_items):
+            yield ("order", *at_order), what
     yield from _impossible_samples(instrument)
 
 
@@ -129,7 +133,7 @@ def _no_answer_yet(instrument: Instrument, index: int, name: str) -> Iterator[st
         yield f"{written}: {name} is asked once for each stage; name an item that is asked once"
     elif decider.parts() != (decider,):
         yield f"{written}: the answer has several parts; name one, such as {decider.parts()[0].id}"
-    elif instrument.order == "shuffled" or place // size >= index // size:
+    elif instrument.order != "fixed" or place // size >= index // size:
         yield (
             f"{written}: {name} is not on an earlier page: say `order: fixed` and how many items a "
             "page has (`per_page`), or ask it in an earlier questionnaire"
@@ -177,7 +181,7 @@ def _impossible(instrument: Instrument, index: int, leaf: Leaf) -> Iterator[str]
             if place > index
             else "it depends on itself; name an item that stands above it"
         )
-    elif instrument.order == "shuffled":
+    elif instrument.order != "fixed":
         yield (
             f"{name} may be asked after it, for the items are shuffled: say `order: fixed`, or ask "
             "it in a questionnaire of its own, before this one"
