@@ -125,7 +125,7 @@ COMMANDS = {
     "simulate": ("main.simulate_", "Simulate participants on a virtual clock, without windows."),
     "studies": (
         "studies.studies_app",
-        "Study files: new, list, show, check, texts, consent, preview, schema.",
+        "Study files: new, list, show, check, texts, instruments, consent, preview, schema.",
     ),
     "sessions": (
         "sessions.sessions_app",
@@ -778,6 +778,7 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
                 "studies show",
                 "studies check",
                 "studies texts",
+                "studies instruments",
             ),
             *("studies schema", "sessions list", "sessions show", "sessions verify"),
             *("code check", "code schema", "code diff", "code history", "code verify"),

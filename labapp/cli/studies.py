@@ -24,7 +24,7 @@ from labapp.cli.options import (
 )
 
 studies_app = typer.Typer(
-    help="Study files: new, list, show, check, texts, consent, preview, schema.\n\n"
+    help="Study files: new, list, show, check, texts, instruments, consent, preview, schema.\n\n"
     "Example: labapp studies show quickstart",
     no_args_is_help=True,
 )
@@ -174,6 +174,33 @@ def studies_texts(
     if write:
         for path in words.write(loaded, rows):
             say(f"written: {path}")
+
+
+@studies_app.command("instruments")
+def studies_instruments(json_: Json = False) -> None:
+    """Questionnaires that studies can ask: source, terms, languages, number of items. At the end
+    are those that do not come with labapp, each with the reason.
+
+    Example: labapp studies instruments
+    """
+    from labapp.study.instruments.listing import list_instruments
+
+    listed = list_instruments()
+    if json_:
+        say_json([asdict(each) for each in listed])
+        return
+    for each in listed:
+        if not each.package:
+            continue
+        say(f"{each.id}  {each.title}")
+        say(f"  {each.items} items; languages: {', '.join(each.languages)}")
+        say(f"  {each.source}")
+        say(f"  Terms: {each.terms or f'those of the package {each.package}'}")
+    say("")
+    say("Not part of labapp; write a file of your own once you have the right to use the words:")
+    for each in listed:
+        if not each.package:
+            say(f"  {each.id}  {each.source}: {each.terms}")
 
 
 @studies_app.command("consent")

@@ -127,6 +127,7 @@ def test_every_field_of_the_page_is_printed(
     (tmp_path / "disk").mkdir()
     assert run("sessions", "backup", "--to", tmp_path / "disk", *data)["done"]
     run("studies", "list")
+    run("studies", "instruments")
     study = drawn_study(tmp_path, cells="ab", draw=1)
     interrupted(study, tmp_path, "P01")
     run("studies", "show", study.path, *data)
