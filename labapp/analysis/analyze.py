@@ -32,7 +32,7 @@ from labapp.analysis.coding_section import (
     talk_times,
 )
 from labapp.analysis.columns import table_columns
-from labapp.analysis.declared import Registration, own_languages
+from labapp.analysis.declared import Registration, labels_of, own_languages
 from labapp.analysis.folding.folded import NAME as SNAPSHOTS
 from labapp.analysis.folding.folded import SAFE
 from labapp.analysis.participation import flow_figures
@@ -49,6 +49,7 @@ from labapp.base.figure_style import USUAL_LOOK, FigureLook, looking
 from labapp.base.parallel.processes import processes
 from labapp.base.reading.tables import Lines, cell
 from labapp.base.report import listing
+from labapp.base.report.labels import labelling
 from labapp.base.report.page import (
     ENGLISH,
     Html,
@@ -105,6 +106,11 @@ def choose_language(
             f"{', '.join(available())}."
         )
     return _translation(language, f"Correct the file, or say --language {ENGLISH}."), ""
+
+
+def language_of(translation: Translation | None) -> str:
+    """The language of a report with this translation."""
+    return ENGLISH if translation is None else translation.language
 
 
 def _translation(language: str, todo: str, words: Path | None = None) -> Translation:
@@ -241,6 +247,7 @@ def analyze(
             _beside(tables, workers) as executor,
             looking(look),
             speaking(translation),
+            labelling(labels_of(tables.participants, language_of(translation))),
         ):
             large = executor.submit(write_snapshots, get_attached(tables), *snapshot_files(folder))
             text = report(

@@ -143,6 +143,17 @@ def own_languages(participants: pd.DataFrame) -> dict[str, str]:
     return languages
 
 
+def labels_of(participants: pd.DataFrame, language: str) -> dict[str, str]:
+    """What the studies call outcomes, factors, levels and models, by name; of two labels for one
+    name that of the study that was recorded last. participants: that table."""
+    labels: dict[str, str] = {}
+    if DECLARED.name in participants:
+        rows = participants.sort_values(["study_version", "started_utc"])
+        for declared in dict.fromkeys(rows[DECLARED.name].dropna().map(str)):
+            labels |= read_declared(declared).labels_in(language)
+    return labels
+
+
 def find_repeated_study(tables: Tables, study: str, paper: str) -> str:
     """Which study of a paper the sessions of a study say that they replicate; empty where they
     replicate none of it, or several."""

@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from labapp.base.documents import MEASURE, Path_, Strict, faults_at, refuse_again
+from labapp.base.documents import LANGUAGE, MEASURE, Path_, Strict, faults_at, refuse_again
 from labapp.study.conditions import RESERVED, Name, OrderByGroup
 from labapp.study.quotas import Quota
 from labapp.study.when import Condition, describe
@@ -669,6 +669,14 @@ class Hypothesis(Strict):
         return self
 
 
+LabelText = Annotated[str, Field(min_length=1, max_length=80)]
+Label = (
+    LabelText
+    | Annotated[dict[Annotated[str, Field(pattern=LANGUAGE)], LabelText], Field(min_length=1)]
+)
+"""What people read for a name: a text, or a text by language."""
+
+
 class Declared(Strict):
     """What a study declares of its design and analysis, as the first event of a session has it:
     the fields of `labapp.study.schema.Study` of the same names."""
@@ -680,6 +688,17 @@ class Declared(Strict):
     hypotheses: tuple[Hypothesis, ...] = ()
     languages: tuple[str, ...] = ()
     quotas: dict[Name, Quota] = Field(default_factory=dict)
+    labels: dict[str, Label] = Field(default_factory=dict)
+
+    def labels_in(self, language: str) -> dict[str, str]:
+        """The labels by name, in a language; in the first that there is where one has it not."""
+        own = self.languages[0] if self.languages else ""
+        return {
+            name: label
+            if isinstance(label, str)
+            else label.get(language) or label.get(own) or next(iter(label.values()))
+            for name, label in self.labels.items()
+        }
 
     @property
     def of_design(self) -> tuple[Hypothesis, ...]:

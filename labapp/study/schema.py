@@ -20,6 +20,7 @@ from labapp.study.design import (
     Design,
     ExcludeRule,
     Hypothesis,
+    Label,
     Missing,
 )
 from labapp.study.flow import FlowItem, items_of, walk_items
@@ -290,6 +291,13 @@ class Study(Strict):
         max_length=100,
         description="By a name of your own, rules that say when somebody fails and is not "
         "analysed.",
+    )
+    labels: dict[str, Label] = Field(
+        default_factory=dict,
+        max_length=500,
+        description="What people read in reports, figures and plans for the names of outcomes, "
+        'factors, levels and models: `{completion_rate: Solved, hint: Hint, "with": With hint}`, '
+        "each a text or a text by language.",
     )
     quotas: dict[Name, Quota] = Field(
         default_factory=dict,

@@ -158,6 +158,31 @@ OF_STUDIES = [
         "prompts: found []; allowed: at least 1",
     ),
     of_study("{audio: optional", "{audoi: optional", 6, "recording.audoi: unknown key 'audoi'"),
+    # labels
+    of_study("analysis:\n", "labels: {hnt: Hint}\nanalysis:\n", 11, "(did you mean 'hint'?)"),
+    of_study(
+        "analysis:\n",
+        "labels: {completion_rat: Solved}\nanalysis:\n",
+        11,
+        "labels.completion_rat: 'completion_rat' is no factor, level, model or outcome",
+    ),
+    of_study(
+        "analysis:\n",
+        'labels: {"with": Hint, hint: Hint}\nanalysis:\n',
+        11,
+        "labels.hint: 'Hint' is the label of with already",
+    ),
+    of_study(
+        "analysis:\n", "labels: {hint: ''}\nanalysis:\n", 11, "allowed: a text that is not empty"
+    ),
+    of_study("analysis:\n", "labels: [hint]\nanalysis:\n", 11, "labels: found ['hint']; allowed"),
+    of_study("analysis:\n", "label: {hint: H}\nanalysis:\n", 11, "did you mean 'labels'?"),
+    # languages
+    of_study("version: 1", "version: 1\nlanguages: [en]", 4, "two languages or more"),
+    of_study("version: 1", "version: 1\nlanguages: [en, de, de]", 4, "found 'de' again"),
+    of_study("version: 1", "version: 1\nlanguages: en", 4, "found 'en'; allowed: a list"),
+    of_study("version: 1", "version: 1\nlanguages: [en, deutsch]", 4, "a language like 'en'"),
+    of_study("version: 1", "version: 1\nlangauges: [en, de]", 4, "did you mean 'languages'?"),
     # several smallest effects of an outcome
     of_study(
         "{contrast: first, raw: 0.1}",
