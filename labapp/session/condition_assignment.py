@@ -579,7 +579,7 @@ class Allocation(Coverage):
             for factor, own in self.design.within_levels.items()
         }
         return {
-            factor: allocation.in_order(self.design.order, own, slot, self.seed, self.study, factor)
+            factor: allocation.by_design(self.design, own, slot, self.seed, self.study, factor)
             for factor, own in levels.items()
         }
 

@@ -230,7 +230,7 @@ class Planner:
         design, slot = self.study.design, self.place.slot
         if design is None or slot is None or MODEL not in design.within_levels:
             return models
-        order = allocation.in_order(design, self.models, slot, self.seed, self.study.id)
+        order = allocation.by_design(design, self.models, slot, self.seed, self.study.id)
         return tuple(sorted(models, key=order.index))
 
     def text(self, template: str, scope: Scope) -> str:

@@ -40,7 +40,9 @@ def test_a_report_shows_labels_and_tables_keep_names(tmp_path: Path) -> None:
         "sinelines/gt": "True dials",
     }
     report = analyze.analyze([tmp_path / "data"], tmp_path / "out")
-    words = re.sub(r"<(style|script|svg).*?</\1>|<[^>]+>", "\n", report.read_text(), flags=re.DOTALL)
+    words = re.sub(
+        r"<(style|script|svg).*?</\1>|<[^>]+>", "\n", report.read_text(), flags=re.DOTALL
+    )
     assert "Questions solved" in words
     assert "True dials" in words
     assert "sinelines/ae" in words, "it has no label"

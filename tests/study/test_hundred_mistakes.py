@@ -178,10 +178,10 @@ OF_STUDIES = [
     of_study("analysis:\n", "labels: [hint]\nanalysis:\n", 11, "labels: found ['hint']; allowed"),
     of_study("analysis:\n", "label: {hint: H}\nanalysis:\n", 11, "did you mean 'labels'?"),
     # languages
-    of_study("version: 1", "version: 1\nlanguages: [en]", 4, "two languages or more"),
-    of_study("version: 1", "version: 1\nlanguages: [en, de, de]", 4, "found 'de' again"),
-    of_study("version: 1", "version: 1\nlanguages: en", 4, "found 'en'; allowed: a list"),
-    of_study("version: 1", "version: 1\nlanguages: [en, deutsch]", 4, "a language like 'en'"),
+    of_study("language: en", "languages: [en]", 4, "two languages or more"),
+    of_study("language: en", "languages: [en, de, de]", 4, "found 'de' again"),
+    of_study("language: en", "languages: en", 4, "found 'en'; allowed: a list"),
+    of_study("language: en", "languages: [en, deutsch]", 4, "a language like 'en'"),
     of_study("version: 1", "version: 1\nlangauges: [en, de]", 4, "did you mean 'languages'?"),
     # several smallest effects of an outcome
     of_study(
