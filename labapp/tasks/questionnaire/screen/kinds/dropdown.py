@@ -30,7 +30,7 @@ class DropdownView(ItemView):
         self.choice, self._words = item, words
         self._chosen: str | None = None
         self._shown: list[str] | None = None
-        self._texts = {option.id: option.text for option in item.options}
+        self._texts = {option.id: option.text for option in item.shown()}
         self.field = TextField(
             item.title, longest=SEARCH_LONGEST, too_long=words("text_limit", n=SEARCH_LONGEST)
         )
