@@ -256,8 +256,8 @@ a dial's new place, or to decide."""
 
 
 AHEAD = 16
-"""How many pictures of a movement to decode in one call. More would often be wasted, since a question
-ends once it is solved."""
+"""How many pictures of a movement to decode in one call. More would often be wasted, since a
+question ends once it is solved."""
 
 
 def _as_shown(alignment: float) -> float:
