@@ -283,10 +283,10 @@ def test_events_and_rows_are_those_of_a_recorded_session(
     ("study", "cells", "strategy", "careless"),
     [
         ("quickstart", (), "partial", False),
-        ("quickstart", (), "ascent", False),
         ("synthetic-crowd", ("reconstruction-sinelines",), "random", False),
         ("synthetic-crowd", ("reconstruction-dsprites",), "understanding", True),
         ("calibration", (), ORACLE, False),
+        ("quickstart", (), "ascent", False),
     ],
 )
 def test_movements_are_the_same_whether_one_by_one_or_many_on_end(
