@@ -18,7 +18,7 @@ from math import exp, nan, sqrt
 from typing import Any, Protocol
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from labapp.analysis.design.layout import (
     Columns,
@@ -291,14 +291,14 @@ def _with_generalised(model: Variance) -> Iterator[Term]:
             continue
         f = (line.squares / line.df) / (line.error / line.df_error)
         plain = outcome(
-            F, f, line.df, float(stats.f.sf(f, line.df, line.df_error)), df_2=line.df_error
+            F, f, line.df, float(scipy.stats.f.sf(f, line.df, line.df_error)), df_2=line.df_error
         )
         d = len(line.covariance)
         corrected, sphericity = None, None
         if d > 1:
             shrink = epsilon(line.covariance)
             df, df_error = line.df * shrink, line.df_error * shrink
-            p = float(stats.f.sf(f, df, df_error))
+            p = float(scipy.stats.f.sf(f, df, df_error))
             corrected = replace(outcome(CORRECTED, f, df, p, df_2=df_error), epsilon=shrink)
             sphericity = (
                 mauchly(line.covariance, model.df_error)
@@ -367,8 +367,13 @@ class Comparison:
         }
 
 
+MOST_LEVELS = 6
+"""Levels of a factor whose pairs are compared where no contrast is declared: more than fifteen
+comparisons that nobody asked for hide the one that matters."""
+
+
 def pairs(factors: Sequence[Factor]) -> list[Comparison]:
-    """Every pair of levels of every factor."""
+    """Every pair of levels of each factor that has no more than `MOST_LEVELS`."""
     return [
         Comparison(
             f"{first} − {other}",
@@ -376,6 +381,7 @@ def pairs(factors: Sequence[Factor]) -> list[Comparison]:
             pair=(factor.name, first, other),
         )
         for factor in factors
+        if len(factor.levels) <= MOST_LEVELS
         for first, other in combinations(factor.levels, 2)
     ]
 

@@ -39,6 +39,7 @@ from labapp.analysis.design.layout import plain_name
 from labapp.analysis.design.sources import POSITION, UNDECLARED
 from labapp.analysis.inference import EQUIVALENT, GENERALISED, HEDGES, TOST, TWO_SIDED
 from labapp.analysis.statistic import Statistic, select
+from labapp.analysis.task_report import HypothesisResult
 from labapp.base.report.listing import NONE, df_words, number_words, p_cell, sentence
 from labapp.base.report.page import (
     Html,
@@ -74,6 +75,7 @@ def sections(
         yield paragraph(results.declaration.remark, "note")
     if results.declaration.hypotheses:
         yield _hypotheses(results)
+    yield from _results(results)
     yield from figures
     for analysis in results.analyses:
         if analysis.outcome.role == UNDECLARED:
@@ -86,6 +88,59 @@ def sections(
     if results.left_out:
         rows = [(left.name, left.group or NONE, left.why) for left in results.left_out]
         yield table(("Outcome", "Of", "Why"), rows, caption="Not analysed")
+
+
+def _results(results: StudyAnalyses) -> Iterator[Html]:
+    """The declared outcomes in sentences that a paper can take over, in the style of APA's seventh
+    edition: means, tests of terms, contrasts, equivalence."""
+    declared = [each for each in results.analyses if each.outcome.role != UNDECLARED]
+    if declared:
+        yield heading(4, "Results in sentences")
+    for analysis in declared:
+        name = Verbatim(analysis.outcome.name.removesuffix("_s").replace("_", " "))
+        cells = [
+            {"levels": ", ".join(cell.levels.values()), "mean": row.mean, "sd": row.sd, "n": row.n}
+            for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True)
+            if row.mean is not None
+        ]
+        unit = "" if analysis.unit == "0-1" else analysis.unit
+        told = [sentence("results.means", name=name, cells=cells, unit=unit)]
+        tests = analysis.select(TEST)
+        for test in deciding_tests(analysis):
+            whole = next(
+                row for row in tests if row.factors == test.factors and row.epsilon is None
+            )
+            told.append(
+                sentence(
+                    "results.term",
+                    name=name,
+                    terms=test.factors.split(" × "),
+                    clear=_below(test.p),
+                    test=test_words(test),
+                    corrected=test.epsilon is not None,
+                    effect=[
+                        say(_short(value))
+                        for value in (whole.effect, whole.effect_low, whole.effect_high)
+                        if whole.effect is not None
+                    ],
+                )
+            )
+        correction = CORRECTIONS[results.declaration.analysis.correction]
+        told += [
+            _contrast_sentence(row, correction)
+            for kind in (CONTRAST, EQUIVALENCE)
+            for row in analysis.select(kind)
+            if row.difference is not None and row.p is not None
+        ]
+        yield paragraph(Verbatim(" ".join(told)))
+
+
+def _contrast_sentence(row: Statistic, correction: str) -> Verbatim:
+    return sentence(
+        "results.contrast", row=row, letter=_letter(row), correction=correction,
+        symbol="g" if row.effect_name == HEDGES else "d_z", equivalent=row.kind == EQUIVALENCE,
+        clear=_below(row.p if row.p_corrected is None else row.p_corrected),
+    )  # fmt: skip
 
 
 def _hypotheses(results: StudyAnalyses) -> Html:
@@ -113,7 +168,11 @@ def describe_test(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str | Non
     if row is None:
         return None, test
     p = row.p_corrected if row.contrast else row.p
-    return "supported" if _below(p) else "not supported", test
+    return _verdict(p), test
+
+
+def _verdict(p: float | None) -> str:
+    return "supported" if _below(p) else "not supported"
 
 
 def _below(p: float | None) -> bool:
@@ -172,9 +231,15 @@ def test_words(test: Statistic) -> str:
     """F(2, 22) = 7.69, p = .003."""
     if test.p is None or test.statistic is None:
         return test.why
+    return sentence("design.test", letter=_letter(test), test=test)
+
+
+def _letter(test: Statistic) -> str:
+    """t, F, …"""
     name = test.test.split(": ")[-1]
-    letter = "F" if "F" in name.split(",")[0].split() else name.split()[0]
-    return sentence("design.test", letter="t" if name == TOST else letter, test=test)
+    if name == TOST:
+        return "t"
+    return "F" if "F" in name.split(",")[0].split() else name.split()[0]
 
 
 def term_words(test: Statistic) -> str:
@@ -430,16 +495,25 @@ SHOWN_CONTRASTS, SHOWN_OUTCOMES = 3, 3
 
 
 def summary(
-    participants: pd.DataFrame, results: StudyAnalyses | None, targets: dict[str, str]
+    participants: pd.DataFrame,
+    results: StudyAnalyses | None,
+    targets: dict[str, str],
+    tested: Sequence[HypothesisResult] = (),
 ) -> Iterator[Html]:
     """The section of one study.
 
-    participants: its sessions; targets: by anchor the name of a section that follows.
+    participants: its sessions; targets: by anchor the name of a section that follows; tested: the
+    hypotheses that tasks tested. Where there are some, outcomes that nothing declares are left to
+    their own section.
     """
     rows: list[tuple[object, object]] = [("Analysed", lines(_list_analysed(participants)))]
+    for each in tested:
+        told = [(None if each.p is None else _verdict(each.p), each.words)]
+        rows.append(_hypothesis_in_short(each.hypothesis, told))
     if results is not None:
         rows += _hypotheses_in_short(results)
-        rows += [_outcome(analysis) for analysis in _select_shown(results)]
+        shown = _select_shown(results)
+        rows += [_outcome(each) for each in shown if not tested or each.outcome.role != UNDECLARED]
         left = [each.name for each in results.left_out if each.role != UNDECLARED]
         if left:
             rows.append(("Not analysed", Verbatim(", ".join(dict.fromkeys(left)))))
@@ -460,12 +534,16 @@ def _hypotheses_in_short(results: StudyAnalyses) -> Iterator[tuple[object, objec
     for hypothesis in results.declaration.hypotheses:
         own = [each for each in results.analyses if each.outcome.name == hypothesis.outcome]
         told = [describe_test(analysis, hypothesis) for analysis in own]
-        results_told = [
-            two_lines("not tested", test) if verdict is None else two_lines(verdict, test)
-            for verdict, test in told
-        ]
-        name = two_lines(Verbatim(hypothesis.text), f"Hypothesis, {hypothesis.role}")
-        yield name, lines(results_told or ["not tested"])
+        yield _hypothesis_in_short(hypothesis, told)
+
+
+def _hypothesis_in_short(
+    hypothesis: Hypothesis, told: Iterable[tuple[str | None, str]]
+) -> tuple[object, object]:
+    """A row of the summary. told: the verdict, None without one, and the test in words."""
+    results = [two_lines(verdict or "not tested", test) for verdict, test in told]
+    name = two_lines(Verbatim(hypothesis.text), f"Hypothesis, {hypothesis.role}")
+    return name, lines(results or ["not tested"])
 
 
 def _select_shown(results: StudyAnalyses) -> list[Analysis]:
@@ -748,9 +826,10 @@ def write_docx(studies: Iterable[StudyAnalyses], path: Path) -> None:
             title = document.add_paragraph()
             title.add_run(f"{results.study}: {made.title}").italic = True
             grid = document.add_table(rows=1 + len(made.rows), cols=len(made.heads))
-            for place, row in enumerate((made.heads, *made.rows)):
-                for column, written in enumerate(row):
-                    cell = grid.cell(place, column)
+            rows = zip(grid.rows, (made.heads, *made.rows), strict=True)
+            for place, (line, row) in enumerate(rows):
+                # not grid.cell(): it lists all the table's cells for each one
+                for column, (cell, written) in enumerate(zip(line.cells, row, strict=True)):
                     paragraph = cell.paragraphs[0]
                     if column >= made.texts:
                         paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
