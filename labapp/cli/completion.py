@@ -29,11 +29,13 @@ _SESSION = r"sub-([A-Za-z0-9]+)_ses-[A-Za-z0-9]+_[0-9]{8}T[0-9]{6}Z"
 
 
 def completion(
-    shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", help="The shell.")],
+    shell: Annotated[
+        str, typer.Argument(metavar="bash|zsh|fish", help="The shell: bash, zsh or fish.")
+    ],
 ) -> None:
-    """Print the lines that let Tab complete commands, options and names in a shell.
+    """Print the lines with which Tab completes commands, options and names in a shell.
 
-    The guide on installing says where to put them for each shell.
+    The installation guide says where to put them.
 
     Example: labapp completion bash
     """
