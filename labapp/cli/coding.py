@@ -133,7 +133,7 @@ def code_speakers(
     if by or map_ is not None or suggested or confirm:
         if not by:
             raise UsageError(
-                "Nobody is named who says who speaks.",
+                "Your name is missing.",
                 todo="Add --by and a name, as in --by anna",
             )
         report = say_speakers(path, by, map_, suggested=suggested, confirm=confirm)
@@ -382,7 +382,7 @@ def code_agree(
     _refuse_options("only with --table", of_table)
     if not studies or out is None:
         raise UsageError(
-            "Nothing to compare was given." if not studies else "There is no --out.",
+            "Nothing to compare was given." if not studies else "--out is missing.",
             todo="Name a study and a folder: labapp code agree my-study --out agreement; or a "
             "table: labapp code agree --table ratings.csv",
         )
@@ -409,7 +409,7 @@ def _atoms(text: str) -> int:
     length = float(match[1]) * (1000 if match[2] == "s" else 1) if match else 0
     if length < 1 or length != int(length):
         raise UsageError(
-            f"--grid {text}: that is no length of time in whole milliseconds.",
+            f"--grid {text}: this is not a time in whole milliseconds.",
             todo="Give it as 1s, 0.5s or 100ms.",
         )
     return int(length)
@@ -646,7 +646,7 @@ def code_open(
 
 
 _ALL = (
-    "Codes of recorded sessions: open, segment, speakers, check, schema, diff, history, verify, "
+    "Coding of recorded sessions: open, segment, speakers, check, schema, diff, history, verify, "
     "status, assign, done, lock, agree, adjudicate, redact, pack, receive, quotes, export, import, "
     "codebook."
 )
@@ -658,7 +658,7 @@ code_app = typer.Typer(
 
 @code_app.callback()
 def code() -> None:
-    """Codes of recorded sessions.
+    """Coding of recorded sessions.
 
     Example: labapp code agree --table ratings.csv
     """

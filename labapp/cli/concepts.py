@@ -19,7 +19,7 @@ from labapp.cli.options import (
 )
 
 concepts_app = typer.Typer(
-    help="Concept learners, whose codes stand for concepts: list, show, train, score, intervene, "
+    help="Concept learners: list, show, train, score, intervene, "
     "stimuli, import. Example: labapp concepts list",
     no_args_is_help=True,
 )

@@ -220,7 +220,7 @@ def code_adjudicate(
         begin = f"{d.t0_ns / 1e9:.1f}–{d.t1_ns / 1e9:.1f} s"
         say_line(f"{row['number']}  {d.session}  {begin}  {d.tier}  {codes}{end}")
     if not rows:
-        say("Raters differ nowhere in what is locked, or nothing was coded twice.")
+        say("Raters agree in everything that is locked, or nothing was coded twice.")
 
 
 def _say_left_out(left_out: Iterable[tuple[str, str]]) -> None:

@@ -142,12 +142,12 @@ COMMANDS = {
     ),
     "participants": (
         "participants.participants_app",
-        "Answers of participants from elsewhere: merge.",
+        "Participants' answers from other tools: merge.",
     ),
     "code": (
         "coding.code_app",
         (
-            "Codes of recorded sessions: open, segment, speakers, check, schema, diff, history, "
+            "Coding of recorded sessions: open, segment, speakers, check, schema, diff, history, "
             "verify, status, assign, done, lock, agree, adjudicate, redact, pack, receive, "
             "quotes, export, import, codebook."
         ),
@@ -155,7 +155,7 @@ COMMANDS = {
     "videos": ("videos.videos_app", "Videos of participants: add, list, align, remove."),
     "models": (
         "models.models_app",
-        ("Model packages: list, show, title, remove, train, import, import-tfjs, evaluate, bench."),
+        ("Models: list, show, title, remove, train, import, import-tfjs, evaluate, bench."),
     ),
     "concepts": (
         "concepts.concepts_app",
@@ -167,16 +167,16 @@ COMMANDS = {
     ),
     "extras": (
         "extras.extras_app",
-        "List, add or download extras of this installation.",
+        "Extras of this installation: list, add, download.",
     ),
     "plugins": (
         "plugins.plugins_app",
-        "Tasks, metrics and more: shipped, and of installed packages.",
+        "Tasks, metrics and more, shipped or from installed packages: list.",
     ),
 }
 """Each command's module and function or group, and its first sentence."""
 GROUPS = [name for name, (where, _) in COMMANDS.items() if where.endswith("_app")]
-"""Groups of commands. Their sentence lists the commands and is never shortened."""
+"""Groups of commands. Their sentence lists the commands."""
 
 
 class _Commands(Mapping[str, Any]):
@@ -196,6 +196,8 @@ class _Commands(Mapping[str, Any]):
             else:
                 around.command(name)(command)
             made = self._made[name] = cast(Any, typer.main.get_command(around)).commands[name]
+            for inner in getattr(made, "commands", {}).values():
+                inner.short_help = " ".join(inner.help.split("\n\n")[0].split())
             for option in _outputs(made):
                 option.callback = _outside_sessions(option.callback)
             for option in _inputs(made):
@@ -226,7 +228,7 @@ class _Group(TyperGroup):
     def _overview(self) -> TyperGroup:
         """The names and sentences of all commands, none of which is built for it."""
         listed = {
-            name: TyperCommand(name, help=sentence, short_help=sentence * (name in GROUPS))
+            name: TyperCommand(name, help=sentence, short_help=sentence)
             for name, (_, sentence) in COMMANDS.items()
         }
         return TyperGroup(commands=cast(Any, listed), params=self.params)
@@ -458,7 +460,7 @@ def export(
 
     if with_audio and (no_audio or not deidentify):
         raise UsageError(
-            "--with-audio belongs to --deidentify, and not beside --no-audio.",
+            "--with-audio needs --deidentify, and excludes --no-audio.",
             safe="No bundle was made.",
             todo="Without --deidentify the sound is in the bundle anyway.",
         )

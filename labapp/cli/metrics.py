@@ -196,7 +196,7 @@ def _correlations(
 
     if labels is None or codes is not None:
         raise UsageError(
-            "correlations are those of factors, chosen by what they tell of labels.",
+            "`correlations` compares factors, and needs labels to choose them.",
             todo="Give --factors and --labels, and no --codes.",
         )
     f = scores.read(factors, "z")
@@ -223,14 +223,12 @@ def _training_rows(
         return None
     if codes is None or factors is None:
         raise UsageError(
-            "Rows to learn from need codes and factors.",
+            "Training rows need both codes and factors.",
             todo="Give both --train-codes and --train-factors.",
         )
     if name == ALL or not METRICS[name].train:
         takers = ", ".join(metric for metric in METRICS if METRICS[metric].train)
-        raise UsageError(
-            f"{name} takes no other rows to learn from.", todo=f"Those that do: {takers}."
-        )
+        raise UsageError(f"{name} cannot train on other rows.", todo=f"These do: {takers}.")
     return scores.read(codes, "c").values, scores.read(factors, "z").values
 
 

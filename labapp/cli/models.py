@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from labapp.models.metrics.evaluation.scores import MetricOutcome
 
 models_app = typer.Typer(
-    help="Model packages: list, show, title, remove, train, import, import-tfjs, evaluate, bench. "
+    help="Models: list, show, title, remove, train, import, import-tfjs, evaluate, bench. "
     "Example: labapp models list",
     no_args_is_help=True,
 )
@@ -97,7 +97,7 @@ def models_show(
     from labapp.models import catalog as models_catalog
 
     if out is not None and models_catalog.kind_of(model) != "dials":
-        raise UsageError(f"{model} has no dials to draw.", todo="Leave --out out.")
+        raise UsageError(f"{model} has no sliders to draw.", todo="Leave --out out.")
     card = models_catalog.show(_model(model))
     if not json_:
         say(yaml.safe_dump(card, sort_keys=False, allow_unicode=True).rstrip())
@@ -263,7 +263,7 @@ def models_import(
     named = {kind: path for kind, path in given.items() if path is not None}
     if len(named) != 1:
         raise UsageError(
-            "One decoder is imported at a time.",
+            "Exactly one decoder can be imported at a time.",
             todo="Give one of --onnx, --torch-export, --torchscript and --python.",
         )
     ((kind, source),) = named.items()
@@ -299,7 +299,7 @@ def _shape(text: str | None) -> tuple[int, ...] | None:
     sizes = text.lower().replace("×", "x").split("x")
     if not all(size.isdecimal() and 0 < int(size) < 10**6 for size in sizes) or len(sizes) > 3:
         raise UsageError(
-            f"{text!r} is no shape.",
+            f"{text!r} is not a shape.",
             todo="Give rows x columns, such as 28x28, 64x64x3 with three colours, or the points of "
             "a series, such as 64.",
         )
@@ -365,7 +365,7 @@ def models_evaluate(
     kind = models_catalog.kind_of(model)
     if out is not None and (no_metrics or kind != "dials"):
         raise UsageError(
-            "--out is for what the metrics give, and none would be computed.",
+            "--out needs metrics, and --no-metrics leaves them out.",
             todo="Leave --out out.",
         )
     from labapp.models.metrics.evaluation import scores
@@ -414,9 +414,9 @@ def models_bench(
     names = package.list_packages() if every else list(models or [])
     if not names or (every and models):
         raise UsageError(
-            "Which models are to be timed?",
+            "No model was named.",
             safe="Nothing was timed.",
-            todo="Name models, or say --all; labapp models list shows which there are.",
+            todo="Name models, or add --all; labapp models list shows which there are.",
         )
     results = []
     for name in names:

@@ -323,8 +323,7 @@ def one_place(workers: int | None, dask: str | None) -> None:
     """Refuse work that is asked for both here and on a cluster. Raises UsageError."""
     if workers is not None and dask is not None:
         raise UsageError(
-            f"--workers {workers} and --dask {dask} were both given: the work is done at one "
-            "place.",
+            f"--workers {workers} and --dask {dask} were both given: use only one of them.",
             safe="Nothing was begun.",
             todo="Leave one of them out: --workers is for processes of this machine; a Dask "
             "cluster has the workers that were started for it.",
@@ -338,7 +337,8 @@ def data_folder(data: Path | None) -> Path:
     root = data_root(data)
     if root.exists() and not root.is_dir():
         raise UsageError(
-            f"{root} is a file, and sessions lie in a folder.", todo="Name the folder with --data."
+            f"{root} is a file, and sessions are stored in a folder.",
+            todo="Name the folder with --data.",
         )
     return root
 
@@ -421,7 +421,7 @@ def strategy_name(name: str | None, mixture: str | None = None) -> str | None:
 
     if mixture is not None and name != MIXTURE:
         raise UsageError(
-            f"--mixture says who takes part in a mixture, and the strategy is {name!r}.",
+            f"--mixture needs --strategy mixture, and the strategy is {name!r}.",
             safe="No session was begun.",
             todo=f"Say --strategy {MIXTURE}, or leave --mixture out.",
         )

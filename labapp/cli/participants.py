@@ -13,7 +13,7 @@ from labapp.base.resources import pilot_root
 from labapp.cli.options import Data, Json, data_folder, say_either
 
 participants_app = typer.Typer(
-    help="Answers of participants from elsewhere: merge. "
+    help="Participants' answers from other tools: merge. "
     "Example: labapp participants merge answers.csv --by pid",
     no_args_is_help=True,
 )
@@ -21,7 +21,7 @@ participants_app = typer.Typer(
 
 @participants_app.callback()
 def _group() -> None:
-    """Answers of participants from elsewhere."""
+    """Participants' answers from other tools."""
 
 
 @participants_app.command("merge")

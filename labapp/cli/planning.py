@@ -104,14 +104,14 @@ def plan(
     if preregister is not None:
         if out is not None:
             raise UsageError(
-                "--preregister and --out are two commands.", todo="Give them one after the other."
+                "--preregister and --out cannot be combined.", todo="Give them one after the other."
             )
         _preregister(study, preregister, data, json_=json_)
         return
     if pilot and not contrasts:
         raise UsageError(
-            "--pilot says how much participants vary, for planning the declared contrasts.",
-            todo="Say --contrasts as well.",
+            "--pilot works only with --contrasts.",
+            todo="Add --contrasts.",
         )
     if contrasts:
         _contrasts(study, [session_path(path, data) for path in pilot or ()], out, json_=json_)

@@ -14,7 +14,7 @@ from labapp.base.discovery import READY
 from labapp.cli.options import Json
 
 plugins_app = typer.Typer(
-    help="Tasks, metrics and more: shipped, and of installed packages. "
+    help="Tasks, metrics and more, shipped or from installed packages: list. "
     "Example: labapp plugins list",
     no_args_is_help=True,
 )

@@ -155,7 +155,7 @@ def sessions_move(
     from labapp.session.withdrawal import move_pilot
 
     if to not in ("study", "pilots"):
-        raise UsageError(f"There is no place {to!r}.", todo="Say --to study or --to pilots.")
+        raise UsageError(f"There is no place {to!r}.", todo="Give --to study or --to pilots.")
     root = data_folder(data)
     into = to == "study"
     try:
@@ -246,8 +246,8 @@ def sessions_withdraw(
 
     if delete is None:
         raise UsageError(
-            "What is to become of the data?",
-            todo="Say --delete or --keep, as the participant wants it.",
+            "It is not clear whether to delete the data.",
+            todo="Add --delete or --keep, as the participant wishes.",
         )
     given = Path(session)
     studies = data_folder(data).glob("*") if given.name == session else [given.parent]
@@ -392,17 +392,19 @@ def replay(
         _clip(session_path(session, data), clip, out)
         return
     if out is not None:
-        raise UsageError("--out is for a clip.", todo="Say of what: --clip 12:34.5 12:50")
+        raise UsageError("--out is for a clip.", todo="Add the times: --clip 12:34.5 12:50")
     t_ns = None if at is None else time_ns(at)
     if still is None:
         if size is not None or trails:
             raise UsageError(
-                "--size and --trails are of a picture, and --still is missing.",
+                "--size and --trails need --still.",
                 todo="Name the picture: --still screen.png",
             )
         raise typer.Exit(_show_window(session_path(session, data), t_ns, dark))
     if t_ns is None:
-        raise UsageError("--still needs a time.", todo="Say which, as in --at 12:34.5")
+        raise UsageError(
+            "--still needs the time of the picture.", todo="Add it, such as --at 12:34.5"
+        )
     path = session_path(session, data)
     width, height = pixels(size)
     from labapp.ui.replay.controller import readable_record, write_still
@@ -450,5 +452,5 @@ def pixels(size: str | None) -> tuple[int, int]:
     """Width and height as in 1366x768. Raises UsageError."""
     match = re.fullmatch(r"(\d{3,4})[x×](\d{3,4})", size or "1366x768")
     if match is None:
-        raise UsageError(f"{size!r} is no size.", todo="Write width and height, as in 1366x768.")
+        raise UsageError(f"{size!r} is not a size.", todo="Write width and height, as in 1366x768.")
     return int(match[1]), int(match[2])

@@ -277,7 +277,7 @@ def stimuli_explain(
     named = {kind: path for kind, path in given.items() if path is not None}
     if len(named) != 1:
         raise UsageError(
-            "One classifier is explained at a time.",
+            "Exactly one classifier can be explained at a time.",
             todo="Give one of --onnx, --torch-export and --torchscript.",
         )
     ((kind, file),) = named.items()
@@ -427,7 +427,7 @@ def _masking(
     elif not 0 < smallest <= largest <= 100:
         raise UsageError(
             f"Found --smallest {smallest:g} --largest {largest:g}.",
-            todo="Percentages of pixels shown lie above 0, up to 100, the smallest first.",
+            todo="Give percentages of pixels above 0 and up to 100, the smallest first.",
         )
     else:
         try:

@@ -176,7 +176,7 @@ def videos_remove(
 def _check(offset: float | None, drift: float) -> None:
     if offset is None and drift:
         raise UsageError(
-            "--drift goes with --offset.", todo="Say where the video begins: --offset 12.5"
+            "--drift needs --offset.", todo="Add where the video begins, such as --offset 12.5"
         )
 
 
@@ -316,7 +316,7 @@ def transcribe(
             except KeyboardInterrupt:
                 say(
                     "Stopped.\nWhat was written down is stored.\n"
-                    "Give the same command again: it goes on from there.",
+                    "Give the same command again: it continues from there.",
                     err=True,
                 )
                 raise typer.Exit(INTERRUPTED) from None
@@ -344,12 +344,12 @@ def _read_expected_words(path: Path) -> str:
         ) from error
     except UnicodeDecodeError as error:
         raise UsageError(
-            f"{path} is no text in UTF-8.", todo="Save it as UTF-8, a word or name a line."
+            f"{path} is not a UTF-8 text file.", todo="Save it as UTF-8, a word or name a line."
         ) from error
     words = ", ".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
     if len(words) > LONGEST_WORDS:
         raise UsageError(
             f"{path} has {len(words)} characters of words, and a model takes {LONGEST_WORDS}.",
-            todo="Leave those words that it gets right anyway.",
+            todo="Leave out words that the model gets right anyway.",
         )
     return words

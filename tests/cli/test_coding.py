@@ -278,7 +278,11 @@ def test_a_code_that_looks_like_a_missing_rating_is_told(agree: Run) -> None:
         (("--table", "none.csv"), 2, "There is no file none.csv"),
         (("--table", "ratings.csv", "--measure", "pi"), 2, "one of alpha, kappa, fleiss"),
         (("--table", "ratings.csv", "--level", "big"), 2, "one of nominal, ordinal"),
-        (("--table", "ratings.csv", "--level", "ratio"), 3, "line 2, column a: “x” is no number"),
+        (
+            ("--table", "ratings.csv", "--level", "ratio"),
+            3,
+            "line 2, column a: “x” is not a number",
+        ),
         (("--table", "ratings.csv", "--measure", "kappa", "--level", "ratio"), 3, "nominal alone"),
     ],
 )

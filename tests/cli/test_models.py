@@ -74,7 +74,7 @@ def test_show_prints_the_card_and_draws_a_sheet_where_it_is_asked_to(
     assert (tmp_path / "here/other.png").read_bytes() == drawn
     status, _, err = models("show", "faces/cnn", "--out", "none.png")
     assert status == 2
-    assert "no dials to draw" in err
+    assert "no sliders to draw" in err
 
 
 def test_show_never_overwrites_what_is_no_such_sheet(models: Run, tmp_path: Path) -> None:

@@ -390,7 +390,7 @@ def test_by_command_from_a_bundle(session: Path, tmp_path: Path) -> None:
     assert soundfile.info(out).frames == round(1.5 * RATE)
     for options, told in (
         (["3", "4"], "--clip needs a file"),
-        (["3", "x", "--out", "y.wav"], "is no time"),
+        (["3", "x", "--out", "y.wav"], "is not a time"),
         (["3", "4", "--out", str(out)], "exists already"),
     ):
         done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)

@@ -108,7 +108,7 @@ def test_an_analysis_has_them_in_every_file(root: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "kind", "told"),
     [
-        ("P9;1;a;1;true\n", "unknown", "line 2: 'P9' is no participant of surveyed"),
+        ("P9;1;a;1;true\n", "unknown", "line 2: 'P9' is not a participant of surveyed"),
         (" P01;1;a;1;true\n", "unknown", r"line 2: ' P01' .*did you mean P01\?"),
         ("p01;1;a;1;true\n", "unknown", r"line 2: 'p01' .*did you mean P01\?"),
         ("P01;1;a;1;true\nP01;2;b;2;true\n", "twice", r"line 2: P01 is in lines 2, 3\n  line 3"),

@@ -123,7 +123,7 @@ def add_video(
                 if placed.video.sha256 == sha256:
                     raise VideoError(
                         f"{file.name} is there already: {placed.video.id} of {record.name}.",
-                        todo="Align it anew (`labapp videos align`), or remove it first.",
+                        todo="Align it again (`labapp videos align`), or remove it first.",
                     )
             durable.take_name(draft, path)
         new = Video(
@@ -211,7 +211,7 @@ def check_consent(record: Record) -> None:
         todo="Delete the video, or keep it apart from the study."
         if asked
         else "Ask for it in the consent form of the next sessions: `consent: items: {video: "
-        "optional}`. What nobody agreed to is not taken in.",
+        "optional}`. Without this consent no video is added.",
     )
 
 
@@ -240,7 +240,7 @@ def _record(session: Path, by: str, *, consent: bool = True) -> Record:
         raise VideoError(f"{record.name} is being recorded.", todo="Wait until it is over.")
     if record.withdrawn:
         raise VideoError(
-            f"The participant of {record.name} withdrew: no video of them is taken in.",
+            f"The participant of {record.name} withdrew: no video of them can be added.",
             todo="Delete the video.",
         )
     if consent:
@@ -325,7 +325,7 @@ def video_features(video: OpenedVideo) -> Features:
 
 def _not_heard(why: str) -> VideoError:
     return VideoError(
-        f"Where the video lies in the session cannot be told by its sound: {why}.",
+        f"Where the video lies in the session cannot be found from its sound: {why}.",
         todo="See that it is the video of this session. Else say the session time of its "
         f"beginning, in seconds: {BY_HAND}. `labapp replay` shows session times.",
     )

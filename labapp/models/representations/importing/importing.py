@@ -388,7 +388,7 @@ def import_decoder(
             get_distance(distance)
         except ValueError as error:
             raise ModelError(
-                f"{distance!r} is no distance; it is {error}.",
+                f"{distance!r} is not a distance; it is {error}.",
                 todo="Correct --distance.",
             ) from error
     rows = rows_of.read(latents)

@@ -76,7 +76,7 @@ def read(path: Path) -> Float32:
         elif len(values):
             still = np.flatnonzero(values.min(axis=0) == values.max(axis=0))
             problems += [
-                f"column {at + 1} has one value only ({values[0, at]:g}): it is no dial."
+                f"column {at + 1} has one value only ({values[0, at]:g}): it cannot be a slider."
                 for at in still
             ]
     if problems:
@@ -116,7 +116,7 @@ def inside(rows: Float32, space: LatentSpace, path: Path) -> tuple[Float32, int]
             inside &= np.isin(column, np.arange(dial.k))
     if inside.sum() < FEW:
         raise ModelError(
-            f"Of the {len(rows)} latents in {path} only {int(inside.sum())} lie within the limits; "
+            f"Of the {len(rows)} latents in {path} only {int(inside.sum())} are within the limits; "
             f"at least {FEW} must.",
             todo="Widen the limits. A choice among k has the whole numbers from 0 to k - 1.",
         )

@@ -246,7 +246,7 @@ def test_a_network_becomes_a_graph_which_needs_no_package(tmp_path: Path, own: P
         ("own_decoders.pca:breaks", "fails on latents of the shape .*KeyError: 'weights'"),
         ("own_decoders.pca:NUMBER", "gives int, not a decoder"),
         ("own_decoders.pca:missing", "cannot be loaded: AttributeError"),
-        ("own_decoders.pca:decode", "beyond|is no series|12 wide|instances of the shape"),
+        ("own_decoders.pca:decode", "beyond|is not a series|12 wide|instances of the shape"),
         ("own_decoders", "names no function of a package"),
         ("os:abort", "It is Python's own"),
         ("not_installed_here:decode", "Python finds no package not_installed_here"),
