@@ -228,10 +228,10 @@ def test_a_still_is_the_same_picture_every_time(session_replay: Path, tmp_path: 
     [
         (["--at", "5:70", "--still", "x.png"], "is not a time"),
         (["--at", "99:00", "--still", "x.png"], "is not in the session"),
-        (["--still", "x.png"], "needs a time"),
+        (["--still", "x.png"], "needs the time"),
         (["--at", "2:00", "--still", "x.png", "--size", "big"], "is not a size"),
         (["--at", "2:00", "--still", "x.tiff/y.png"], "cannot be written"),
-        (["--size", "800x600"], "--still is missing"),
+        (["--size", "800x600"], "need --still"),
     ],
 )
 def test_what_cannot_be_is_told(

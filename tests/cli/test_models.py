@@ -304,7 +304,7 @@ def test_a_card_is_shown_and_so_is_a_recipe_that_is_not_trained(cli: Run, own: P
     assert "There is no model" in err
     status, _, err = cli("models", "show", "tiny/model", "--out", "dials.png")
     assert status == 2
-    assert "no dials" in err
+    assert "no sliders" in err
 
 
 def test_a_file_of_recipes_is_trained_and_what_is_there_is_left(cli: Run, tmp_path: Path) -> None:
