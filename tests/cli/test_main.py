@@ -92,7 +92,10 @@ def test_help_and_version(cli: Run) -> None:
         (("--data", "x", "studies", "list"), "behind a command"),
         (("models", "bench", "sinelines/gt", "--n", "0"), "--n"),
         *(
-            ((*command, "--workers", "2", "--dask", "tcp://[::1]:9", "--out", "x"), "use only one of them")
+            (
+                (*command, "--workers", "2", "--dask", "tcp://[::1]:9", "--out", "x"),
+                "use only one of them",
+            )
             for command in (
                 ("analyze", "."),
                 ("simulate", "quickstart", "--participants", "1"),

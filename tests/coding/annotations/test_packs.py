@@ -539,7 +539,9 @@ def test_marks_of_units_that_are_gone_are_a_remark(session_verifying: Path) -> N
 def test_marks_by_an_older_definition_are_a_remark(session_verifying: Path) -> None:
     newer = session_verifying.parent / "codebook.yaml"
     text = BOOK.read_text("utf-8").replace("version: 1", "version: 2")
-    newer.write_text(text.replace("moves a slider to see what it does", "moves any slider"), "utf-8")
+    newer.write_text(
+        text.replace("moves a slider to see what it does", "moves any slider"), "utf-8"
+    )
     with store.open_marks(session_verifying, "anna", codebooks.read(newer)):
         pass
     (remark,) = verify_annotations(session_verifying).remarks
