@@ -385,10 +385,10 @@ def _factors(design: Design | None) -> Iterator[str]:
 def _questionnaires(tables: Tables) -> Iterator[str]:
     """What was asked, and how many items each has besides those that ask for attention."""
     asked = dict.fromkeys(tables.answers["instrument"].dropna().map(str))
-    items = tables.items[tables.items["check"].isna()]
+    items = tables.worded[tables.worded["check"].isna()]
     counts = {name: items[items["instrument"] == name]["item"].nunique() for name in asked}
     named = [
-        f"“{questionnaire_name(tables.items, name)}”{f' ({n})' if n else ''}"
+        f"“{questionnaire_name(tables.worded, name)}”{f' ({n})' if n else ''}"
         for name, n in counts.items()
     ]
     if named:
@@ -405,7 +405,9 @@ def _recording(tables: Tables) -> Iterator[str]:
             "every duration."
         )
     presentations = sorted({str(session).replace("_", " ") for session in sessions["presentation"]})
-    languages = sorted({str(session) for session in sessions["language"]})
+    counts = sessions["language"].value_counts().sort_index()
+    several = [f"{code} ({n})" for code, n in counts.items()]
+    languages = several if len(several) > 1 else list(map(str, counts.index))
     yield from _blinding(sessions)
     yield (
         f"Presentation: {', '.join(presentations)}; language of the texts: {', '.join(languages)}."

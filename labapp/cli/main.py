@@ -149,7 +149,7 @@ COMMANDS = {
         (
             "Coding of recorded sessions: open, segment, speakers, check, schema, diff, history, "
             "verify, status, assign, done, lock, agree, adjudicate, redact, pack, receive, "
-            "quotes, export, import, codebook."
+            "quotes, reel, export, import, codebook."
         ),
     ),
     "videos": ("videos.videos_app", "Videos of participants: add, list, align, remove."),
@@ -167,7 +167,7 @@ COMMANDS = {
     ),
     "extras": (
         "extras.extras_app",
-        "Extras of this installation: list, add, download.",
+        "List, add or download extras of this installation.",
     ),
     "plugins": (
         "plugins.plugins_app",
@@ -387,6 +387,14 @@ def run(
             help="Make a trial run. It is stored apart and never analysed with the others.",
         ),
     ] = False,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            "--language",
+            metavar="CODE",
+            help="The participant's language, if the study has several. Default: the first.",
+        ),
+    ] = None,
 ) -> None:
     """Run a session without the home: open the console and the participant's window.
 
@@ -414,6 +422,7 @@ def run(
         pilot=pilot,
         lsl=lsl,
         listen=listen,
+        language=language,
     )
     if pilot:
         say(f"A pilot: its data are kept apart, in {pilot_root(data_folder(data))}.")
@@ -596,6 +605,15 @@ def simulate_(
             "they stand for.",
         ),
     ] = False,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            "--language",
+            metavar="CODE",
+            help="The language of all participants, if the study has several. Default: each "
+            "in turn.",
+        ),
+    ] = None,
     seed: Seed = None,
     workers: Workers = None,
     dask: Dask = None,
@@ -636,6 +654,7 @@ def simulate_(
             thinks_aloud=think_aloud,
             number=workers,
             dask=dask,
+            language=language,
         )
     if think_aloud and folders:
         from labapp.coding.annotations.simulated import leave_codebooks
@@ -758,7 +777,14 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
         (
             *("deposit", "metrics", "replay", "studies new", "studies consent", "studies preview"),
             *("sessions consent", "code pack", "code export", "code codebook", "code agree"),
-            *("code quotes", "videos add", "models show", "models import", "models import-tfjs"),
+            *(
+                "code quotes",
+                "code reel",
+                "videos add",
+                "models show",
+                "models import",
+                "models import-tfjs",
+            ),
             *("models evaluate", "concepts score", "concepts stimuli", "concepts import"),
             *("stimuli import", "stimuli build", "stimuli explain", "stimuli sheet"),
             "stimuli masks",

@@ -222,4 +222,4 @@ def _load_study(folder: Path, planned: SessionPlanned) -> loading.LoadedStudy:
     names = study_files_of([path.name for path in study.iterdir()] if study.is_dir() else [])
     if len(names) != 1:
         raise RecordError("The session sent no study file: nothing of it can be shown.")
-    return loading.load(study / names[0], recorded=True)
+    return loading.load(study / names[0], planned.language, recorded=True)

@@ -239,7 +239,7 @@ class History:
         names = study_files_of([path.name for path in folder.iterdir()] if folder.is_dir() else [])
         if len(names) != 1:
             raise RecordError("The session has no copy of its study file: no screen can be shown.")
-        return loading.load(folder / names[0], recorded=True)
+        return loading.load(folder / names[0], planned.language, recorded=True)
 
     def _folder(self, name: str) -> Path:
         """A folder of the record on the disk; of a bundle in an archive a copy."""

@@ -9,7 +9,6 @@ looked at first. What it would change is told, and done after a click, if it is 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -28,6 +27,7 @@ from labapp.coding.exchange.model import Format
 from labapp.coding.exchange.plan import ImportPlan, ImportStep
 from labapp.record.journal.opening import open_record
 from labapp.ui import theme
+from labapp.ui.background import Background
 from labapp.ui.language import N_, counted, in_words, tr, tr_known, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.bits import Combo, RowModel, RowTable
@@ -378,7 +378,6 @@ class ExchangeWork(QObject):
     """
 
     changed = Signal()
-    _done = Signal(object, object)
 
     def __init__(
         self,
@@ -392,10 +391,9 @@ class ExchangeWork(QObject):
         super().__init__(parent)
         self.panel, self._bench = panel, bench
         self._take = take or self._take_in
-        self._pool: ThreadPoolExecutor | None = None
+        self._background = Background("exchange", self)
         self._wanted: ImportWanted | None = None
         self._plan: ImportPlan | None = None
-        self._done.connect(self._take_result, Qt.ConnectionType.QueuedConnection)
         panel.export_requested.connect(self.export)
         panel.import_requested.connect(self.look)
         panel.accepted.connect(self.bring_in)
@@ -403,7 +401,7 @@ class ExchangeWork(QObject):
     @property
     def busy(self) -> bool:
         """Whether something is being read or written."""
-        return self._pool is not None
+        return self._background.busy
 
     def show(self) -> None:
         """Show the card for what is worked on now."""
@@ -425,9 +423,7 @@ class ExchangeWork(QObject):
 
     def close(self) -> None:
         """Wait for what was begun, and end the thread."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+        self._background.close()
 
     # --- going out --------------------------------------------------------------------------------
 
@@ -503,29 +499,18 @@ class ExchangeWork(QObject):
     # --- the thread -------------------------------------------------------------------------------
 
     def _begin(self, work: Callable[[], Any], then: Callable[[Any], None], doing: str) -> None:
-        if self._pool is not None:
-            return
-        self.panel.set_busy(True)
-        self.panel.set_state(doing)
-        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="exchange")
-        future = self._pool.submit(work)
-        # The signal is emitted in the thread and received in the window's.
-        future.add_done_callback(
-            lambda done: None if done.cancelled() else self._done.emit(done, then)
-        )
+        def show(result: Any) -> None:
+            self.panel.set_busy(False)
+            then(result)
 
-    def _take_result(self, done: Future[Any], then: Callable[[Any], None]) -> None:
-        if self._pool is None:
-            return  # the window is closed
-        self.close()
+        if self._background.begin(work, show, self._show_failure):
+            self.panel.set_busy(True)
+            self.panel.set_state(doing)
+
+    def _show_failure(self, error: LabappError) -> None:
+        self._plan = None
         self.panel.set_busy(False)
-        try:
-            result = done.result()
-        except LabappError as error:
-            self._plan = None
-            self.panel.set_lines((), in_words(error), "alarm")
-            return
-        then(result)
+        self.panel.set_lines((), in_words(error), "alarm")
 
 
 def taker_of(coding: Coding) -> Callable[[ImportPlan], None]:
