@@ -286,7 +286,7 @@ def models_import(
         return
     card = made.card
     size = " x ".join(map(str, card.shape or ()))
-    say(f"id: {card.id} ({card.display} of {size}, {len(card.dimensions)} dials)")
+    say(f"id: {card.id} ({card.display} of {size}, {len(card.dimensions)} sliders)")
     for note in made.notes:
         say(note)
     say(f"model: {made.folder}")
@@ -332,7 +332,7 @@ def models_import_tfjs(
 
     folder = import_package(source, out, model_id)
     card = cards.read(folder)
-    say(f"id: {card.id} ({card.architecture}, {len(card.dimensions)} dials)")
+    say(f"id: {card.id} ({card.architecture}, {len(card.dimensions)} sliders)")
     say(f"model: {folder}")
 
 

@@ -189,7 +189,8 @@ def studies_consent(
     study: StudyName,
     out: Annotated[Path, typer.Option("--out", help="The PDF file to write.")],
     language: Annotated[
-        str | None, typer.Option("--language", help="Instead of the study's own, such as de.")
+        str | None,
+        typer.Option("--language", help="The language, such as de. Default: the study's."),
     ] = None,
 ) -> None:
     """Write the consent form as a PDF, to print and sign by hand.

@@ -362,7 +362,12 @@ def test_nothing_of_a_session_that_was_withdrawn(session: Path, tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("t0_s", "t1_s", "told"),
-    [(5, 5, "no stretch"), (6, 5, "no stretch"), (5, 50, "no stretch"), (25, 30, "No sound of")],
+    [
+        (5, 5, "not a stretch"),
+        (6, 5, "not a stretch"),
+        (5, 50, "not a stretch"),
+        (25, 30, "No sound of"),
+    ],
 )
 def test_times_without_sound(
     session: Path, tmp_path: Path, t0_s: int, t1_s: int, told: str

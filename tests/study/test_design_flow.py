@@ -153,7 +153,7 @@ def test_what_is_measured_is_an_item_or_a_score(tmp_path: Path, measured: str, s
 @pytest.mark.parametrize(
     ("old", "new", "line", "says"),
     [
-        ("each: light", "each: hint", 14, "'hint' is no factor within participants"),
+        ("each: light", "each: hint", 14, "'hint' is not a factor within participants"),
         ("each: light", "each: lights", 14, "there are: feedback, light"),
         ("- each: light", "- each: feedback", 14, "within another `each: feedback`"),
         (

@@ -51,9 +51,9 @@ PRIOR_SEED = 0
 """Size and seed of the sample in `LoadedDecoder.latents` of a model whose states are drawn from a
 prior."""
 KINDS = {
-    cards.CARD: "a decoder with dials",
-    "classifier.yaml": "a classifier, without dials",
-    "concepts.yaml": "a concept model, without dials",
+    cards.CARD: "a decoder with sliders",
+    "classifier.yaml": "a classifier, without sliders",
+    "concepts.yaml": "a concept model, without sliders",
 }
 """Kinds of packages in words, by the name of the card's file."""
 MAKING = {

@@ -128,7 +128,7 @@ def test_a_function_is_a_model_where_its_package_is(tmp_path: Path, own: Path) -
         "torch": metadata.version("torch"),
     }
     assert made.card.origin.limits == "z.npy"
-    assert any(note.startswith("Dials, as z.npy says: z1 -") for note in made.notes)
+    assert any(note.startswith("Sliders, as z.npy says: z1 -") for note in made.notes)
     decoder = package.load_package("mine/own")
     z = np.random.default_rng(3).normal(size=(7, 2)).astype(np.float32)
     basis = np.load(own / "basis.npy")
