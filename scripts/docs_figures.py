@@ -28,15 +28,15 @@ WIDTH = 860
 STUDIES = {
     "quickstart": (
         "Sliders, and what was said",
-        "--participants 6 --strategy mixture --think-aloud",
+        "--participants 4 --strategy mixture --think-aloud",
     ),
     "mnist-think-aloud": (
         "Names of sliders, and a paper's comparison of models",
-        "--participants 8 --strategy mixture",
+        "--participants 4 --strategy mixture",
     ),
-    "gradcam-distinction": ("Judged explanations", "--participants 6 --strategy understanding"),
-    "unmasking-faces": ("Unmasked pictures", "--participants 4 --strategy understanding"),
-    "concept-repair": ("Concept repair", "--participants 6 --strategy careful"),
+    "gradcam-distinction": ("Judged explanations", "--participants 4 --strategy understanding"),
+    "unmasking-faces": ("Unmasked pictures", "--participants 2 --strategy understanding"),
+    "concept-repair": ("Concept repair", "--participants 4 --strategy careful"),
 }
 """A title, and how the participants are simulated, by study."""
 ABOUT = """# Every figure of a report, with its code
