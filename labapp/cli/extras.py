@@ -17,7 +17,7 @@ Name = Annotated[str, typer.Argument(help="The extra's name (see labapp extras).
 
 @extras_app.callback()
 def extras(context: typer.Context) -> None:
-    """List, add or download extras of this installation.
+    """Extras of this installation: list, add, download.
 
     Example: labapp extras add video
     """

@@ -167,7 +167,7 @@ COMMANDS = {
     ),
     "extras": (
         "extras.extras_app",
-        "List, add or download extras of this installation.",
+        "Extras of this installation: list, add, download.",
     ),
     "plugins": (
         "plugins.plugins_app",
