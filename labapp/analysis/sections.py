@@ -60,6 +60,9 @@ from labapp.base.report.page import (
 from labapp.study.allocation import cell_name
 from labapp.study.design import Design
 
+NAMED = 6
+"""So many models are named in the paragraph on methods; more are counted there, and listed with the
+sessions."""
 LOST = 0.01
 """A session that lost more than this share of its sound is counted as such."""
 
@@ -89,13 +92,15 @@ def study(
     }
     if results is None or not results.analyses:
         del targets[f"{anchor}-analyses"]
-    yield from summary(own, results, targets)
+    tested = {report: list(report.hypotheses(about, of)) for report, of in findings.of.items()}
+    yield from summary(own, results, targets, [each for some in tested.values() for each in some])
     yield heading(3, "Methods")
     yield paragraph(methods(about, findings))
     if about.counted.stages.empty and not tables.stages.empty:
         yield paragraph("No session counts, so there are no metrics here.")
-    # What is asked comes first: the analyses by the design, a published study's, then each task's.
-    for report, own_findings in sorted(findings.of.items(), key=_rank):
+    # What is asked comes first: the hypotheses that name a task's tests, the analyses by the
+    # design, a published study's, then each task's.
+    for report, own_findings in sorted(findings.of.items(), key=lambda of: _rank(of[0], tested)):
         for part in report.sections(about, own_findings):
             spoke.add(report)
             yield part
@@ -116,8 +121,9 @@ def study(
     yield sessions(own)
 
 
-def _rank(of: tuple[TaskReport[Any], Any]) -> int:
-    report, _ = of
+def _rank(report: TaskReport[Any], tested: Mapping[TaskReport[Any], object]) -> int:
+    if tested[report]:
+        return -1
     if report is default_analyses():
         return 0
     return 1 if isinstance(report, Profile) else 2
@@ -352,15 +358,13 @@ def _tasks(tables: Tables) -> Iterator[str]:
     for task, some in stages.groupby("task", sort=True):
         asked = sorted({int(n) for n in some["n_planned"].dropna()})
         models = sorted({str(model) for model in some["model"]})
+        compared = ", ".join(models) if len(models) <= NAMED else count(len(models), "model")
         shown = "–".join(str(n) for n in dict.fromkeys((asked[0], asked[-1]))) if asked else "no"
         questions = "1 question" if shown == "1" else f"{shown} questions"
         report = known.get(str(task), TaskReport())
         activity = report.activities.get(str(task), f"did the task {task}")
         trials = tables.trials[(tables.trials["task"] == task) & (tables.trials["role"] == "stage")]
-        yield (
-            f"Participants {activity} ({questions} a stage; {', '.join(models)})"
-            f"{report.asked(trials)}."
-        )
+        yield (f"Participants {activity} ({questions} a stage; {compared}){report.asked(trials)}.")
     per = stages.groupby(["study", "participant", "session"])["stage_number"].nunique()
     if not per.empty and per.max() > 1:
         orders = tables.participants["models"].nunique()

@@ -519,7 +519,8 @@ class AnalysisPlan(Strict):
     contrasts: tuple[Contrast, ...] = Field(
         default=(),
         max_length=100,
-        description="Comparisons that are tested; without them every pair of levels.",
+        description="Comparisons that are tested; without them every pair of levels of each "
+        "factor with up to six levels.",
     )
     correction: Correction = Field(
         default="holm", description="For several tests of a family; `fdr` is Benjamini-Hochberg's."

@@ -345,7 +345,7 @@ class _Facts:
         )
         contrasts = (
             "\n".join(f"* “{each.name}”: {_weights(each)}" for each in self.plan.contrasts)
-            or "* every pair of levels"
+            or "* every pair of levels of each factor with up to six levels"
         )
         family = "one outcome" if self.plan.family == "per_outcome" else "all outcomes"
         smallest = "\n".join(
