@@ -309,6 +309,7 @@ def _draw(tables: Tables, findings: Findings, folder: Path) -> None:
     plates = figures(tables, findings)
     if not plates:
         return
+    folder.mkdir()
     for plate in plates:
         plate.save(folder)
     told = (f"## {plate.name}\n\n{plate.told}\n" for plate in plates)
