@@ -24,7 +24,7 @@ def test_the_code_of_the_page_draws_its_figures(
 ) -> None:
     page = docs_figures.PAGE.read_text("utf-8")
     command = docs_figures.command(study)
-    part = page[page.index(command) :].partition("\n## ")[0]
+    part = page[page.index(f"```sh\n{command}") :].partition("\n## ")[0]
     command_of(tmp_path, monkeypatch, capsys)(command.split()[1:])
     names: dict[str, object] = {}
     for language, code in BLOCK.findall(part):
