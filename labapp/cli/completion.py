@@ -85,10 +85,10 @@ def _sessions(context: typer.Context) -> list[str]:
 
 def _ids(roots: Iterable[Path], pattern: str) -> list[str]:
     """The ids of what has a file of this pattern: its folders."""
-    found = (
+    ids = {
         path.parent.relative_to(root).as_posix() for root in roots for path in root.glob(pattern)
-    )
-    return sorted(set(found))
+    }
+    return sorted(ids)
 
 
 def studies(context: typer.Context, incomplete: str) -> list[str]:
