@@ -113,7 +113,7 @@ class JoinWindow(Fitted, QMainWindow):
             button.setChecked(kind == role)
         roles.addStretch(1)
         self.says = bits.label(role="secondary", wrap=True)
-        self.go = Button(tr("join.go"), "primary")
+        self.go = Button(tr("join.go"), "primary", pressed=self._join)
         bits.fill(card.body, self.hint)
         card.body.addLayout(roles)
         for field, title in (
@@ -125,7 +125,6 @@ class JoinWindow(Fitted, QMainWindow):
             field.returnPressed.connect(self._join)
         foot = bits.fill(bits.row(None, theme.SPACE_M), (self.says, 1), self.go)
         card.body.addLayout(foot)
-        self.go.clicked.connect(self._join)
         ground = QWidget()
         ground.setProperty("role", "ground")
         ground.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)

@@ -152,8 +152,7 @@ class HomeView(QWidget):
         bar.setProperty("role", "bar")
         bar.setFixedHeight(56)
         row = bits.row(bar, theme.SPACE_M, (theme.SPACE_XXL, 0, theme.SPACE_XXL, 0))
-        row.addWidget(bits.label("labapp", "brand"))
-        row.addSpacing(theme.SPACE_M)
+        bits.fill(row, bits.label("labapp", "brand"), bits.Gap(theme.SPACE_M))
         self.tabs = [Button(tr(text), "tab") for text in TABS]
         for tab in self.tabs:
             row.addWidget(tab)
@@ -461,10 +460,9 @@ class InterruptedBanner(_Band):
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette, "warn", "warn")
         self.lines: list[Interrupted] = []
-        self.leave = Button(tr("home.leave"))
+        self.leave = Button(tr("home.leave"), pressed=self._left)
         self.resume = Button(tr("button.resume"), "primary")
         bits.fill(self.row, self.leave, self.resume)
-        self.leave.clicked.connect(self._left)
         self.resume.clicked.connect(lambda: self.resume_requested.emit(self.lines[0].path))
 
     def set_lines(self, lines: Sequence[Interrupted]) -> None:

@@ -56,6 +56,7 @@ from labapp.ui.widgets.painting import (
     metrics,
     pen,
     smooth,
+    write_with,
 )
 
 SOUND = {
@@ -132,8 +133,7 @@ class SheetCard(bits.Card):
             return
         shown = TraversalView(sheet, self._palette)
         if self.sheet is None:
-            self.body.addSpacing(theme.SPACE_M)
-            self.body.addWidget(shown)
+            bits.fill(self.body, bits.Gap(theme.SPACE_M), shown)
         else:  # of another model of the same id
             self.body.replaceWidget(self.sheet, shown)
             self.sheet.deleteLater()
@@ -186,17 +186,15 @@ class StudyPage(QScrollArea):
         self.title = bits.label(role="title", wrap=True)
         self.facts = bits.label(role="secondary", wrap=True)
         self.flow = bits.label(wrap=True)
-        self.preview = Button(tr("study.preview"))
+        self.preview = Button(tr("study.preview"), pressed=self._ask_preview)
         self.preview.setEnabled(False)
-        self.preview.clicked.connect(self._ask_preview)
         top = bits.fill(QHBoxLayout(), (self.title, 1), (self.preview, Qt.AlignmentFlag.AlignTop))
         bits.fill(about.body, top, self.facts, self.flow)
         self.unblinds = QWidget()
         question = QHBoxLayout(self.unblinds)
         question.setContentsMargins(0, 0, 0, 0)
         question.addWidget(bits.label(tr(UNBLINDS), wrap=True), 1)
-        self.all_the_same = Button(tr("study.show_anyway"))
-        self.all_the_same.clicked.connect(self._preview)
+        self.all_the_same = Button(tr("study.show_anyway"), pressed=self._preview)
         question.addWidget(self.all_the_same)
         about.body.addWidget(self.unblinds)
         self.unblinds.hide()
@@ -343,8 +341,7 @@ class TraversalView(QWidget):
             painter.drawText(box, top | middle, tr_known(mark.text, MARKS))
         for y, row in self.layout_shown.labels:
             box = QRectF(0, y + (m.cell_height - 2 * LINE) / 2, LABEL - theme.SPACE_S, LINE)
-            painter.setFont(font(theme.SECONDARY_PX, bold=True))
-            painter.setPen(color(p.ink))
+            write_with(painter, color(p.ink), theme.SECONDARY_PX, bold=True)
             painter.drawText(box, top, _elide(row.dimension.name, box.width(), bold=True))
             painter.setFont(small)
             painter.setPen(color(p.secondary))
@@ -441,8 +438,8 @@ class StudyMaking(bits.Card):
 
     def __init__(self, palette: theme.Palette) -> None:
         super().__init__(spacing=theme.SPACE_S, margins=theme.SPACE_L)
-        self.new = Button(tr("study.new"))
-        self.copy = Button(tr("study.duplicate"))
+        self.new = Button(tr("study.new"), pressed=lambda: self._open("quickstart"))
+        self.copy = Button(tr("study.duplicate"), pressed=lambda: self._open(self._chosen))
         self.check = Button(tr("study.check"))
         self.folder = Button(tr("button.open_folder"))
         self.check_result = bits.label(wrap=True)
@@ -453,8 +450,6 @@ class StudyMaking(bits.Card):
         row = bits.row(None, theme.SPACE_S)
         bits.fill(row, self.new, self.copy, self.check, self.folder, 1)
         bits.fill(self.body, row, self._form(palette), self.check_result)
-        self.new.clicked.connect(lambda: self._open("quickstart"))
-        self.copy.clicked.connect(lambda: self._open(self._chosen))
         self.check.clicked.connect(self.check_requested)
         self.folder.clicked.connect(self.folder_requested)
         self.set_chosen("")
@@ -481,8 +476,7 @@ class StudyMaking(bits.Card):
             label.setBuddy(field)
             grid.addWidget(label, place, 0)
             grid.addWidget(field, place, 1)
-        self.browse = Button(tr("button.choose"))
-        self.browse.clicked.connect(self._browse)
+        self.browse = Button(tr("button.choose"), pressed=self._browse)
         grid.addWidget(self.browse, 3, 2)
         row = bits.row(None, theme.SPACE_S)
         self.make, self.cancel = Button(tr("study.write")), Button(tr("button.cancel"))

@@ -57,6 +57,7 @@ class PromptBox(QWidget):
         column = bits.column(rows, 0)
         for place, prompt in enumerate(prompts):
             button = Button("", "chip")
+            button.clicked.connect(lambda _=False, place=place: self.given.emit(place))
             button.setFixedHeight(ROW_PX)
             button.setToolTip(tr("voice.prompt_tip", key=key_of(place), prompt=prompt))
             button.setAccessibleName(tr("voice.said", prompt=prompt))
@@ -67,7 +68,6 @@ class PromptBox(QWidget):
             for label in (key, words := bits.ElidedLabel(prompt, "fact")):
                 label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             bits.fill(inside, key, (words, 1))
-            button.clicked.connect(lambda _=False, place=place: self.given.emit(place))
             column.addWidget(button)
             self.buttons.append(button)
         area = bits.Scrolling(rows)
@@ -178,8 +178,7 @@ class VoicePanel(bits.Card):
         self.detail = bits.label(role="secondary", wrap=True)
         self.detail.setAlignment(Qt.AlignmentFlag.AlignTop)
         say = tr("voice.say", prompt=prompts[0], key=FIRST_KEY)
-        self.prompt = Button(say, "prompt")
-        self.prompt.clicked.connect(lambda: self.prompt_given.emit(0))
+        self.prompt = Button(say, "prompt", pressed=lambda: self.prompt_given.emit(0))
         self.offer = Button(tr("voice.record_with"), "prompt")
         self.offer.clicked.connect(self.microphone_taken)
         self.offer.hide()

@@ -379,10 +379,8 @@ class QuestionCard(QFrame):
         super().__init__()
         self.setProperty("role", "card")
         self.setAccessibleName(title)
-        heading = PlainLabel(title)
-        heading.setProperty("role", "title")
-        label = PlainLabel(text)
-        label.setWordWrap(True)
+        heading = controls.make_label(title, "title")
+        label = controls.make_label(text, wrap=True)
         self.stay = Button(stay, "primary")
         self.stay.clicked.connect(self.stayed)
         buttons = controls.fill(controls.row(None, theme.SPACE_M), self.stay)
@@ -467,8 +465,7 @@ class QuestionScreen(Screen):
         super().__init__(session, part)
         self.tells = tells
         """Whether the participant is told if an answer was right."""
-        self.feedback = PlainLabel()
-        self.feedback.setWordWrap(True)
+        self.feedback = controls.make_label(wrap=True)
         Measured(self.feedback, self._fit_feedback)
         self._trials: int = part.trials
         self._stage = stage_words(session, part)

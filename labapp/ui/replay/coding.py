@@ -597,8 +597,7 @@ class CodingBar(QWidget):
         for chip in chips:
             row.addWidget(chip)
         row.addWidget(self.done)  # not in the corner, where the window is closed
-        row.addSpacing(theme.SPACE_M)
-        row.addStretch(1)
+        bits.fill(row, bits.Gap(theme.SPACE_M), 1)
         for widget in (self.saved, self.search, self.exchange):
             row.addWidget(widget)
         self.setFixedHeight(theme.TARGET_HEIGHT)

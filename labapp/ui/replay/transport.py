@@ -674,7 +674,7 @@ class Notices(QFrame):
         self.setProperty("tone", "warn")
         self.text = bits.label(role="secondary", wrap=True)
         self.line = bits.ElidedLabel(role="secondary")
-        self.again = Button(tr("replay.try_again"), "compact")
+        self.again = Button(tr("replay.try_again"), "compact", pressed=self._try)
         self.again.hide()
         self._trying = timers.once(self, lambda: self.again.setEnabled(True), TRYING_MS)
         self.more = Button(tr("replay.more"), "compact")
@@ -684,7 +684,6 @@ class Notices(QFrame):
         bits.fill(self._row, (self.text, 1), (self.line, 1), self.again, self.more, self.away)
         self.more.toggled.connect(self._fold)
         self.away.clicked.connect(self.hide)
-        self.again.clicked.connect(self._try)
         self._fold()
         self.hide()
 

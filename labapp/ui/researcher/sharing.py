@@ -69,10 +69,9 @@ class SharingForm(QWidget):
         self.grid.setVerticalSpacing(theme.SPACE_S)
         self.grid.setColumnStretch(1, 1)
         self.state = bits.label(role="secondary", wrap=True)
-        self.go = Button(action, "primary")
+        self.go = Button(action, "primary", pressed=self.send)
         self.close_ = Button(tr("button.close"))
         self.state.hide()
-        self.go.clicked.connect(self.send)
         self.close_.clicked.connect(self.close)
         self.form = form = QWidget()
         form.setProperty("role", "ground")
@@ -238,8 +237,7 @@ class MergeForm(SharingForm):
                 *("sharing.missing", "sharing.shared"),
             )
         )
-        self.choose = Button(tr("button.choose"), "compact")
-        self.choose.clicked.connect(self._ask_file)
+        self.choose = Button(tr("button.choose"), "compact", pressed=self._ask_file)
         self.survey.setText("survey")
         self.left_out = {name: QCheckBox(tr(text)) for name, text in LEFT_OUT.items()}
         self.replace_ = QCheckBox(tr("sharing.replace"))

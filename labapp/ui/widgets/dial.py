@@ -279,9 +279,8 @@ class DialSlider(QAbstractSlider):
     def paintEvent(self, event: QPaintEvent) -> None:
         p = self._colors
         middle = self.height() / 2
-        painter = QPainter(self)
+        painter = smooth(self)
         painter.fillRect(self.rect(), brush(p.ground))
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         equip(painter, Qt.PenStyle.NoPen, brush(p.track))
         track = QRectF(
             RING_R - HANDLE_R, middle - TRACK_H / 2, self._span() + 2 * HANDLE_R, TRACK_H
@@ -428,12 +427,10 @@ class TopBar(_Bar):
         self.help = Button(role="link")
         self.help.hide()
         self.help.clicked.connect(self.help_pressed)
-        self.keyboard = PlainLabel()
-        self.keyboard.setProperty("role", "secondary")
+        self.keyboard = controls.make_label(role="secondary")
         self.keyboard.hide()
         controls.fill(row, 1, self.keyboard, self.help, self._mark)
-        row.addSpacing(theme.SPACE_S - theme.SPACE_XL)
-        row.addWidget(self._recording)
+        controls.fill(row, controls.Gap(theme.SPACE_S - theme.SPACE_XL), self._recording)
         self.setLayout(row)
         self._head = Head()
 

@@ -73,6 +73,14 @@ def equip(
     painter.setBrush(fill)
 
 
+def write_with(
+    painter: QPainter, ink: QPen | QColor, px: int = theme.BODY_PX, bold: bool = False
+) -> None:
+    """Give a painter the colour and the font of the words that it draws next."""
+    painter.setPen(ink)
+    painter.setFont(font(px, bold))
+
+
 def smooth(device: QPaintDevice) -> QPainter:
     """A painter that smooths edges."""
     painter = QPainter(device)

@@ -33,16 +33,16 @@ from labapp.models.stimuli.gallery import Gallery
 from labapp.models.stimuli.manifest import ColourMap, Scale
 from labapp.ui import theme
 from labapp.ui.widgets import controls
-from labapp.ui.widgets.controls import Picture, PlainLabel
+from labapp.ui.widgets.controls import Picture
 from labapp.ui.widgets.painting import (
     brush,
     color,
     draw_focus_ring,
     equip,
-    font,
     metrics,
     pen,
     smooth,
+    write_with,
 )
 
 Box = tuple[float, float, float, float]
@@ -401,8 +401,7 @@ class Enlarger(QAbstractButton):
         self._at = QPointF(0.5, 0.5)
         self._over: QPointF | None = None
         self.view = PhotoView(palette)
-        self.caption = PlainLabel()
-        self.caption.setProperty("role", "secondary")
+        self.caption = controls.make_label(role="secondary")
         self.caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.caption.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         # Also while there is nothing to say: nothing shifts when there is.
@@ -554,8 +553,7 @@ class Enlarger(QAbstractButton):
         if self.view.image is None:
             painter.setPen(pen(p.hairline, dashed=True))
             painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), theme.RADIUS, theme.RADIUS)
-            painter.setPen(color(p.secondary))
-            painter.setFont(font(theme.SECONDARY_PX))
+            write_with(painter, color(p.secondary), theme.SECONDARY_PX)
             words = place.adjusted(theme.SPACE_L, 0, -theme.SPACE_L, 0)
             flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
             painter.drawText(words, int(flags), self._hint)
