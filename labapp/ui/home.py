@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
@@ -805,7 +805,7 @@ class StudyChecker(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._pool: ThreadPoolExecutor | None = None
+        self._worker = timers.Worker("checks")
         self._running: set[str] = set()
         self._done.connect(self._tell)
 
@@ -813,20 +813,16 @@ class StudyChecker(QObject):
         """Begin to look, unless that study is being looked at."""
         if study in self._running:
             return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="checks")
         self._running.add(study)
         # The signal is emitted in the thread and received in the window's: Qt queues it.
-        future = self._pool.submit(_mistakes, study)
+        future = self._worker.submit(_mistakes, study)
         future.add_done_callback(
             lambda done: None if done.cancelled() else self._done.emit(study, done)
         )
 
     def close(self) -> None:
         """Forget what was not begun, wait for what was, and end the thread."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+        self._worker.close()
         self._running.clear()
 
     @Slot(str, object)

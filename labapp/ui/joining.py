@@ -28,7 +28,7 @@ from labapp.ui.fitting import Fitted
 from labapp.ui.language import N_, tr, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.console import ConsoleWindow
-from labapp.ui.moderator.others import LinkBar, PersonLine
+from labapp.ui.moderator.others import LinkBar, PersonLine, where_of
 from labapp.ui.participant.view import Bridge
 from labapp.ui.qtapp import make_app
 from labapp.ui.widgets.controls import Button
@@ -230,7 +230,7 @@ class JoinController(QObject):
 
     def _join(self, host: str, port: int, name: str, role: wire.Role, code: str) -> None:
         self._forget()
-        self._where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        self._where = where_of(host, port)
         self._folder = TemporaryDirectory(
             prefix=leftovers.prefix("joined"), ignore_cleanup_errors=True
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -38,7 +38,7 @@ from labapp.study.flow import blinds
 from labapp.study.loading import LoadedStudy, StudyHead
 from labapp.study.people import PersonState, count_states
 from labapp.study.schema import Study
-from labapp.ui import mistakes, remembered
+from labapp.ui import mistakes, remembered, timers
 from labapp.ui.language import tr, translate_message
 from labapp.ui.moderator.checklist import Interrupted, StudyChoice
 from labapp.ui.moderator.home import HomeView
@@ -155,7 +155,7 @@ class SessionLists(QObject):
         self._listing = self._shown = Listing(whole=False)
         self._left: set[Path] = set()
         self._study: Study | None = None
-        self._pool: ThreadPoolExecutor | None = None
+        self._worker = timers.Worker("sessions")
         self._withdrawals: list[Future[list[str]]] = []
         self._stop = threading.Event()
         self._reading = self._again = self._closed = False
@@ -223,7 +223,7 @@ class SessionLists(QObject):
         self._reading, self._again = True, False
         self._stop = stop = threading.Event()
         study = self._study
-        done = self._thread().submit(lambda: self._reader.read(self._partly.emit, stop, study))
+        done = self._worker.submit(lambda: self._reader.read(self._partly.emit, stop, study))
         done.add_done_callback(self._ended.emit)
 
     def hold(self) -> None:
@@ -245,9 +245,7 @@ class SessionLists(QObject):
         there is no window any more."""
         self._closed = True
         self.hold()
-        if self._pool is not None:
-            self._pool.shutdown(wait=True)
-            self._pool = None
+        self._worker.close(finish=True)
         what = tr("sessions.not_withdrawn")
         while self._withdrawals:
             with mistakes.show_errors(lambda error: say(error, err=True), what):
@@ -290,14 +288,9 @@ class SessionLists(QObject):
             return
         from labapp.session.withdrawal import withdraw
 
-        done = self._thread().submit(lambda: withdraw(path, self._private, delete=delete).lines())
+        done = self._worker.submit(lambda: withdraw(path, self._private, delete=delete).lines())
         self._withdrawals.append(done)
         done.add_done_callback(self._done.emit)
-
-    def _thread(self) -> ThreadPoolExecutor:
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sessions")
-        return self._pool
 
     @Slot(object)
     def _receive_withdrawn(self, done: Future[list[str]]) -> None:
@@ -507,32 +500,25 @@ class DecoderReader(QObject):
         super().__init__(parent)
         self._read = read
         self._reading: set[str] = set()
-        self._pool: ThreadPoolExecutor | None = None
+        self._worker = timers.Worker("decoders")
         self._done.connect(self._tell, Qt.ConnectionType.QueuedConnection)
 
     def do_first(self, job: Callable[[], object]) -> None:
         """Do something else in the thread before the models that are wanted from now on."""
-        self._thread().submit(job)
-
-    def _thread(self) -> ThreadPoolExecutor:
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="decoders")
-        return self._pool
+        self._worker.submit(job)
 
     def want(self, model: str) -> None:
         """Read a model, unless it is being read."""
         if model in self._reading:
             return
         self._reading.add(model)
-        future = self._thread().submit(self._read, model)
+        future = self._worker.submit(self._read, model)
         future.add_done_callback(lambda done: self._done.emit(model, done))
 
     def close(self) -> None:
         """Wait for the one that is being read, forget all, and end the thread."""
         self._reading.clear()
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+        self._worker.close()
 
     @Slot(str, object)
     def _tell(self, model: str, done: Future[ReadDecoder]) -> None:
@@ -555,7 +541,7 @@ class SheetMaker(QObject):
         super().__init__(parent)
         self._wanted: dict[str, LoadedDecoder] = {}
         self._kept: dict[str, TraversalSheet] = {}
-        self._pool: ThreadPoolExecutor | None = None
+        self._worker = timers.Worker("sheets")
         self._ended.connect(self._tell)
 
     def want(self, decoder: LoadedDecoder) -> None:
@@ -568,17 +554,13 @@ class SheetMaker(QObject):
             return
         self._wanted[model] = decoder
         self._kept.pop(model, None)
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sheets")
         # The signal is emitted in the worker and received here: Qt queues it.
-        future = self._pool.submit(traversals, decoder)
+        future = self._worker.submit(traversals, decoder)
         future.add_done_callback(lambda done: self._ended.emit(decoder, done))
 
     def close(self) -> None:
         """Forget what was not begun, wait for what was, and end the thread."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+        self._worker.close()
         self._wanted = {model: self._wanted[model] for model in self._kept}
 
     @Slot(object, object)
@@ -618,7 +600,7 @@ class PictureWarmer(QObject):
         self._wanted: tuple[str, ...] = ()
         self._number = 0
         self._stop = Event()
-        self._pool: ThreadPoolExecutor | None = None
+        self._worker = timers.Worker("pictures")
         self._progressed.connect(self._count)
         # Queued also where it comes from the GUI thread, as it does of pictures that were there
         # already: what is counted last is the end, and not a picture before it.
@@ -648,19 +630,15 @@ class PictureWarmer(QObject):
                 ask()
 
         if refs:
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pictures")
             # Signals are emitted in the worker and received here: Qt queues them.
-            future = self._pool.submit(make)
+            future = self._worker.submit(make)
             future.add_done_callback(lambda done: self._ended.emit(number, done))
         self.changed.emit()
 
     def close(self) -> None:
         """Finish the picture that is being made, forget the others, and end the thread."""
         self._stop.set()
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+        self._worker.close()
         self._wanted = ()
 
     @Slot(int, int, int)

@@ -22,22 +22,21 @@ from labapp.record.events.lifecycle import (
     SegmentStarted,
     SessionPlanned,
 )
-from labapp.record.events.voice import SoundNow, SoundState
+from labapp.record.events.voice import SoundState
 from labapp.record.journal.layout import STIMULI, STUDY, study_files_of
 from labapp.session.machine import SessionState
-from labapp.session.pictures import PictureRenderer, ShowsPictures
+from labapp.session.pictures import PictureRenderer
 from labapp.session.remote import wire
 from labapp.session.remote.client import Link
 from labapp.session.replay.history import STALLED, RecordedDecoders, read_file_notes
-from labapp.session.runner import Listener, machine_of
+from labapp.session.runner import FollowsSession, Listener, machine_of
 from labapp.session.stimuli import sets_of
 from labapp.study import loading
 from labapp.study.plan import models_of
 from labapp.study.plugins import registry
-from labapp.study.plugins.part import PlannedPart
 
 
-class FollowedSession(ShowsPictures):
+class FollowedSession(FollowsSession):
     """Everything that a console asks of a session, of one at another computer.
 
     Parameters
@@ -134,20 +133,6 @@ class FollowedSession(ShowsPictures):
     # --- what a console asks ----------------------------------------------------------------------
 
     @property
-    def part(self) -> PlannedPart | None:
-        """The part on the participant's screen."""
-        return self.machine.part(self.state)
-
-    @property
-    def finished(self) -> bool:
-        return self.state.ended is not None
-
-    @property
-    def sound(self) -> SoundNow:
-        """What becomes of sound now."""
-        return self._sound.now
-
-    @property
     def saved_ago_s(self) -> float:
         """Since when events wait for the disk there."""
         return self._now.saved_ago_s
@@ -177,18 +162,9 @@ class FollowedSession(ShowsPictures):
         """Ask the session's computer for something."""
         self.link.ask(command)
 
-    def listen(self, listener: Listener) -> None:
-        """Call after every change, in the thread of the windows."""
-        self._listeners.append(listener)
-
     def subscribe(self, subscriber: Callable[[Event], None]) -> None:
         """Call with every further event."""
         self._subscribers.append(subscriber)
-
-    def tell(self) -> None:
-        """Tell the listeners that something changed."""
-        for listener in tuple(self._listeners):
-            listener()
 
     def close(self) -> None:
         """Leave, and let go what was loaded."""

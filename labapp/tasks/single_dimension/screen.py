@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPolygonF, QResizeEvent
+from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from labapp.models.representations.space import (
@@ -169,10 +169,6 @@ class SingleDimensionScreen(QuestionScreen):
         controls.fill(controls.column(self._right, theme.SPACE_S), above, self.sheet, 1)
         row = controls.fill(controls.row(None, theme.SPACE_XXL), 1, self._left, self._right, 1)
         controls.fill(self.column(WIDTH), 1, row, 2)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
 
     def _fit(self) -> None:
         high = self.height() - 2 * theme.SPACE_XL
@@ -467,10 +463,6 @@ class ExampleScreen(PagedScreen):
         self.sheet.show_rows(examples.rows, over)
         column = controls.fill(self.column(text_width()), 1, self.text, controls.Gap(theme.SPACE_L))
         controls.fill(column, (self.sheet, Qt.AlignmentFlag.AlignLeft), 2)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
 
     def _fit(self) -> None:
         room = self.height() - 2 * theme.SPACE_XL - self.text.sizeHint().height() - theme.SPACE_L

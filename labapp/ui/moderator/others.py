@@ -21,6 +21,11 @@ from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
 
 
+def where_of(address: str, port: int) -> str:
+    """An address with its port as one types it."""
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+
+
 @dataclass(frozen=True)
 class PersonLine:
     """Somebody at another computer. error_ms: by how much the clock there can be wrong, None while

@@ -160,6 +160,10 @@ class Screen(Shown):
     def resizeEvent(self, event: QResizeEvent) -> None:
         self.set_column_width(self._width)
         super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Give what is shown the room that the screen has now."""
 
     @property
     def state(self) -> Any:

@@ -545,11 +545,8 @@ def _insert_code(content: str, line: str) -> str:
 def _replace(path: Path, content: bytes) -> None:
     from labapp.base import durable
 
-    draft = path.with_name(f".{path.name}.draft")
     try:
-        durable.write(draft, content)
-        draft.replace(path)
-        durable.sync_folder(path.parent)
+        durable.replace(path, content)
     except OSError as error:
         raise AnnotationError(
             tr("coding.unchanged", path=path, why=error.strerror or error),

@@ -9,7 +9,7 @@ looked at first. What it would change is told, and done after a click, if it is 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from labapp.coding.exchange.incoming import FORMATS, ON_TRANSCRIPT, format_named
 from labapp.coding.exchange.model import Format
 from labapp.coding.exchange.plan import ImportPlan, ImportStep
 from labapp.record.journal.opening import open_record
-from labapp.ui import theme
+from labapp.ui import theme, timers
 from labapp.ui.language import N_, counted, in_words, tr, tr_known, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.bits import Combo, RowModel, RowTable
@@ -388,7 +388,7 @@ class ExchangeWork(QObject):
         super().__init__(parent)
         self.panel, self._bench = panel, bench
         self._take = take or self._take_in
-        self._pool: ThreadPoolExecutor | None = None
+        self._worker = timers.Worker("exchange")
         self._wanted: ImportWanted | None = None
         self._plan: ImportPlan | None = None
         self._done.connect(self._take_result, Qt.ConnectionType.QueuedConnection)
@@ -399,7 +399,7 @@ class ExchangeWork(QObject):
     @property
     def busy(self) -> bool:
         """Whether something is being read or written."""
-        return self._pool is not None
+        return self._worker.there
 
     def show(self) -> None:
         """Show the card for what is worked on now."""
@@ -421,9 +421,7 @@ class ExchangeWork(QObject):
 
     def close(self) -> None:
         """Wait for what was begun, and end the thread."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+        self._worker.close()
 
     # --- going out --------------------------------------------------------------------------------
 
@@ -499,19 +497,18 @@ class ExchangeWork(QObject):
     # --- the thread -------------------------------------------------------------------------------
 
     def _begin(self, work: Callable[[], Any], then: Callable[[Any], None], doing: str) -> None:
-        if self._pool is not None:
+        if self._worker.there:
             return
         self.panel.set_busy(True)
         self.panel.set_state(doing)
-        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="exchange")
-        future = self._pool.submit(work)
+        future = self._worker.submit(work)
         # The signal is emitted in the thread and received in the window's.
         future.add_done_callback(
             lambda done: None if done.cancelled() else self._done.emit(done, then)
         )
 
     def _take_result(self, done: Future[Any], then: Callable[[Any], None]) -> None:
-        if self._pool is None:
+        if not self._worker.there:
             return  # the window is closed
         self.close()
         self.panel.set_busy(False)

@@ -326,10 +326,6 @@ class HeatmapScreen(JudgingScreen):
             controls.fill(controls.row(None, theme.SPACE_XXL), 1, left, answers, 1)
         )
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
     def _fit(self) -> None:
         """Pictures as large as there is room for, all of one size."""
         rows = -(-len(self.heatmaps) // ACROSS)

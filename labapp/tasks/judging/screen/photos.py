@@ -19,7 +19,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QImage, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QImage, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 from shiboken6 import isValid
 
@@ -399,10 +399,6 @@ class RatedScreen(JudgingScreen):
         )
         row = controls.fill(controls.row(None, theme.SPACE_XL), self._left, (right, 1))
         self.column(WIDEST).addLayout(row)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
 
     def event(self, event: QEvent) -> bool:
         handled = super().event(event)

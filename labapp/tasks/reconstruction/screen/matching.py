@@ -596,10 +596,6 @@ class TutorialScreen(PagedScreen):
             grid.addWidget(box, number // COLUMNS, number % COLUMNS)
         self._column = controls.fill(self.column(), 1, self.text, self._play, 2)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
     def _fit(self) -> None:
         rows = -(-len(self.boxes) // COLUMNS)
         room = self.height() - 2 * theme.SPACE_XL - self.text.sizeHint().height()
