@@ -7,6 +7,7 @@ import pytest
 from labapp.base import installation
 from labapp.base.errors import DeviceMissing, ModelError
 from labapp.models.representations import package
+from labapp.models.representations.importing import convert
 from labapp.ui import doctor
 
 
