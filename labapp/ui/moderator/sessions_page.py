@@ -271,8 +271,7 @@ class _QuestionLine(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.text = bits.label(role="strong", wrap=True)
-        self.cancel = Button(tr("button.cancel"))
-        self.cancel.clicked.connect(self.left)
+        self.cancel = Button(tr("button.cancel"), pressed=self.left)
 
     def place(self, *answers: controls.Item) -> None:
         """Put the answers below the question."""

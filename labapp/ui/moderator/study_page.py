@@ -440,8 +440,8 @@ class StudyMaking(bits.Card):
         super().__init__(spacing=theme.SPACE_S, margins=theme.SPACE_L)
         self.new = Button(tr("study.new"), pressed=lambda: self._open("quickstart"))
         self.copy = Button(tr("study.duplicate"), pressed=lambda: self._open(self._chosen))
-        self.check = Button(tr("study.check"))
-        self.folder = Button(tr("button.open_folder"))
+        self.check = Button(tr("study.check"), pressed=self.check_requested)
+        self.folder = Button(tr("button.open_folder"), pressed=self.folder_requested)
         self.check_result = bits.label(wrap=True)
         self.check_result.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.check_result.hide()
@@ -450,8 +450,6 @@ class StudyMaking(bits.Card):
         row = bits.row(None, theme.SPACE_S)
         bits.fill(row, self.new, self.copy, self.check, self.folder, 1)
         bits.fill(self.body, row, self._form(palette), self.check_result)
-        self.check.clicked.connect(self.check_requested)
-        self.folder.clicked.connect(self.folder_requested)
         self.set_chosen("")
 
     def _form(self, palette: theme.Palette) -> QFrame:

@@ -170,10 +170,10 @@ class ExchangePanel(QFrame):
         self.state = bits.label(role="secondary", wrap=True)
         self.model = PlanLines(palette)
         self.lines = RowTable(self.model, tr("exchange.changes_title"), ROW_PX, (2,))
-        self.accept_ = Button(tr("exchange.bring_in"), "primary")
+        self.accept_ = Button(tr("exchange.bring_in"), "primary", pressed=self.accepted)
         self.accept_.setMinimumHeight(theme.TARGET_HEIGHT + theme.SPACE_S)  # the dots of an Ü
         self.away = Button(tr("button.not_now"), "compact", pressed=self.forget)
-        self.close_ = Button(tr("button.close"), "compact")
+        self.close_ = Button(tr("button.close"), "compact", pressed=self.left)
         choices = [
             (f"{tr(TITLES[name]) if name in TITLES else form.title} ({form.suffix})", name)
             for name, form in FORMATS.items()
@@ -187,8 +187,6 @@ class ExchangePanel(QFrame):
         self.format.activated.connect(self._look)
         self.time.activated.connect(self._again)
         self.words_only.toggled.connect(self._again)
-        self.accept_.clicked.connect(self.accepted)
-        self.close_.clicked.connect(self.left)
         self.lines.picked.connect(self._pick)
         self.hide()
 

@@ -71,7 +71,7 @@ class Transport(QFrame):
         self._keys = keys
         self._hint_text = ""
         self.setProperty("role", "foot")
-        self.play = Button("")
+        self.play = Button("", pressed=self.play_pressed)
         self.play.setAccessibleName(tr("key.play"))
         self.time = bits.label("", "clock")
         self.time.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -101,7 +101,6 @@ class Transport(QFrame):
         self.total.setText(tr("replay.of_time", time=format_time(end_ns, 0)))
         self.all_keys.setText(tr("replay.all_keys_button", key=keys.key_text("keys")))
         self._notice = timers.once(self, self._show_hint)
-        self.play.clicked.connect(self.play_pressed)
         self.speed.clicked.connect(self.speed_pressed)
         self.back.clicked.connect(self.back_pressed)
         self.loop.clicked.connect(self.loop_pressed)
@@ -679,11 +678,10 @@ class Notices(QFrame):
         self._trying = timers.once(self, lambda: self.again.setEnabled(True), TRYING_MS)
         self.more = Button(tr("replay.more"), "compact")
         self.more.setCheckable(True)
-        self.away = Button(tr("button.hide"), "compact")
+        self.away = Button(tr("button.hide"), "compact", pressed=self.hide)
         self._row = bits.row(self, theme.SPACE_M)
         bits.fill(self._row, (self.text, 1), (self.line, 1), self.again, self.more, self.away)
         self.more.toggled.connect(self._fold)
-        self.away.clicked.connect(self.hide)
         self._fold()
         self.hide()
 

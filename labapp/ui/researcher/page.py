@@ -124,7 +124,7 @@ class ResearcherPage(QWidget):
         self.export = Button(tr("exchange.export_ask"), pressed=self._export)
         # What is rarely done, in a menu.
         self.deposit = Button(tr("sharing.deposit_menu"), parent=self)
-        self.merge = Button(tr("sharing.merge_menu"), parent=self)
+        self.merge = Button(tr("sharing.merge_menu"), parent=self, pressed=self.merge_requested)
         self.deposit.hide()
         self.merge.hide()
         self.more = Button(tr("sharing.more"), "compact", pressed=self._open_more)
@@ -147,7 +147,7 @@ class ResearcherPage(QWidget):
         self._results: tuple[object, str] = (object(), "")
         self.state = bits.label(role="secondary", wrap=True)
         self.analyse = TwoTexts(tr("results.analyse"), tr("button.stop"))
-        self.report = Button(tr("results.open_report"))
+        self.report = Button(tr("results.open_report"), pressed=self.report_requested)
         self.keep = Button(tr("results.save_copy"), pressed=self._keep)
         self.formats = {name: QCheckBox(program) for name, program in DATA_FORMATS.items()}
         for name, box in self.formats.items():
@@ -170,10 +170,8 @@ class ResearcherPage(QWidget):
         self.sessions.customContextMenuRequested.connect(self._open_menu)
         self.replay.clicked.connect(lambda: self._replay(self.sessions.selected()))
         self.analyse.clicked.connect(self.analyse_requested)
-        self.report.clicked.connect(self.report_requested)
         self.verify.clicked.connect(lambda: self.verify_requested.emit(self.chosen()))
         self.deposit.clicked.connect(self.deposit_requested)
-        self.merge.clicked.connect(self.merge_requested)
         self.set_results(None, "", "")
         self._show_selection()
 

@@ -22,6 +22,7 @@ from PySide6.QtCore import (
     QSize,
     Qt,
     Signal,
+    SignalInstance,
 )
 from PySide6.QtGui import (
     QAccessible,
@@ -60,7 +61,7 @@ _PRESSES = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 class Button(QPushButton):
     """role: primary, quiet, link, or empty for the plain one (see theme.stylesheet).
 
-    pressed: called when it is clicked.
+    pressed: called, or emitted, when it is clicked.
     pressed_by: while it is clicked, what did so: mouse, touch or keyboard.
     """
 
@@ -70,7 +71,7 @@ class Button(QPushButton):
         role: str = "",
         parent: QWidget | None = None,
         *,
-        pressed: Callable[..., object] | None = None,
+        pressed: Callable[..., object] | SignalInstance | None = None,
     ) -> None:
         super().__init__(text, parent)
         if pressed is not None:

@@ -638,8 +638,7 @@ class MethodScreen(DescribedScreen, PagedScreen):
         if shown == "preview" and (tried := rehearsal(session, part)):
             return PreviewPage(text, tried)
         if shown == TREE and part.explained.tree is not None:
-            button = Button(session.words("judging_whole_tree"))
-            button.clicked.connect(self.open_tree)
+            button = Button(session.words("judging_whole_tree"), pressed=self.open_tree)
             return TextPage(text, button)
         return TextPage(text)
 
