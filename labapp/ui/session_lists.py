@@ -32,7 +32,6 @@ from labapp.record.journal.decisions import add_comment
 from labapp.record.journal.read import last_utc
 from labapp.record.journal.sessions import SessionIndex, SessionSummary
 from labapp.session.condition_assignment import people_of
-from labapp.session.pictures import ReadDecoder
 from labapp.study import loading
 from labapp.study.flow import blinds
 from labapp.study.loading import LoadedStudy, StudyHead
@@ -487,8 +486,9 @@ def _stamp(files: Iterable[Path]) -> Stamp:
     return tuple(stamp)
 
 
-class DecoderReader(QObject):
-    """Reads decoders in a thread, one after the other. ended(model, Future): in the GUI thread.
+class NamedJobs(QObject):
+    """Does something with what has a name, such as reading a model, in a thread, one after the
+    other. ended(name, Future): in the GUI thread.
 
     There is no thread before the first is wanted, and none after `close`.
     """
@@ -496,35 +496,35 @@ class DecoderReader(QObject):
     ended = Signal(str, object)
     _done = Signal(str, object)
 
-    def __init__(self, read: Callable[[str], ReadDecoder], parent: QObject | None = None) -> None:
+    def __init__(self, thread: str, job: Callable[[str], object], parent: QObject) -> None:
         super().__init__(parent)
-        self._read = read
-        self._reading: set[str] = set()
-        self._worker = timers.Worker("decoders")
+        self._job = job
+        self._begun: set[str] = set()
+        self._worker = timers.Worker(thread)
         self._done.connect(self._tell, Qt.ConnectionType.QueuedConnection)
 
     def do_first(self, job: Callable[[], object]) -> None:
-        """Do something else in the thread before the models that are wanted from now on."""
+        """Do something else in the thread before what is wanted from now on."""
         self._worker.submit(job)
 
-    def want(self, model: str) -> None:
-        """Read a model, unless it is being read."""
-        if model in self._reading:
+    def want(self, name: str) -> None:
+        """Do it with this, unless that is being done."""
+        if name in self._begun:
             return
-        self._reading.add(model)
-        future = self._worker.submit(self._read, model)
-        future.add_done_callback(lambda done: self._done.emit(model, done))
+        self._begun.add(name)
+        future = self._worker.submit(self._job, name)
+        future.add_done_callback(lambda done: self._done.emit(name, done))
 
     def close(self) -> None:
-        """Wait for the one that is being read, forget all, and end the thread."""
-        self._reading.clear()
+        """Wait for what is being done, forget all, and end the thread."""
+        self._begun.clear()
         self._worker.close()
 
     @Slot(str, object)
-    def _tell(self, model: str, done: Future[ReadDecoder]) -> None:
-        if model in self._reading and not done.cancelled():
-            self._reading.discard(model)
-            self.ended.emit(model, done)
+    def _tell(self, name: str, done: Future[object]) -> None:
+        if name in self._begun and not done.cancelled():
+            self._begun.discard(name)
+            self.ended.emit(name, done)
 
 
 class SheetMaker(QObject):

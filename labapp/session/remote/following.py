@@ -23,17 +23,20 @@ from labapp.record.events.lifecycle import (
     SessionPlanned,
 )
 from labapp.record.events.voice import SoundState
-from labapp.record.journal.layout import STIMULI, STUDY, study_files_of
+from labapp.record.journal.layout import STIMULI, STUDY
 from labapp.session.machine import SessionState
 from labapp.session.pictures import PictureRenderer
 from labapp.session.remote import wire
 from labapp.session.remote.client import Link
-from labapp.session.replay.history import STALLED, RecordedDecoders, read_file_notes
+from labapp.session.replay.history import (
+    STALLED,
+    RecordedDecoders,
+    load_recorded_study,
+    read_file_notes,
+)
 from labapp.session.runner import FollowsSession, Listener, machine_of
 from labapp.session.stimuli import sets_of
-from labapp.study import loading
 from labapp.study.plan import models_of
-from labapp.study.plugins import registry
 
 
 class FollowedSession(FollowsSession):
@@ -69,7 +72,12 @@ class FollowedSession(FollowsSession):
         if planned is None:
             raise RecordError("The session has no plan: nothing of it can be shown.")
         self.planned = planned
-        self.loaded = _load_study(folder, planned)
+        self.loaded = load_recorded_study(
+            planned,
+            folder / STUDY,
+            safe="The session goes on at its own computer.",
+            todo="Install the packages of the session's computer here, too.",
+        )
         self.machine = machine_of(self.loaded, planned, {})
         self.name = planned.participant
         cards, names = read_file_notes(payload for _, payload in events)
@@ -184,18 +192,3 @@ def _read(row: wire.Row) -> tuple[Event, Payload]:
             safe="The session goes on at its own computer.",
             todo="Install the same version of labapp and the same packages on both computers.",
         ) from error
-
-
-def _load_study(folder: Path, planned: SessionPlanned) -> loading.LoadedStudy:
-    for row in planned.plan:
-        if not registry.knows(task := str(row.get("part"))):
-            raise RecordError(
-                f"The session has parts of the kind {task!r}, which this computer does not know.",
-                safe="The session goes on at its own computer.",
-                todo="Install the packages of the session's computer here, too.",
-            )
-    study = folder / STUDY
-    names = study_files_of([path.name for path in study.iterdir()] if study.is_dir() else [])
-    if len(names) != 1:
-        raise RecordError("The session sent no study file: nothing of it can be shown.")
-    return loading.load(study / names[0], recorded=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPolygonF
+from PySide6.QtGui import QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from labapp.models.representations.space import (
@@ -45,9 +45,8 @@ from labapp.ui.widgets.painting import (
     Pixels,
     brush,
     color,
-    equip,
+    draw_chart,
     metrics,
-    pen,
     write_with,
 )
 from labapp.ui.widgets.row_view import AnswerRow
@@ -238,7 +237,6 @@ SMALLEST_CELL = 64.0
 """Logical pixels of a picture that has more pixels than its place; smaller, it would show nothing,
 and the window scrolls."""
 CHART_MOST, CHART_RATIO = 168.0, 0.8
-LINE_PX = 1.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,7 +378,9 @@ class ExampleSheet(Picture):
             for column in range(columns):
                 box = self.box(row, column)
                 if self._display == "series":
-                    self._paint_chart(painter, box, self._rows[row, column])
+                    draw_chart(
+                        painter, box, self._rows[row, column], self._chart, self._colors.hairline
+                    )
                 else:
                     where = self._on_pixels(box)
                     painter.fillRect(where.adjusted(-RIM, -RIM, RIM, RIM), rim)
@@ -418,26 +418,6 @@ class ExampleSheet(Picture):
                 side = Qt.AlignmentFlag.AlignRight if left else Qt.AlignmentFlag.AlignLeft
             box = QRectF(left, 0, wide, HEAD - theme.SPACE_XS)
             painter.drawText(box, side | Qt.AlignmentFlag.AlignVCenter, heading)
-
-    def _paint_chart(self, painter: QPainter, box: QRectF, series: Array) -> None:
-        middle = box.center().y()
-        x = np.linspace(box.left(), box.right(), series.size)
-        y = middle - self._chart.above_middle(series, box.height() / 2)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setClipRect(box)
-        painter.fillRect(box, brush(theme.SERIES_GROUND))
-        if (zero := self._chart.zero) is not None:
-            at = middle - zero * box.height() / 2
-            painter.setPen(pen(theme.SERIES_AXIS, dashed=True))
-            painter.drawLine(QPointF(box.left(), at), QPointF(box.right(), at))
-        painter.setPen(pen(theme.SERIES_OWN, LINE_PX))
-        painter.drawPolyline(
-            QPolygonF([QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)])
-        )
-        equip(painter, pen(self._colors.hairline), Qt.BrushStyle.NoBrush)
-        painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
-        painter.restore()
 
 
 def _image(picture: Array, *, binary: bool) -> QImage:

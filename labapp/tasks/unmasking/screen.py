@@ -54,6 +54,7 @@ from labapp.ui.widgets.controls import Picture
 from labapp.ui.widgets.dial import Head
 from labapp.ui.widgets.painting import (
     brush,
+    centre_on_pixels,
     color,
     device_of,
     draw_focus_ring,
@@ -579,14 +580,7 @@ class StimulusField(Picture):
         """Where the picture is drawn, in logical pixels, on whole device pixels of the window."""
         if self._image is None:
             return QRectF()
-        ratio = self.devicePixelRatioF()
-        wide, high = self._image.width(), self._image.height()
-        origin = self.mapTo(self.window(), QPointF(0, 0))
-        left = round((origin.x() + self.width() / 2) * ratio - wide / 2)
-        top = round((origin.y() + self.height() / 2) * ratio - high / 2)
-        return QRectF(
-            left / ratio - origin.x(), top / ratio - origin.y(), wide / ratio, high / ratio
-        )
+        return centre_on_pixels(self, self._image.width(), self._image.height())
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.DevicePixelRatioChange and self.side:

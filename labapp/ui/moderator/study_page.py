@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QImage, QKeyEvent, QPainter, QPaintEvent, QPolygonF, QResizeEvent
+from PySide6.QtCore import QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QImage, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
@@ -50,11 +50,10 @@ from labapp.ui.widgets.painting import (
     Array,
     brush,
     color,
-    equip,
+    draw_chart,
     font,
     levels,
     metrics,
-    pen,
     smooth,
     write_with,
 )
@@ -297,7 +296,6 @@ LABEL, GAP, LINE = 84, 2, 18
 LEAST_SIDE = 56
 """Pictures are magnified by a whole number to about so many logical pixels."""
 CHART = (64, 52)
-LINE_PX = 1.6
 
 
 class TraversalView(QWidget):
@@ -364,23 +362,7 @@ class TraversalView(QWidget):
         painter.drawImage(box, image)
 
     def _draw_chart(self, painter: QPainter, box: QRectF, number: int, cell: Cell) -> None:
-        middle, chart = box.center().y(), self.sheet.chart
-        x = np.linspace(box.left(), box.right(), cell.instance.size)
-        y = middle - chart.above_middle(cell.instance, box.height() / 2)
-        painter.fillRect(box, brush(theme.SERIES_GROUND))
-        if chart.zero is not None:
-            at = middle - chart.zero * box.height() / 2
-            painter.setPen(pen(theme.SERIES_AXIS, dashed=True))
-            painter.drawLine(QPointF(box.left(), at), QPointF(box.right(), at))
-        painter.save()
-        painter.setClipRect(box)
-        painter.setPen(pen(theme.SERIES_OWN, LINE_PX))
-        painter.drawPolyline(
-            QPolygonF([QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)])
-        )
-        painter.restore()
-        equip(painter, pen(self._colors.hairline), Qt.BrushStyle.NoBrush)
-        painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
+        draw_chart(painter, box, cell.instance, self.sheet.chart, self._colors.hairline)
 
 
 def _limits(dimension: Dimension) -> str:

@@ -36,6 +36,7 @@ from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import Picture
 from labapp.ui.widgets.painting import (
     brush,
+    centre_on_pixels,
     color,
     draw_focus_ring,
     equip,
@@ -126,12 +127,7 @@ class PhotoView(Picture):
         high = self.image.height() * self._part.height()
         scale = min(self.width() * ratio / wide, self.height() * ratio / high)
         across, down = max(round(wide * scale), 1), max(round(high * scale), 1)
-        origin = self.mapTo(self.window(), QPointF(0, 0))
-        left = ceil((origin.x() + self.width() / 2) * ratio - across / 2 - 1e-6)
-        top = ceil((origin.y() + self.height() / 2) * ratio - down / 2 - 1e-6)
-        return QRectF(
-            left / ratio - origin.x(), top / ratio - origin.y(), across / ratio, down / ratio
-        )
+        return centre_on_pixels(self, across, down, lambda place: ceil(place - 1e-6))
 
     def _share(self, place: QPointF) -> QPointF:
         """A place of the widget as shares of the part that is shown, from 0 to 1."""

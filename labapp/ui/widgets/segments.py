@@ -484,12 +484,7 @@ class ImageView(StimulusView):
         small = too_large(most, room, ratio)
         factor = room * ratio / most if small else magnification(most, room, ratio)
         wide, high = max(1, round(columns * factor)), max(1, round(rows * factor))
-        origin = self.mapTo(self.window(), QPointF(0, 0))
-        left = round((origin.x() + self.width() / 2) * ratio - wide / 2)
-        top = round((origin.y() + self.height() / 2) * ratio - high / 2)
-        return QRectF(
-            left / ratio - origin.x(), top / ratio - origin.y(), wide / ratio, high / ratio
-        )
+        return painting.centre_on_pixels(self, wide, high)
 
     def paint(self, painter: QPainter) -> None:
         where = self.target_rect()

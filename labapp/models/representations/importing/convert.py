@@ -20,7 +20,7 @@ from typing import IO, Any, Literal
 import numpy as np
 
 from labapp.base.errors import ModelError
-from labapp.base.installation import install_command, module_command, require
+from labapp.base.installation import install_command, module_command, require, wait_or_kill
 from labapp.base.reading import archives, files
 from labapp.models.datasets.split import Float32
 from labapp.models.representations.importing import memory
@@ -274,11 +274,7 @@ class _Child:
 
     def ended(self) -> str:
         """How it ended, in words; `_TOO_LONG` where it computed for too long."""
-        try:
-            code = self._process.wait(1)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            code = self._process.wait()
+        code = wait_or_kill(self._process, 1)
         if self._late or code == -getattr(signal, "SIGXCPU", 0):
             return _TOO_LONG
         self._errors.seek(0)
