@@ -222,7 +222,7 @@ def test_what_cannot_be_shown_here_is_named(share: Share) -> None:
 
     with pytest.raises(RecordError, match="no plan"):
         follow(rows[1:], anna.folder)
-    with pytest.raises(RecordError, match="no study file"):
+    with pytest.raises(RecordError, match="no copy of its study file"):
         follow(rows, anna.folder / "elsewhere")
     unknown = (*rows[1][:5], "of.another.version", *rows[1][6:])
     with pytest.raises(RecordError, match=r"event 2 \(of\.another\.version\)"):
