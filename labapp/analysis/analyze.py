@@ -32,7 +32,7 @@ from labapp.analysis.coding_section import (
     talk_times,
 )
 from labapp.analysis.columns import table_columns
-from labapp.analysis.declared import Registration
+from labapp.analysis.declared import Registration, own_languages
 from labapp.analysis.folding.folded import NAME as SNAPSHOTS
 from labapp.analysis.folding.folded import SAFE
 from labapp.analysis.participation import flow_figures
@@ -82,7 +82,7 @@ def choose_language(
 
     Raises SetupError for a table that cannot be used, or that is of no certain language.
     """
-    of_studies = sorted({str(name) for name in tables.participants["language"].dropna()})
+    of_studies = sorted(set(own_languages(tables.participants).values()))
     if words is not None:
         language = asked or (of_studies[0] if len(of_studies) == 1 else ENGLISH)
         if language == ENGLISH:

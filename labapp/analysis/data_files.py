@@ -208,7 +208,7 @@ def _occasions(
     keys = [*KEYS, "about"] if about is not None else KEYS
     times = rows.groupby(keys, sort=False).cumcount() + 1
     # A score may have the name of an item, and another value: in NASA-TLX five times as much.
-    items = tables.items
+    items = tables.worded
     named = ((items["instrument"] == instrument) & (items["item"] == name)).any()
     ending = "_score" if kind == "scores" and named else ""
     for time in sorted(times.unique()):
@@ -232,7 +232,7 @@ def _wording(
     """The words of a question and what its numbers stand for; of a score its meaning."""
     if kind == "scores":
         return f"{instrument}, {name}: {rows['meaning'].iloc[0]}", {}
-    items = tables.items
+    items = tables.worded
     own = items[(items["instrument"] == instrument) & (items["item"] == name)]
     if own.empty:
         return f"{instrument}, {name}", {}

@@ -26,6 +26,8 @@ from labapp.study.design import MODEL, SESSION, Declared, Design
 from labapp.study.plugins.part import PlannedPart, with_trials
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from labapp.analysis.tables import Tables
 
 
@@ -121,6 +123,18 @@ def read_declaration(tables: Tables, study: str) -> Declaration:
         others=others,
         **dict(read_declared(latest)),
     )
+
+
+def own_languages(participants: pd.DataFrame) -> dict[str, str]:
+    """By study the language in which it is reported: of one in several languages the first that
+    its file names, else that of its participants. participants: that table."""
+    languages: dict[str, str] = {}
+    rows = participants[participants["language"].notna()].sort_values("study_version")
+    texts = rows[DECLARED.name] if DECLARED.name in rows else [None] * len(rows)
+    for study, read, declared in zip(rows["study"], rows["language"], texts, strict=True):
+        several = read_declared(declared).languages if isinstance(declared, str) else ()
+        languages[str(study)] = several[0] if several else str(read)
+    return languages
 
 
 def find_repeated_study(tables: Tables, study: str, paper: str) -> str:

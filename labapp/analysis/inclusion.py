@@ -14,7 +14,7 @@ session decided at its end stands beside what is worked out here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean, median
 from typing import Any
 
@@ -32,8 +32,10 @@ from labapp.record.events.lifecycle import (
 from labapp.record.journal.decisions import Decision
 from labapp.study.design import SKIPPED, SOLVED, ExcludeRule, Level
 from labapp.study.inclusion import Achieved, Inclusion, Tally, decide, sum_achievements
+from labapp.study.instruments.asking import own_name
 from labapp.study.measures import is_called
 from labapp.study.plugins import registry
+from labapp.study.when import settle
 
 WITHDRAWN = "withdrawn"
 BY_HAND = "by_hand"
@@ -60,7 +62,7 @@ def rule_words(declared: Iterable[str]) -> dict[str, str]:
 _KINDS = (
     *("session.planned", "session.completed", "session.ended", "session.reopened"),
     *("inclusion.decided", "payment.computed"),
-    *("part.started", "part.restarted", "part.ended", "part.skipped"),
+    *("part.started", "part.restarted", "part.ended", "part.skipped", "part.left_out"),
 )
 NOT_VARIABLES = frozenset({"number", "models", "stimuli", "sets", "manifests"})
 """Entries of an assignment that are no variables of the study."""
@@ -177,7 +179,7 @@ class GivenAnswer:
 class Judged:
     """What rules are judged by. trials, stages, scores: rows of the tables of these names;
     interrupted_s: seconds that were lost to stops of the program; failed_checks: attention checks
-    that were failed."""
+    that were failed; variables: of the study, as the participant has them."""
 
     given: Sequence[GivenAnswer]
     scores: Sequence[Row]
@@ -185,6 +187,16 @@ class Judged:
     stages: Sequence[Row]
     interrupted_s: float
     failed_checks: int = 0
+    variables: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """What conditions can name, each with its values."""
+        known: dict[str, Any] = dict(self.variables)
+        for each in self.given:
+            name = own_name(each.instrument, each.item)
+            known[name] = (*known.get(name, ()), *each.values)
+        return known
 
 
 def find_failed_rules(rules: Mapping[str, ExcludeRule], judged: Judged) -> tuple[str, ...]:
@@ -222,6 +234,10 @@ def completion_rate(stages: Iterable[Row]) -> float | None:
 
 
 def _fails(rule: ExcludeRule, judged: Judged) -> bool:
+    if rule.only_if and settle(rule.only_if, judged.known) is not True:
+        return False
+    if rule.when:
+        return settle(rule.when, judged.known) is True
     if rule.item is not None:
         answers = [
             each for each in judged.given if is_called(rule.item, each.instrument, each.item)

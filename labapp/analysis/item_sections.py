@@ -77,8 +77,8 @@ def find_rated_items(counted: Tables) -> Iterator[tuple[str, pd.DataFrame, pd.Da
         ]
         own = own.assign(item=bases)
         own = own[own["item"].isin(items["item"])]
-        several = counted.items.loc[counted.items["instrument"] == instrument]
-        name = questionnaire_name(counted.items, str(instrument))
+        several = counted.worded.loc[counted.worded["instrument"] == instrument]
+        name = questionnaire_name(counted.worded, str(instrument))
         if several["instrument_version"].nunique() > 1:
             name = f"{name}, version {version}"
         if len(own):
@@ -92,7 +92,7 @@ def _with_ends(counted: Tables) -> pd.DataFrame:
     given = answers.groupby(["instrument", "item"])["value"].agg(["min", "max"]).reset_index()
     alike = given["min"] == given["max"]
     given = given.assign(min=given["min"] - alike, max=given["max"] + alike)
-    items = counted.items.merge(given, on=["instrument", "item"], how="left")
+    items = counted.worded.merge(given, on=["instrument", "item"], how="left")
     items["low"] = items["low"].fillna(items["min"])
     items["high"] = items["high"].fillna(items["max"])
     return items[items["low"].notna() & items["high"].notna()].drop(columns=["min", "max"])
@@ -373,7 +373,7 @@ def _items(scale: Reliability, counted: Tables) -> Iterator[Html]:
     """What each item is to its scale, in the order of the questionnaire."""
     if scale.why or not len(scale.complete):
         return
-    known = counted.items[counted.items["instrument"] == scale.about["instrument"]]
+    known = counted.worded[counted.worded["instrument"] == scale.about["instrument"]]
     known = known[known["instrument_version"] == scale.about["instrument_version"]]
     known = known.drop_duplicates("item").set_index("item")
     order = {name: int(place) for name, place in known["listed"].items()}
@@ -458,7 +458,7 @@ def questionnaires(counted: Tables, anchor: str) -> Iterator[Html]:
         return
     for instrument, of_one in scores.groupby("instrument", sort=False):
         for task, some in of_one.groupby("task", sort=True):
-            name = questionnaire_name(counted.items, str(instrument))
+            name = questionnaire_name(counted.worded, str(instrument))
             yield heading(3, ", ".join(filter(None, (f"Questionnaire {name}", str(task)))))
             yield score_table(some)
             if set(some["score"]) & set(TLX) and not _is_drawn_by_model(counted, str(task), some):

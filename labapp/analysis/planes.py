@@ -29,7 +29,7 @@ def draw_kinds(counted: Tables, anchor: str) -> Iterator[Html]:
     model that was asked about. anchor: prefix of the page's ids."""
     answers = counted.answers[counted.answers["submitted"]]
     answers = answers[~answers["about_person"].fillna(value=False)]
-    items = counted.items[counted.items["kind"].isin(kinds_with_figures())]
+    items = counted.worded[counted.worded["kind"].isin(kinds_with_figures())]
     items = items.drop_duplicates(["instrument", "item"])
     groups = items.groupby(["instrument", "listed"], sort=False)
     for place, ((instrument, _), parts) in enumerate(groups, start=1):

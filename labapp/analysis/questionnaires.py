@@ -36,6 +36,7 @@ from labapp.record.events.trials import (
 )
 from labapp.record.journal.layout import STUDY
 from labapp.record.journal.record import Record
+from labapp.study import when
 from labapp.study.conditions import as_tuple as listed_values
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.instrument import Score, as_answered, resolve_scoring
@@ -449,12 +450,25 @@ def _instrument(name: str, content: bytes, language: str, fallback: str | None) 
     return instrument.model_copy(update={"items": declares}) if same else instrument
 
 
+def _list_values(condition: Mapping[str, Any]) -> dict[str, Any]:
+    """A condition with every value in a list."""
+    made: dict[str, Any] = {}
+    for name, wanted in condition.items():
+        if name in (when.ANY, when.ALL):
+            made[name] = [_list_values(each) for each in wanted]
+        elif name == when.NOT:
+            made[name] = _list_values(wanted)
+        else:
+            made[name] = wanted if isinstance(wanted, Mapping) else listed_values(wanted)
+    return made
+
+
 def item_rows(instruments: Iterable[Instrument], language: str) -> Iterator[Row]:
     """The items of questionnaires, as they are listed."""
     for instrument in instruments:
         scores = instrument.scores if isinstance(instrument.scores, dict) else {}
         for listed, item in enumerate(instrument.items, start=1):
-            only_if = {name: listed_values(takes) for name, takes in item.only_if.items()}
+            only_if = _list_values(item.only_if)
             for part in item.parts():
                 low, high = (
                     None if math.isinf(end) else end for end in part.bounds() or (math.inf,) * 2

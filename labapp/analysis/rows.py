@@ -79,7 +79,7 @@ from labapp.record.events.registry import Pauses, WorkingTime, frequent_kinds
 from labapp.record.journal.decisions import Decision
 from labapp.record.journal.merged import Merged
 from labapp.study.consent import USES
-from labapp.study.design import Missing
+from labapp.study.design import SESSION, Missing
 from labapp.study.instruments import Instrument
 from labapp.study.plugins.part import TrialsPart
 
@@ -280,6 +280,7 @@ class SessionRecords:
             rows["stages"],
             rows["participants"][0]["gap_s"],
             rows["participants"][0]["n_checks_failed"],
+            self.totals.planned.assignment | {SESSION: self.totals.planned.session},
         )
         return find_failed_rules(rules, judged)
 

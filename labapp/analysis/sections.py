@@ -60,6 +60,9 @@ from labapp.base.report.page import (
 from labapp.study.allocation import cell_name
 from labapp.study.design import Design
 
+NAMED = 6
+"""So many models are named in the paragraph on methods; more are counted there, and listed with the
+sessions."""
 LOST = 0.01
 """A session that lost more than this share of its sound is counted as such."""
 
@@ -89,13 +92,15 @@ def study(
     }
     if results is None or not results.analyses:
         del targets[f"{anchor}-analyses"]
-    yield from summary(own, results, targets)
+    tested = {report: list(report.hypotheses(about, of)) for report, of in findings.of.items()}
+    yield from summary(own, results, targets, [each for some in tested.values() for each in some])
     yield heading(3, "Methods")
     yield paragraph(methods(about, findings))
     if about.counted.stages.empty and not tables.stages.empty:
         yield paragraph("No session counts, so there are no metrics here.")
-    # What is asked comes first: the analyses by the design, a published study's, then each task's.
-    for report, own_findings in sorted(findings.of.items(), key=_rank):
+    # What is asked comes first: the hypotheses that name a task's tests, the analyses by the
+    # design, a published study's, then each task's.
+    for report, own_findings in sorted(findings.of.items(), key=lambda of: _rank(of[0], tested)):
         for part in report.sections(about, own_findings):
             spoke.add(report)
             yield part
@@ -116,8 +121,9 @@ def study(
     yield sessions(own)
 
 
-def _rank(of: tuple[TaskReport[Any], Any]) -> int:
-    report, _ = of
+def _rank(report: TaskReport[Any], tested: Mapping[TaskReport[Any], object]) -> int:
+    if tested[report]:
+        return -1
     if report is default_analyses():
         return 0
     return 1 if isinstance(report, Profile) else 2
@@ -352,15 +358,13 @@ def _tasks(tables: Tables) -> Iterator[str]:
     for task, some in stages.groupby("task", sort=True):
         asked = sorted({int(n) for n in some["n_planned"].dropna()})
         models = sorted({str(model) for model in some["model"]})
+        compared = ", ".join(models) if len(models) <= NAMED else count(len(models), "model")
         shown = "–".join(str(n) for n in dict.fromkeys((asked[0], asked[-1]))) if asked else "no"
         questions = "1 question" if shown == "1" else f"{shown} questions"
         report = known.get(str(task), TaskReport())
         activity = report.activities.get(str(task), f"did the task {task}")
         trials = tables.trials[(tables.trials["task"] == task) & (tables.trials["role"] == "stage")]
-        yield (
-            f"Participants {activity} ({questions} a stage; {', '.join(models)})"
-            f"{report.asked(trials)}."
-        )
+        yield (f"Participants {activity} ({questions} a stage; {compared}){report.asked(trials)}.")
     per = stages.groupby(["study", "participant", "session"])["stage_number"].nunique()
     if not per.empty and per.max() > 1:
         orders = tables.participants["models"].nunique()
@@ -385,10 +389,10 @@ def _factors(design: Design | None) -> Iterator[str]:
 def _questionnaires(tables: Tables) -> Iterator[str]:
     """What was asked, and how many items each has besides those that ask for attention."""
     asked = dict.fromkeys(tables.answers["instrument"].dropna().map(str))
-    items = tables.items[tables.items["check"].isna()]
+    items = tables.worded[tables.worded["check"].isna()]
     counts = {name: items[items["instrument"] == name]["item"].nunique() for name in asked}
     named = [
-        f"“{questionnaire_name(tables.items, name)}”{f' ({n})' if n else ''}"
+        f"“{questionnaire_name(tables.worded, name)}”{f' ({n})' if n else ''}"
         for name, n in counts.items()
     ]
     if named:
@@ -405,7 +409,9 @@ def _recording(tables: Tables) -> Iterator[str]:
             "every duration."
         )
     presentations = sorted({str(session).replace("_", " ") for session in sessions["presentation"]})
-    languages = sorted({str(session) for session in sessions["language"]})
+    counts = sessions["language"].value_counts().sort_index()
+    several = [f"{code} ({n})" for code, n in counts.items()]
+    languages = several if len(several) > 1 else list(map(str, counts.index))
     yield from _blinding(sessions)
     yield (
         f"Presentation: {', '.join(presentations)}; language of the texts: {', '.join(languages)}."

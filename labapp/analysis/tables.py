@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from labapp.analysis.column import Column, Kind
 from labapp.analysis.columns import list_task_tables, table_columns
-from labapp.analysis.declared import DECLARED, with_declared
+from labapp.analysis.declared import DECLARED, own_languages, with_declared
 from labapp.analysis.folding.folded import NAME as SNAPSHOTS
 from labapp.analysis.folding.folded import frame, together, unpack_table
 from labapp.analysis.merged import columns_of, with_merged
@@ -152,6 +152,17 @@ class Tables:
         sessions = self.participants
         texts = sessions[DECLARED.name].dropna().unique() if DECLARED.name in sessions else ()
         return with_merged(with_declared(table_columns(), map(str, texts)), self.merged)
+
+    @property
+    def worded(self) -> pd.DataFrame:
+        """`items` in each study's own language; an item that nobody read in it, as it was read."""
+        items = self.items
+        if items["language"].nunique() < 2:
+            return items
+        own = items["language"] == items["study"].map(own_languages(self.participants))
+        keys = ["study", "instrument", "instrument_version", "item"]
+        has_own = own.groupby([items[key] for key in keys]).transform("any")
+        return items[own | ~has_own].drop_duplicates(keys)
 
     def _frame(self, name: str) -> pd.DataFrame:
         made: pd.DataFrame = self.more[name] if name in self.more else getattr(self, name)

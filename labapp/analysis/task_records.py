@@ -27,7 +27,13 @@ from labapp.base import discovery
 from labapp.base.clock import NS
 from labapp.base.errors import RecordError, SetupError
 from labapp.record.events import Event, Payload
-from labapp.record.events.lifecycle import PartEnded, PartRestarted, PartSkipped, PartStarted
+from labapp.record.events.lifecycle import (
+    PartEnded,
+    PartLeftOut,
+    PartRestarted,
+    PartSkipped,
+    PartStarted,
+)
 from labapp.record.events.registry import KINDS as PAUSES
 from labapp.record.events.registry import Pauses
 from labapp.record.events.trials import TrialEnded
@@ -481,7 +487,9 @@ def _load(where: str, told_elsewhere: tuple[str, ...]) -> type[TaskRecords[Any, 
     return loaded
 
 
-SHARED = frozenset({PartStarted.kind, PartRestarted.kind, PartEnded.kind, PartSkipped.kind})
+SHARED = frozenset(
+    each.kind for each in (PartStarted, PartRestarted, PartEnded, PartSkipped, PartLeftOut)
+)
 """Kinds of events that every part has, even where no table of a task needs them."""
 VOCABULARY = "labapp.record.events."
 """Kinds that are defined here and that no task claims are of any part."""

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from labapp.analysis.calibration import Suggestion
     from labapp.base.report.drawing import ReportFigure
     from labapp.models.stimuli.manifest import Manifest
+    from labapp.study.design import Hypothesis
     from labapp.study.plugins.registry import TaskType
 
 
@@ -142,6 +143,22 @@ class ComparedSlope:
     why: str = ""
 
 
+@dataclass(frozen=True)
+class HypothesisResult:
+    """A hypothesis of the study and what came of it.
+
+    Attributes
+    ----------
+    hypothesis : as the study's file declares it.
+    p : of its test, corrected where it is one of several; None where it was not tested.
+    words : the test in words, or why there is none.
+    """
+
+    hypothesis: Hypothesis
+    p: float | None
+    words: str
+
+
 class TaskReport(Generic[F]):
     """What the report has of a task; F is what its findings are.
 
@@ -186,6 +203,11 @@ class TaskReport(Generic[F]):
     def frames(self, findings: F) -> Mapping[str, pd.DataFrame]:
         """The rows of `tables`, by name."""
         return {}
+
+    def hypotheses(self, study: ReportedStudy, findings: F) -> Iterator[HypothesisResult]:
+        """The study's hypotheses that name a test of this task (`test`), in the file's order. A
+        report that has some comes before the analyses by the design, and begins the summary."""
+        yield from ()
 
     def sections(self, study: ReportedStudy, findings: F) -> Iterator[Html]:
         """What it has of one study, each section with its heading (level 3)."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -646,16 +646,17 @@ def fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def faults_at(faults: Mapping[Path_, str]) -> ValidationError:
+def faults_at(faults: Mapping[Path_, str], empty: Collection[Path_] = ()) -> ValidationError:
     """What a validator raises to tell faults at their own places, below the value that it looks at.
-    faults: by place what is wrong there."""
+    faults: by place what is wrong there; empty: those of them where nothing is, which may be so
+    because something else was wrong."""
     return ValidationError.from_exception_data(
         "document",
         [
             {
                 "type": PydanticCustomError(TOLD, "{what}", {"what": what}),
                 "loc": place,
-                "input": what,
+                "input": {} if place in empty else what,
             }
             for place, what in faults.items()
         ],

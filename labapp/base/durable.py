@@ -70,6 +70,15 @@ def take_name(draft: Path, path: Path) -> None:
         raise NotConfirmedError(error.errno, why) from error
 
 
+def sync_file(path: Path) -> None:
+    """Make what another library wrote to a file durable. Raises OSError."""
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def sync_folder(path: Path) -> None:
     """Make new names in a folder durable, where the system can: Windows cannot, and some drives of
     others neither. Raises OSError."""

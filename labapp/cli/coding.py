@@ -56,15 +56,19 @@ def code_segment(
 
     Example: labapp code segment sub-P01_ses-1_20260102T030405Z --freeze
     """
+    from labapp.base.parallel.processes import stoppable
     from labapp.coding.annotations.segmenting import segment_session
     from labapp.coding.annotations.store import UNSAID, UNSAID_ADVICE
     from labapp.record.journal.opening import places
 
     paths = [path for name in sessions for path in places(session_or_study(name, data))]
     rows = []
-    for path in paths:
-        with progress_bar(path.name):
-            segmentation = segment_session(path, by, pause, freeze=freeze)
+    with stoppable(), progress_bar() as tell:
+        segmented = []
+        for number, path in enumerate(paths):
+            tell(number / len(paths), path.name)
+            segmented.append((path, segment_session(path, by, pause, freeze=freeze)))
+    for path, segmentation in segmented:
         spoken = sum(unit.t1_ns - unit.t0_ns for unit in segmentation.units) / 1e9
         row = {
             "session": path.name,
@@ -285,9 +289,10 @@ def code_status(
 
     Example: labapp code status my-study
     """
-    from labapp.coding.annotations.store import study_progress, table
+    from labapp.coding.annotations.rounds import study_status
+    from labapp.coding.annotations.store import table
 
-    rows = list(study_progress(study_folder(study, data)))
+    rows = list(study_status(study_folder(study, data)))
     say_either(json_, [row.to_json() for row in rows], table(rows))
 
 
@@ -576,6 +581,54 @@ def _pair(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
+def code_reel(
+    study: governing.Study,
+    out: Annotated[
+        Path,
+        typer.Option("--out", metavar="FILE", help="The file: .wav, or .mp4 with the videos."),
+    ],
+    code: Annotated[
+        list[str] | None,
+        typer.Option("--code", help="Only with this code; may be given several times."),
+    ] = None,
+    most: Annotated[int | None, typer.Option("--most", min=1, help="Of each code.")] = None,
+    list_: Annotated[
+        Path | None,
+        typer.Option(
+            "--list",
+            metavar="FILE.csv",
+            help="These stretches instead: a table session,begin,end,label.",
+        ),
+    ] = None,
+    data: Data = None,
+    json_: Json = False,
+) -> None:
+    """A highlight reel: coded stretches one after another, as sound or with the videos.
+
+    Nothing goes in of participants who did not agree that their voice is passed on. What is
+    redacted is silent and black.
+
+    Example: labapp code reel my-study --code insight --out insight.wav
+    """
+    from labapp.base.parallel.processes import stoppable
+    from labapp.coding.videos.reels import cuts_of, read_list, write_reel
+    from labapp.session.replay.lanes import retrieve
+
+    folder = study_folder(study, data)
+    if list_ is not None and (code or most):
+        raise UsageError("--list goes with neither --code nor --most.", todo="Leave one out.")
+    with stoppable(), progress_bar("cutting") as tell:
+        if list_ is not None:
+            cuts = read_list(folder, list_)
+        else:
+            retrieved = retrieve(folder)
+            for problem in retrieved.problems:
+                say_line(f"Left out: {problem}", err=True)
+            cuts = cuts_of(retrieved.stretches, code or (), most)
+        reel = write_reel(cuts, out, tell=tell)
+    show(reel, json_)
+
+
 def code_open(
     session: SessionName,
     rater: Annotated[str, typer.Option("--rater", help="Who codes: a name such as anna.")],
@@ -624,8 +677,8 @@ def code_open(
 
 _ALL = (
     "Codes of recorded sessions: open, segment, speakers, check, schema, diff, history, verify, "
-    "status, assign, done, lock, agree, adjudicate, redact, pack, receive, quotes, export, import, "
-    "codebook."
+    "status, assign, done, lock, agree, adjudicate, redact, pack, receive, quotes, reel, export, "
+    "import, codebook."
 )
 code_app = typer.Typer(
     help=f"{_ALL} Example: labapp code agree --table ratings.csv",
@@ -643,3 +696,4 @@ for _name, _command in (COMMANDS | governing.COMMANDS | governing.EXCHANGES).ite
 code_app.command("open")(code_open)
 code_app.command("agree")(code_agree)
 code_app.command("quotes")(code_quotes)
+code_app.command("reel")(code_reel)

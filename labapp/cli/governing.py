@@ -29,6 +29,7 @@ from labapp.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from labapp.coding.annotations.model import Status
     from labapp.coding.annotations.rounds import CloseReport
     from labapp.coding.annotations.settlements import Disagreement
 
@@ -93,6 +94,9 @@ def code_lock(
 def code_done(
     sessions: SessionNames,
     rater: Annotated[list[str], typer.Option("--rater", help="Whose coding.")],
+    reopen: Annotated[
+        bool, typer.Option("--reopen", help="The coding is not done after all; not if locked.")
+    ] = False,
     data: Data = None,
     json_: Json = False,
 ) -> None:
@@ -106,8 +110,9 @@ def code_done(
     by_study: dict[Path, set[str]] = {}
     for path in (path for name in sessions for path in places(session_or_study(name, data))):
         by_study.setdefault(path.absolute().parent, set()).add(path.name)
-    closed = [close(study, rater, "done", only) for study, only in by_study.items()]
-    _say_closed(closed, "done", json_)
+    to: Status = "draft" if reopen else "done"
+    closed = [close(study, rater, to, only) for study, only in by_study.items()]
+    _say_closed(closed, "open again" if reopen else "done", json_)
 
 
 def _say_closed(reports: Sequence[CloseReport], to: str, json_: bool) -> None:

@@ -373,6 +373,14 @@ def run(
             "--pilot", help="A trial run: kept beside the data folder, in no count or analysis."
         ),
     ] = False,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            "--language",
+            metavar="CODE",
+            help="The participant's, of a study in several languages. Default: its first.",
+        ),
+    ] = None,
 ) -> None:
     """Run a session: console and participant's window, without the home.
 
@@ -400,6 +408,7 @@ def run(
         pilot=pilot,
         lsl=lsl,
         listen=listen,
+        language=language,
     )
     if pilot:
         say(f"A pilot: its data are kept apart, in {pilot_root(data_folder(data))}.")
@@ -574,6 +583,14 @@ def simulate_(
             "for.",
         ),
     ] = False,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            "--language",
+            metavar="CODE",
+            help="Of all participants in a study in several languages. Default: each in turn.",
+        ),
+    ] = None,
     seed: Seed = None,
     workers: Workers = None,
     dask: Dask = None,
@@ -614,6 +631,7 @@ def simulate_(
             thinks_aloud=think_aloud,
             number=workers,
             dask=dask,
+            language=language,
         )
     if think_aloud and folders:
         from labapp.coding.annotations.simulated import leave_codebooks
@@ -736,7 +754,14 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
         (
             *("deposit", "metrics", "replay", "studies new", "studies consent", "studies preview"),
             *("sessions consent", "code pack", "code export", "code codebook", "code agree"),
-            *("code quotes", "videos add", "models show", "models import", "models import-tfjs"),
+            *(
+                "code quotes",
+                "code reel",
+                "videos add",
+                "models show",
+                "models import",
+                "models import-tfjs",
+            ),
             *("models evaluate", "concepts score", "concepts stimuli", "concepts import"),
             *("stimuli import", "stimuli build", "stimuli explain", "stimuli sheet"),
             "stimuli masks",

@@ -6,6 +6,7 @@ The command that shows and plays a recorded session.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -346,10 +347,13 @@ def replay(
     ] = False,
     clip: Annotated[
         tuple[str, str] | None,
-        typer.Option("--clip", metavar="T0 T1", help="Write the sound between two times."),
+        typer.Option(
+            "--clip", metavar="T0 T1", help="Write the sound between two times, or the video."
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE.wav", help="Of --clip: the file to write.")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Of --clip: the file to write, .wav or .mp4."),
     ] = None,
     dark: Annotated[
         bool | None,
@@ -394,11 +398,17 @@ def replay(
 def _clip(path: Path, times: tuple[str, str], out: Path | None) -> None:
     from labapp.coding.annotations.model import time_ns
     from labapp.coding.sound import write_clip
+    from labapp.coding.videos.reels import FILM, Cut, write_reel
     from labapp.record.journal.opening import open_record
 
     if out is None:
         raise UsageError("--clip needs a file.", todo="Name it: --out clip.wav")
-    for line in write_clip(open_record(path), time_ns(times[0]), time_ns(times[1]), out).lines():
+    begin, end = map(time_ns, times)
+    if out.suffix.casefold() == FILM:
+        made: Sequence[str] = write_reel([Cut(path, begin, end)], out).lines()
+    else:
+        made = write_clip(open_record(path), begin, end, out).lines()
+    for line in made:
         say(line)
 
 

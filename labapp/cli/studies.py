@@ -166,7 +166,8 @@ def studies_texts(
         for row in rows:
             say(f"{row.name} lacks {row.what}")
         if not rows:
-            say(f"Nothing is lacking in {loaded.study.language}.")
+            languages = loaded.study.languages or (loaded.study.language,)
+            say(f"Nothing is lacking in {', '.join((language,) if language else languages)}.")
     else:
         for file in sorted(loaded.files):
             say(f"{file}: {source(loaded, file)}")
@@ -177,7 +178,11 @@ def studies_texts(
 
 @studies_app.command("consent")
 def studies_consent(
-    study: StudyName, out: Annotated[Path, typer.Option("--out", help="The PDF file to write.")]
+    study: StudyName,
+    out: Annotated[Path, typer.Option("--out", help="The PDF file to write.")],
+    language: Annotated[
+        str | None, typer.Option("--language", help="Instead of the study's own, such as de.")
+    ] = None,
 ) -> None:
     """The consent form as a PDF, to print and sign by hand.
 
@@ -186,7 +191,7 @@ def studies_consent(
     from labapp.study.loading import load
     from labapp.ui.qtapp import make_app
 
-    loaded = load(study)
+    loaded = load(study, language)
     make_app()
     from labapp.ui.consent_pdf import write_blank
 

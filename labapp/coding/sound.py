@@ -167,7 +167,7 @@ class Peaks:
 
 
 _CHUNK_S = 30
-_FRAME_NS = NS // 1000
+FRAME_NS = NS // 1000
 """A redaction is taken a millisecond wider on either side: rounding lets nothing of it through."""
 
 
@@ -214,7 +214,7 @@ def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
     LabappError
         The participant does not allow it, nothing was recorded there, or it cannot be written.
     """
-    _refuse_unallowed(record)
+    refuse_unallowed(record)
     refuse_inside(path)
     leftovers.clear_of(session_folders(record))
     if path.exists():
@@ -222,7 +222,7 @@ def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
             f"{path} exists already.", safe="It was not changed.", todo="Choose another name."
         )
     redactions = annotations_of(record).redactions
-    silenced = [(r.t0_ns - _FRAME_NS, r.t1_ns + _FRAME_NS) for r in redactions]
+    silenced = [(r.t0_ns - FRAME_NS, r.t1_ns + FRAME_NS) for r in redactions]
     sound = SessionSound(record, silenced)
     try:
         if not sound.begin_ns <= t0_ns < t1_ns <= sound.end_ns:
@@ -264,7 +264,8 @@ def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
         sound.close()
 
 
-def _refuse_unallowed(record: Record) -> None:
+def refuse_unallowed(record: Record) -> None:
+    """Raises LabappError where nothing of a session may be heard outside the lab."""
     if record.withdrawn:
         raise LabappError(
             f"The participant of {record.name} withdrew.",

@@ -18,7 +18,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -84,12 +84,14 @@ class ConditionTaken(SessionError):
 class CellAssignment:
     """A session and its cells, or its slot. state: reserved until its first event is stored, then
     open while it runs or can be resumed; gone where its folder vanished and nobody withdrew; owner:
-    whose session it is by its journal, where that is not what the folder's name says."""
+    whose session it is by its journal, where that is not what the folder's name says; language: in
+    which the participant read the study."""
 
     folder: str
     cells: tuple[str, ...]
     state: SessionState
     owner: tuple[str, str] | None = None
+    language: str = field(default="", compare=False)
 
     @property
     def participant(self) -> str:
@@ -188,7 +190,9 @@ def _read_session(path: Path, row: CellAssignment | None) -> CellAssignment | No
     if state == "open" and not running and forbids_resume(path):
         state = "ended"  # by the study as the session has it, which decides on going on
     owner = (str(events[0].payload["participant"]), str(events[0].payload["session"]))
-    row = CellAssignment(path.name, read_cells(events[0].payload.get("assignment", {})), state)
+    planned = events[0].payload
+    cells = read_cells(planned.get("assignment", {}))
+    row = CellAssignment(path.name, cells, state, language=str(planned.get("language", "")))
     return row if owner == (row.participant, row.session) else replace(row, owner=owner)
 
 

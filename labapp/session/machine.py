@@ -22,6 +22,7 @@ from labapp.record.events.lifecycle import (
     NoteAdded,
     NoteCorrected,
     PartEnded,
+    PartLeftOut,
     PartRestarted,
     PartSkipped,
     PartStarted,
@@ -49,6 +50,7 @@ from labapp.study.plugins.item import EarlyDebrief
 from labapp.study.plugins.machine import PartMachine, State
 from labapp.study.plugins.part import PlannedPart, stages_of
 from labapp.study.plugins.registry import Words
+from labapp.study.when import holds
 
 TrialKey = tuple[str | None, int | None, int | None]
 """Part, trial and attempt."""
@@ -357,6 +359,9 @@ class SessionMachine:
         index = state.index + 1
         if index == len(self.parts):
             return self._end(state, SessionCompleted())
+        part = self.parts[index]
+        if not (state.previewed or holds(part.only_if, state.answers)):
+            return (UnstampedEvent(PartLeftOut(index), part.id),)
         if self._about_skipped(state, index):
             return self._skip_parts(index, index + 1)
         started = UnstampedEvent(PartStarted(index), self.parts[index].id)
@@ -384,7 +389,7 @@ class SessionMachine:
         return {
             number
             for number, blocks in stages_of(self.parts).items()
-            if all(outcomes[block.id] == "skipped" for block in blocks)
+            if all(outcomes[block.id] in ("skipped", inclusion.LEFT_OUT) for block in blocks)
         }
 
     def _end(self, state: SessionState, end: SessionCompleted | SessionEnded) -> Decision:
@@ -549,7 +554,9 @@ class SessionMachine:
                     part_state=task.apply(begun, event, payload),
                 )
             case PartSkipped():
-                return self._passing_over(state, payload.index)
+                return self._passing_over(state, payload.index, "skipped")
+            case PartLeftOut():
+                return self._passing_over(state, payload.index, inclusion.LEFT_OUT)
         if (look := state.look.after(payload)) is not state.look:
             state = replace(state, look=look)
         if not (state.running or ran):  # the end concerns the part, too: it can be taken back
@@ -568,14 +575,14 @@ class SessionMachine:
             state = replace(state, records=_put(state.records, payload.index, record))
         return state
 
-    def _passing_over(self, state: SessionState, index: int) -> SessionState:
-        """The state after a part was skipped before it began. Texts behind a stage that nobody saw
-        have nothing to tell of how it went."""
+    def _passing_over(self, state: SessionState, index: int, outcome: str) -> SessionState:
+        """The state after a part was skipped, or left out, before it began. Texts behind a stage
+        that nobody saw have nothing to tell of how it went."""
         result = None if self.parts[index].has_trials else state.result
         return replace(
             state,
             index=index,
-            records=_put(state.records, index, PartRecord(outcome="skipped")),
+            records=_put(state.records, index, PartRecord(outcome=outcome)),
             part_state=self.tasks[index].initial(state.pauses),
             result=result,
         )
@@ -583,7 +590,7 @@ class SessionMachine:
 
 _OF_SESSION = (
     *(SegmentStarted, SessionResumed, SessionCompleted, SessionEnded, SessionReopened, Agreement),
-    *(SkipRequested, SkipConfirmed, PartStarted, PartSkipped),
+    *(SkipRequested, SkipConfirmed, PartStarted, PartSkipped, PartLeftOut),
     *(BlindingSet, NoteAdded, DeviationNoted, FlagAdded, Prompt, NoteCorrected),
 )
 

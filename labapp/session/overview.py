@@ -68,6 +68,7 @@ class Overview:
             "sha256": self.loaded.sha256,
             "recorded": len(self.people),
             "people": [person.to_json() for person in self.people],
+            "languages": self._count_languages(),
             "problems": list(self.problems),
             "flow": [part.model_dump(mode="json") for part in self.parts],
             "next": {label: plan.assignment for label, plan in self.plans.items()},
@@ -83,6 +84,7 @@ class Overview:
         out = [
             f"{study.title} ({study.id}, version {study.version})",
             f"Participants so far: {numbers}. Sound: {study.recording.audio}.",
+            *self._languages(),
             *self._sessions(),
             "",
             "Flow:" if self.covered is None else "Flow, of one of the conditions:",
@@ -106,6 +108,19 @@ class Overview:
         if len(self.plans) < self.wanted:
             out.append("  Then every condition has its participants: the study is full.")
         return out
+
+    def _count_languages(self) -> dict[str, int]:
+        """How many people who hold a place read the study in each of its languages."""
+        counts = dict.fromkeys(self.loaded.study.languages, 0)
+        for person in self.people:
+            read = person.sessions[-1].language
+            if person.holds and read in counts:
+                counts[read] += 1
+        return counts
+
+    def _languages(self) -> list[str]:
+        counts = ", ".join(f"{code} {n}" for code, n in self._count_languages().items())
+        return [f"By language: {counts}."] if counts else []
 
     def _sessions(self) -> list[str]:
         """Who came for which session, and who is still to come, where there are several; and what

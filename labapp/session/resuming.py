@@ -129,7 +129,7 @@ def missing_packages_named(past: Sequence[Event]) -> Iterator[None]:
 
 def load_recorded_study(session: Path, planned: SessionPlanned) -> LoadedStudy:
     """The study as the session folder keeps it. Raises SessionError where it is another by now."""
-    loaded = loading.load(_study_file(session, planned.study), recorded=True)
+    loaded = loading.load(_study_file(session, planned.study), planned.language, recorded=True)
     if loaded.sha256 != planned.study_sha256:
         raise SessionError(
             f"The study folder of {session.name} is not the one the session began with.",

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, product
 from pathlib import Path
+from typing import Any
 
 from labapp.base.discovery import PROFILE_NAMES
 from labapp.base.documents import (
@@ -24,14 +25,15 @@ from labapp.base.documents import (
 )
 from labapp.base.errors import LabappError, StudyError
 from labapp.study import allocation, conditions
-from labapp.study.conditions import Scope, Value, as_tuple, matches, values_of
+from labapp.study.conditions import Scope, Value, as_tuple, values_of
 from labapp.study.design import MODEL, SESSION, AnalysisPlan, Design, Hypothesis
 from labapp.study.flow import items_of, task_tests, unroll, walk_items
 from labapp.study.instruments import Instrument
-from labapp.study.instruments.asking import among, is_outside, never, places_of_parts
+from labapp.study.instruments.asking import among, never, places_of_parts
 from labapp.study.partial import Partial
 from labapp.study.plugins.item import Item
 from labapp.study.schema import Study
+from labapp.study.when import Leaf, holds, is_answer, leaves, names
 
 _DECLARE = (
     "Correct it, or declare it under `design` (or `assignment`). What a participant goes through "
@@ -144,10 +146,17 @@ def _only_if(
     origin: Mapping[Path_, Path_],
 ) -> Iterator[LabappError]:
     """An `only_if` that never holds: its variable is not known where the item stands, or never has
-    the value."""
+    the value. Answers are looked at with the questionnaires (`asking_faults`)."""
     values = values_at(study, place)
-    for name, wanted in item.only_if.items():
-        line = located.line((*origin.get(place, place), "only_if", name))
+    for leaf in leaves(item.only_if):
+        name, wanted = leaf.name, leaf.wanted
+        line = located.line((*origin.get(place, place), "only_if", *leaf.place))
+        if is_answer(name):
+            if item.first_only or item.inside():
+                what = f"an answer ({name}) decides here, and cannot"
+                todo = "Name a variable, or write it at the items inside."
+                yield StudyError.at(path, line, "only_if", what, todo)
+            continue
         if name not in values:
             yield StudyError.at(
                 path,
@@ -156,6 +165,12 @@ def _only_if(
                 f"there is no variable {name!r} here; there are: {', '.join(values) or 'none'}",
                 _DECLARE,
             )
+            continue
+        if isinstance(wanted, Mapping):
+            if not any(holds({name: wanted}, {name: value}) for value in values[name]):
+                what = f"{name} is never within these limits; it is one of: "
+                what += ", ".join(map(repr, values[name]))
+                yield StudyError.at(path, line, "only_if", what, "Correct the limits.")
             continue
         for value in conditions.as_tuple(wanted):
             if value not in values[name]:
@@ -271,22 +286,52 @@ def asking_faults(
             yield make_document_error(path, sorted(lines), "instrument")
 
 
-def _places(study: Study) -> dict[str, list[_QuestionnairePlace]]:
-    """By questionnaire where it is asked, as participants of every condition and session meet
-    it."""
+def part_faults(
+    path: Path,
+    located: Located,
+    study: Study,
+    instruments: Mapping[str, tuple[Instrument, Path, bytes]],
+) -> Iterator[LabappError]:
+    """Every answer on which an item of the flow depends and that is not given before it, or never
+    so. path, located: the study file; instruments: as in `asking_faults`."""
+    places: dict[Path_, tuple[Item, dict[str, None]]] = {}
+    if any(map(is_answer, chain.from_iterable(names(i.only_if) for i in items_of(study.flow)))):
+        for at, item, _, before in _walk_everybody(study):
+            places.setdefault(at, (item, {}))[1].update(before)
+    problems = {
+        Problem(located.line((*at, "only_if", *leaf.place)), format_path((*at, "only_if")), what)
+        for at, (item, before) in places.items()
+        for leaf in leaves(item.only_if)
+        if is_answer(leaf.name)
+        for what in _of_another(None, leaf.name, leaf.wanted, tuple(before), instruments)
+    }
+    if problems:
+        yield make_document_error(path, sorted(problems), "study")
+
+
+def _walk_everybody(study: Study) -> Iterator[tuple[Path_, Item, Scope, dict[str, None]]]:
+    """Every item of the flow as participants of every condition and session meet it: where it
+    stands, the variables there, and the questionnaires that were asked before."""
     at = {id(item): place for place, item in walk_items(study.flow)}
-    places: dict[tuple[Path_, str], _QuestionnairePlace] = {}
     for number, drawn in allocation.variants(study):
         for session in allocation.sessions_of(study):
             given = allocation.place_of(study, number, drawn, session)
             before: dict[str, None] = {}
             for item, scope in unroll(study.flow, given.scope, given.turns):
-                for name in item.instruments():
-                    where = at[id(item)]
-                    place = places.setdefault((where, name), _QuestionnairePlace(where))
-                    place.scopes.append(scope)
-                    place.before |= before
-                    before[name] = None
+                yield at[id(item)], item, scope, dict(before)
+                before |= dict.fromkeys(item.instruments())
+
+
+def _places(study: Study) -> dict[str, list[_QuestionnairePlace]]:
+    """By questionnaire where it is asked, as participants of every condition and session meet
+    it."""
+    places: dict[tuple[Path_, str], _QuestionnairePlace] = {}
+    for where, item, scope, before in _walk_everybody(study):
+        for name in item.instruments():
+            place = places.setdefault((where, name), _QuestionnairePlace(where))
+            place.scopes.append(scope)
+            place.before |= before
+            before[name] = None
     by_name: dict[str, list[_QuestionnairePlace]] = {}
     for (_, name), place in places.items():
         by_name.setdefault(name, []).append(place)
@@ -300,54 +345,61 @@ def _faults(
 ) -> Iterator[tuple[Path_, str]]:
     own = list(places_of_parts(instrument))
     for index, item in enumerate(instrument.items):
-        variables = {}
         impossible = False
-        for name in filter(is_outside, item.piped):
+        for name in filter(is_answer, item.piped):
             before = tuple(place.before)
-            for what in _of_another(instrument, name, None, before, instruments):
+            for what in _of_another(instrument.id, name, None, before, instruments):
                 yield ("items", index, "text"), f"{{answer:{name}}}: {what}"
-        for name, wanted in item.only_if.items():
-            at: Path_ = ("items", index, "only_if", name)
-            if is_outside(name):
+        for leaf in leaves(item.only_if):
+            name = leaf.name
+            if is_answer(name):
                 before = tuple(place.before)
-                told = _of_another(instrument, name, as_tuple(wanted), before, instruments)
+                told = _of_another(instrument.id, name, leaf.wanted, before, instruments)
             elif name in own:
                 clash = f"{name} is an item and a variable of the study: rename the item"
                 told = iter([clash] if name in place.names() else [])
             else:
-                variables[name] = wanted
-                told = _of_variable(name, as_tuple(wanted), place, own)
+                told = _of_variable(leaf, place, own)
             for what in told:
                 impossible = True
-                yield at, what
-        if not impossible and not any(matches(variables, scope) for scope in place.scopes):
+                yield ("items", index, "only_if", *leaf.place), what
+        variables = {
+            key: wanted
+            for key, wanted in item.only_if.items()
+            if not any(is_answer(name) or name in own for name in names({key: wanted}))
+        }
+        if not impossible and not any(holds(variables, scope) for scope in place.scopes):
             yield ("items", index, "only_if"), "nobody who is asked has all of these together"
 
 
-def _of_variable(
-    name: str, wanted: tuple[Value, ...], place: _QuestionnairePlace, own: list[str]
-) -> Iterator[str]:
+def _of_variable(leaf: Leaf, place: _QuestionnairePlace, own: list[str]) -> Iterator[str]:
     """Why a variable never decides."""
+    name, wanted = leaf.name, leaf.wanted
     if not (possible := place.values(name)):
         known = ", ".join((*own, *place.names()))
         yield f"there is no item and no variable {name!r}; there are: {known}"
         return
-    for value in wanted:
+    if isinstance(wanted, Mapping):
+        if not any(holds({name: wanted}, {name: value}) for value in possible):
+            yield f"{name} is never within these limits; it is {', '.join(map(repr, possible))}"
+        return
+    for value in as_tuple(wanted):
         if not among(value, possible):
             yield f"{name} is never {value!r}; it is one of: {', '.join(map(repr, possible))}"
 
 
 def _of_another(
-    instrument: Instrument,
+    instrument: str | None,
     name: str,
-    wanted: tuple[Value, ...] | None,
+    wanted: Any,
     before: tuple[str, ...],
     instruments: Mapping[str, tuple[Instrument, Path, bytes]],
 ) -> Iterator[str]:
     """Why an item of another questionnaire never decides, or has no answer that can be shown.
-    wanted: the answers that decide; None where its answer is shown."""
+    instrument: the one that names it, None for a part; wanted: the answers that decide; None where
+    its answer is shown."""
     of, _, own = name.partition(".")
-    if of == instrument.id:
+    if of == instrument:
         return  # told by the questionnaire itself
     if of not in before:
         earlier = ", ".join(before) or "none"

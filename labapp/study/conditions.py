@@ -3,7 +3,7 @@
 A drawn variable has cells. The emptiest cells are drawn first and ties are broken by lot, so that
 every round draws without replacement; which cells are emptiest depends on earlier participants (see
 `labapp.session.condition_assignment`). Variables stand as `{name}` in models and texts, and
-`only_if` limits an item to some conditions.
+`only_if` limits an item to some conditions (see `labapp.study.when`).
 
 Seeded, recorded randomness of a study: generators by purpose, and counterbalanced orders.
 
@@ -23,11 +23,12 @@ from pydantic import Discriminator, Field, Tag, field_validator
 
 from labapp.base.documents import WORD, Strict
 from labapp.models.representations.space import BaseSampling, Discrete, LatentSpace, prior_of
+from labapp.study.when import Value as Value
+from labapp.study.when import as_tuple as as_tuple
 
 VARIABLE = re.compile(r"\{(\w+)\}")
 RESERVED = frozenset({"language", "number", "models", "stimuli", "sets", "manifests"})
 
-Value = str | int | float | bool
 Scope = dict[str, Value]
 """Variables by name, where an item of the flow stands."""
 Name = Annotated[str, Field(pattern=WORD)]
@@ -155,28 +156,6 @@ def variants(assignment: Mapping[str, ByNumber | Cells]) -> Iterator[tuple[int, 
         names, count = list(drawn[1].cells), drawn[1].draw
         for start in range(0, len(names), count):
             yield number, tuple((names + names)[start : start + count])
-
-
-OnlyIf = dict[str, tuple[Value, ...] | Value]
-"""By name the value, or the values, of which one must be there."""
-
-
-def as_tuple(value: Value | tuple[Value, ...] | None) -> tuple[Value, ...]:
-    """One value, several or none, as several."""
-    if value is None:
-        return ()
-    return value if isinstance(value, tuple) else (value,)
-
-
-def matches(
-    only_if: Mapping[str, Value | tuple[Value, ...]], scope: Mapping[str, Value | tuple[Value, ...]]
-) -> bool:
-    """Whether something is for participants with these variables; one that has several values, as
-    an answer of several options, matches by any of them."""
-    return all(
-        any(value in as_tuple(wanted) for value in as_tuple(scope.get(name)))
-        for name, wanted in only_if.items()
-    )
 
 
 def fill(template: str, scope: Mapping[str, Value]) -> str:

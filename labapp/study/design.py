@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_
 
 from labapp.base.documents import MEASURE, Path_, Strict, faults_at, refuse_again
 from labapp.study.conditions import RESERVED, Name
+from labapp.study.when import Condition, describe
 
 MODEL = "model"
 """The factor whose levels are the models that stages list."""
@@ -250,6 +251,17 @@ def _free(name: str) -> None:
 class ExcludeRule(Strict):
     """When somebody fails, and is not analysed. A rule says one thing."""
 
+    when: Condition = Field(
+        default_factory=dict,
+        description="Fails whom this condition is true of. It names variables of the design and "
+        "answers, as `{hint: with}`, `{people.used: [often, always]}` or `{people.age: {above: "
+        "65}}`; `any`, `all` (lists of such) and `not` put conditions together. An answer that was "
+        "not given decides nothing.",
+    )
+    only_if: Condition = Field(
+        default_factory=dict,
+        description="For whom the rule is: a condition as in `when`. It fails nobody else.",
+    )
     item: Measure | None = Field(
         default=None, description="An item of a questionnaire, judged by one of the next keys."
     )
@@ -301,11 +313,15 @@ class ExcludeRule(Strict):
     def _one_thing(self) -> Self:
         given = self.model_fields_set
         judged = [key for key in ("answer", "answer_not", "below", "above") if key in given]
-        of_itself = sorted(given - {"item", "score", "answer", "answer_not", "below", "above"})
+        of_items = {"item", "score", "answer", "answer_not", "below", "above"}
+        of_itself = sorted(given - of_items - {"only_if"})
+        empty = [key for key in ("only_if", "when") if key in given and not getattr(self, key)]
+        if empty:
+            raise faults_at({(empty[0],): "found no condition; allowed: names with their values"})
         asked = [key for key in ("item", "score") if key in given]
         if len(of_itself) + len(asked) != 1:
             raise ValueError(
-                "one thing that is judged: item, score, median_response_s_below, "
+                "one thing that is judged: item, score, when, median_response_s_below, "
                 "median_response_s_above, completion_rate_below, failed_checks_above or "
                 "interrupted_s_above"
             )
@@ -323,6 +339,12 @@ class ExcludeRule(Strict):
 
     def fails(self) -> str:
         """Who fails it, in words that follow "Somebody who"."""
+        words = self._describe()
+        return f"{words}, where {describe(self.only_if)}" if self.only_if else words
+
+    def _describe(self) -> str:
+        if self.when:
+            return f"took part where {describe(self.when)}"
         if self.answer is not None:
             return f"answered {_either(self.answer)} to {self.item}"
         if self.answer_not is not None:
@@ -497,7 +519,8 @@ class AnalysisPlan(Strict):
     contrasts: tuple[Contrast, ...] = Field(
         default=(),
         max_length=100,
-        description="Comparisons that are tested; without them every pair of levels.",
+        description="Comparisons that are tested; without them every pair of levels of each "
+        "factor with up to six levels.",
     )
     correction: Correction = Field(
         default="holm", description="For several tests of a family; `fdr` is Benjamini-Hochberg's."
@@ -587,6 +610,7 @@ class Declared(Strict):
     missing: Missing = Missing()
     analysis: AnalysisPlan = AnalysisPlan()
     hypotheses: tuple[Hypothesis, ...] = ()
+    languages: tuple[str, ...] = ()
 
     @property
     def of_design(self) -> tuple[Hypothesis, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PureWindowsPath
 
 from labapp.base.documents import (
@@ -21,7 +21,7 @@ from labapp.base.errors import LabappError, StudyError
 from labapp.base.reading import files as reading
 from labapp.base.reading.values import STEERING, steering_in
 from labapp.study import checks, conditions, media
-from labapp.study.checks import asking_faults
+from labapp.study.checks import asking_faults, part_faults
 from labapp.study.flow import items_of, walk_items
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.instrument import QUESTIONNAIRES
@@ -63,6 +63,7 @@ class Examined:
     errors : what is wrong with it and with the files that it names; empty where all is in order.
     located : its document, as far as that can be read.
     left_out : whether a part of it had to be left out.
+    in_others : the study as it is read in each of its other languages.
     factors_known : whether all that says which factors and variables there are could be read.
     """
 
@@ -72,6 +73,7 @@ class Examined:
     located: Located
     left_out: bool
     factors_known: bool = True
+    in_others: tuple[LoadedStudy, ...] = ()
 
 
 def examine(
@@ -98,8 +100,8 @@ def examine(
     located, errors = read_yaml(path, content)
     if located is None:
         return Examined(path, None, tuple(errors), Located(None), True)
-    if language is not None and isinstance(located.value, dict):
-        located.value["language"] = language
+    if isinstance(located.value, dict):
+        errors += _choose_language(path, located, language)
     if fallback is not None and isinstance(located.value, dict):
         located.value["fallback_language"] = fallback
     as_written = located
@@ -125,10 +127,16 @@ def examine(
     )
     reader.language()
     errors.extend(checks.mistakes(path, partial, located))
-    texts, instruments = _find_named_files(located, partial.left_out)
-    reader.texts(texts)
-    reader.instruments(instruments)
-    reader.pictures()
+    named = _find_named_files(located, partial.left_out)
+    reader.read(*named)
+    others = [
+        reader.in_another(other)
+        for other in partial.model.languages
+        if other != partial.model.language
+    ]
+    for other in others:
+        other.language()
+        other.read(*named)
     if not partial.problems:
         reader.check_shipped_names(as_written)
     if factors_known and not partial.left_out:
@@ -138,6 +146,7 @@ def examine(
             for file in (f"instruments/{name}.yaml",)
         }
         errors.extend(asking_faults(partial.model, asked))
+        errors.extend(part_faults(path, located, partial.model, asked))
     loaded = LoadedStudy(
         partial.model,
         path,
@@ -149,7 +158,27 @@ def examine(
         reader.places,
         frozenset(reader.from_package),
     )
-    return Examined(path, loaded, tuple(errors), located, bool(partial.left_out), factors_known)
+    in_others = tuple(
+        replace(loaded, study=other.study, instruments=other.parsed) for other in others
+    )
+    told = tuple({str(error): error for error in errors}.values())
+    left_out = bool(partial.left_out)
+    return Examined(path, loaded, told, located, left_out, factors_known, in_others)
+
+
+def _choose_language(path: Path, located: Located, language: str | None) -> Iterator[StudyError]:
+    """Make `language` of a document the one in which it is to be read. A study in several languages
+    that is to be read in none of them is one that is being translated."""
+    several = located.value.get("languages")
+    if several is not None and "language" in located.value:
+        line = located.line(("language",))
+        what = f"line {located.line(('languages',))} has `languages`, of which the first is meant"
+        yield StudyError.at(path, line, "language", what, "Leave out `language`.")
+        del located.value["language"]
+    if language is not None:
+        located.value["language"] = language
+        if not isinstance(several, list) or language not in several:
+            located.value.pop("languages", None)
 
 
 UNTRANSLATED = "<!-- to be translated -->"
@@ -227,6 +256,18 @@ class _Reader:
             unnamed = (name for name in shown if self.located.line_of_text(name) is None)
             self.shipped |= dict.fromkeys(unnamed, line)
 
+    def in_another(self, language: str) -> _Reader:
+        """A reader of the same files in another language of the study."""
+        study = self.study.model_copy(update={"language": language})
+        return replace(self, study=study, parsed={}, has_words=True)
+
+    def read(self, texts: Collection[str], instruments: Collection[str]) -> None:
+        """Every file that participants read in the language. texts, instruments: those that are
+        named where the study could not be read."""
+        self.texts(texts)
+        self.instruments(instruments)
+        self.pictures()
+
     def _place(self, name: str, written: str) -> Path:
         """The file on disk of a text or a questionnaire. written: how the study names it."""
         beside = self.path.parent / name
@@ -253,13 +294,14 @@ class _Reader:
         roots = (self.path.parent, *asset_roots())
         words = in_language(WORDS, "*")
         languages = {file.parent.name for root in roots for file in root.glob(words)}
+        key = "languages" if self.study.languages else "language"
         self._fault(
-            self.located.line(("language",)),
+            self.located.line((key,)),
             f"there are no texts in {language!r}; there are: {', '.join(sorted(languages))}",
             f"Use one of these, or translate the shipped texts: `{_scaffold(self.path)} "
             f"--language {language}` writes what is lacking to "
             f"{self.path.parent / 'texts' / language}.",
-            key="language",
+            key=key,
         )
 
     def texts(self, more: Collection[str]) -> None:

@@ -13,9 +13,10 @@ from typing import Annotated, Any, ClassVar, Self, Union
 from pydantic import BaseModel, Discriminator, Field, Tag, TypeAdapter
 
 from labapp.base.documents import OpenUnion, Path_, one_of
-from labapp.study.conditions import Scope, matches
+from labapp.study.conditions import Scope
 from labapp.study.plugins import registry
 from labapp.study.plugins.item import Item, TaskStages
+from labapp.study.when import settle
 
 
 @cache
@@ -148,7 +149,8 @@ def blinds(flow: Sequence[Item]) -> bool:
 def unroll(
     flow: Sequence[Item], scope: Scope, turns: Mapping[str, Sequence[Scope]]
 ) -> Iterator[tuple[Item, Scope]]:
-    """The items one participant goes through, with the variables at each.
+    """The items one participant goes through, with the variables at each; those that depend on an
+    answer among them.
 
     Parameters
     ----------
@@ -156,7 +158,7 @@ def unroll(
     turns : by what `each` goes through, its values in the participant's order.
     """
     for item in flow:
-        if not matches(item.only_if, scope):
+        if settle(item.only_if, scope) is False:
             continue
         if not (repeated := item.inside()):
             yield item, scope

@@ -19,9 +19,18 @@ from pydantic import ConfigDict, Field
 
 from labapp.base.documents import CURRENCY, Strict
 from labapp.record.events import Event, Payload
-from labapp.record.events.lifecycle import InclusionDecided, PartEnded, PartSkipped, PaymentComputed
+from labapp.record.events.lifecycle import (
+    InclusionDecided,
+    PartEnded,
+    PartLeftOut,
+    PartSkipped,
+    PaymentComputed,
+)
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
+
+LEFT_OUT = "left_out"
+"""How a part ended that was not for the participant, by what was answered before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,8 @@ class Tally:
             )
         if isinstance(payload, PartEnded):
             return replace(self, outcomes={**self.outcomes, part: payload.outcome})
+        if isinstance(payload, PartLeftOut):
+            return replace(self, outcomes={**self.outcomes, part: LEFT_OUT})
         if isinstance(payload, PartSkipped):
             return replace(self, outcomes={**self.outcomes, part: "skipped"})
         score = registry.list_score_readers().get(event.kind)
@@ -92,10 +103,12 @@ def sum_achievements(parts: Sequence[PlannedPart], tally: Tally) -> Achieved:
     """What a participant achieved; parts: of the plan.
 
     A question of the plan counts as asked even if it never was, so that a practice that the
-    moderator skipped is not answered rightly.
+    moderator skipped is not answered rightly; but not where its part was not for the participant.
     """
     sums: dict[str, Fraction] = dict.fromkeys(Achieved._fields, Fraction(0))
     for part in parts:
+        if tally.outcomes.get(part.id) == LEFT_OUT:
+            continue
         for name, value in registry.task_type_of(part).achieved(part, tally.of(part.id)).items():
             sums[name] += value
         # Of a questionnaire that the moderator skipped only the answers are missing.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -16,7 +16,7 @@ import yaml
 
 from labapp.base import discovery, resources
 from labapp.base.documents import LARGEST, Located, Path_, format_path, parse_yaml, read_yaml
-from labapp.base.errors import LabappError, StudyError, StudyNotFound
+from labapp.base.errors import LabappError, StudyError, StudyNotFound, UsageError
 from labapp.base.reading import files as reading
 from labapp.study.flow import items_of_tasks, walk_items
 from labapp.study.instruments import Instrument
@@ -290,6 +290,30 @@ def load(study: str | Path, language: str | None = None, *, recorded: bool = Fal
     if examined.errors or examined.loaded is None:
         raise StudyError.together(examined.errors)
     return examined.loaded
+
+
+def in_language_of(loaded: LoadedStudy, language: str) -> LoadedStudy:
+    """The study as participants of one of its languages read it. Raises UsageError for another."""
+    study = loaded.study
+    if language == study.language:
+        return loaded
+    if language not in study.languages:
+        there = study.languages or (study.language,)
+        raise UsageError(
+            f"The study {study.id!r} is not in {language!r}; it is in: {', '.join(there)}.",
+            safe="Nothing was started.",
+            todo="Use one of these, or translate the study and name all languages in it: "
+            f"`languages: [{', '.join((*there, language))}]`.",
+        )
+    return load(loaded.path, language)
+
+
+def spoken_by(loaded: LoadedStudy, language: str | None = None) -> Callable[[int], LoadedStudy]:
+    """Gives the study as a simulated participant of a number reads it: in a language that all of
+    them have, or else in each of the study's in turn."""
+    wanted = (language,) if language else loaded.study.languages or (loaded.study.language,)
+    readings = [in_language_of(loaded, each) for each in wanted]
+    return lambda number: readings[(number - 1) % len(readings)]
 
 
 def files_digest(files: Mapping[str, bytes]) -> str:

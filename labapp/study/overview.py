@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from labapp.base.documents import Path_, format_path
 from labapp.base.errors import LabappError, ModelError, StimuliError, StudyError
@@ -25,11 +25,11 @@ from labapp.record import lsl
 from labapp.study import checks, loading, media, planner, words
 from labapp.study.allocation import sessions_of, variants
 from labapp.study.checks import uneven
-from labapp.study.conditions import VARIABLE, fill
+from labapp.study.conditions import VARIABLE, as_tuple, fill
 from labapp.study.design import ExcludeRule
 from labapp.study.examining import examine
 from labapp.study.flow import items_of, items_of_tasks
-from labapp.study.instruments.asking import is_withheld
+from labapp.study.instruments.asking import is_withheld, never, own_name
 from labapp.study.instruments.items import Item
 from labapp.study.loading import LoadedStudy
 from labapp.study.measures import Called, Limits, has_unread, items, resolve, scores
@@ -38,6 +38,7 @@ from labapp.study.plugins import registry
 from labapp.study.plugins.texts import names
 from labapp.study.schema import Replicates
 from labapp.study.stimulus_stages import PredictMasked
+from labapp.study.when import holds, is_answer, leaves
 from labapp.study.words import set_faults, text_faults
 
 STAND_IN = "sinelines/gt"
@@ -297,6 +298,8 @@ def check_all(
         return Checked(None, tuple(errors), ())
     errors += checks.find_unquoted_levels(loaded.path, examined.located)
     errors += words.mistakes(loaded)
+    for other in examined.in_others:
+        errors += words.mistakes(other)
     plans: list[Plan] = []
     if examined.factors_known:
         errors += _models(loaded)
@@ -311,6 +314,9 @@ def check_all(
             if not {(fault.file, fault.line) for fault in error.faults} <= told
         ]
         errors += text_faults(loaded, examined.located, plans)
+        for other in examined.in_others:
+            in_other = _plans(other, predict_masked, list(errors))
+            errors += text_faults(other, examined.located, in_other)
         if whole:
             errors += _nobody_counts(loaded, plans)
         errors += exclusion_faults(loaded, plans)
@@ -401,8 +407,13 @@ def exclusion_faults(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[Stu
         at: Path_ = ("exclude", name)
         if name in OF_EVERY_STUDY:
             yield _fault(loaded, at, f"{name!r} is a reason that every study has", "Rename it.")
-        of_answers = (rule.item, rule.score, rule.failed_checks_above)
-        if has_unread(loaded) and any(criterion is not None for criterion in of_answers):
+        conditions = {"only_if": rule.only_if, "when": rule.when}
+        of_answers = (rule.item, rule.score, rule.failed_checks_above, *conditions.values())
+        if has_unread(loaded) and any(criterion not in (None, {}) for criterion in of_answers):
+            continue
+        for key, condition in conditions.items():
+            yield from condition_faults(loaded, (*at, key), condition)
+        if rule.when:
             continue
         if rule.item is not None:
             yield from _item(loaded, at, rule, rule.item)
@@ -410,6 +421,30 @@ def exclusion_faults(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[Stu
             yield from _score(loaded, at, rule, rule.score)
         else:
             yield from _task(loaded, at, rule, plans)
+
+
+def condition_faults(
+    loaded: LoadedStudy, place: Path_, condition: Mapping[str, Any]
+) -> Iterator[StudyError]:
+    """What in a condition on a whole session never holds. place: where it stands in the study."""
+    variables = checks.values_at(loaded.study, ())
+    asked = {own_name(*called): item for called, item in items(loaded).items()}
+    for leaf in leaves(condition):
+        at = (*place, *leaf.place)
+        if leaf.name in asked:
+            faults = never(leaf.name, asked[leaf.name], leaf.wanted)
+        elif leaf.name in variables:
+            possible = variables[leaf.name]
+            wanted = leaf.wanted if isinstance(leaf.wanted, Mapping) else as_tuple(leaf.wanted)
+            met = [each for each in possible if holds({"-": wanted}, {"-": each})]
+            known = ", ".join(map(repr, possible))
+            faults = iter(() if met else [f"{leaf.name} is never so; it is one of: {known}"])
+        else:
+            known = ", ".join((*variables, *asked)) or "none"
+            kind = "item" if is_answer(leaf.name) else "variable"
+            faults = iter([f"there is no {kind} {leaf.name!r}; there are: {known}"])
+        for what in faults:
+            yield _fault(loaded, at, what, "Name one of these, with one of its values.")
 
 
 def _resolve_measure(

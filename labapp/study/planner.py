@@ -30,6 +30,7 @@ from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.registry import Values
 from labapp.study.representations import PriorOf, Representations, SpaceOf, TasksOf
 from labapp.study.stimulus_stages import PredictMasked, StimuliOf
+from labapp.study.when import settle
 
 
 def participant_number(loaded: LoadedStudy, participant: str) -> int:
@@ -192,8 +193,11 @@ class Planner:
                     introduced = True
                 task_type = registry.task_type_of_item(item)
                 levels = {factor: str(scope[factor]) for factor in factors if factor in scope}
+                own: dict[str, Any] = {"levels": levels} if levels else {}
+                if isinstance(left := settle(item.only_if, scope), dict):
+                    own["only_if"] = left
                 for part in task_type.plan(item.task_stages() or item, scope, place, self):
-                    yield part.model_copy(update={"levels": levels}) if levels else part
+                    yield part.model_copy(update=own) if own else part
                 if not introduced:
                     yield from self._incentive(scope, place)
                     introduced = True

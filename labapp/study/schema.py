@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from labapp.base.documents import LANGUAGE, SLUG, Path_, Strict, faults_at
+from labapp.base.documents import LANGUAGE, SLUG, Path_, Strict, faults_at, refuse_again
 from labapp.base.naming import LABEL, NotReserved, find_name_problem
 from labapp.study import allocation, conditions
 from labapp.study.conditions import Assignment, ByNumber, Cells, Name
@@ -109,11 +109,15 @@ GERMAN_FLAGS = {1: "Einsicht", 2: "Aufforderung", 3: "Verwirrung", 4: "Technik"}
 
 
 def _with_single_prompt(schema: dict[str, Any]) -> None:
-    """The key that stands for a single prompt is no field."""
+    """The key that stands for a single prompt is no field; prompts may be there by language."""
     schema["properties"]["prompt"] = {
         "type": "string",
         "description": "A single prompt, instead of `prompts`.",
     }
+    prompts = schema["properties"]["prompts"]
+    listed = {key: prompts.pop(key) for key in ("items", "maxItems", "minItems", "type")}
+    by_language = {"type": "object", "additionalProperties": listed}
+    prompts["anyOf"] = [listed, by_language]
 
 
 class Recording(Strict):
@@ -124,7 +128,8 @@ class Recording(Strict):
     audio : sound. `required`: no session without it; `optional`: a session may run without; `off`:
         none, and the consent form asks for none.
     silence_prompt_s : after so many seconds of silence the moderator is told to prompt.
-    prompts : what the moderator says then, the usual one first (`prompt: TEXT` names a single one).
+    prompts : what the moderator says then, the usual one first (`prompt: TEXT` names a single one);
+        in a study in several `languages` a list of them by language.
     pointer : whether the path of the participant's pointer is recorded, 30 times a second while it
         moves.
     in_breaks : what becomes of sound in breaks and pauses. `record`: it goes on; `stop`: the
@@ -228,6 +233,12 @@ class Study(Strict):
     minutes: int | None = Field(default=None, ge=1, le=1000)
     version: int = Field(ge=1, lt=2**31)
     language: str = Field(default="en", pattern=LANGUAGE)
+    languages: tuple[Annotated[str, Field(pattern=LANGUAGE)], ...] = Field(
+        default=(),
+        max_length=20,
+        description="For a study in several languages, instead of `language`: participants choose "
+        "one of them at the start. The first is the study's own, in which it is reported.",
+    )
     fallback_language: str | None = Field(
         default=None,
         pattern=LANGUAGE,
@@ -300,6 +311,12 @@ class Study(Strict):
         ]
 
     @property
+    def own_language(self) -> str:
+        """The language in which the study is reported. `language` is the one that participants
+        read, which differs from it in some sessions of a study in several languages."""
+        return self.languages[0] if self.languages else self.language
+
+    @property
     def declared(self) -> dict[str, Any]:
         """What the file says of design, exclusion and analysis, as plain values for the first
         event; empty where it says nothing of it."""
@@ -342,13 +359,39 @@ class Study(Strict):
     @model_validator(mode="before")
     @classmethod
     def _in_its_language(cls, fields: Any) -> Any:
-        """A German study that names no prompts or flags has German ones."""
-        if not isinstance(fields, dict) or not str(fields.get("language", "")).startswith("de"):
+        """The first of several languages is the study's own, unless one was chosen. Prompts that
+        are there by language are those of the language that participants read. A German study that
+        names no prompts or flags has German ones; flags are the same in every language."""
+        if not isinstance(fields, dict):
             return fields
+        several = fields.get("languages")
+        several = several if isinstance(several, list | tuple) else ()
+        language = str(fields.get("language", several[0] if several else ""))
+        own = str(several[0]) if several else language
+        if several:
+            fields = {**fields, "language": language}
         recording = fields.get("recording", {})
-        if isinstance(recording, dict) and not {"prompt", "prompts"} & recording.keys():
-            fields = {**fields, "recording": {**recording, "prompts": GERMAN_PROMPTS}}
-        return {"flags": GERMAN_FLAGS, **fields}
+        if isinstance(recording, dict):
+            prompts = recording.get("prompts")
+            if isinstance(prompts, dict) and several:
+                if lacking := [str(other) for other in several if other not in prompts]:
+                    what = f"has no prompts in {lacking[0]!r}; allowed: some in each of `languages`"
+                    raise faults_at({("recording", "prompts"): what})
+                fields = {**fields, "recording": {**recording, "prompts": prompts[language]}}
+            elif not {"prompt", "prompts"} & recording.keys() and language.startswith("de"):
+                fields = {**fields, "recording": {**recording, "prompts": GERMAN_PROMPTS}}
+        return {"flags": GERMAN_FLAGS, **fields} if own.startswith("de") else fields
+
+    @field_validator("languages")
+    @classmethod
+    def _several(cls, languages: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        refuse_again(list(languages))
+        if len(languages) == 1:
+            raise ValueError("two languages or more; say a single one with `language`")
+        language = info.data.get("language")
+        if languages and language is not None and language not in languages:
+            raise ValueError(f"languages among which {language!r} is")
+        return languages
 
     @field_validator("flags")
     @classmethod
@@ -375,9 +418,9 @@ class Study(Strict):
             if item.last_only and index + 1 < len(flow):
                 wrong.append(((index,), f"{item.key} once, as the last item"))
         whole = not (info.context or {}).get(INCOMPLETE)
-        study = FlowOf(
-            tuple(items_of(flow)), info.data.get("language"), info.data.get("recording"), whole
-        )
+        language = info.data.get("language")
+        languages = info.data.get("languages") or ((language,) if language else ())
+        study = FlowOf(tuple(items_of(flow)), languages, info.data.get("recording"), whole)
         for place, item in walk_items(flow):
             wrong += [(place[1:], problem) for problem in item.problems(study)]
         if wrong:

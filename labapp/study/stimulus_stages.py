@@ -56,7 +56,10 @@ def check_kind(stimuli: StimulusSet, task: str, kind: Kind) -> None:
             f"the task {task} needs {kind}, and the stimulus set {manifest.id} has {manifest.kind}",
             "Name a set of that kind, or another task.",
         )
-    if faults := inner_faults(manifest):
+    key = ("faults", "")
+    if key not in stimuli.memory:
+        stimuli.memory[key] = inner_faults(manifest)
+    if faults := stimuli.memory[key]:
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         raise IncompatibleStimuliError(
             "stimuli",

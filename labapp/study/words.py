@@ -255,11 +255,16 @@ class Lacking:
 
 
 def lacking(study: str | Path, language: str | None = None) -> tuple[LoadedStudy, list[Lacking]]:
-    """What a study's language, or another one, lacks.
+    """What a study's languages, or another one, lack.
 
     Raises StudyError for a study that has other mistakes.
     """
     own = examine(study)
+    several = own.loaded.study.languages if own.loaded is not None and language is None else ()
+    if several:
+        readings = [lacking(study, each) for each in several]
+        every = {(row.name, row.what): row for _, rows in readings for row in rows}
+        return readings[0][0], list(every.values())
     usual = (own.loaded and own.loaded.study.fallback_language) or USUAL
     examined = examine(study, language, usual)
     loaded = examined.loaded
@@ -305,6 +310,8 @@ def _of_moderator(loaded: LoadedStudy) -> Iterator[Lacking]:
         "recording.prompts": [text for text in study.recording.prompts if text in shipped],
         "flags": [text for text in study.flags.values() if text in shipped],
     }
+    if study.own_language.partition("-")[0] == USUAL:
+        del shipped_texts["flags"]  # they are the same in every language
     if what := "; ".join(
         f"{key}: {', '.join(texts)}" for key, texts in shipped_texts.items() if texts
     ):

@@ -19,7 +19,8 @@ from labapp.base.reading.values import json_value
 from labapp.record.journal.sessions import SessionSummary
 from labapp.session import backup
 from labapp.session.backup import Place
-from labapp.ui import mistakes, remembered, timers
+from labapp.ui import mistakes, remembered
+from labapp.ui.background import Worker
 from labapp.ui.language import tr
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.home import HomeView
@@ -52,7 +53,7 @@ class BackupWork(QObject):
         self._tried: frozenset[str] = frozenset()
         self._held = True
         self._looking = False
-        self._worker = timers.Worker("backup")
+        self._worker = Worker("backup")
         self._job = Job(self)
         self._job.ended.connect(self._on_end)
         self._looked.connect(self._take)

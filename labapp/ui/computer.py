@@ -26,6 +26,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from labapp.base.errors import AudioError
 from labapp.ui import timers
+from labapp.ui.background import Worker
 from labapp.ui.language import tr
 from labapp.ui.moderator.checklist import Computer
 
@@ -186,7 +187,7 @@ class ComputerWatch(QObject):
         super().__init__(parent)
         self.known: Computer | None = None
         self._held: frozenset[Kind] | None = None
-        self._worker = timers.Worker("computer")
+        self._worker = Worker("computer")
         self._timer = timers.make_repeating_timer(self, self.look, LOOK_MS)
         self._tried.connect(self._keep_held)
 
@@ -265,7 +266,7 @@ class LoudspeakerTest(QObject):
         super().__init__(parent)
         self.state: Loudspeaker = "untested"
         self._play = play
-        self._worker = timers.Worker("loudspeaker")
+        self._worker = Worker("loudspeaker")
         self._played.connect(self._ask)
 
     def begin(self) -> None:

@@ -129,6 +129,7 @@ class HomeController(QObject):
         view.session.study_changed.connect(self.choose_study)
         view.session.set_describe(self._describe_study, [tr(text) for text in GROUPS.values()])
         view.session.participant_changed.connect(lambda participant, session: self._show_plan())
+        view.session.language_changed.connect(self._choose_language)
         view.ready.audio_device_changed.connect(self._choose_microphone)
         view.ready.screen_changed.connect(self._choose_screen)
         view.ready.show_cards.connect(lambda: self._cards.show(QGuiApplication.screens()))
@@ -273,6 +274,7 @@ class HomeController(QObject):
             first = faults_of(error)[0].what if error.faults else error.what
             self.view.set_checklist([ChecklistRow("consent", "missing", first)])
             self._needed = None
+            self.view.session.set_languages((), "")
             self.microphone.set_policy(None)
             self.view.set_no_study(tr("study.unusable"))
             self.lists.show_study(None)
@@ -283,16 +285,38 @@ class HomeController(QObject):
         self.view.session.set_studies(self.shelf.offered(), self.shelf.chosen)
         study_ = self._loaded.study
         self.view.set_study(study_)
+        self.view.session.set_languages(study_.languages, study_.language)
         self.view.session.blind.setChecked(self.shelf.blinds(study_))
         self._show_participants(study_)
-        consent = [item.texts()[0] for item in study_.flow if item.consents]
-        self._consent = self._loaded.text(consent[0]) if consent else None
-        self.view.set_consent(tr("home.consent_text"), self._consent)
-        self._show_consent()
+        self._show_texts()
         self._show_plan()
         self.microphone.set_policy(study_.recording.audio)
         self.lists.show_study(study_)
         self.lists.refresh()
+
+    def _show_texts(self) -> None:
+        """What of the chosen study participants read in their language."""
+        assert self._loaded is not None
+        consent = [item.texts()[0] for item in self._loaded.study.flow if item.consents]
+        self._consent = self._loaded.text(consent[0]) if consent else None
+        self.view.set_consent(tr("home.consent_text"), self._consent)
+        self._show_consent()
+
+    def _choose_language(self, language: str) -> None:
+        """The next participant reads the study in another of its languages."""
+        if self._loaded is None:
+            return
+        try:
+            with mistakes.wrap_errors(tr("study.unusable")):
+                self._loaded = loading.in_language_of(self._loaded, language)
+        except LabappError as error:
+            self.view.show_error(error)
+            self.view.session.set_languages(
+                self._loaded.study.languages, self._loaded.study.language
+            )
+            return
+        self._show_texts()
+        self._show_plan()
 
     def _describe_study(self, study: str) -> Described:
         head = self.shelf.head(study)
@@ -536,7 +560,12 @@ class HomeController(QObject):
 
     def start(self, request: StartRequest) -> None:
         """Open the session that was asked for; a failure is told and leaves the home as it was."""
-        options = replace(self._options(request.audio), blind=request.blind, pilot=request.pilot)
+        options = replace(
+            self._options(request.audio),
+            blind=request.blind,
+            pilot=request.pilot,
+            language=request.language,
+        )
         whose = (request.study, request.participant, request.session)
         self._open(lambda: open_new(*whose, options, self._warm, step=self._tell_step), options)
 

@@ -37,7 +37,8 @@ from labapp.study.flow import blinds
 from labapp.study.loading import LoadedStudy, StudyHead
 from labapp.study.people import PersonState, count_states
 from labapp.study.schema import Study
-from labapp.ui import mistakes, remembered, timers
+from labapp.ui import mistakes, remembered
+from labapp.ui.background import Worker
 from labapp.ui.language import tr, translate_message
 from labapp.ui.moderator.checklist import Interrupted, StudyChoice
 from labapp.ui.moderator.home import HomeView
@@ -154,7 +155,7 @@ class SessionLists(QObject):
         self._listing = self._shown = Listing(whole=False)
         self._left: set[Path] = set()
         self._study: Study | None = None
-        self._worker = timers.Worker("sessions")
+        self._worker = Worker("sessions")
         self._withdrawals: list[Future[list[str]]] = []
         self._stop = threading.Event()
         self._reading = self._again = self._closed = False
@@ -500,7 +501,7 @@ class NamedJobs(QObject):
         super().__init__(parent)
         self._job = job
         self._begun: set[str] = set()
-        self._worker = timers.Worker(thread)
+        self._worker = Worker(thread)
         self._done.connect(self._tell, Qt.ConnectionType.QueuedConnection)
 
     def do_first(self, job: Callable[[], object]) -> None:
@@ -541,7 +542,7 @@ class SheetMaker(QObject):
         super().__init__(parent)
         self._wanted: dict[str, LoadedDecoder] = {}
         self._kept: dict[str, TraversalSheet] = {}
-        self._worker = timers.Worker("sheets")
+        self._worker = Worker("sheets")
         self._ended.connect(self._tell)
 
     def want(self, decoder: LoadedDecoder) -> None:
@@ -600,7 +601,7 @@ class PictureWarmer(QObject):
         self._wanted: tuple[str, ...] = ()
         self._number = 0
         self._stop = Event()
-        self._worker = timers.Worker("pictures")
+        self._worker = Worker("pictures")
         self._progressed.connect(self._count)
         # Queued also where it comes from the GUI thread, as it does of pictures that were there
         # already: what is counted last is the end, and not a picture before it.

@@ -77,7 +77,8 @@ class RunOptions:
     """What `labapp run` and `labapp sessions resume` can be told.
 
     blind: None for what the tasks of the study ask for. listen: an address of this computer at
-    which others may join from the beginning on.
+    which others may join from the beginning on; language: the participant's, None for the study's
+    own.
     """
 
     data: Path | None = None
@@ -94,6 +95,7 @@ class RunOptions:
     pilot: bool = False
     lsl: bool | None = None
     listen: str | None = None
+    language: str | None = None
 
 
 def session_dependencies(
@@ -253,11 +255,14 @@ def open_new(
     from labapp.session.stimuli import stimuli_of
     from labapp.study import planner
     from labapp.study.flow import blinds
+    from labapp.study.loading import in_language_of
     from labapp.study.overview import prior_of, space_of
     from labapp.study.plan import pictures_of
     from labapp.ui.strings import strings_of
 
     loaded = gate(study)
+    if options.language is not None:
+        loaded = in_language_of(loaded, options.language)
     if options.blind is None:
         options = replace(options, blind=blinds(loaded.study.flow))
     if options.simulate is not None:

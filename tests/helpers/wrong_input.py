@@ -76,6 +76,7 @@ COMMANDS = {
     "code open": "{session} --rater anna",
     "code agree": "{records} --out {new}",
     "code quotes": "{records} --out {new.md}",
+    "code reel": "{records} --out {new.wav}",
     "videos add": "{session} {video} --offset 0",
     "videos align": "{session} video-1 --offset 0",
     "videos list": "{session}",

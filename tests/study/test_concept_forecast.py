@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,9 @@ import pytest
 
 from labapp.base.errors import StudyError
 from labapp.base.resources import assets
-from labapp.models.stimuli import interventions, library, score_files
+from labapp.models.stimuli import interventions, library, pictures, score_files
 from labapp.models.stimuli.pictures import identity_of
-from labapp.study import loading, planner
+from labapp.study import loading, planner, stimulus_stages
 from labapp.study.conditions import Cells
 from labapp.study.plan import Plan
 from labapp.tasks.concept_repair.plan import ConceptRepairPart, rules_of
@@ -118,6 +119,26 @@ def test_the_plan_shows_answers_first_and_withholds_them_then(plan: Plan) -> Non
         part for part in plan.parts if isinstance(part, ConceptRepairPart) and part.role != "stage"
     )
     assert not practice.withheld
+
+
+def test_the_plans_of_all_read_a_picture_once(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, checked = Counter[str](), Counter[str]()
+    stimuli_of = cache(library.load)
+    monkeypatch.setattr(
+        pictures, "identity_of", lambda folder, ref: read.update([f"{folder}/{ref}"]) or ref
+    )
+    faults = stimulus_stages.inner_faults
+    monkeypatch.setattr(
+        stimulus_stages, "inner_faults", lambda of: checked.update([of.id]) or faults(of)
+    )
+    loaded = loading.load(FORECAST)
+    for participant in ("P01", "P02"):
+        planner.realise(
+            loaded, participant, space_of=lambda model: SPACE, stimuli_of=stimuli_of,
+            drawn=("list-01",),
+        )  # fmt: skip
+    assert set(read.values()) == {1}
+    assert set(checked.values()) == {1}
 
 
 def test_sets_of_one_task_share_the_files_of_their_pictures() -> None:

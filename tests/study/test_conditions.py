@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from labapp.base.errors import StudyError, faults_of
-from labapp.study import conditions, loading, planner
+from labapp.study import conditions, loading, planner, when
 from labapp.study.loading import load
 from labapp.study.overview import check, check_all, notices, prior_of, space_of
 from labapp.study.plan import BreakPart, Plan
@@ -155,9 +155,9 @@ def test_what_is_drawn_once_is_known_in_the_whole_flow(tmp_path: Path) -> None:
 
 def test_a_condition_matches_by_value_or_by_several() -> None:
     scope: conditions.Scope = {"task": "a", "n": 5}
-    assert conditions.matches({}, scope)
-    assert conditions.matches({"task": "a", "n": (4, 5)}, scope)
-    assert not conditions.matches({"task": ("b", "c")}, scope)
+    assert when.holds({}, scope)
+    assert when.holds({"task": "a", "n": (4, 5)}, scope)
+    assert not when.holds({"task": ("b", "c")}, scope)
 
 
 def faults(folder: Path, **changed: str) -> list[tuple[str, int, str, str]]:

@@ -421,9 +421,13 @@ def test_escape_puts_away_what_is_opened_wherever_the_keyboard_is(
         "exchange": (
             page_speech_page.panel,
             page_speech_page._begin_exchange,
-            page_speech_page.exchange,
+            page_speech_page.files_menu,
         ),
-        "draw": (page_speech_page.drawing, page_speech_page._begin_draw, page_speech_page.assign),
+        "draw": (
+            page_speech_page.drawing,
+            page_speech_page._begin_draw,
+            page_speech_page.raters_menu,
+        ),
     }[opened]
     fields = [page_speech_page.table, page_speech_page.study, *shown.findChildren(QWidget)]
     for field in (field for field in fields if field.focusPolicy() & Qt.FocusPolicy.TabFocus):

@@ -36,6 +36,7 @@ from labapp.ui.home import HomeController
 from labapp.ui.moderator import checklist
 from tests.helpers.beside import put_beside
 from tests.helpers.rooms import SilentRecorder
+from tests.study.test_several_languages import write as write_several_languages
 
 
 def ready(home: HomeController, qtbot: QtBot) -> None:
@@ -456,3 +457,23 @@ def test_the_blank_consent_form_is_saved_and_nothing_overwritten(
     assert "already something" in home.view.error.title.text()
     assert "--" not in home.view.error.text.text(), "a window has no options"
     assert (tmp_path / "form.pdf").read_bytes() == written
+
+
+def test_the_next_participant_reads_the_language_that_is_chosen(
+    home: HomeController, qtbot: QtBot, tmp_path: Path
+) -> None:
+    ready(home, qtbot)
+    card = home.view.session
+    assert card.language.isHidden(), "nothing to choose in a study of one language"
+    home.choose_study(str(write_several_languages(tmp_path / "two")))
+    offered = [card.language.itemText(at) for at in range(card.language.count())]
+    assert offered == ["English (en)", "Deutsch (de)"]
+    assert not card.language.isHidden()
+    english = home._consent
+    card.language.setCurrentIndex(1)
+    card.language.activated.emit(1)
+    assert home._consent != english
+    ready(home, qtbot)
+    session = started(home, qtbot)
+    assert session.opened.planned.language == "de"
+    assert session.opened.loaded.study.language == "de"

@@ -2,8 +2,8 @@
 
 Where every participant has every cell: analysis of variance. Else a linear mixed model with a
 random intercept of participants, and the analysis of variance of those who have every cell beside
-it. Contrasts are the declared ones, or every pair of levels; p is corrected over the family that
-the study declares. Trials are analysed once more as a check of sensitivity.
+it. Contrasts are the declared ones, or every pair of levels of factors with few; p is corrected
+over the family that the study declares. Trials are analysed once more as a check of sensitivity.
 """
 
 from __future__ import annotations
@@ -356,7 +356,8 @@ def _means(model: anova.Means, layout: Layout, transform: str, unit: str) -> Ite
 
 
 def _comparisons(outcome: Outcome, declaration: Declaration) -> tuple[list[Comparison], list[str]]:
-    """The declared contrasts that can be made, why others cannot, or every pair."""
+    """The declared contrasts that can be made, why others cannot, or every pair of levels of the
+    factors that have few."""
     factors = {factor.name: factor for factor in outcome.layout.factors}
     plan = declaration.analysis
     if not plan.contrasts:

@@ -367,8 +367,13 @@ class Comparison:
         }
 
 
+MOST_LEVELS = 6
+"""Levels of a factor whose pairs are compared where no contrast is declared: more than fifteen
+comparisons that nobody asked for hide the one that matters."""
+
+
 def pairs(factors: Sequence[Factor]) -> list[Comparison]:
-    """Every pair of levels of every factor."""
+    """Every pair of levels of each factor that has no more than `MOST_LEVELS`."""
     return [
         Comparison(
             f"{first} − {other}",
@@ -376,6 +381,7 @@ def pairs(factors: Sequence[Factor]) -> list[Comparison]:
             pair=(factor.name, first, other),
         )
         for factor in factors
+        if len(factor.levels) <= MOST_LEVELS
         for first, other in combinations(factor.levels, 2)
     ]
 

@@ -39,6 +39,7 @@ from labapp.analysis.design.layout import plain_name
 from labapp.analysis.design.sources import POSITION, UNDECLARED
 from labapp.analysis.inference import EQUIVALENT, GENERALISED, HEDGES, TOST, TWO_SIDED
 from labapp.analysis.statistic import Statistic, select
+from labapp.analysis.task_report import HypothesisResult
 from labapp.base.report.listing import NONE, df_words, number_words, p_cell, sentence
 from labapp.base.report.page import (
     Html,
@@ -113,7 +114,11 @@ def describe_test(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str | Non
     if row is None:
         return None, test
     p = row.p_corrected if row.contrast else row.p
-    return "supported" if _below(p) else "not supported", test
+    return _verdict(p), test
+
+
+def _verdict(p: float | None) -> str:
+    return "supported" if _below(p) else "not supported"
 
 
 def _below(p: float | None) -> bool:
@@ -430,16 +435,25 @@ SHOWN_CONTRASTS, SHOWN_OUTCOMES = 3, 3
 
 
 def summary(
-    participants: pd.DataFrame, results: StudyAnalyses | None, targets: dict[str, str]
+    participants: pd.DataFrame,
+    results: StudyAnalyses | None,
+    targets: dict[str, str],
+    tested: Sequence[HypothesisResult] = (),
 ) -> Iterator[Html]:
     """The section of one study.
 
-    participants: its sessions; targets: by anchor the name of a section that follows.
+    participants: its sessions; targets: by anchor the name of a section that follows; tested: the
+    hypotheses that tasks tested. Where there are some, outcomes that nothing declares are left to
+    their own section.
     """
     rows: list[tuple[object, object]] = [("Analysed", lines(_list_analysed(participants)))]
+    for each in tested:
+        told = [(None if each.p is None else _verdict(each.p), each.words)]
+        rows.append(_hypothesis_in_short(each.hypothesis, told))
     if results is not None:
         rows += _hypotheses_in_short(results)
-        rows += [_outcome(analysis) for analysis in _select_shown(results)]
+        shown = _select_shown(results)
+        rows += [_outcome(each) for each in shown if not tested or each.outcome.role != UNDECLARED]
         left = [each.name for each in results.left_out if each.role != UNDECLARED]
         if left:
             rows.append(("Not analysed", Verbatim(", ".join(dict.fromkeys(left)))))
@@ -460,12 +474,16 @@ def _hypotheses_in_short(results: StudyAnalyses) -> Iterator[tuple[object, objec
     for hypothesis in results.declaration.hypotheses:
         own = [each for each in results.analyses if each.outcome.name == hypothesis.outcome]
         told = [describe_test(analysis, hypothesis) for analysis in own]
-        results_told = [
-            two_lines("not tested", test) if verdict is None else two_lines(verdict, test)
-            for verdict, test in told
-        ]
-        name = two_lines(Verbatim(hypothesis.text), f"Hypothesis, {hypothesis.role}")
-        yield name, lines(results_told or ["not tested"])
+        yield _hypothesis_in_short(hypothesis, told)
+
+
+def _hypothesis_in_short(
+    hypothesis: Hypothesis, told: Iterable[tuple[str | None, str]]
+) -> tuple[object, object]:
+    """A row of the summary. told: the verdict, None without one, and the test in words."""
+    results = [two_lines(verdict or "not tested", test) for verdict, test in told]
+    name = two_lines(Verbatim(hypothesis.text), f"Hypothesis, {hypothesis.role}")
+    return name, lines(results or ["not tested"])
 
 
 def _select_shown(results: StudyAnalyses) -> list[Analysis]:
@@ -748,9 +766,10 @@ def write_docx(studies: Iterable[StudyAnalyses], path: Path) -> None:
             title = document.add_paragraph()
             title.add_run(f"{results.study}: {made.title}").italic = True
             grid = document.add_table(rows=1 + len(made.rows), cols=len(made.heads))
-            for place, row in enumerate((made.heads, *made.rows)):
-                for column, written in enumerate(row):
-                    cell = grid.cell(place, column)
+            rows = zip(grid.rows, (made.heads, *made.rows), strict=True)
+            for place, (line, row) in enumerate(rows):
+                # not grid.cell(): it lists all the table's cells for each one
+                for column, (cell, written) in enumerate(zip(line.cells, row, strict=True)):
                     paragraph = cell.paragraphs[0]
                     if column >= made.texts:
                         paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT

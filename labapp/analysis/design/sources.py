@@ -235,7 +235,7 @@ def _answered_with_number(counted: Tables) -> pd.DataFrame:
     in the questionnaire."""
     answers = counted.answers
     rows = answers[answers["submitted"].fillna(False).astype(bool) & answers["value"].notna()]
-    asked = counted.items[counted.items["once_a_stage"].fillna(False).astype(bool)]
+    asked = counted.worded[counted.worded["once_a_stage"].fillna(False).astype(bool)]
     repeated = {*zip(asked["instrument"], asked["item"], strict=True)}
     pairs = zip(rows["instrument"], rows["item"].astype(str), strict=True)
     base = [
@@ -254,7 +254,7 @@ def _rows_of_item(counted: Tables, instrument: str, item: str) -> pd.DataFrame:
     """The answers to an item, with its words and its lowest and highest number."""
     rows = _answered_with_number(counted)
     rows = rows[(rows["instrument"] == instrument) & (rows["item"] == item)]
-    asked = counted.items[["instrument", "item", "text", "low", "high"]]
+    asked = counted.worded[["instrument", "item", "text", "low", "high"]]
     asked = asked.drop_duplicates(["instrument", "item"], keep="last")
     rows = rows.drop(columns=["low", "high", "text"], errors="ignore")
     rows = rows.merge(asked, on=["instrument", "item"], how="left")

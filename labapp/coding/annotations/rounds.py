@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from labapp.base.errors import AnnotationError, UsageError
 from labapp.coding.annotations import ledger
@@ -47,8 +47,10 @@ from labapp.coding.annotations.model import (
 from labapp.coding.annotations.settlements import Disagreement, disagreements
 from labapp.coding.annotations.store import (
     AnnotatedSession,
+    SessionProgress,
     codebooks_in,
     open_settlements,
+    study_progress,
     study_sessions,
 )
 from labapp.record.journal.anchor import LOCKED
@@ -486,13 +488,14 @@ class CloseReport:
 def close(
     study: Path,
     raters: Sequence[str] = (),
-    to: Literal["done", "locked"] = "locked",
+    to: Status = "locked",
     only: Collection[str] = (),
 ) -> CloseReport:
     """Say that independent coding is done; or lock what is done, so that nothing of it changes any
-    more. raters, only: all raters and all sessions where none is named. Raises UsageError if a
-    rater has no marks here, AnnotationError if there is nothing to close, or what is to be locked
-    is a draft still, and AnnotationsBusy if a window has a file open; nothing is changed then."""
+    more; or make a draft of what is done again. raters, only: all raters and all sessions where
+    none is named. Raises UsageError if a rater has no marks here, AnnotationError if there is
+    nothing to close, or what is to be locked is a draft still, and AnnotationsBusy if a window has
+    a file open; nothing is changed then."""
     assignments = assignments_of_study(study)
     sessions = study_sessions(study)
     usable = [session for session in sessions.usable if not only or session.name in only]
@@ -504,7 +507,7 @@ def close(
         )
     due: list[tuple[AnnotatedSession, RaterMarks]] = []
     drafts: list[str] = []
-    due_now = "done" if to == "locked" else "draft"
+    due_now = "draft" if to == "done" else "done"
     for session in usable:
         for name, rater in sorted(session.annotations.raters.items()):
             given = any(mark.round == INDEPENDENT for mark in rater.marks)
@@ -515,15 +518,14 @@ def close(
             status = rater.status_of(INDEPENDENT)
             if status == due_now:
                 due.append((session, rater))
-            elif status == "draft":
+            elif status == "draft" and to == "locked":
                 drafts.append(f"{name} in {session.name}")
     _refuse_drafts(drafts)
     if not due:
         raise AnnotationError(
-            "There is no independent coding "
-            + ("that could be locked." if to == "locked" else "that is not done yet."),
+            f"There is no independent coding that {_NONE_LEFT[to]}.",
             safe="What is done or locked stays so.",
-            todo="`labapp code status` shows how far everybody is.",
+            todo="The page Coding and `labapp code status` show how far everybody is.",
         )
     with ExitStack() as stack:
         files = [
@@ -551,13 +553,20 @@ def close(
     return CloseReport(tuple(closed), left_out)
 
 
+_NONE_LEFT = {
+    "locked": "could be locked",
+    "done": "is not done yet",
+    "draft": "is done and not locked, so that it could be continued",
+}
+
+
 def _refuse_drafts(drafts: Iterable[str]) -> None:
     if names := ", ".join(drafts):
         raise AnnotationError(
             f"Not done yet: {names}.",
             safe="Nothing was locked.",
-            todo="When all is coded, say *Done* in the window, or give `labapp code done STUDY "
-            "--rater NAME` for many sessions at once; then lock it.",
+            todo="When all is coded, click *Done* in the coding window, or *Raters* and *Done and "
+            "lock* on the page Coding for many sessions at once (`labapp code done`). Then lock.",
         )
 
 
@@ -588,6 +597,19 @@ def count_uncoded_units(
     tiers = [t.name for t in book.tiers if t.on == "units" and not t.optional] if book else []
     given = {(mark.tier, mark.unit) for mark in rater.marks if mark.round == INDEPENDENT}
     return sum(any((tier, unit) not in given for tier in tiers) for unit in units)
+
+
+def study_status(study: Path) -> Iterator[SessionProgress]:
+    """How far each session of a study is, with what each rater still has to code; see
+    `study_progress`."""
+    known: list[tuple[tuple[Assignment, ...], Mapping[str, Codebook]]] = []
+
+    def uncoded(annotations: SessionAnnotations, rater: RaterMarks) -> int:
+        if not known:
+            known.append((assignments_of_study(study), versions_of(study)))
+        return count_uncoded_units(annotations, rater, *known[0])
+
+    return study_progress(study, uncoded)
 
 
 @dataclass(frozen=True, slots=True)

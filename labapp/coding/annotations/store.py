@@ -680,12 +680,25 @@ def hash_with_cache(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RaterProgress:
-    """How far a rater is. units: of how many units."""
+    """How far a rater is.
+
+    Attributes
+    ----------
+    units : how many units they coded.
+    uncoded : units of theirs without a code on a tier that is not optional.
+    status, independent : of the round that they are in; of coding that counts, empty where they
+        gave none.
+    uncoded : units of theirs without a code on a tier that is not optional.
+    program : whether these are a simulated participant's own codes, and no person's.
+    """
 
     rater: str
     marks: int
     units: int
     status: str
+    independent: str = ""
+    uncoded: int = 0
+    program: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -718,17 +731,29 @@ class SessionProgress:
         return asdict(self)
 
 
-def progress_of(annotations: SessionAnnotations) -> SessionProgress:
-    """How far a session is."""
+Uncoded = Callable[[SessionAnnotations, RaterMarks], int]
+
+
+def progress_of(
+    annotations: SessionAnnotations, uncoded: Uncoded = lambda annotations, rater: 0
+) -> SessionProgress:
+    """How far a session is. uncoded: how many units a rater still has to code."""
     units = annotations.segmentation.units
     ids = {unit.id for unit in units}
     texts = [text for text in annotations.texts.values() if text.unit in ids and text.text]
     people = {name: rater for name, rater in annotations.raters.items() if not rater.machine}
+    shown = people | {k: v for k, v in annotations.raters.items() if k == SIMULATED}
     raters = tuple(
         RaterProgress(
-            name, len(rater.marks), len({mark.unit for mark in rater.marks} & ids), rater.status
+            name,
+            len(rater.marks),
+            len({mark.unit for mark in rater.marks} & ids),
+            rater.status,
+            _independent(rater),
+            0 if rater.machine else uncoded(annotations, rater),
+            rater.machine,
         )
-        for name, rater in sorted(people.items())
+        for name, rater in sorted(shown.items())
     )
     return SessionProgress(
         annotations.session,
@@ -744,14 +769,22 @@ def progress_of(annotations: SessionAnnotations) -> SessionProgress:
     )
 
 
-def study_progress(study: Path) -> Iterator[SessionProgress]:
+def _independent(rater: RaterMarks) -> str:
+    """The status of a rater's coding that counts; empty where there is none."""
+    given = any(mark.round == "independent" for mark in rater.marks)
+    return rater.status_of("independent") if given or rater.round == "independent" else ""
+
+
+def study_progress(
+    study: Path, uncoded: Uncoded = lambda annotations, rater: 0
+) -> Iterator[SessionProgress]:
     """How far each session of a study is whose participant did not withdraw, in the order of their
-    names. study: its folder."""
+    names. study: its folder; uncoded: see `progress_of`."""
     for path in places(study):
         try:
             record = open_record(path)
             if not record.withdrawn:
-                yield progress_of(annotations_of(record))
+                yield progress_of(annotations_of(record), uncoded)
         except LabappError as error:
             yield SessionProgress(path.name, problem=error.what)
 
@@ -790,7 +823,9 @@ def _cells(row: SessionProgress) -> tuple[str, ...]:
     if row.reviewed:
         text += f", {row.reviewed} read"
     coded = ", ".join(
-        f"{rater.rater} {rater.units}/{row.units} ({rater.status})" for rater in row.raters
+        f"{rater.rater} {rater.units}/{row.units} "
+        f"({'a program' if rater.program else rater.status})"
+        for rater in row.raters
     )
     second = "yes" if row.second else "no"
     return (row.session, units, text, coded or "nobody", second, str(row.adjudicated or "no"))

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from labapp.base.documents import describe_allowed, innermost, suggest_name
 from labapp.base.errors import StimuliError, StimuliNotFound
 from labapp.base.reading import files
 from labapp.base.reading.values import json_value
+from labapp.models.stimuli import pictures
 from labapp.models.stimuli.manifest import PATTERNS, Manifest
 
 MANIFEST = "manifest.json"
@@ -36,15 +37,26 @@ MOST_FAULTS = 50
 
 @dataclass(frozen=True, slots=True)
 class StimulusSet:
-    """A stimulus set that was read. sha256: of the bytes of its manifest."""
+    """A stimulus set that was read. sha256: of the bytes of its manifest; memory: what was worked
+    out from it, for the plans of all participants ask for the same."""
 
     manifest: Manifest
     folder: Path
     sha256: str
+    memory: dict[tuple[str, str], Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def id(self) -> str:
         return self.manifest.id
+
+    def identity_of(self, ref: str) -> str:
+        """What a picture of the set shows (`labapp.models.stimuli.pictures.identity_of`), read
+        once. Raises StimuliError where it is missing."""
+        key = ("identity", ref)
+        if key not in self.memory:
+            self.memory[key] = pictures.identity_of(self.folder, ref)
+        identity: str = self.memory[key]
+        return identity
 
 
 def shipped_folder() -> Path:

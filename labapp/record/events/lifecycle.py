@@ -438,6 +438,19 @@ class PartSkipped(Payload):
     index: Index
 
 
+@kind("part.left_out", durable=True)
+class PartLeftOut(Payload):
+    """A part of the plan is not shown, because of what the participant answered before, as the
+    study says (`only_if`).
+
+    Attributes
+    ----------
+    index : its place in the plan, from 0.
+    """
+
+    index: Index
+
+
 @kind("page.turned", durable=True)
 class PageTurned(Payload):
     """A page of a text, tutorial or questionnaire is on the screen.

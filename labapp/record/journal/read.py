@@ -48,6 +48,7 @@ from labapp.base.reading.values import json_value
 from labapp.record.events import GENESIS, Event, Payload, payload_of, row_hash
 from labapp.record.events.lifecycle import (
     PartEnded,
+    PartLeftOut,
     PartRestarted,
     PartSkipped,
     PartStarted,
@@ -651,7 +652,7 @@ class PlausibilityCheck:
         if payload.of_trial:
             return f"no question {event.trial} (attempt {event.attempt}) of {part_id!r} was drawn"
         match payload:
-            case PartStarted() | PartEnded() | PartRestarted() | PartSkipped():
+            case PartStarted() | PartEnded() | PartRestarted() | PartSkipped() | PartLeftOut():
                 if payload.index >= len(self.order):  # its id is what readers go by
                     return f"the plan has no part with the index {payload.index}"
             case SkipRequested(index=index):

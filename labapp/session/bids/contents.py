@@ -519,6 +519,7 @@ SESSION_TYPES = {
     "the attempt at it.",
     "part.skipped": "A part was skipped before it began: the moderator skipped its stage or "
     "continued at a later part, or it asks about a stage that was skipped.",
+    "part.left_out": "A part was not shown because of what was answered before, as the study says.",
     "pause": "The session stood still; text says why.",
     "break": "A break of the plan; the session stood still. The row of its part has its outcome.",
     "gap": "From the end of a run that was killed to the moment the session went on.",

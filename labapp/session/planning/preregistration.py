@@ -25,7 +25,7 @@ from labapp.session import folder
 from labapp.session.gate import gate
 from labapp.session.planning.files import create_folder
 from labapp.study.allocation import cell_name, rule_of
-from labapp.study.conditions import Value, as_tuple
+from labapp.study.conditions import as_tuple
 from labapp.study.design import SESSION, Contrast, Design, Hypothesis, SmallestEffect, of_design
 from labapp.study.flow import items_of, task_tests, walk_items
 from labapp.study.loading import LoadedStudy
@@ -34,6 +34,7 @@ from labapp.study.people import Visits
 from labapp.study.plan import Plan
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
+from labapp.study.when import describe
 
 YOURS = "[To be written by you: {}]"
 """What stands where only the authors can answer."""
@@ -344,7 +345,7 @@ class _Facts:
         )
         contrasts = (
             "\n".join(f"* “{each.name}”: {_weights(each)}" for each in self.plan.contrasts)
-            or "* every pair of levels"
+            or "* every pair of levels of each factor with up to six levels"
         )
         family = "one outcome" if self.plan.family == "per_outcome" else "all outcomes"
         smallest = "\n".join(
@@ -601,13 +602,13 @@ def conditions(loaded: LoadedStudy) -> list[str]:
     """What only some participants meet, of the flow and of questionnaires."""
     lines = [
         f"* {_describe_item(item.key, getattr(item, item.key, None))}: only where "
-        f"{_where(item.only_if)}"
+        f"{describe(item.only_if)}"
         for _, item in walk_items(loaded.study.flow)
         if item.only_if
     ]
     for instrument in loaded.instruments.values():
         lines += [
-            f"* item {instrument.id}.{item.id}: asked only where {_where(item.only_if)}"
+            f"* item {instrument.id}.{item.id}: asked only where {describe(item.only_if)}"
             for item in instrument.items
             if item.only_if
         ]
@@ -620,12 +621,6 @@ def _describe_item(key: str, value: object) -> str:
         return f"{key} {value}"
     task = getattr(value, "task", None)
     return key if task is None else f"{key} of {task}"
-
-
-def _where(only_if: Mapping[str, Value | tuple[Value, ...]]) -> str:
-    return " and ".join(
-        f"{name} is {' or '.join(map(str, as_tuple(wanted)))}" for name, wanted in only_if.items()
-    )
 
 
 def rules(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:

@@ -125,7 +125,7 @@ def load_recorded_study(
     names = study_files_of([path.name for path in folder.iterdir()] if folder.is_dir() else [])
     if len(names) != 1:
         raise RecordError("The session has no copy of its study file: no screen can be shown.")
-    return loading.load(folder / names[0], recorded=True)
+    return loading.load(folder / names[0], planned.language, recorded=True)
 
 
 def read_file_notes(noted: Iterable[Payload]) -> tuple[dict[str, str], dict[str, str]]:

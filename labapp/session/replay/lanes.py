@@ -21,6 +21,7 @@ import numpy as np
 
 from labapp.base.clock import NS
 from labapp.base.errors import LabappError
+from labapp.coding.annotations.final import find_planted_marks
 from labapp.coding.annotations.model import Mark, SessionAnnotations, Text
 from labapp.coding.annotations.store import annotations_of
 from labapp.record.events import Event, Payload
@@ -499,8 +500,9 @@ def find_coded_stretches(
 ) -> Iterator[CodedStretch]:
     """The stretches of a session in order of time; a code that several raters gave is one."""
     together: dict[tuple[object, ...], list[Mark]] = {}
+    planted = find_planted_marks(annotations)
     for rater in annotations.raters.values():
-        for mark in rater.marks if not rater.machine else ():
+        for mark in rater.marks if not rater.machine or rater is planted else ():
             place = mark.unit if mark.unit is not None else (mark.t0_ns, mark.t1_ns)
             together.setdefault((place, mark.tier, mark.code, mark.value), []).append(mark)
     coded = {place for place, *_ in together}

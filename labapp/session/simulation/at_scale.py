@@ -33,7 +33,7 @@ from labapp.session.simulation.simulation_job import (
     run_job,
     workers,
 )
-from labapp.study import overview, planner
+from labapp.study import loading, overview, planner
 from labapp.study.allocation import rule_of, sessions_of, variants
 from labapp.study.conditions import generator
 from labapp.study.loading import LoadedStudy
@@ -61,6 +61,7 @@ def simulate_at_scale(
     thinks_aloud: bool = False,
     number: int | None = None,
     dask: str | None = None,
+    language: str | None = None,
 ) -> list[Path]:
     """As `jobs.simulate_study`, by several processes or a Dask cluster; returns the folders.
 
@@ -78,8 +79,10 @@ def simulate_at_scale(
             progress,
             careless=careless,
             thinks_aloud=thinks_aloud,
+            language=language,
         )
     loaded = simulation_job.check_job(study, participants, strategy, out)
+    spoken_by = loading.spoken_by(loaded, language)
     scratch = out / SCRATCH
     folders: list[Path] = []
     sessions: Path | None = None
@@ -88,10 +91,8 @@ def simulate_at_scale(
         with workers(_processes(number, participants), dask, safe=safe) as pool:
             sessions = folder.study_folder(out, loaded.study.id)
             scratch.mkdir()
-            job = partial(
-                SimulationJob, loaded, strategy=strategy, seed=seed, thinks_aloud=thinks_aloud
-            )
-            queue = _JobQueue(loaded, participants, job, seed, careless, pool, scratch)
+            job = partial(SimulationJob, strategy=strategy, seed=seed, thinks_aloud=thinks_aloud)
+            queue = _JobQueue(spoken_by, participants, job, seed, careless, pool, scratch)
             with closing(queue.sessions()) as every:
                 for simulated in every:
                     for consent in simulated.consents:  # first: no session is without its own
@@ -161,7 +162,7 @@ class _JobQueue:
 
     def __init__(
         self,
-        loaded: LoadedStudy,
+        spoken_by: Callable[[int], LoadedStudy],
         participants: int | None,
         job: Callable[..., SimulationJob],
         seed: int | None,
@@ -169,7 +170,7 @@ class _JobQueue:
         workers: Workers,
         scratch: Path,
     ) -> None:
-        self._loaded = loaded
+        self._spoken_by, loaded = spoken_by, spoken_by(1)
         self._participants = participants
         self._careless = careless
         self._seed = seed
@@ -224,7 +225,8 @@ class _JobQueue:
 
     def _jobs(self, number: int) -> list[SimulationJob]:
         """The sessions of a participant as things stand; none where the study is full."""
-        study = self._loaded.study
+        loaded = self._spoken_by(number)
+        study = loaded.study
         label = study.participants.label(number)
         seed = study.seed if self._seed is None else self._seed
         drawn: tuple[str, ...] = ()
@@ -236,7 +238,7 @@ class _JobQueue:
         lot = generator(seed, label, "careless")
         careless = bool(lot.random() < self._careless)
         return [
-            self._make(label=label, drawn=drawn, careless=careless, session=session)
+            self._make(loaded, label=label, drawn=drawn, careless=careless, session=session)
             for session in sessions_of(study)
         ]
 

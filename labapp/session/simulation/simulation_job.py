@@ -75,7 +75,7 @@ from labapp.session.simulation.fitting import check_fits
 from labapp.session.simulation.names import ORACLE
 from labapp.session.simulation.person import HUMAN, Pace
 from labapp.session.stimuli import stimuli_of
-from labapp.study import overview, planner
+from labapp.study import loading, overview, planner
 from labapp.study.allocation import rule_of, sessions_of
 from labapp.study.conditions import generator
 from labapp.study.loading import LoadedStudy
@@ -320,20 +320,24 @@ def simulate_study(
     careless: float = 0.0,
     thinks_aloud: bool = False,
     options: Options = NO_OPTIONS,
+    language: str | None = None,
 ) -> list[Path]:
     """All sessions of the first participants under `out`, which must not exist; their folders.
 
     strategy: a name, or shares of several (see `mixtures`). participants: how many; fewer where
     the study is full before, None for until it is full. careless: share of participants who do not
-    try (see `Driver`), drawn by seed and label. thinks_aloud, options: see `Driver`.
+    try (see `Driver`), drawn by seed and label. thinks_aloud, options: see `Driver`. language: see
+    `loading.spoken_by`.
     """
     loaded = check_job(study, participants, strategy, out)
+    spoken_by = loading.spoken_by(loaded, language)
     decoders = Decoders()
     folders: list[Path] = []
     in_vain = 0
     for number in count(1):
         if number - 1 == participants:
             break
+        loaded = spoken_by(number)
         label = loaded.study.participants.label(number)
         try:
             drawn = condition_assignment.preview(out, loaded, label, seed)

@@ -1,19 +1,21 @@
 """Which items of a questionnaire are asked, and what of its conditions and checks cannot be meant.
 
-An item with `only_if` is asked where each name in it has one of its values: an item before it in
-the same questionnaire by its id, an item of an earlier questionnaire as `questionnaire.item`, or a
-variable of the study. What was answered in an item that is not asked does not count, also where it
-decides whether another one is asked.
+An item with `only_if` is asked where that condition holds (see `labapp.study.when`). It names an
+item before it in the same questionnaire by its id, an item of an earlier questionnaire as
+`questionnaire.item`, or a variable of the study. What was answered in an item that is not asked
+does not count, also where it decides whether another one is asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labapp.base.documents import Path_
-from labapp.study.conditions import Value, as_tuple, matches
+from labapp.study.conditions import Value, as_tuple
 from labapp.study.instruments.items import Item, Typed
+from labapp.study.when import ABOVE, BELOW, Known, Leaf, holds, is_answer, leaves, names
 
 if TYPE_CHECKING:
     from labapp.study.instruments.instrument import Instrument
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
 
 LISTED = "a rating, a slider, a whole number with low and high, or a choice"
 """Items of which every possible answer can be named."""
-Known = Mapping[str, Value | tuple[Value, ...]]
-"""What conditions can name: variables of the study, and answers as `Item.values` has them."""
 
 
 class AskedItems(NamedTuple):
@@ -37,10 +37,14 @@ class AskedItems(NamedTuple):
         here = {item.id for item in page}
         ids: set[str] = set()
         for item in page:
-            inside = item.only_if.keys() & here
-            outside = {name: item.only_if[name] for name in item.only_if if name not in inside}
+            inside = here.intersection(names(item.only_if))
+            outside = {
+                key: wanted
+                for key, wanted in item.only_if.items()
+                if not inside.intersection(names({key: wanted}))
+            }
             reached = bool(inside) and inside <= self.ids | ids
-            if item.id not in self.ids and reached and matches(outside, self.known):
+            if item.id not in self.ids and reached and holds(outside, self.known):
                 ids.add(item.id)
         return frozenset(ids)
 
@@ -54,7 +58,7 @@ def select_asked(items: Sequence[Item], answers: Mapping[str, Any], known: Known
     scope = dict(known)
     ids = set()
     for item in items:
-        if matches(item.only_if, scope):
+        if holds(item.only_if, scope):
             ids.add(item.id)
             scope |= item.values_of_parts(answers.get(item.id))
     return AskedItems(frozenset(ids), scope)
@@ -65,11 +69,6 @@ def own_name(instrument: str, item: str) -> str:
     return f"{instrument}.{item}"
 
 
-def is_outside(name: str) -> bool:
-    """Whether a condition names an item of another questionnaire."""
-    return "." in name
-
-
 def is_withheld(instruments: Mapping[str, Instrument], instrument: str, item_id: str) -> bool:
     """Whether a de-identified copy leaves out the answers to an item, and whether it was asked: its
     answers tell who somebody is, or those that decide whether it is asked do. Raises KeyError for
@@ -78,7 +77,7 @@ def is_withheld(instruments: Mapping[str, Instrument], instrument: str, item_id:
     if item.withheld:
         return True
     own = instruments[instrument].parts()
-    for name in item.only_if:
+    for name in names(item.only_if):
         of, dot, alone = name.partition(".")
         deciding = (of, alone) if dot else (instrument, name)
         if not dot and name not in own:
@@ -92,10 +91,9 @@ def faults(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
     """What can be told of the conditions and checks of a questionnaire without a study: where it
     stands, and what is wrong."""
     for index, item in enumerate(instrument.items):
-        for name, wanted in item.only_if.items():
-            at: Path_ = ("items", index, "only_if", name)
-            for what in _impossible(instrument, index, name, as_tuple(wanted)):
-                yield at, what
+        for leaf in leaves(item.only_if):
+            for what in _impossible(instrument, index, leaf):
+                yield ("items", index, "only_if", *leaf.place), what
         if item.right is not None:
             for what in _no_check(instrument, item):
                 yield ("items", index, "check"), what
@@ -147,7 +145,7 @@ def _takes_text(item: Item) -> bool:
 def _impossible_samples(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
     """Why items cannot be drawn."""
     items = {item.id: item for item in instrument.items}
-    deciding = {name for item in instrument.items for name in item.only_if}
+    deciding = {name for item in instrument.items for name in names(item.only_if)}
     seen: set[str] = set()
     for number, sample in enumerate(instrument.samples):
         for place, name in enumerate(sample.of):
@@ -164,10 +162,9 @@ def _impossible_samples(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
         seen |= set(sample.of)
 
 
-def _impossible(
-    instrument: Instrument, index: int, name: str, wanted: tuple[Value, ...]
-) -> Iterator[str]:
-    """Why a condition that an item has never holds, or does not say what is meant."""
+def _impossible(instrument: Instrument, index: int, leaf: Leaf) -> Iterator[str]:
+    """Why what a condition of an item names never holds, or does not say what is meant."""
+    name = leaf.name
     places = places_of_parts(instrument)
     of, dot, alone = name.partition(".")
     if dot and of == instrument.id:
@@ -187,29 +184,53 @@ def _impossible(
         )
     else:
         decider = instrument.part(name)
-        yield from never(name, decider, wanted)
-        before = requirements(instrument, place)
-        own = instrument.items[index].only_if
+        yield from never(name, decider, leaf.wanted)
+        before = requirements(instrument, place) if leaf.always else {}
+        own = _needed(instrument.items[index])
         for other in sorted(before.keys() & own.keys()):
-            if not before[other] & frozenset(as_tuple(own[other])):
+            if not before[other] & own[other]:
                 yield (
                     f"{name} is asked only where {other} is "
                     f"{_either(tuple(before[other]))}, and this item only where it is "
-                    f"{_either(as_tuple(own[other]))}: it is never asked"
+                    f"{_either(tuple(own[other]))}: it is never asked"
                 )
 
 
-def never(name: str, decider: Item, wanted: tuple[Value, ...]) -> Iterator[str]:
-    """Why an item never has the answers that a condition names."""
+def _needed(item: Item) -> dict[str, frozenset[Value]]:
+    """By name the values of which one must be there for its condition to hold."""
+    return {
+        leaf.name: frozenset(as_tuple(leaf.wanted))
+        for leaf in leaves(item.only_if)
+        if leaf.always and not isinstance(leaf.wanted, Mapping)
+    }
+
+
+def never(name: str, decider: Item, wanted: Any) -> Iterator[str]:
+    """Why an item never has the answers, or is never within the limits, that a condition names."""
     if decider.repeat is not None:
         yield f"{name} is asked once for each stage; name an item that is asked once"
-    elif (possible := decider.possible()) is None:
+        return
+    if isinstance(wanted, Mapping):
+        yield from _never_within(name, decider, wanted)
+        return
+    wanted = as_tuple(wanted)
+    if (possible := decider.possible()) is None:
         yield f"what {name} is answered cannot be listed; name {LISTED}"
     elif not wanted:
         yield "no value, so that it never holds"
-    for value in wanted if decider.repeat is None else ():
+    for value in wanted:
         if possible is not None and not among(value, possible):
             yield f"{name} is never {value!r}; it is one of: {_format_values(possible)}"
+
+
+def _never_within(name: str, decider: Item, limits: Mapping[str, float]) -> Iterator[str]:
+    """Why a number is never within limits."""
+    if (ends := decider.bounds()) is None:
+        yield f"{name} has no number that could be below or above another"
+    elif limits.get(ABOVE, -inf) >= ends[1] or limits.get(BELOW, inf) <= ends[0]:
+        yield f"{name} goes from {ends[0]:g} to {ends[1]:g}: it is never within these limits"
+    elif limits.get(ABOVE, -inf) >= limits.get(BELOW, inf):
+        yield "no number is above the one and below the other"
 
 
 def places_of_parts(instrument: Instrument) -> dict[str, int]:
@@ -232,14 +253,14 @@ def requirements(instrument: Instrument, index: int) -> dict[str, frozenset[Valu
     that decide about it among them. Of what can have several values at once nothing follows."""
     items = places_of_parts(instrument)
     required: dict[str, frozenset[Value]] = {}
-    for name, wanted in instrument.items[index].only_if.items():
+    for name, values in _needed(instrument.items[index]).items():
         place = items.get(name)
         several = place is not None and instrument.items[place].several
-        if not several and not is_outside(name):
-            required[name] = required.get(name, frozenset(as_tuple(wanted))) & set(as_tuple(wanted))
+        if not several and not is_answer(name):
+            required[name] = required.get(name, values) & values
         if place is not None and place < index:
-            for other, values in requirements(instrument, place).items():
-                required[other] = required.get(other, values) & values
+            for other, own in requirements(instrument, place).items():
+                required[other] = required.get(other, own) & own
     return required
 
 

@@ -48,6 +48,7 @@ from labapp.base.documents import (
 )
 from labapp.base.errors import RecordError, StudyError
 from labapp.base.naming import NotReserved
+from labapp.study import when
 from labapp.study.conditions import Value
 from labapp.study.instruments import asking
 from labapp.study.instruments.items import (
@@ -753,15 +754,15 @@ class Instrument(Strict):
         size = self.per_page or len(self.items)
         return tuple(self.items[at : at + size] for at in range(0, len(self.items), size))
 
-    def asked(self, answers: Mapping[str, Any], known: asking.Known) -> asking.AskedItems:
+    def asked(self, answers: Mapping[str, Any], known: when.Known) -> asking.AskedItems:
         """Which of its items are asked; see `labapp.study.instruments.asking`."""
         return asking.select_asked(self.items, answers, known)
 
     def variables(self) -> tuple[str, ...]:
         """The variables of a study that its conditions name."""
         own = {item.id for item in self.items}
-        names = dict.fromkeys(name for item in self.items for name in item.only_if)
-        return tuple(name for name in names if name not in own and not asking.is_outside(name))
+        named = dict.fromkeys(name for item in self.items for name in when.names(item.only_if))
+        return tuple(name for name in named if name not in own and not when.is_answer(name))
 
     def checks(self, item_ids: Sequence[str]) -> dict[str, tuple[Value, ...]]:
         """Those of these items that are attention checks, with the cells of the answers that pass

@@ -26,8 +26,9 @@ from pydantic import (
 )
 
 from labapp.base.documents import WORD, Strict, refuse_again
-from labapp.study.conditions import OnlyIf, Value, as_tuple
+from labapp.study.conditions import Value, as_tuple
 from labapp.study.plugins.bids import Column
+from labapp.study.when import Condition
 
 if TYPE_CHECKING:
     import numpy as np
@@ -278,7 +279,9 @@ class Item(Strict):
         copies. Where that is not said they are taken to tell it, unless they are ratings.
     only_if : for whom it is asked: items above it by id, items of earlier questionnaires as
         `questionnaire.item`, and variables of the study's design or assignment, each with the
-        answer or value, or the list of them, for which it is asked: `{used: often}`.
+        answer or value, or the list of them, for which it is asked: `{used: often}`; of numbers
+        limits, `{age: {above: 17}}`. `any`, `all` (lists of such) and `not` put conditions
+        together.
     checked : makes it an attention check, which is told as passed or failed and is in no score: its
         right answer, or the list of right ones; of `choices` all that are to be chosen. With
         `{right: …, attempts: …}` it is a comprehension check (`Check`).
@@ -311,7 +314,7 @@ class Item(Strict):
     required: bool = True
     repeat: Literal["stages"] | None = None
     identifying: bool | None = None
-    only_if: OnlyIf = Field(default_factory=dict)
+    only_if: Condition = Field(default_factory=dict)
     checked: Checked | None = Field(default=None, alias="check")
 
     @property

@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 from pydantic import ConfigDict, Field, field_validator
 
 from labapp.base.documents import Strict, refuse_again
+from labapp.study.when import Condition
 
 if TYPE_CHECKING:
     from labapp.study.consent import ConsentForm
     from labapp.study.schema import Recording
-
-
-Value = str | int | float | bool
-"""What a variable of a study's assignment can be."""
 
 
 EarlyDebrief = Literal["begun", "always", "never"]
@@ -31,8 +28,10 @@ class Item(Strict):
 
     Attributes
     ----------
-    only_if : variables of the study's assignment or design with the value, or the list of values,
-        for which the item is shown: `{hint: "with"}`.
+    only_if : for whom the item is shown: variables of the study's assignment or design with the
+        value, or the list of values, as `{hint: "with"}`, and answers to earlier questionnaires, as
+        `{people.used: often}` or `{people.age: {above: 17}}`. `any`, `all` (lists of such) and
+        `not` put conditions together.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -48,7 +47,7 @@ class Item(Strict):
     last_only: ClassVar[bool] = False
     """Whether it stands at the end of the flow, once, and nowhere else."""
 
-    only_if: dict[str, tuple[Value, ...] | Value] = Field(default_factory=dict)
+    only_if: Condition = Field(default_factory=dict)
 
     def texts(self) -> tuple[str, ...]:
         """Names of the texts it shows, with `{language}` and variables in them."""
@@ -103,11 +102,12 @@ class Item(Strict):
 @dataclass(frozen=True)
 class FlowOf:
     """What an item may know of the study it stands in. items: of the flow, those inside `each` too;
-    language, recording: None where the study says something impossible of them; whole: whether
-    these are all its items, and none was left out for a mistake in it."""
+    languages: those in which participants read it, none where the study says something impossible
+    of them; recording: None where that is so; whole: whether these are all its items, and none was
+    left out for a mistake in it."""
 
     items: tuple[Item, ...]
-    language: str | None
+    languages: tuple[str, ...]
     recording: Recording | None
     whole: bool = True
 

@@ -11,6 +11,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, field_validator, mode
 
 from labapp.base.documents import Strict
 from labapp.models.representations.space import Chart, LatentSpace
+from labapp.study.when import Condition
 
 Dimensions = tuple[dict[str, Any], ...]
 """A latent space as rows of `LatentSpace.to_json`."""
@@ -85,7 +86,7 @@ class Kept(Strict):
     @model_serializer(mode="wrap")
     def _without_empty(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = serialise(self)
-        later = ("levels", "chart", "adaptive")
+        later = ("levels", "only_if", "chart", "adaptive")
         return {key: value for key, value in fields.items() if value or key not in later}
 
 
@@ -102,6 +103,7 @@ class PlannedPart(Kept):
     title : what the moderator's windows call it, in English.
     levels : by factor of the study's design that is met within participants, the level that the
         part is of; the model of a stage is told by the stage itself.
+    only_if : the answers without which it is left out (see `labapp.study.when`); empty: none.
     """
 
     timed: ClassVar[bool] = False
@@ -117,6 +119,7 @@ class PlannedPart(Kept):
     id: str
     title: str
     levels: dict[str, str] = Field(default_factory=dict)
+    only_if: Condition = Field(default_factory=dict)
 
     introduces: ClassVar[bool] = False
     """Whether it is a text that belongs to the stage or the practice right behind it."""

@@ -28,7 +28,7 @@ from pydantic import Field, model_validator
 
 from labapp.base.documents import Strict
 from labapp.base.errors import LabappError, StimuliError
-from labapp.models.stimuli import check, interventions, pictures, score_files
+from labapp.models.stimuli import check, interventions, score_files
 from labapp.models.stimuli.interventions import AS_IT_IS, OFF, ON, Answers
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Concept, ItemType, Photo
@@ -333,7 +333,7 @@ class _Draws:
                 )
             place = places[listed.picture]
             given = PlannedChange(concept=concepts.index(listed.concept), to=listed.to)
-            shown = pictures.identity_of(stimuli.folder, manifest.photos[place].photo)
+            shown = stimuli.identity_of(manifest.photos[place].photo)
             if find_listed_pictures(self.planner)[shown] > 1 or shown in examples:
                 raise IncompatibleStimuliError(
                     "changes",
@@ -677,7 +677,7 @@ def _list_wanted(place: int, item: Item, scope: Scope, planner: Planner) -> Iter
     by_picture = {}
     for photo in photos_of(stimuli, number):
         try:
-            picture = pictures.identity_of(stimuli.folder, photo.photo)
+            picture = stimuli.identity_of(photo.photo)
         except StimuliError as error:
             raise IncompatibleStimuliError("stimuli", error.what.rstrip("."), error.todo) from error
         if picture not in taken:
@@ -772,8 +772,8 @@ def find_reserved_pictures(planner: Planner) -> frozenset[str]:
             if isinstance(stages, ConceptRepairStages) and stages.examples:
                 with suppress(IncompatibleStimuliError, LabappError):
                     names = check.find_reserved_pictures(_pairs_at(item, scope, planner))
-                    folder = set_of(stages, scope, planner)[0].folder
-                    shown |= {pictures.identity_of(folder, name) for name in names}
+                    stimuli, _ = set_of(stages, scope, planner)
+                    shown.update(map(stimuli.identity_of, names))
         planner.memory[key] = frozenset(shown)
     reserved: frozenset[str] = planner.memory[key]
     return reserved
@@ -792,7 +792,7 @@ def find_listed_pictures(planner: Planner) -> Counter[str]:
                     stimuli, _ = set_of(stages, scope, planner)
                     names = {photo.id: photo.photo for photo in stimuli.manifest.photos}
                     shown.update(
-                        pictures.identity_of(stimuli.folder, names[listed.picture])
+                        stimuli.identity_of(names[listed.picture])
                         for listed in listed_changes(stages.changes, stimuli.id, scope, planner)
                         if listed.picture in names
                     )

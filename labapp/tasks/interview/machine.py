@@ -64,11 +64,12 @@ class InterviewItem(Item):
 
     def problems(self, study: FlowOf) -> Iterator[str]:
         guides = self.questions
-        if isinstance(guides, dict) and study.language and study.language not in guides:
-            yield (
-                f"an interview with questions in the study's language, {study.language}; they are "
-                f"there in {', '.join(guides) or 'none'}"
-            )
+        for language in study.languages if isinstance(guides, dict) else ():
+            if language not in guides:
+                yield (
+                    f"an interview with questions in the study's language, {language}; they are "
+                    f"there in {', '.join(guides) or 'none'}"
+                )
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from labapp.study.instruments.asking import AskedItems, own_name
 from labapp.study.instruments.items import Check
 from labapp.study.plan import QuestionnairePart
 from labapp.study.plugins.machine import PartMachine, Value
+from labapp.study.when import names
 
 HIDDEN = "…"
 """What is filled into the words of an item for an answer that is withheld."""
@@ -111,7 +112,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
     ) -> QuestionnaireState:
         """It begins at the first page of which something is asked."""
         items = self.instrument.items
-        named = {name for item in items for name in (*item.only_if, *item.piped)}
+        named = {name for item in items for name in (*names(item.only_if), *item.piped)}
         earlier = {name: values for name, values in answers.items() if name in named}
         state = replace(state, earlier=earlier)
         return replace(state, page=next(iter(self._find_asked_pages(state)), 0))

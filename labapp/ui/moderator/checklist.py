@@ -552,7 +552,7 @@ class Interrupted:
 class StartRequest:
     """What Start asks for. audio: the spec of a microphone (audio.devices.Device.spec), None for no
     sound; blind: the console names no representation; pilot: a trial run, whose participant gets
-    the next free label of the pilots."""
+    the next free label of the pilots; language: the participant's, of a study in several."""
 
     study: str
     participant: str
@@ -561,6 +561,7 @@ class StartRequest:
     screen: str
     blind: bool = False
     pilot: bool = False
+    language: str | None = None
 
 
 def state_text(line: SessionSummary) -> str:

@@ -349,6 +349,7 @@ class HomeView(QWidget):
             screen=str(self.ready.screen_choice.currentData()),
             blind=self.session.blind.isChecked(),
             pilot=self.session.pilot.isChecked(),
+            language=self.session.language.currentData(),
         )
         self.start_requested.emit(request)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, Signal
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QLocale, QPoint, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -576,9 +576,11 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 class SessionCard(bits.Card):
-    """study_changed(id or path), participant_changed(participant, session): the person chose."""
+    """study_changed(id or path), participant_changed(participant, session),
+    language_changed(code): the person chose."""
 
     study_changed = Signal(str)
+    language_changed = Signal(str)
     participant_changed = Signal(str, str)
 
     def __init__(self, palette: Palette) -> None:
@@ -605,6 +607,8 @@ class SessionCard(bits.Card):
         self.session.setFixedWidth(72)
         self.verdict = bits.label(role="secondary", wrap=True)
         self.order = bits.label(wrap=True)
+        self.language = Combo(palette, tr("study.language"))
+        self.language_name = self._name(tr("study.language"), self.language)
         self.blind = QCheckBox(tr("sessions.blind"))
         self.pilot = QCheckBox(tr("state.pilot"))
         self.pilot.setToolTip(tr("sessions.pilot_tip"))
@@ -625,13 +629,18 @@ class SessionCard(bits.Card):
         who = bits.fill(bits.row(None, theme.SPACE_M), (self.participant, 1), which, self.session)
         grid.addLayout(who, 2, 1)
         grid.addWidget(self.verdict, 3, 1)
-        grid.addWidget(self._name(tr("sessions.order")), 4, 0, Qt.AlignmentFlag.AlignTop)
-        grid.addWidget(self.order, 4, 1)
-        grid.addWidget(self.blind, 5, 1)
-        grid.addWidget(self.pilot, 6, 1)
+        grid.addWidget(self.language_name, 4, 0)
+        grid.addWidget(self.language, 4, 1)
+        grid.addWidget(self._name(tr("sessions.order")), 5, 0, Qt.AlignmentFlag.AlignTop)
+        grid.addWidget(self.order, 5, 1)
+        grid.addWidget(self.blind, 6, 1)
+        grid.addWidget(self.pilot, 7, 1)
+        self.set_languages((), "")
         self.body.addLayout(grid)
 
         self.study.activated.connect(lambda at: self.study_changed.emit(self.study.itemData(at)))
+        language = self.language
+        language.activated.connect(lambda at: self.language_changed.emit(language.itemData(at)))
         self.participant.textEdited.connect(self._participant_edited)
         self.session.textEdited.connect(self._participant_edited)
         self.blind.toggled.connect(self._show_order)
@@ -715,6 +724,17 @@ class SessionCard(bits.Card):
     def choose_file(self, path: Path) -> None:
         """Ask for a study file of the lab's own, which is then one more of the choices."""
         self.study_changed.emit(str(path))
+
+    def set_languages(self, languages: Sequence[str], chosen: str) -> None:
+        """The study's languages, by their own names; nothing is offered where there is one."""
+        world = QLocale.Country.World  # without it English is American
+        named = [
+            (QLocale(QLocale(code).language(), world).nativeLanguageName(), code)
+            for code in languages
+        ]
+        self.language.set_choices([(f"{name} ({code})", code) for name, code in named], chosen)
+        for widget in (self.language_name, self.language):
+            widget.setVisible(bool(languages))
 
     def set_study_note(self, text: str) -> None:
         """A line below the study; empty for none."""

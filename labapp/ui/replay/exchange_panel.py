@@ -9,7 +9,6 @@ looked at first. What it would change is told, and done after a click, if it is 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,8 @@ from labapp.coding.exchange.incoming import FORMATS, ON_TRANSCRIPT, format_named
 from labapp.coding.exchange.model import Format
 from labapp.coding.exchange.plan import ImportPlan, ImportStep
 from labapp.record.journal.opening import open_record
-from labapp.ui import theme, timers
+from labapp.ui import theme
+from labapp.ui.background import Background
 from labapp.ui.language import N_, counted, in_words, tr, tr_known, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.bits import Combo, RowModel, RowTable
@@ -161,19 +161,19 @@ class ExchangePanel(QFrame):
         self.on_transcript = QCheckBox(tr("exchange.on_transcript"))
         self.on_transcript.setToolTip(tr("exchange.on_transcript_tip"))
         self.time = Combo(palette, tr("exchange.time_tip"))
-        self.go_out = Button(tr("exchange.export_ask"), "compact", pressed=self._ask_out)
-        self.come_in = Button(tr("exchange.choose_file"), "compact", pressed=self._ask_in)
-        self.names = Button(tr("exchange.names"), "compact", pressed=self._ask_names)
+        self.go_out = Button(tr("exchange.export_ask"), "compact")
+        self.come_in = Button(tr("exchange.choose_file"), "compact")
+        self.names = Button(tr("exchange.names"), "compact")
         self.names.setToolTip(tr("exchange.names_tip"))
         self.words_only = QCheckBox(tr("exchange.into_units"))
         self.words_only.setToolTip(tr("exchange.into_units_tip"))
         self.state = bits.label(role="secondary", wrap=True)
         self.model = PlanLines(palette)
         self.lines = RowTable(self.model, tr("exchange.changes_title"), ROW_PX, (2,))
-        self.accept_ = Button(tr("exchange.bring_in"), "primary", pressed=self.accepted)
+        self.accept_ = Button(tr("exchange.bring_in"), "primary")
         self.accept_.setMinimumHeight(theme.TARGET_HEIGHT + theme.SPACE_S)  # the dots of an Ü
-        self.away = Button(tr("button.not_now"), "compact", pressed=self.forget)
-        self.close_ = Button(tr("button.close"), "compact", pressed=self.left)
+        self.away = Button(tr("button.not_now"), "compact")
+        self.close_ = Button(tr("button.close"), "compact")
         choices = [
             (f"{tr(TITLES[name]) if name in TITLES else form.title} ({form.suffix})", name)
             for name, form in FORMATS.items()
@@ -185,8 +185,14 @@ class ExchangePanel(QFrame):
         self.set_lines((), "")
         self._look()
         self.format.activated.connect(self._look)
+        self.go_out.clicked.connect(self._ask_out)
+        self.come_in.clicked.connect(self._ask_in)
+        self.names.clicked.connect(self._ask_names)
         self.time.activated.connect(self._again)
         self.words_only.toggled.connect(self._again)
+        self.accept_.clicked.connect(self.accepted)
+        self.away.clicked.connect(self.forget)
+        self.close_.clicked.connect(self.left)
         self.lines.picked.connect(self._pick)
         self.hide()
 
@@ -372,7 +378,6 @@ class ExchangeWork(QObject):
     """
 
     changed = Signal()
-    _done = Signal(object, object)
 
     def __init__(
         self,
@@ -386,10 +391,9 @@ class ExchangeWork(QObject):
         super().__init__(parent)
         self.panel, self._bench = panel, bench
         self._take = take or self._take_in
-        self._worker = timers.Worker("exchange")
+        self._background = Background("exchange", self)
         self._wanted: ImportWanted | None = None
         self._plan: ImportPlan | None = None
-        self._done.connect(self._take_result, Qt.ConnectionType.QueuedConnection)
         panel.export_requested.connect(self.export)
         panel.import_requested.connect(self.look)
         panel.accepted.connect(self.bring_in)
@@ -397,7 +401,7 @@ class ExchangeWork(QObject):
     @property
     def busy(self) -> bool:
         """Whether something is being read or written."""
-        return self._worker.there
+        return self._background.busy
 
     def show(self) -> None:
         """Show the card for what is worked on now."""
@@ -419,7 +423,7 @@ class ExchangeWork(QObject):
 
     def close(self) -> None:
         """Wait for what was begun, and end the thread."""
-        self._worker.close()
+        self._background.close()
 
     # --- going out --------------------------------------------------------------------------------
 
@@ -495,28 +499,18 @@ class ExchangeWork(QObject):
     # --- the thread -------------------------------------------------------------------------------
 
     def _begin(self, work: Callable[[], Any], then: Callable[[Any], None], doing: str) -> None:
-        if self._worker.there:
-            return
-        self.panel.set_busy(True)
-        self.panel.set_state(doing)
-        future = self._worker.submit(work)
-        # The signal is emitted in the thread and received in the window's.
-        future.add_done_callback(
-            lambda done: None if done.cancelled() else self._done.emit(done, then)
-        )
+        def show(result: Any) -> None:
+            self.panel.set_busy(False)
+            then(result)
 
-    def _take_result(self, done: Future[Any], then: Callable[[Any], None]) -> None:
-        if not self._worker.there:
-            return  # the window is closed
-        self.close()
+        if self._background.begin(work, show, self._show_failure):
+            self.panel.set_busy(True)
+            self.panel.set_state(doing)
+
+    def _show_failure(self, error: LabappError) -> None:
+        self._plan = None
         self.panel.set_busy(False)
-        try:
-            result = done.result()
-        except LabappError as error:
-            self._plan = None
-            self.panel.set_lines((), in_words(error), "alarm")
-            return
-        then(result)
+        self.panel.set_lines((), in_words(error), "alarm")
 
 
 def taker_of(coding: Coding) -> Callable[[ImportPlan], None]:

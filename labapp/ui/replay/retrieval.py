@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QHeaderView, QLineEdit, QWidget
 from labapp.base import access, durable, leftovers
 from labapp.base.errors import DataFolderError, LabappError
 from labapp.coding.annotations.codebook import Codebook
-from labapp.coding.annotations.model import Redaction
+from labapp.coding.annotations.model import SIMULATED, Redaction
 from labapp.coding.annotations.redacting import QUOTES, note_handed_out, session_folders
 from labapp.coding.annotations.store import annotations_of
 from labapp.coding.annotations.texts import is_redacted
@@ -30,6 +30,7 @@ from labapp.record.journal.record import Record
 from labapp.session.replay.history import History
 from labapp.session.replay.lanes import CodedStretch, Retrieved, retrieve
 from labapp.ui import mistakes, theme, timers
+from labapp.ui.background import Worker
 from labapp.ui.language import N_, counted, tr, tr_known, translate_message
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.bits import Combo, RowModel, RowTable
@@ -37,7 +38,7 @@ from labapp.ui.moderator.wording import short_time
 from labapp.ui.replay.coding_state import code_name
 from labapp.ui.replay.transport import without_sound
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.controls import FlowLayout
+from labapp.ui.widgets.controls import Button, FlowLayout
 
 if TYPE_CHECKING:
     from labapp.analysis.quotes import Quote, Quotes
@@ -67,6 +68,11 @@ LONGEST = 200
 """Characters of what is looked for."""
 
 
+def rater_name(rater: str) -> str:
+    """What a rater is called: who is no person is named as what it is."""
+    return tr("rater.simulated") if rater == SIMULATED else rater
+
+
 def session_player(session: Path) -> Player:
     """The player of a session's sound. Raises LabappError."""
     from labapp.coding.sound import SessionSound
@@ -91,7 +97,7 @@ class StretchModel(RowModel[CodedStretch]):
                 code_name(self.codebook, row.code, row.value),
                 f"{row.text} {tr('find.unchecked')}" if row.unread else row.text,
                 outcome_name(row.outcome),
-                ", ".join(row.raters),
+                ", ".join(map(rater_name, row.raters)),
             )[column]
         if role == Qt.ItemDataRole.ToolTipRole:
             conditions = " · ".join(f"{name}: {is_}" for name, is_ in row.conditions.items())
@@ -126,9 +132,12 @@ class RetrievalView(QWidget):
     Signals
     -------
     failed(LabappError) : something could not be read or played.
+    reel_requested(tuple of CodedStretch, str, dict) : a clip, a reel or quotes are to be made of
+        these; and the code and condition by which all of them were chosen.
     """
 
     failed = Signal(object)
+    reel_requested = Signal(object, str, object)
     _read = Signal(object)
 
     def __init__(
@@ -141,7 +150,7 @@ class RetrievalView(QWidget):
         self.playing: CodedStretch | None = None
         self._study: Path | None = None
         self._all: tuple[CodedStretch, ...] = ()
-        self._worker = timers.Worker("retrieval")
+        self._worker = Worker("retrieval")
         self._stop = threading.Event()
         self.code, self.condition, self.outcome = (
             Combo(palette, name)
@@ -164,7 +173,15 @@ class RetrievalView(QWidget):
             head.addWidget(combo)
         self.words.setMinimumWidth(250)
         head.addWidget(self.words)
-        bits.fill(layout, head, (self.table, 1), self.about)
+        self.clip = Button(tr("find.clip_ask"))
+        self.reel = Button(tr("find.reel_ask"))
+        self.clip.clicked.connect(self._ask_clip)
+        self.reel.clicked.connect(self._ask_reel)
+        self.table.chosen.connect(self._look_chosen)
+        foot = QWidget()
+        FlowLayout(theme.SPACE_S, theme.SPACE_S, foot, (self.reel, self.clip))
+        bits.fill(layout, head, (self.table, 1), foot, self.about)
+        self._look_chosen()
         self._tick = timers.make_repeating_timer(self, self._look, TICK_MS)
         self.table.picked.connect(self.play)
         self._read.connect(self._show_read, Qt.ConnectionType.QueuedConnection)
@@ -223,6 +240,7 @@ class RetrievalView(QWidget):
             )
         ]
         self.model.set_rows(shown)
+        self._look_chosen()
         people = len({stretch.participant for stretch in shown})
         if not any(stretch.code for stretch in self._all) and not shown:
             bits.set_text(self.about, tr("find.nothing"))
@@ -233,6 +251,23 @@ class RetrievalView(QWidget):
             text = counted(len(shown), "find.n_coded_units")
         who = counted(people, "find.of_participants")
         bits.set_text(self.about, f"{text} {who}. {tr('find.play_tip')}")
+
+    # --- clips, reels, quotes ---------------------------------------------------------------------
+
+    def _look_chosen(self) -> None:
+        self.reel.setEnabled(bool(self.model.rows))
+        self.clip.setEnabled(self.table.selected_row() is not None)
+
+    def _ask_clip(self) -> None:
+        if (row := self.table.selected_row()) is not None:
+            stretch = self.model.rows[row]
+            self.reel_requested.emit((stretch,), stretch.code, dict(stretch.conditions))
+
+    def _ask_reel(self) -> None:
+        code = self.code.currentData() or ALL
+        name, _, is_ = (self.condition.currentData() or ALL).partition(": ")
+        where = {name: is_} if name else {}
+        self.reel_requested.emit(tuple(self.model.rows), "" if code == UNCODED else code, where)
 
     # --- playing ----------------------------------------------------------------------------------
 

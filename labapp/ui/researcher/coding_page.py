@@ -24,14 +24,15 @@ from PySide6.QtWidgets import (
 
 from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.model import ROUNDS
-from labapp.coding.annotations.store import SessionProgress
+from labapp.coding.annotations.store import VEILED, SessionProgress
 from labapp.ui import theme
 from labapp.ui.language import N_, counted, tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.bits import Combo, RowModel, RowTable
 from labapp.ui.replay.coding import ROUND_NAMES
 from labapp.ui.replay.exchange_panel import ExchangePanel
-from labapp.ui.replay.retrieval import RetrievalView
+from labapp.ui.replay.retrieval import RetrievalView, rater_name
+from labapp.ui.researcher.job import menu_of
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button, FlowLayout
 
@@ -52,6 +53,14 @@ WIDE = (0, 3)
 STATUS_SIGNS = {"draft": "", "done": " ✓", "locked": " ✓✓"}
 LONGEST = 2000
 """Characters of names and numbers, far more than any need."""
+DEFAULT_BLIND = ",".join(VEILED)
+BLIND = {
+    DEFAULT_BLIND: N_("coding_page.hide_usual"),
+    f"{DEFAULT_BLIND},screen": N_("coding_page.hide_screen"),
+    "names": N_("coding_page.hide_names"),
+    "none": N_("coding_page.hide_nothing"),
+}
+"""What is hidden from a rater, as `labapp code open --blind` takes it."""
 DEFAULT_BOTH = "0.2"
 DEFAULT_SEED = "1"
 
@@ -66,12 +75,16 @@ class CodingWanted:
     rater : who codes.
     round : see `labapp.coding.annotations.model.Round`.
     codebook : its id.
+    blind : what is hidden, as `labapp code open --blind` takes it.
+    at_ns : the session time to begin at; None for where it was left.
     """
 
     session: str
     rater: str
     round: str
     codebook: str
+    blind: str = ",".join(VEILED)
+    at_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +96,13 @@ class Draw:
     raters : their names, with commas between them.
     both : which share is coded twice.
     seed : of the draw.
+    training : whether it is to learn the codebook.
     """
 
     raters: str
     both: str
     seed: str
+    training: bool = False
 
 
 def _share(part: int, of: int) -> str:
@@ -112,7 +127,8 @@ def cells(row: SessionProgress) -> tuple[str, ...]:
     if row.proposals:
         units += " · " + counted(row.proposals, "coding.changes_proposed")
     coded = ", ".join(
-        f"{rater.rater} {rater.units}/{row.units}{STATUS_SIGNS[rater.status]}"
+        f"{rater_name(rater.rater)} {rater.units}/{row.units}"
+        f"{'' if rater.program else STATUS_SIGNS[rater.status]}"
         for rater in row.raters
     )
     return (
@@ -148,9 +164,14 @@ class CodingPage(QWidget):
     study_chosen(str) : the study whose sessions are shown.
     segment_requested(str, str), freeze_requested(str, str) : a session by
         its name, and the rater.
+    segment_all_requested(list of str) : units are to be found in these sessions.
     assign_requested(Draw), pack_requested(str, Path), receive_requested(Path),
     agreement_requested(Path) : who codes what; a rater's sessions into a file; a file of another
         computer; tables and figures into a folder.
+    raters_opened(), settle_opened(), codebook_opened() : a window about the study is opened.
+    speakers_opened(str), videos_opened(str) : one about a session, by its name.
+    check_requested() : the files of the study are to be checked.
+    stop_requested() : what is being done is to end.
     units_shown() : the coded units are looked at.
     transcribe_opened() : the line for writing down what was said is looked at.
     exchange_opened() : the card for exchange with other tools is.
@@ -160,6 +181,14 @@ class CodingPage(QWidget):
     rater_changed = Signal(str)
     open_requested = Signal(object)
     segment_requested = Signal(str, str)
+    segment_all_requested = Signal(object)
+    raters_opened = Signal()
+    settle_opened = Signal()
+    codebook_opened = Signal()
+    speakers_opened = Signal(str)
+    videos_opened = Signal(str)
+    check_requested = Signal()
+    stop_requested = Signal()
     freeze_requested = Signal(str, str)
     assign_requested = Signal(object)
     pack_requested = Signal(str, object)
@@ -171,6 +200,7 @@ class CodingPage(QWidget):
 
     def __init__(self, palette: Palette) -> None:
         super().__init__()
+        self.colors = palette
         self._working = False
         self._shown = ("", "")
         self.study = Combo(palette, tr("tab.study"))
@@ -179,6 +209,9 @@ class CodingPage(QWidget):
         self.round.set_choices([(tr(ROUND_NAMES[name]), name) for name in ROUNDS], ROUNDS[1])
         self.codebook = Combo(palette, tr("coding_page.codebook"))
         self.codebook.hide()
+        self.blind = Combo(palette, tr("coding_page.hidden"))
+        self.blind.set_choices([(tr(text), value) for value, text in BLIND.items()], DEFAULT_BLIND)
+        self.exchange = Button(tr("button.exchange"))
         self.model = ProgressModel(palette)
         self.table = RowTable(self.model, tr("coding_page.sessions"), ROW_PX, WIDE)
         self.units = RetrievalView(palette)
@@ -190,10 +223,33 @@ class CodingPage(QWidget):
         self.pack = Button(tr("coding_page.pack_ask"))
         self.receive = Button(tr("coding_page.receive_ask"))
         self.agreement = Button(tr("coding_page.agreement_ask"))
+        self.segment_all = Button(tr("coding_page.find_all"))
+        self.speakers = Button(tr("coding_page.speakers_ask"))
+        self.raters_form = Button(tr("coding_page.raters_ask"))
+        self.settle = Button(tr("coding_page.settle_ask"))
+        self.videos = Button(tr("coding_page.videos_ask"))
+        self.check = Button(tr("coding_page.check_files"))
+        self.edit_codebook = Button(tr("coding_page.codebook_ask"))
+        self.units_menu, self.raters_menu, self.files_menu = (
+            Button(f"{text} ▾")
+            for text in (tr("word.units"), tr("word.raters"), tr("coding_page.files"))
+        )
+        self._menus = {
+            self.units_menu: (self.segment, self.segment_all, self.speakers, self.freeze),
+            self.raters_menu: (
+                *(self.assign, self.pack, self.receive, self.raters_form, self.agreement),
+                self.settle,
+            ),
+            self.files_menu: (self.exchange, self.videos, self.check),
+        }
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setFixedHeight(theme.SPACE_S)
+        self.bar.setAccessibleName(tr("form.progress"))
+        self.stop = Button(tr("button.stop"), "compact")
         self.transcribe = Button(tr("coding_page.transcribe_ask"))
         self.drawing = self._drawing_line()
         self.speech = SpeechPanel(palette)
-        self.exchange = Button(tr("button.exchange"))
         self.panel = ExchangePanel(palette)
         self.pages = QStackedWidget()
         self.tabs = [
@@ -213,7 +269,7 @@ class CodingPage(QWidget):
             head.addWidget(tab)
         bits.fill(head, 1, self.study)
         body.addLayout(head)
-        fields = (self.rater, self.round, self.codebook)
+        fields = (self.rater, self.round, self.blind, self.codebook)
         for field in fields:
             field.setMinimumWidth(FIELD_WIDTH)
         body.addLayout(FlowLayout(theme.SPACE_S, theme.SPACE_S, widgets=fields))
@@ -228,15 +284,23 @@ class CodingPage(QWidget):
         column.addWidget(self.opened, 3)
         self.foot = QWidget()
         buttons = (
-            *(self.open, self.segment, self.freeze, self.transcribe),
-            *(self.assign, self.pack, self.receive, self.agreement, self.exchange),
+            *(self.open, self.units_menu, self.transcribe, self.edit_codebook),
+            *(self.raters_menu, self.files_menu),
         )
         FlowLayout(theme.SPACE_S, theme.SPACE_S, self.foot, buttons)
+        for menu, entries in self._menus.items():
+            menu.setAccessibleDescription(", ".join(entry.text() for entry in entries))
+            for entry in entries:
+                entry.setParent(self)
+                entry.hide()
         column.addWidget(self.foot)
         self.pages.addWidget(sessions)
         self.pages.addWidget(self.units)
         bits.turn_pages(self.tabs, self._turn)
-        bits.fill(body, (self.pages, 1), bits.readable(self.about))
+        self.working = QWidget()
+        bits.fill(bits.row(self.working, theme.SPACE_S), (self.bar, 1), self.stop)
+        self.working.hide()
+        bits.fill(body, (self.pages, 1), self.working, bits.readable(self.about))
         bits.fill(bits.column(self, 0), (card, 1))
 
     def _drawing_line(self) -> QWidget:
@@ -278,6 +342,29 @@ class CodingPage(QWidget):
         self.pack.clicked.connect(self._pack)
         self.receive.clicked.connect(self._receive)
         self.agreement.clicked.connect(self._agreement)
+        for menu, entries in self._menus.items():
+            menu.clicked.connect(
+                lambda _=False, menu=menu, entries=entries: menu_of(
+                    menu, menu.rect().bottomLeft(), entries
+                )
+            )
+        self.segment_all.clicked.connect(
+            lambda: self.segment_all_requested.emit(self._without_units())
+        )
+        self.speakers.clicked.connect(lambda: self._ask(self._emit_first(self.speakers_opened)))
+        self.videos.clicked.connect(lambda: self._ask(self._emit_first(self.videos_opened)))
+        self.raters_form.clicked.connect(self.raters_opened)
+        self.settle.clicked.connect(self.settle_opened)
+        self.edit_codebook.clicked.connect(self.codebook_opened)
+        self.check.clicked.connect(self.check_requested)
+        self.stop.clicked.connect(self.stop_requested)
+
+    @staticmethod
+    def _emit_first(signal: Any) -> Callable[[str, str], object]:
+        return lambda session, rater: signal.emit(session)
+
+    def _without_units(self) -> list[str]:
+        return [row.session for row in self.model.rows if not row.problem and not row.units]
 
     @property
     def rater_name(self) -> str:
@@ -320,7 +407,16 @@ class CodingPage(QWidget):
     def set_working(self, working: bool) -> None:
         """Whether a command runs."""
         self._working = working
+        self.working.setVisible(working)
+        self.stop.setEnabled(working)
+        self.set_share(None)
         self._show_selection()
+
+    def set_share(self, share: float | None) -> None:
+        """How much of it is done; None where nobody knows."""
+        self.bar.setRange(0, 0 if share is None else STEPS)
+        if share is not None:
+            self.bar.setValue(round(share * STEPS))
 
     def _turn(self, page: int) -> None:
         self.pages.setCurrentIndex(page)
@@ -355,8 +451,14 @@ class CodingPage(QWidget):
         self.segment.setEnabled(open_)
         self.freeze.setEnabled(open_ and bool(row.units))  # type: ignore[union-attr]
         any_ = bool(self.model.rows) and can
-        for button in (self.assign, self.agreement):
+        for button in (self.assign, self.agreement, self.raters_form, self.check):
             button.setEnabled(any_)
+        self.edit_codebook.setEnabled(bool(self.study.count()) and can)
+        self.settle.setEnabled(any_ and named)
+        self.segment_all.setEnabled(can and named and bool(self._without_units()))
+        self.segment_all.setText(tr("coding_page.find_all", n=len(self._without_units())))
+        self.speakers.setEnabled(ready and bool(row.units))  # type: ignore[union-attr]
+        self.videos.setEnabled(ready)
         self.pack.setEnabled(any_ and named)
         self.receive.setEnabled(can)
         nameless = tr("coding_page.type_name")
@@ -381,15 +483,16 @@ class CodingPage(QWidget):
         if row is None or row.problem or not self.rater_name:
             return None
         round_, codebook = self.round.currentData(), self.codebook.currentData() or ""
-        return CodingWanted(row.session, self.rater_name, round_, codebook)
+        blind = self.blind.currentData()
+        return CodingWanted(row.session, self.rater_name, round_, codebook, blind)
 
     @property
     def _openings(self) -> Mapping[QWidget, Button]:
         """What can be opened, one at a time, and the buttons that open it."""
         return {
             self.speech: self.transcribe,
-            self.panel: self.exchange,
-            self.drawing: self.assign,
+            self.panel: self.files_menu,
+            self.drawing: self.raters_menu,
         }
 
     def _begin(self, opened: QWidget) -> None:
@@ -426,12 +529,18 @@ class CodingPage(QWidget):
         self.speech.model.setFocus()
 
     def _begin_draw(self) -> None:
+        training = self.round.currentData() == ROUNDS[0]
+        asked = N_("coding_page.assign_training") if training else N_("coding_page.assign")
+        self.draw.setText(tr(asked))
         self._begin(self.drawing)
         self.raters.setFocus()
 
     def _draw(self) -> None:
         wanted = Draw(
-            self.raters.text().replace(" ", ""), self.both.text().strip(), self.seed.text().strip()
+            self.raters.text().replace(" ", ""),
+            self.both.text().strip(),
+            self.seed.text().strip(),
+            self.round.currentData() == ROUNDS[0],
         )
         if wanted.raters:
             self.drawing.hide()

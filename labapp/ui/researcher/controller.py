@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -22,14 +22,24 @@ from labapp.base import leftovers
 from labapp.base.errors import LabappError
 from labapp.base.reading.values import json_value
 from labapp.coding.annotations.codebook import Codebook, codebooks_of
+from labapp.coding.annotations.model import time_text
 from labapp.coding.annotations.store import RaterProgress, SessionProgress
 from labapp.coding.transcription.models import ENGINES, WHICH, SpeechTools, model_at, speech_tools
 from labapp.record.journal.flac import FLAC
 from labapp.record.journal.sessions import SessionSummary
+from labapp.session.replay.lanes import CodedStretch
 from labapp.ui import mistakes
 from labapp.ui.language import N_, counted, in_words, number, tr, translate_message
+from labapp.ui.moderator.forms import CommandForm
 from labapp.ui.remembered import read_choices, write_choices
 from labapp.ui.replay.exchange_panel import Bench, ExchangeWork
+from labapp.ui.researcher.coding_forms import (
+    RatersForm,
+    ReelForm,
+    SettleForm,
+    SpeakersForm,
+    VideosForm,
+)
 from labapp.ui.researcher.coding_page import (
     CodingPage,
     CodingWanted,
@@ -46,7 +56,7 @@ from labapp.ui.researcher.page import (
     read_results,
     usable,
 )
-from labapp.ui.researcher.sharing import DepositForm, MergeForm, SharingForm
+from labapp.ui.researcher.sharing import DepositForm, MergeForm
 
 Stand = tuple[tuple[str, str, int], ...]
 """What results were computed from: id, state and events of each session."""
@@ -94,7 +104,7 @@ class Researcher(QObject):
         page.keep_requested.connect(self.keep)
         page.verify_requested.connect(self.verify)
         page.export_requested.connect(self.export)
-        self.form: SharingForm | None = None
+        self.form: CommandForm | None = None
         page.deposit_requested.connect(self.open_deposit)
         page.merge_requested.connect(self.open_merge)
 
@@ -233,7 +243,7 @@ class Researcher(QObject):
         if own := self._own:
             self._open(MergeForm(self.page.colors, own[0].path.parent), self._merged)
 
-    def _open(self, form: SharingForm, describe: Callable[[Ended], str]) -> None:
+    def _open(self, form: CommandForm, describe: Callable[[Ended], str]) -> None:
         if self.form is not None:
             self.form.close()
             self.form.deleteLater()
@@ -393,6 +403,7 @@ def _problems(path: Path, ended: Ended) -> list[str]:
     return problems
 
 
+WorkForm = RatersForm | SettleForm | SpeakersForm | VideosForm | ReelForm
 FILE = "coding.json"
 WINDOW = "page for coding"
 
@@ -453,6 +464,17 @@ class CodingWork(QObject):
         page.pack_requested.connect(self.pack)
         page.receive_requested.connect(self.receive)
         page.agreement_requested.connect(self.agree)
+        page.segment_all_requested.connect(self._segment_all)
+        page.check_requested.connect(self.check)
+        page.stop_requested.connect(self._ask_to_stop)
+        page.raters_opened.connect(self._open_raters)
+        page.settle_opened.connect(self._open_settle)
+        page.speakers_opened.connect(self._open_speakers)
+        page.videos_opened.connect(self._open_videos)
+        page.units.reel_requested.connect(self._open_reel)
+        self._work.progressed.connect(self._show_progress)
+        self.form: CommandForm | None = None
+        self._of_form: WorkForm | None = None
         page.units_shown.connect(self._show_units)
         page.units.failed.connect(self._tell)
 
@@ -509,6 +531,8 @@ class CodingWork(QObject):
         for job in (self._status, self._work, *self._windows.values()):
             job.stop()
         self._windows.clear()
+        if self.form is not None:
+            self.form.close()
         self.speech.stop()
         self.exchange.close()
         self.page.units.close_all()
@@ -524,6 +548,9 @@ class CodingWork(QObject):
         job = self._windows[key] = Job(self)
         job.ended.connect(partial(self._on_coding_end, key))
         arguments = ["code", "open", str(path), "--rater", wanted.rater, "--round", wanted.round]
+        arguments += ["--blind", wanted.blind]
+        if wanted.at_ns is not None:
+            arguments += ["--at", time_text(wanted.at_ns, 3)]
         job.start([*arguments, *(["--codebook", wanted.codebook] if wanted.codebook else [])])
         self.page.set_about(tr("researcher.opening", session=wanted.session))
 
@@ -541,22 +568,38 @@ class CodingWork(QObject):
             doing = tr("researcher.freezing") if freeze else tr("researcher.segmenting")
             self._do([*arguments, "--freeze"] if freeze else arguments, doing)
 
+    def _segment_all(self, sessions: Sequence[str]) -> None:
+        paths = [str(path) for name in sessions if (path := self._path(name))]
+        if paths:
+            by = ("--by", self.page.rater_name)
+            self._do(["code", "segment", *paths, *by], tr("researcher.segmenting"))
+
+    def check(self) -> None:
+        """Check that the files of annotations are what was written."""
+        if (folder := self._folder()) is not None:
+            self._do(["code", "verify", str(folder)], tr("researcher.checking_files"))
+
     def assign(self, wanted: Draw) -> None:
         """Draw who codes what."""
         if (folder := self._folder()) is not None:
             how = ("--raters", wanted.raters, "--both", wanted.both, "--seed", wanted.seed)
             arguments = ["code", "assign", str(folder), *how]
+            arguments += ["--training"] if wanted.training else []
             self._do(arguments, tr("researcher.assigning"))
 
     def pack(self, rater: str, out: Path) -> None:
         """Pack what a rater codes on another computer."""
         if (folder := self._folder()) is not None:
             arguments = ["code", "pack", str(folder), "--rater", rater, "--out", str(out)]
+            if self.page.round.currentData() == "training":
+                arguments.append("--training")
             self._do(arguments, tr("researcher.writing_pack"))
 
     def receive(self, file: Path) -> None:
         """Take in what came back from another computer."""
-        self._do(["code", "receive", str(file)], tr("researcher.reading_pack"))
+        if (folder := self._folder()) is not None:
+            arguments = ["code", "receive", str(file), "--study", str(folder)]
+            self._do(arguments, tr("researcher.reading_pack"))
 
     def agree(self, out: Path) -> None:
         """Work out how far raters agree, and show the folder."""
@@ -564,6 +607,90 @@ class CodingWork(QObject):
             self._out = out
             arguments = ["code", "agree", str(folder), "--out", str(out)]
             self._do(arguments, tr("researcher.agreement"))
+
+    # --- windows ----------------------------------------------------------------------------------
+
+    def _open_raters(self) -> None:
+        if (folder := self._folder()) is not None:
+            form = RatersForm(self.page.colors, folder)
+            form.set_sessions(self.page.model.rows)
+            self._open_form(form)
+
+    def _open_settle(self) -> None:
+        if (folder := self._folder()) is not None:
+            books = self._codebooks(folder)
+            form = SettleForm(self.page.colors, folder, self.page.rater_name, books)
+            form.open_requested.connect(self._open_at)
+            self._open_form(form)
+
+    def _open_at(self, session: str, t_ns: int) -> None:
+        wanted = self.page.wanted
+        if wanted is not None:
+            self.open(replace(wanted, session=session, round="reconciled", at_ns=t_ns))
+
+    def _open_speakers(self, session: str) -> None:
+        if (path := self._path(session)) is not None:
+            self._open_form(SpeakersForm(self.page.colors, path, self.page.rater_name))
+
+    def _open_videos(self, session: str) -> None:
+        if (path := self._path(session)) is not None:
+            self._open_form(VideosForm(self.page.colors, path, self.page.rater_name))
+
+    def _open_reel(
+        self, stretches: Sequence[CodedStretch], code: str, where: Mapping[str, str]
+    ) -> None:
+        if (folder := self._folder()) is not None:
+            book = self.page.units.model.codebook
+            self._open_form(ReelForm(self.page.colors, folder, stretches, book, code, where))
+
+    def _open_form(
+        self, form: RatersForm | SettleForm | SpeakersForm | VideosForm | ReelForm
+    ) -> None:
+        """Open a window in the place of the one that is open."""
+        if self.form is not None:
+            self.form.close()
+            self.form.deleteLater()
+        self.form = form
+
+        def run(arguments: list[str]) -> None:
+            if not arguments:
+                self.refresh()
+            elif self._work.running:
+                form.set_state(tr("researcher.wait"), "warn")
+            else:
+                self._of_form = form
+                form.set_busy(True)
+                form.set_running(True)
+                form.set_state(tr("sharing.working"))
+                self.page.set_working(True)
+                self._work.start(arguments)
+
+        form.requested.connect(run)
+        form.stop_requested.connect(self._ask_to_stop)
+        form.set_busy(self._work.running)
+        form.refresh()
+        form.show_form()
+
+    def _on_form_end(self, form: WorkForm, ended: Ended) -> None:
+        form.set_busy(False)
+        if not ended.ok:
+            stopped = ended.status == STOPPED
+            text = tr("researcher.work_stopped") if stopped else _describe_end(ended)
+            form.set_state(text, "warn" if stopped else "alarm")
+            return
+        with mistakes.show_errors(lambda error: form.set_state(in_words(error), "alarm"),
+                                  tr("researcher.results_unshown")):  # fmt: skip
+            form.set_state(form.describe(ended.output), "good")
+        form.refresh()
+
+    def _ask_to_stop(self) -> None:
+        self.page.stop.setEnabled(False)
+        self._work.ask_to_end()
+
+    def _show_progress(self, progress: Progress) -> None:
+        self.page.set_share(progress.share)
+        if self._of_form is not None:
+            self._of_form.set_share(progress.share)
 
     # --- what came of it --------------------------------------------------------------------------
 
@@ -578,7 +705,12 @@ class CodingWork(QObject):
     def _on_work_end(self, ended: Ended) -> None:
         self.page.set_working(False)
         out, self._out = self._out, None
-        if ended.ok:
+        form, self._of_form = self._of_form, None
+        if form is not None:
+            self._on_form_end(form, ended)
+        elif ended.status == STOPPED:
+            self.page.set_about(tr("researcher.work_stopped"), "warn")
+        elif ended.ok:
             self.page.set_about(ended.output.strip())
             if out is not None:
                 open_outside(out, lambda text: self.page.set_about(text, "warn"))
@@ -596,7 +728,10 @@ class CodingWork(QObject):
     def _show_status(self, ended: Ended) -> None:
         if ended.ok:
             try:
-                self.page.set_sessions([_progress(row) for row in json_value(ended.output)])
+                rows = [_progress(row) for row in json_value(ended.output)]
+                self.page.set_sessions(rows)
+                if isinstance(self.form, RatersForm):
+                    self.form.set_sessions(rows)
             except (ValueError, TypeError, KeyError) as error:
                 self.page.set_about(tr("researcher.progress_unread", why=error))
         else:

@@ -7,32 +7,19 @@ merge`. It stays open until it is closed, so that what was typed can be correcte
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QFileDialog,
-    QGridLayout,
-    QLineEdit,
-    QPlainTextEdit,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QPlainTextEdit
 
-from labapp.ui import theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.bits import Combo
+from labapp.ui.moderator.forms import CommandForm
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.controls import Button, FlowLayout
+from labapp.ui.widgets.controls import Button
 
-WIDTH = 560
 CREATORS_PX = 72
-STATE_PX = 64
-"""Room for what came of it."""
 LONGEST = 1000
 LICENSES = (
     *("CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0"),
@@ -48,111 +35,7 @@ LEFT_OUT = {
 """Rows that may be left out, by what `--leave-out` calls them."""
 
 
-class SharingForm(QWidget):
-    """A form in a window of its own.
-
-    Signals
-    -------
-    requested(list) : the arguments of a command that is to run.
-    """
-
-    requested = Signal(object)
-
-    def __init__(self, palette: Palette, title: str, about: str, action: str) -> None:
-        super().__init__(None, Qt.WindowType.Window)
-        self._palette = palette
-        self._fields: list[QWidget] = []
-        self.setProperty("role", "ground")
-        self.setWindowTitle(title)
-        self.grid = QGridLayout()
-        self.grid.setHorizontalSpacing(theme.SPACE_M)
-        self.grid.setVerticalSpacing(theme.SPACE_S)
-        self.grid.setColumnStretch(1, 1)
-        self.state = bits.label(role="secondary", wrap=True)
-        self.go = Button(action, "primary", pressed=self.send)
-        self.close_ = Button(tr("button.close"), pressed=self.close)
-        self.state.hide()
-        self.form = form = QWidget()
-        form.setProperty("role", "ground")
-        inside = bits.column(form, theme.SPACE_M, theme.SPACE_XL)
-        bits.fill(inside, bits.label(title, "title"), bits.label(about, "secondary", wrap=True))
-        bits.fill(inside, self.state, self.grid, 1)
-        self.scrolled = bits.Scrolling(form)
-        self.scrolled.setProperty("role", "page")
-        margins = (theme.SPACE_XL, theme.SPACE_M) * 2
-        self.foot = QWidget()
-        bits.fill(bits.row(self.foot, theme.SPACE_S, margins), 1, self.close_, self.go)
-        bits.fill(bits.column(self, 0, 0), (self.scrolled, 1), bits.hairline(), self.foot)
-
-    def show_form(self) -> None:
-        """Show the form, no larger than the screen."""
-        self.setStyleSheet(bits.stylesheet(self._palette))
-        for before, after in pairwise((*self._fields, self.close_, self.go)):
-            self.setTabOrder(before, after)
-        self._fields[0].setFocus()
-        room = self.screen().availableSize()
-        width = min(WIDTH, room.width())
-        high = self.form.heightForWidth(width) + self.foot.sizeHint().height() + STATE_PX
-        self.resize(width, min(high, room.height()))
-        self.show()
-
-    def add(self, text: str, *fields: QWidget, hint: str = "") -> None:
-        """A row: what it is, and the fields for it."""
-        row = self._add_label(bits.label(text))
-        line = bits.row(None, theme.SPACE_S)
-        self._fields += fields
-        for field in fields:
-            field.setAccessibleName(field.accessibleName() or text)
-            bits.fill(line, (field, 1) if isinstance(field, QLineEdit | QPlainTextEdit) else field)
-        column = bits.fill(bits.column(None, theme.SPACE_XS), line)
-        if hint:
-            bits.fill(column, bits.label(hint, "secondary", wrap=True))
-        self.grid.addLayout(column, row, 1)
-
-    def _add_label(self, label: QWidget) -> int:
-        """Put the label of a row level with the first line of its fields; returns the row."""
-        row = self.grid.rowCount()
-        label.setContentsMargins(0, theme.SPACE_S, 0, 0)
-        self.grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
-        return row
-
-    def add_boxes(self, text: str, boxes: Sequence[QCheckBox]) -> None:
-        """A row of boxes."""
-        self._fields += boxes
-        row = self._add_label(bits.label(text, wrap=True))
-        self.grid.addLayout(FlowLayout(theme.SPACE_M, 0, widgets=boxes), row, 1)
-
-    def set_state(self, text: str, tone: str = "") -> None:
-        """What is being done, what came of it, or what went wrong."""
-        bits.set_text(self.state, text, tone)
-        self.state.setVisible(bool(text))
-        self.scrolled.verticalScrollBar().setValue(0)
-
-    def asks_for(self, needed: Iterable[tuple[QWidget, str, str]]) -> bool:
-        """Whether something needed is not there; then the first of it is asked for. needed: each
-        a field, what it has, and what to say where that is nothing."""
-        for field, value, text in needed:
-            if not value:
-                self.set_state(tr(text), "warn")
-                field.setFocus()
-                return True
-        return False
-
-    def set_busy(self, busy: bool) -> None:
-        """Whether a command runs: of this form or of another."""
-        self.go.setEnabled(not busy)
-
-    def send(self) -> None:
-        """Ask for the command."""
-        raise AssertionError("each form has its own")
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
-        super().keyPressEvent(event)
-
-
-class DepositForm(SharingForm):
+class DepositForm(CommandForm):
     """What `labapp deposit` asks for.
 
     Parameters
@@ -222,7 +105,7 @@ class DepositForm(SharingForm):
         return made
 
 
-class MergeForm(SharingForm):
+class MergeForm(CommandForm):
     """What `labapp participants merge` asks for. folder: of the study's sessions."""
 
     def __init__(self, palette: Palette, folder: Path) -> None:
@@ -236,7 +119,8 @@ class MergeForm(SharingForm):
                 *("sharing.missing", "sharing.shared"),
             )
         )
-        self.choose = Button(tr("button.choose"), "compact", pressed=self._ask_file)
+        self.choose = Button(tr("button.choose"), "compact")
+        self.choose.clicked.connect(self._ask_file)
         self.survey.setText("survey")
         self.left_out = {name: QCheckBox(tr(text)) for name, text in LEFT_OUT.items()}
         self.replace_ = QCheckBox(tr("sharing.replace"))

@@ -14,7 +14,8 @@ from statsmodels.stats.anova import AnovaRM
 from labapp.analysis.columns import table_columns
 from labapp.analysis.declared import read_declaration
 from labapp.analysis.design.analyses import MIXED, VARIANCE, Analysis, StudyAnalyses, analyse
-from labapp.analysis.design.anova import CONTRAST, EFFECT, EQUIVALENCE, MEAN
+from labapp.analysis.design.anova import CONTRAST, EFFECT, EQUIVALENCE, MEAN, MOST_LEVELS, pairs
+from labapp.analysis.design.layout import Factor
 from labapp.analysis.design.sections import find_tested_row as row_of
 from labapp.analysis.design.sections import paper_tables, sections, term_tests
 from labapp.analysis.statistic import Statistic, select
@@ -295,3 +296,13 @@ def _ends(row: Statistic) -> tuple[float, float]:
     assert row.effect_low is not None
     assert row.effect_high is not None
     return row.effect_low, row.effect_high
+
+
+def test_pairs_that_nobody_asked_for_are_compared_of_few_levels_alone() -> None:
+    few, many = (
+        Factor(name, tuple(f"{name}{at}" for at in range(n)))
+        for name, n in (("few", MOST_LEVELS), ("many", MOST_LEVELS + 1))
+    )
+    assert len(pairs([few])) == MOST_LEVELS * (MOST_LEVELS - 1) // 2
+    assert pairs([many]) == []
+    assert {name for each in pairs([many, few]) for name in each.weights} == {"few"}

@@ -73,6 +73,16 @@ def test_the_word_processor_has_the_same_cells(results: StudyAnalyses, tmp_path:
     ]
 
 
+def test_a_long_table_is_not_listed_for_each_of_its_cells(
+    results: StudyAnalyses, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("python-docx lists all cells of the table here: minutes for 3,000")
+
+    monkeypatch.setattr("docx.table.Table._cells", property(refuse))
+    write_docx([results], tmp_path / DOCX)
+
+
 def test_latex_is_balanced_and_escaped(results: StudyAnalyses) -> None:
     text = tex([results])
     assert text.count("{") == text.count("}")

@@ -8,8 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from labapp.analysis import sections
+from labapp.analysis.design.sections import summary
 from labapp.analysis.inference import holm
+from labapp.analysis.task_report import HypothesisResult, default_analyses, reports
+from labapp.base.report.page import join_parts
 from labapp.study.design import Hypothesis
+from labapp.tasks.concept_repair.report.forecast_section import hypothesis_results
 from labapp.tasks.concept_repair.report.forecasts import (
     PURITY,
     SENSITIVITY,
@@ -174,3 +179,30 @@ def test_rows_become_counts_by_participant_and_model() -> None:
     assert (first["block"], made.loc[("a", 0), "block"]) == (0, 1)  # in the order they were met
     assert np.isnan(made.loc[("b", 0), SENSITIVITY])
     assert np.isfinite(made.loc[("b", 0), TRUST])
+
+
+def test_declared_tests_begin_the_summary() -> None:
+    tested = list(
+        hypothesis_results(study(lambda kind, z: (0.5 - 0.12 * (kind == "leaks") * z, 0.85)))
+    )
+    assert [each.hypothesis.test for each in tested] == list(TESTS)
+    assert all("t(22) = " in each.words and "95 % interval" in each.words for each in tested)
+    assert all("corrected p" in each.words for each in tested[:2])
+    people = pd.DataFrame({"included": [True], "excluded_because": [""]})
+    page = str(join_parts(summary(people, None, {}, tested)))
+    assert page.index("supported") < page.index("not supported")
+    why = study(lambda kind, z: (0.5, 0.5), count=11)
+    assert "not tested" in str(join_parts(summary(people, None, {}, list(hypothesis_results(why)))))
+
+
+def test_a_report_with_declared_tests_comes_before_the_analyses_by_the_design() -> None:
+    hypothesis = HypothesisResult(Hypothesis(text="it", test="card_trust"), None, "why")
+    task = next(each for each in reports() if "concept-repair" in each.activities)
+    ranked = sorted(
+        reports(),
+        key=lambda each: sections._rank(each, {**dict.fromkeys(reports()), task: [hypothesis]}),
+    )
+    assert ranked[:2] == [task, default_analyses()]
+    assert sorted(reports(), key=lambda each: sections._rank(each, dict.fromkeys(reports())))[
+        0
+    ] == (default_analyses())

@@ -16,7 +16,12 @@ import pandas as pd
 
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
-from labapp.analysis.task_report import ComparedSlope, ReportedStudy, TaskReport
+from labapp.analysis.task_report import (
+    ComparedSlope,
+    HypothesisResult,
+    ReportedStudy,
+    TaskReport,
+)
 from labapp.base.report.listing import NONE, records
 from labapp.base.report.page import (
     Html,
@@ -32,6 +37,7 @@ from labapp.tasks.concept_repair.plan import GRID, TASK
 from labapp.tasks.concept_repair.report.forecast_section import (
     FORECAST_METHODS,
     declared_rows,
+    hypothesis_results,
     of_forecasts,
 )
 from labapp.tasks.concept_repair.report.hypotheses import (
@@ -141,7 +147,7 @@ DEFINITIONS = {
 
 class ConceptRepairReport(TaskReport[tuple[RepairResults, ...]]):
     activities: ClassVar = {
-        TASK: "corrected what a model saw in a picture",
+        TASK: "examined how a model's answers to pictures depend on its concepts",
         GRID: "named the concepts that change together",
     }
     tasks = (TASK, GRID)
@@ -162,6 +168,13 @@ class ConceptRepairReport(TaskReport[tuple[RepairResults, ...]]):
     def statistics(self, findings: tuple[RepairResults, ...]) -> Iterator[Mapping[str, Any]]:
         for results in findings:
             yield from rows(results)
+
+    def hypotheses(
+        self, study: ReportedStudy, findings: tuple[RepairResults, ...]
+    ) -> Iterator[HypothesisResult]:
+        for results in findings:
+            if results.study == study.name and results.forecasts is not None:
+                yield from hypothesis_results(results.forecasts)
 
     def sections(self, study: ReportedStudy, findings: tuple[RepairResults, ...]) -> Iterator[Html]:
         for results in findings:

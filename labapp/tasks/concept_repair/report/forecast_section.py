@@ -8,7 +8,8 @@ from dataclasses import replace
 import pandas as pd
 
 from labapp.analysis.statistic import Statistic
-from labapp.base.report.listing import NONE, records
+from labapp.analysis.task_report import HypothesisResult
+from labapp.base.report.listing import NONE, records, sentence
 from labapp.base.report.page import (
     Html,
     Verbatim,
@@ -178,6 +179,13 @@ def declared_rows(forecasts: Forecasts) -> list[Statistic]:
         for hypothesis, made, equal in forecasts.results()
         for row in filter(None, (made, equal))
     ]
+
+
+def hypothesis_results(forecasts: Forecasts) -> Iterator[HypothesisResult]:
+    """Each declared hypothesis, for the summary."""
+    for hypothesis, made, _ in forecasts.results():
+        p = made.p if made.p_corrected is None else made.p_corrected
+        yield HypothesisResult(hypothesis, p, sentence("design.slope", row=made))
 
 
 def _share(value: float | None) -> object:
