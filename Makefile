@@ -1,5 +1,7 @@
 # `make demo` and `make test` are all a new user needs; both set up what is missing first.
 .DEFAULT_GOAL := help
+# Packages are installed uncompiled (scripts/setup.sh): compiled at every start, they would take twice as long.
+unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help setup demo run test nightly docs package lock pictures check-tasks torture fuzz format clean
 
 help:

@@ -114,6 +114,7 @@ rm -rf "$root/trial" "$root/home/lab/away"
 mkdir -p "$root/trial/wheels"
 cp "$deb" "$here/virtual_microphone.sh" "$root/trial/"
 cp "${LABAPP_TRIAL_WHEELS:-/nowhere}"/*.whl "$root/trial/wheels/" 2>/dev/null || true
+chmod -R a+rX "$root/trial"  # pip keeps some files for its own user
 mkdir "$root/home/lab/away"
 tar --directory "$root/home/lab/away" --use-compress-program="zstd -d --long=27" \
   --extract --file "$dist"/labapp-*-linux-x64.tar.zst

@@ -1,6 +1,10 @@
 """Every way of seeking in the coding window, then every code key, by real events of an X server.
 
-    python scripts/trial_coding.py [--display :112] [--out FILE.json]
+    python scripts/trial_coding.py [--display :112] [--out FILE.json] [--whole]
+
+With --whole instead: two raters code a freshly simulated study from the home's page *Coding*, from
+the codebook to the agreement between them, without one command. It ends with 1 unless the folder
+of the agreement holds a kappa for what was coded.
 
 Starts Xvfb with a window manager (openbox), simulates a session, opens it to be coded, and lets
 another process press keys and buttons by XTEST. After every key of the window, every kind of click
@@ -23,11 +27,11 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from scripts.two_hands import Hands, key, on_two_monitors, typed
+from scripts.two_hands import Hands, key, middle, on_monitors, typed
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QPointF
-    from PySide6.QtWidgets import QWidget
+    from PySide6.QtWidgets import QLineEdit, QWidget
 
     from labapp.ui.replay.coding_window import CodingWindow
 
@@ -204,6 +208,187 @@ def ways(coding: CodingWindow) -> Iterator[tuple[str, Way]]:
     )
 
 
+PATIENCE_S = 90
+MOST_UNITS = 12
+"""That are coded of a session; the window asks about the others when the coding is done."""
+
+
+class WholeTrial:
+    """Two raters and a home, by keys and the pointer alone."""
+
+    def __init__(self, folder: Path) -> None:
+        from labapp.session.simulation.simulation_job import simulate_study
+        from labapp.ui.home import HomeController
+        from labapp.ui.moderator.home import CODING
+
+        self.folder, self.hands = folder, Hands()
+        self.sessions = simulate_study(
+            "quickstart", 2, "understanding", folder / "data", 1, thinks_aloud=True
+        )
+        self.home = HomeController(folder / "data", folder / "private")
+        self.home.show()
+        self.until(lambda: self.home.window.isActiveWindow())
+        self.click(self.home.view.tabs[CODING])
+        self.page = self.home.view.coding
+        self.until(lambda: len(self.page.model.rows) == len(self.sessions))
+
+    def until(self, ready: Callable[[], object], what: str = "") -> None:
+        """Let the windows work until something is so."""
+        from PySide6.QtWidgets import QApplication
+
+        end = time.monotonic() + PATIENCE_S
+        while not ready():
+            QApplication.processEvents()
+            time.sleep(0.01)
+            if time.monotonic() > end:
+                raise SystemExit(f"It never was so: {what or ready}; {self.page.about.text()}")
+
+    def press(self, *actions: dict[str, Any]) -> None:
+        self.hands.do(*actions)
+        self.until(lambda: not self.hands.busy)
+        end = time.monotonic() + 0.3
+        self.until(lambda: time.monotonic() > end)
+
+    def click(self, widget: QWidget) -> None:
+        self.press(middle(widget))
+
+    def fill(self, field: QLineEdit, text: str) -> None:
+        for _ in range(3):
+            self.click(field)
+            self.press(key("Control_L", "a"), *typed(text))
+            if field.text() == text:
+                return
+        raise SystemExit(f"{text} could not be typed: {field.text()}")
+
+    def menu(self, menu: QWidget, place: int) -> None:
+        """Open a menu of the page by the pointer, and choose by keys."""
+        self.click(menu)
+        self.press(*[key("Down", then_ms=60) for _ in range(place + 1)], key("Return"))
+
+    def edit_codebook(self) -> None:
+        """Add a code in the window of the codebook."""
+        from labapp.coding.annotations.codebook import read
+
+        self.click(self.page.edit_codebook)
+        work = self.home.lists.coding
+        self.until(lambda: work.form is not None and work.form.isActiveWindow(), "codebook open")
+        form = work.form
+        self.click(form.start)  # from the shipped one
+        self.until(lambda: form.draft is not None, "codebook begun")
+        self.fill(form.new_name, "wonders")
+        self.press(key("Return"))
+        self.click(form.go)
+        book = self.sessions[0].parent / "codebook.yaml"
+        self.until(lambda: read(book).code("wonders") is not None, "code saved")
+        self.press(key("Escape"))
+        self.until(lambda: not form.isVisible(), "codebook closed")
+
+    def code(self, rater: str, place: int) -> None:
+        """Code a whole session in its window, and say that it is done."""
+        from labapp.coding.annotations.store import annotations_of
+        from labapp.record.journal.opening import open_record
+
+        self.until(lambda: self.home.window.isActiveWindow(), "home in front")
+        self.fill(self.page.rater, rater)
+        self.press(key("Tab"))
+        row = self.page.table.visualRect(self.page.model.index(place, 0)).center()
+        at = self.page.table.viewport().mapToGlobal(row)
+        self.press({"at": (at.x(), at.y()), "then_ms": 60})
+        name = self.page.model.rows[place].session
+        session = next(path for path in self.sessions if path.name == name)
+        self.click(self.page.open)
+
+        def window() -> bool:
+            named = subprocess.run(
+                ["xdotool", "getactivewindow", "getwindowname"], capture_output=True, text=True,
+                check=False,
+            )  # fmt: skip
+            # The home is called labapp; the window of a session is called after its participant.
+            return bool(named.stdout.strip()) and named.stdout.strip() != "labapp"
+
+        self.until(window, "coding window open")
+        pause = time.monotonic() + 4.0
+        self.until(lambda: time.monotonic() > pause)
+        units = annotations_of(open_record(session)).segmentation.units
+        letters = "eg" if rater == "anna" else "eegg"  # they agree on half of them
+        self.press(key("Home"))
+        for number in range(min(len(units), MOST_UNITS)):
+            self.press(key(letters[number % len(letters)], hold_ms=20), key("Right", hold_ms=20))
+        self.press(key("Control_L", "Return"), key("Return"))
+
+        def done() -> bool:
+            marks = annotations_of(open_record(session)).raters.get(rater)
+            return marks is not None and marks.status == "done"
+
+        self.until(done, f"{rater} done with {name}")
+        open_ = self.home.lists.coding._windows
+        for _ in range(3):  # on a busy machine the window may still be drawing
+            again = time.monotonic() + PATIENCE_S / 6
+            self.press(key("Control_L", "w"))
+            self.until(lambda again=again: not open_ or time.monotonic() > again)
+            if not open_:
+                break
+        self.until(lambda: not open_, "coding window closed")
+
+    def lock(self) -> None:
+        """Lock the coding of both."""
+        entries = self.page._menus[self.page.raters_menu]
+        self.menu(self.page.raters_menu, [e for e in entries if e.isEnabled()].index(
+            self.page.raters_form))  # fmt: skip
+        form = self.home.lists.coding.form
+        self.until(lambda: form.isActiveWindow() and len(form.lines) > 1, "raters open")
+        for place in range(2):
+            self.until(lambda place=place: bool(form.lines[place].done), "done is known")
+            row = form.table.visualRect(form.model.index(place, 0)).center()
+            at = form.table.viewport().mapToGlobal(row)
+            self.press({"at": (at.x(), at.y()), "then_ms": 60})
+            self.click(form.lock)
+            self.click(form.yes)
+            self.until(lambda place=place: bool(form.lines[place].locked), "locked")
+        self.press(key("Escape"))
+
+    def agree(self) -> str:
+        """Compute the agreement; what its page says."""
+        from PySide6.QtWidgets import QApplication, QFileDialog
+
+        out = self.folder / "agreement"
+        entries = self.page._menus[self.page.raters_menu]
+        place = [e for e in entries if e.isEnabled()].index(self.page.agreement)
+        self.click(self.page.raters_menu)
+        downs = [key("Down", then_ms=60) for _ in range(place + 1)]
+        # The dialog has an event loop of its own: what is typed into it is asked for before.
+        self.hands.do(*downs, key("Return", then_ms=2500), key("Control_L", "a"),
+                      *typed(str(out)), key("Return"))  # fmt: skip
+        self.until(lambda: (out / "agreement.md").exists(), "agreement computed")
+        assert not any(isinstance(w, QFileDialog) for w in QApplication.topLevelWidgets()
+                       if w.isVisible())  # fmt: skip
+        return (out / "agreement.md").read_text("utf-8")
+
+    def close(self) -> None:
+        self.hands.close()
+        self.home.window.close()
+
+
+def whole(out: str) -> int:
+    """From a fresh study to the agreement, on a display of its own."""
+    from labapp.ui.qtapp import make_app
+
+    with tempfile.TemporaryDirectory() as folder:
+        make_app()
+        trial = WholeTrial(Path(folder))
+        trial.edit_codebook()
+        for place in range(2):
+            for rater in ("anna", "ben"):
+                trial.code(rater, place)
+        trial.lock()
+        page = trial.agree()
+        trial.close()
+    print(page)
+    if out:
+        Path(out).write_text(page, "utf-8")
+    return 0 if "kappa" in page else 1
+
+
 def inside(out: str) -> int:
     """The trial, on a display of its own."""
     from PySide6.QtWidgets import QApplication
@@ -262,13 +447,16 @@ def main() -> int:
     parser.add_argument("--display", default=":112")
     parser.add_argument("--out", default="")
     parser.add_argument(INSIDE, action="store_true")
+    parser.add_argument("--whole", action="store_true")
     asked = parser.parse_args()
     if asked.inside:
-        return inside(asked.out)
+        return whole(asked.out) if asked.whole else inside(asked.out)
     command = [sys.executable, __file__, INSIDE, "--out", asked.out]
-    return on_two_monitors(
+    command += ["--whole"] if asked.whole else []
+    return on_monitors(
         asked.display,
         lambda environment: subprocess.run(command, env=environment, check=False).returncode,
+        monitors=1,
     )
 
 

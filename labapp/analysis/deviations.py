@@ -421,7 +421,7 @@ def fold_totals(events: Iterable[tuple[Event, Payload]]) -> SessionTotals:
         totals.n_events += 1
         last_ns = event.t_ns
         totals.simulated = totals.simulated or event.source == Source.SIMULATED
-        if event.kind in frequent:
+        if payload.of_trial or event.kind in frequent:
             continue
         pauses = pauses.apply(event)
         working_s = pauses.working_ns(event.t_ns) / NS

@@ -19,8 +19,8 @@ from math import exp, lgamma, sqrt
 from typing import Any, Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, special, stats
 
 from labapp.analysis.statistic import Statistic
 
@@ -95,12 +95,12 @@ def of_estimate(
 def quantile(df: float | None, level: float = GIVEN) -> float:
     """Half the width of the interval for a standard error of 1."""
     share = (1 + level) / 2
-    return float(stats.norm.ppf(share) if df is None else stats.t.ppf(share, df))
+    return float(scipy.stats.norm.ppf(share) if df is None else scipy.stats.t.ppf(share, df))
 
 
 def tail(t: float, df: float | None, direction: Direction = TWO_SIDED) -> float:
     """p of a t (of a normal deviate without df) in a direction."""
-    distribution = stats.norm() if df is None else stats.t(df)
+    distribution = scipy.stats.norm() if df is None else scipy.stats.t(df)
     if direction == GREATER:
         return float(distribution.sf(t))
     if direction == LESS:
@@ -177,7 +177,7 @@ def signed_rank(values: Values, against: float = 0.0) -> Statistic:
     sizes = np.abs(differences)
     exact = sizes.size <= 50 and sizes.all() and np.unique(sizes).size == sizes.size
     # Left to itself, scipy goes through all signs where there are ties: seconds a test.
-    test = stats.wilcoxon(differences, method="exact" if exact else "approx")
+    test = scipy.stats.wilcoxon(differences, method="exact" if exact else "approx")
     how = "exact" if exact else "normal approximation, for ties, zeros or more than 50 values"
     return outcome(name, float(test.statistic), None, float(test.pvalue), why=how)
 
@@ -187,7 +187,7 @@ def rank_sum(first: Values, other: Values) -> Statistic:
     name = "Mann-Whitney U"
     if min(first.size, other.size) < 2:
         return _none(name, False)
-    test = stats.mannwhitneyu(round_for_ranks(first), round_for_ranks(other))
+    test = scipy.stats.mannwhitneyu(round_for_ranks(first), round_for_ranks(other))
     return outcome(name, float(test.statistic), None, float(test.pvalue))
 
 
@@ -198,7 +198,7 @@ def normality(values: Values) -> Statistic:
         return outcome(name, why=f"there are more than {MOST_NORMAL:,} values")
     if values.size < 3 or not varies(values):
         return _none(name, values.size > 2)
-    test = stats.shapiro(values)
+    test = scipy.stats.shapiro(values)
     return outcome(name, float(test.statistic), None, float(test.pvalue))
 
 
@@ -206,7 +206,7 @@ def pearson(first: Values, other: Values) -> Statistic:
     name = "Pearson r"
     if first.size < 3 or not (varies(first) and varies(other)):
         return _none(name, first.size > 2)
-    test = stats.pearsonr(first, other)
+    test = scipy.stats.pearsonr(first, other)
     return outcome(name, float(test.statistic), None, float(test.pvalue))
 
 
@@ -214,7 +214,7 @@ def spearman(first: Values, other: Values) -> Statistic:
     name = "Spearman rho"
     if first.size < 3 or not (varies(first) and varies(other)):
         return _none(name, first.size > 2)
-    test = stats.spearmanr(round_for_ranks(first), round_for_ranks(other))
+    test = scipy.stats.spearmanr(round_for_ranks(first), round_for_ranks(other))
     return outcome(name, float(test.statistic), None, float(test.pvalue))
 
 
@@ -267,9 +267,9 @@ def clustered_interval(values: Values, clusters: Sequence[object]) -> Statistic:
     share = float(values.mean()) / 100
     if not 0 < share < 1:
         return outcome(name, why="every value is 0 %" if share <= 0 else "every value is 100 %")
-    half = float(stats.t.ppf(0.975, count - 1)) * error / 100 / (share * (1 - share))
-    middle = float(special.logit(share))
-    low, high = (100 * float(special.expit(end)) for end in (middle - half, middle + half))
+    half = float(scipy.stats.t.ppf(0.975, count - 1)) * error / 100 / (share * (1 - share))
+    middle = float(scipy.special.logit(share))
+    low, high = (100 * float(scipy.special.expit(end)) for end in (middle - half, middle + half))
     return Statistic(test=name, df=count - 1, low=low, high=high)
 
 
@@ -305,7 +305,7 @@ def mauchly(covariance: Matrix, df: int) -> Statistic:
         return outcome(MAUCHLY, why=SINGULAR)
     factor = df - (2 * d * d + d + 2) / (6 * d)
     freedom = d * (d + 1) // 2 - 1
-    p = float(stats.chi2.sf(-factor * np.log(min(w, 1.0)), freedom))
+    p = float(scipy.stats.chi2.sf(-factor * np.log(min(w, 1.0)), freedom))
     return outcome(MAUCHLY, w, freedom, p)
 
 
@@ -318,7 +318,7 @@ def same_variances(samples: Sequence[Values]) -> Statistic:
     rest = np.concatenate([distances - distances.mean() for distances in away])
     if float(np.abs(rest).max()) <= 1e-9 * max(1.0, *(float(x.max()) for x in away)):
         return outcome(BROWN_FORSYTHE, why=SAME)
-    test = stats.levene(*known, center="median")
+    test = scipy.stats.levene(*known, center="median")
     df_2 = sum(sample.size for sample in known) - len(known)
     return outcome(
         BROWN_FORSYTHE, float(test.statistic), len(known) - 1, float(test.pvalue), df_2=df_2
@@ -333,7 +333,7 @@ def friedman(values: Matrix) -> Statistic:
     levels = round_for_ranks(values)
     if not np.ptp(levels, axis=1).any():
         return outcome(FRIEDMAN, why=SAME)
-    test = stats.friedmanchisquare(*levels.T)
+    test = scipy.stats.friedmanchisquare(*levels.T)
     return outcome(FRIEDMAN, float(test.statistic), k - 1, float(test.pvalue))
 
 
@@ -344,7 +344,7 @@ def kruskal(samples: Sequence[Values]) -> Statistic:
         return outcome(KRUSKAL, why=FEW_CONDITIONS)
     if not varies(np.concatenate(known)):
         return outcome(KRUSKAL, why=SAME)
-    test = stats.kruskal(*known)
+    test = scipy.stats.kruskal(*known)
     return outcome(KRUSKAL, float(test.statistic), len(known) - 1, float(test.pvalue))
 
 
@@ -418,7 +418,7 @@ def t_interval(t: float, df: float) -> tuple[float | None, float | None]:
 
     def share(at: float) -> float:
         # It is at least the normal share below -at, and cannot be computed far out.
-        return 1.0 if at < SURE else float(special.nctdtr(df, at, size))
+        return 1.0 if at < SURE else float(scipy.special.nctdtr(df, at, size))
 
     step = sqrt(1 + size**2 / (2 * df))  # about the spread of a t around its noncentrality
     low = _end(share, LOW, size, -step)
@@ -432,7 +432,9 @@ def f_interval(f: float, df: float, df_error: float) -> tuple[float | None, floa
     """Ends of the 95 % interval of the noncentrality of an F; 0 where even that is too much."""
 
     def share(at: float) -> float:
-        return float(stats.ncf.cdf(f, df, df_error, at) if at else stats.f.cdf(f, df, df_error))
+        return float(
+            scipy.stats.ncf.cdf(f, df, df_error, at) if at else scipy.stats.f.cdf(f, df, df_error)
+        )
 
     step = 1 + f * df
     low, high = (
@@ -453,6 +455,8 @@ def _end(share: Callable[[float], float], wanted: float, start: float, step: flo
             return None
         if np.sign(result - wanted) != sign:
             low, high = sorted((before, after))
-            return float(optimize.brentq(lambda at: share(at) - wanted, low, high, xtol=1e-10))
+            return float(
+                scipy.optimize.brentq(lambda at: share(at) - wanted, low, high, xtol=1e-10)
+            )
         before = after
     return None

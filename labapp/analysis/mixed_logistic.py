@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg, optimize, sparse, special, stats
+import scipy
 
 from labapp.analysis.bootstrap import Float64, Int64
 
@@ -61,7 +61,7 @@ class LogisticFit:
 
     def p(self, effect: int) -> float:
         """Of an effect of 0, two-sided, by Wald's test."""
-        return float(2 * stats.norm.sf(abs(self.mean[effect] / self.sd[effect])))
+        return float(2 * scipy.stats.norm.sf(abs(self.mean[effect] / self.sd[effect])))
 
 
 def fit(
@@ -86,7 +86,7 @@ def fit(
     problem = _Likelihood(outcome, fixed, factors)
     k, effects = len(factors), fixed.shape[1]
     bounds = [(0.0, None)] * k
-    minimize: Any = optimize.minimize  # its stubs know no such functions
+    minimize: Any = scipy.optimize.minimize  # its stubs know no such functions
     try:
         # Of variances: of standard deviations, every slope at 0 is flat, and a search stays there.
         # First with the fixed effects at the mode of the intercepts, then for themselves.
@@ -131,7 +131,7 @@ def _root(variances: Float64) -> Float64:
 
 def _weight(eta: Float64) -> Float64:
     """Of values at these log odds: not 0 however large they are."""
-    return np.asarray(special.expit(eta) * special.expit(-eta), np.float64)
+    return np.asarray(scipy.special.expit(eta) * scipy.special.expit(-eta), np.float64)
 
 
 class _Design:
@@ -144,7 +144,7 @@ class _Design:
 
     def __init__(self, fixed: Float64, factors: Sequence[Any]) -> None:
         *others, self.largest = factors
-        self.others: Any = sparse.hstack([*others, sparse.csr_matrix(fixed)]).tocsr()
+        self.others: Any = scipy.sparse.hstack([*others, scipy.sparse.csr_matrix(fixed)]).tocsr()
         size = self.others.shape[1]
         self.fixed = slice(size - fixed.shape[1], size)
         self.by_column: Any = self.others.T.tocsr()
@@ -180,12 +180,12 @@ class _Design:
         divided = _like(across, across.data / diagonal[across.indices])
         inner = own[:, None] * (weighted @ self.others).toarray() * own
         left = inner + np.diag(self.penalty[:size]) - (divided @ across.T).toarray()
-        return _Information(diagonal, across, linalg.cholesky(left, lower=True))
+        return _Information(diagonal, across, scipy.linalg.cholesky(left, lower=True))
 
 
 def _like(matrix: Any, data: Float64) -> Any:
     """A sparse matrix with other values in its places."""
-    return sparse.csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    return scipy.sparse.csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class _Information:
         size = len(self.lower)
         diagonal = self.diagonal.reshape(-1, *[1] * (right.ndim - 1))
         divided = right[size:] / diagonal
-        others = linalg.cho_solve((self.lower, True), right[:size] - self.across @ divided)
+        others = scipy.linalg.cho_solve((self.lower, True), right[:size] - self.across @ divided)
         return np.concatenate([others, divided - (self.across.T @ others) / diagonal])
 
 
@@ -220,7 +220,7 @@ class _Likelihood:
         self.order = [(at, sizes[at]) for at in np.argsort(sizes, kind="stable")]
         each = np.arange(y.size)
         columns = [
-            sparse.csr_matrix((np.ones(y.size), (each, factors[at])), shape=(y.size, size))
+            scipy.sparse.csr_matrix((np.ones(y.size), (each, factors[at])), shape=(y.size, size))
             for at, size in self.order
         ]
         self.alone, self.both = _Design(x[:, :0], columns), _Design(x, columns)
@@ -243,7 +243,7 @@ class _Likelihood:
         eta = offset + design.eta(scale, at)
         height = self._height(design, eta, at)
         for _ in range(STEPS):
-            slope = design.slope(scale, self.y - special.expit(eta), at)
+            slope = design.slope(scale, self.y - scipy.special.expit(eta), at)
             step = design.information(scale, _weight(eta)).solve(slope)
             for halved in range(HALVES):
                 tried = at + step / 2**halved

@@ -17,8 +17,8 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, stats
 
 from labapp.analysis.column import number, text, whole, yes
 from labapp.analysis.declared import Declaration, factor_column
@@ -265,7 +265,7 @@ def alpha(rows: Matrix) -> CronbachAlpha:
         )
     value = items / (items - 1) * (1 - own / whole)
     degrees = people - 1, (people - 1) * (items - 1)
-    low, high = (1 - (1 - value) * stats.f.ppf(q, *degrees) for q in (0.975, 0.025))
+    low, high = (1 - (1 - value) * scipy.stats.f.ppf(q, *degrees) for q in (0.975, 0.025))
     return CronbachAlpha(float(value), float(low), float(high))
 
 
@@ -347,7 +347,7 @@ def one_factor(correlations: Matrix) -> tuple[Matrix, Matrix, bool]:
         return -float(np.sum(np.log(rest) - rest)) + 1 - items, np.diag(residual) / own**2
 
     start = (1 - 0.5 / items) / np.diag(np.linalg.inv(correlations))
-    fit = optimize.minimize(
+    fit = scipy.optimize.minimize(
         misfit,
         start,
         jac=True,

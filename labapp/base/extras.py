@@ -137,6 +137,8 @@ def download(extra: Extra, folder: Path, say: Say) -> None:
             f"{extra.name} could not be downloaded; pip's own words are above.",
             todo="Check the network and the room on the disk.",
         )
+    for wheel in folder.glob("*.whl"):
+        wheel.chmod(wheel.stat().st_mode | 0o444)  # pip lets only its own user read some of them
     say(f"On the other computer: labapp extras add {extra.name} --from {folder.name}")
 
 

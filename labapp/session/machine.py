@@ -502,9 +502,11 @@ class SessionMachine:
 
     def apply(self, state: SessionState, event: Event, payload: Payload) -> SessionState:
         ran, pending = state.running, state.pending
-        if ran and payload.frequent and payload.of_trial:  # it says nothing of the session
+        if ran and payload.of_trial and not payload.begins:
+            # Of the session it says nothing but what the trial came to.
             part_state = self.tasks[state.index].apply(state.part_state, event, payload)
-            return replace(state, part_state=part_state)
+            tally = state.tally if payload.frequent else state.tally.apply(event, payload)
+            return replace(state, part_state=part_state, tally=tally)
         pauses, tally = state.pauses.apply(event), state.tally.apply(event, payload)
         if pauses is not state.pauses or tally is not state.tally:
             state = replace(state, pauses=pauses, tally=tally)

@@ -53,7 +53,7 @@ from labapp.record.events.lifecycle import (
 )
 from labapp.record.events.remote import RemoteAsked
 from labapp.record.events.voice import SoundNow, SoundState
-from labapp.record.journal.write import Journal, Receipt
+from labapp.record.journal.write import Journal, Moment, Receipt
 from labapp.session.heartbeat import BEAT_S, Heartbeat, Standstill
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.pictures import PictureRenderer, ShowsPictures
@@ -352,20 +352,20 @@ class Runner(FollowsSession):
 
     def take(
         self,
-        run: Sequence[tuple[int, UnstampedEvent, Source]],
+        run: Sequence[Moment],
+        trial: tuple[str, int, int],
         part_state: Any,
         until_ns: int,
     ) -> None:
         """Take in what happened one after the other in the part on the screen, of kinds that
         concern nothing else, and that its machine has decided and folded already.
 
-        run: with session time and source, before `quiet_until_ns`; until_ns: what time it is then.
+        run: with session time and source, before `quiet_until_ns`, of one trial; until_ns: what
+        time it is then.
         """
         assert isinstance(self.scheduler, VirtualScheduler)
         clock = self.scheduler.clock
-        for at_ns, unstamped, source in run:
-            clock.set_ns(at_ns)
-            self.journal.append(unstamped, source)
+        self.journal.append_run(run, trial, clock)
         clock.set_ns(until_ns)
         if not run:
             return

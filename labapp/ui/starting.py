@@ -9,6 +9,7 @@ Also `labapp demo`, which does the main job end to end, through the real windows
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import time
@@ -17,9 +18,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from threading import Timer
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from labapp.base import resources
@@ -34,7 +34,7 @@ from labapp.base.errors import (
     NoMicrophone,
     UsageError,
 )
-from labapp.base.parallel.processes import gc_paused
+from labapp.base.parallel.processes import gc_paused, processes
 from labapp.record.journal.layout import LEAVING
 from labapp.session.simulation.names import ORACLE
 from labapp.ui import mistakes
@@ -488,50 +488,66 @@ def run_demo(out: Path | None, seed: int, say: Callable[[str], None]) -> int:
         simulate=STRATEGY,
         seed=seed or None,
     )
-    opened = open_new(STUDY, f"P{seed % PARTICIPANTS + 1:02d}", "1", options)
-    say(f"A session of the study {STUDY!r} with a simulated participant.")
-    say("windows: " + ("on the screen" if shown.visible else f"drawn offscreen ({shown.why})"))
-    recorder = opened.runner.recorder
-    if recorder is None:
-        say(f"sound: recorded without sound ({opened.no_sound})")
-    else:
-        say(f"sound: recorded from {recorder.device.label}")
-    # A session mostly waits, once its windows are there: time to import what comes after it.
-    importing = Timer(IMPORTED_AFTER_S, _import_analysis)
-    importing.daemon = True
-    importing.start()
-    status = drive(opened, options)
-    importing.join()
-    session = opened.folder.path
-    say(f"session: {session}")
-    if status != 0:
-        say("The session was ended early; what was recorded is kept. No bundle was made.")
-        return status
-    _finish(session, folder, say, started)
+    # While the session runs, another process gets ready for what comes after it.
+    with processes(1, _get_ready, safe="What was recorded is kept.") as afterwards:
+        opened = open_new(STUDY, f"P{seed % PARTICIPANTS + 1:02d}", "1", options)
+        say(f"A session of the study {STUDY!r} with a simulated participant.")
+        say("windows: " + ("on the screen" if shown.visible else f"drawn offscreen ({shown.why})"))
+        recorder = opened.runner.recorder
+        if recorder is None:
+            say(f"sound: recorded without sound ({opened.no_sound})")
+        else:
+            say(f"sound: recorded from {recorder.device.label}")
+        status = drive(opened, options)
+        session = opened.folder.path
+        say(f"session: {session}")
+        if status != 0:
+            say("The session was ended early; what was recorded is kept. No bundle was made.")
+            return status
+        bundle = afterwards.submit(_export, session, folder / "bundle").result()
+        analysis = afterwards.submit(_analyze, bundle, folder / "results")
+        _verify(session, bundle)  # meanwhile
+        say("verified: the session and its bundle are whole")
+        report = analysis.result()
+    say(f"done in {time.monotonic() - started:.0f} s")
+    say(f"bundle: {bundle}")
+    say(f"report: {report}")
     return 0
 
 
-IMPORTED_AFTER_S = 1.5
-AFTERWARDS = (
-    "fontTools.subset", "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg",
-    "labapp.analysis.analyze", "labapp.session.bids.export", "labapp.session.bids.verify",
-)  # fmt: skip
+def _get_ready() -> None:
+    """Import what comes after the session and what each task brings for the report, and draw an
+    empty figure: the first one loads fonts."""
+    from matplotlib.figure import Figure
+
+    from labapp.analysis import analyze, columns, tables, task_report  # noqa: F401 - for `_analyze`
+    from labapp.base.report.drawing import ReportFigure
+    from labapp.session.bids import export  # noqa: F401 - for `_export`
+
+    tables.frames(dict.fromkeys(columns.table_columns(), ()))
+    task_report.reports()
+    with TemporaryDirectory(prefix="labapp-") as folder:
+        figure = Figure()
+        figure.subplots().set_title("The first figure")
+        ReportFigure("first", figure, "", "").save(Path(folder))
+    gc.freeze()  # all of it is kept: not to be walked again and again
 
 
-def _import_analysis() -> None:
-    """Import what `_finish` needs, and what each task brings for the report."""
-    for name in AFTERWARDS:
-        import_module(name)
-    import_module("labapp.analysis.task_report").reports()
-
-
-def _finish(session: Path, folder: Path, say: Callable[[str], None], started: float) -> None:
-    """Export, verify and analyse; ends with the paths."""
-    from labapp.analysis.analyze import analyze
+def _export(session: Path, out: Path) -> Path:
     from labapp.session.bids.export import export
+
+    return export([session], out)
+
+
+def _analyze(bundle: Path, out: Path) -> Path:
+    from labapp.analysis.analyze import analyze
+
+    return analyze([bundle], out)
+
+
+def _verify(session: Path, bundle: Path) -> None:
     from labapp.session.bids.verify import verify
 
-    bundle = export([session], folder / "bundle")
     for path in (session, bundle):
         report = verify(path)
         if not report.ok:
@@ -540,11 +556,6 @@ def _finish(session: Path, folder: Path, say: Callable[[str], None], started: fl
                 safe="The session folder is kept as it is.",
                 todo="Report this with the folder.",
             )
-    say("verified: the session and its bundle are whole")
-    report_path = analyze([bundle], folder / "results")
-    say(f"done in {time.monotonic() - started:.0f} s")
-    say(f"bundle: {bundle}")
-    say(f"report: {report_path}")
 
 
 def _default_folder() -> Path:

@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+import wave
 from pathlib import Path
 
 import numpy as np
@@ -55,8 +56,70 @@ WITHOUT = {
     "stimuli list": "",
     "stimuli check": "assets/stimuli/birds-gradcam",
     "metrics all": "--codes {codes} --factors {factors}",
+    "studies check": "{study}",
+    "simulate": "{study} --out {simulated} --participants 2 --workers 1",
+    "analyze": "{simulated} --out {analysed} --format xlsx --format sav --format dta --workers 1",
+    "export": "{simulated} --out {bundle}",
+    "deposit": "{simulated} --out {deposit} --license CC0-1.0 --creator 'Curie, Marie'",
+    "participants merge": "{survey} --by pid --study own --data {simulated}",
+    "docs": "--path",
 }
-"""Commands of the same groups that need none."""
+"""Commands that need none, in this order: the study has an adaptive stage, a picture, a sound, an
+earlier answer in a later question, a page that stays for a time, and further tests."""
+STUDY = """
+id: own
+version: 1
+title: Without torch
+summary: An adaptive stage, and questions with a picture and a sound.
+language: en
+seed: 5
+participants: {pattern: "P{:02d}"}
+recording: {audio: off}
+design:
+  between: {hint: [with, without]}
+  by_moderator: [hint]
+  assign: slots
+analysis:
+  outcomes: {primary: [own.good]}
+  further_tests: [bayes_factor, trimmed_means, permutation]
+flow:
+  - stages:
+      task: unmasking
+      stimuli: faces-unmasking
+      set: 1
+      methods: [gradient]
+      masks: {smallest: 5, largest: 60, count: 10}
+      adaptive: {method: up-down, down: 2, start: 60, steps: [3, 2, 1], trials: 6}
+      question: Which emotion is shown?
+      class_names: {anger: anger, happiness: happiness}
+      intro: intro.md
+      think_aloud: false
+  - questionnaire: own
+"""
+INSTRUMENT = """
+id: own
+version: 1
+title: Your tools
+source: our own
+per_page: 1
+minimum_s: 2
+items:
+  - id: tool
+    kind: choice
+    identifying: no
+    text: Which tool do you use?
+    media: {file: tool.png, alt: A tool}
+    options: [{id: a, text: The first}, {id: b, text: The second}]
+  - id: why
+    identifying: no
+    text: "How good is {answer:tool}?"
+    media: {file: tone.wav, alt: A tone, plays: 2, heard: true}
+    points: 7
+    low: bad
+    high: good
+scores:
+  good: {mean: [why], meaning: 7 very good}
+"""
 BLOCKED = """
 import contextlib, io, json, sys
 from importlib.abc import MetaPathFinder
@@ -87,6 +150,20 @@ print(json.dumps(ended))
 """
 
 
+def _write_study(folder: Path) -> Path:
+    (folder / "instruments").mkdir(parents=True)
+    (folder / "own.yaml").write_text(STUDY, "utf-8")
+    (folder / "intro.md").write_text("# Faces\n\nSay what you see.\n", "utf-8")
+    (folder / "instruments" / "own.yaml").write_text(INSTRUMENT, "utf-8")
+    Image.new("RGB", (64, 48), (200, 120, 30)).save(folder / "tool.png")
+    with wave.open(str(folder / "tone.wav"), "wb") as sound:
+        sound.setnchannels(1)
+        sound.setsampwidth(2)
+        sound.setframerate(16000)
+        sound.writeframes(bytes(16000))
+    return folder / "own.yaml"
+
+
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]:
     """By command its exit status and all that it wrote."""
@@ -103,6 +180,11 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]
         shape = (40,) if name == "labels" else (40, 3)
         places[name] = folder / f"{name}.npy"
         np.save(places[name], rng.integers(0, high, shape).astype(float))
+    for name in ("simulated", "analysed", "bundle", "deposit"):
+        places[name] = folder / name
+    places["study"] = _write_study(folder / "study")
+    places["survey"] = folder / "survey.csv"
+    places["survey"].write_text("pid,age\nP01,31\nP02,44\n", "utf-8")
     commands = NEEDS | {name: words for name, (words, _) in OTHERS.items()} | WITHOUT
     lines = [
         [*name.split(), *shlex.split(words.format(**places))] for name, words in commands.items()

@@ -18,7 +18,7 @@ from math import exp, nan, sqrt
 from typing import Any, Protocol
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from labapp.analysis.design.layout import (
     Columns,
@@ -291,14 +291,14 @@ def _with_generalised(model: Variance) -> Iterator[Term]:
             continue
         f = (line.squares / line.df) / (line.error / line.df_error)
         plain = outcome(
-            F, f, line.df, float(stats.f.sf(f, line.df, line.df_error)), df_2=line.df_error
+            F, f, line.df, float(scipy.stats.f.sf(f, line.df, line.df_error)), df_2=line.df_error
         )
         d = len(line.covariance)
         corrected, sphericity = None, None
         if d > 1:
             shrink = epsilon(line.covariance)
             df, df_error = line.df * shrink, line.df_error * shrink
-            p = float(stats.f.sf(f, df, df_error))
+            p = float(scipy.stats.f.sf(f, df, df_error))
             corrected = replace(outcome(CORRECTED, f, df, p, df_2=df_error), epsilon=shrink)
             sphericity = (
                 mauchly(line.covariance, model.df_error)

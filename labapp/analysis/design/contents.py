@@ -24,10 +24,10 @@ from typing import Any, ClassVar
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+import scipy
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from scipy import stats
 
 from labapp.analysis.column import Column, ends_of, number, text, whole
 from labapp.analysis.declared import read_declaration
@@ -429,7 +429,9 @@ def residuals_figure(results: StudyAnalyses, name: str = "residuals") -> ReportF
         figure, axes = kit.panels(2 * len(shown), 2, HEIGHT_IN)
         for place, (analysis, model) in enumerate(shown):
             residuals, fitted = model.residuals(), model.fitted()
-            (at, ordered), (slope, middle, _) = stats.probplot(residuals / residuals.std(ddof=1))
+            (at, ordered), (slope, middle, _) = scipy.stats.probplot(
+                residuals / residuals.std(ddof=1)
+            )
             quantiles, spread = axes[2 * place : 2 * place + 2]
             kit.points(quantiles, at, ordered, markersize=3, color=INK)
             ends = np.array([at[0], at[-1]])

@@ -20,7 +20,7 @@ from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
-from scipy import integrate, special, stats
+import scipy
 
 from labapp.analysis.design import anova
 from labapp.analysis.design.anova import Comparison, Estimate, Variance
@@ -115,10 +115,10 @@ def bayes_factor(
     # The effect is normal with variance g, and g inverse gamma, integrated over log g.
     u = np.linspace(-40.0, 40.0, 8001)
     spread = 1 + n * np.exp(u)
-    prior = 0.5 * np.log(width**2 / 2) - special.gammaln(0.5) - 0.5 * u
+    prior = 0.5 * np.log(width**2 / 2) - scipy.special.gammaln(0.5) - 0.5 * u
     prior = prior - width**2 / (2 * np.exp(u))
     fit = -0.5 * np.log(spread) - (df + 1) / 2 * np.log1p(t * t / (spread * df))
-    log_factor = float(special.logsumexp(prior + fit)) + float(np.log(u[1] - u[0]))
+    log_factor = float(scipy.special.logsumexp(prior + fit)) + float(np.log(u[1] - u[0]))
     log_factor += (df + 1) / 2 * float(np.log1p(t * t / df))
     share = 1.0
     if direction in (GREATER, LESS):
@@ -127,8 +127,10 @@ def bayes_factor(
         masses = {}
         for side, sign in ((GREATER, 1), (LESS, -1)):
             effect = sign * np.linspace(0.0, reach, 4001)
-            fit = stats.nct.pdf(t, df, effect * sqrt(n)) * stats.cauchy.pdf(effect, scale=width)
-            masses[side] = float(integrate.simpson(np.nan_to_num(fit)))
+            fit = scipy.stats.nct.pdf(t, df, effect * sqrt(n)) * scipy.stats.cauchy.pdf(
+                effect, scale=width
+            )
+            masses[side] = float(scipy.integrate.simpson(np.nan_to_num(fit)))
         share = 2 * masses[direction] / sum(masses.values())
     return float(np.exp(log_factor)) * share
 
@@ -261,7 +263,7 @@ def _permutation(
         return value / np.maximum(error, 1e-150)
 
     given = tuple(samples) if exchanged else (np.concatenate(samples),)
-    made = stats.permutation_test(
+    made = scipy.stats.permutation_test(
         given, t, permutation_type="independent" if exchanged else "samples", vectorized=True,
         n_resamples=RESAMPLES, batch=1_000, alternative=_SIDES[direction],
         rng=np.random.default_rng(SEED),
@@ -314,7 +316,7 @@ def _aligned(data: Data) -> Iterator[Statistic]:
         if not layout.covariates:
             places = [names.index(name) for name in term.factors]
             aligned = align(whole.values.ravel(), codes, places)
-            ranks = stats.rankdata(round_for_ranks(aligned)).reshape(n, cells)
+            ranks = scipy.stats.rankdata(round_for_ranks(aligned)).reshape(n, cells)
             fitted = anova.variance(replace(whole, values=ranks))
             if isinstance(fitted, str):
                 test = outcome(ALIGNED, why=fitted)

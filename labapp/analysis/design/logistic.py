@@ -13,8 +13,7 @@ from math import sqrt
 
 import numpy as np
 import pandas as pd
-from scipy import stats
-from scipy.special import expit
+import scipy
 
 from labapp.analysis.design.anova import EMPTY_CELL, Estimate, Term
 from labapp.analysis.design.layout import (
@@ -63,7 +62,7 @@ class Logistic:
             if term:
                 own = self.coefficients[at]
                 f = float(own @ np.linalg.solve(self.covariance[at, at], own)) / own.size
-                p = float(stats.f.sf(f, own.size, self.df))
+                p = float(scipy.stats.f.sf(f, own.size, self.df))
                 result.append(Term(term, outcome(NAME, f, own.size, p, df_2=self.df)))
         return result
 
@@ -125,7 +124,7 @@ def _score(y: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
     information. Raises LinAlgError where it does not converge."""
     coefficients = np.zeros(x.shape[1])
     for _ in range(MOST_STEPS):
-        expected = expit(x @ coefficients)
+        expected = scipy.special.expit(x @ coefficients)
         weighted = (expected * (1 - expected))[:, None] * x
         bread = np.asarray(np.linalg.inv(x.T @ weighted), np.float64)
         step = bread @ (x.T @ (y - expected))

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import linalg, optimize, stats
+import scipy
 
 from labapp.analysis.design.anova import CONDITION, EMPTY_CELL, Estimate, Term
 from labapp.analysis.design.layout import (
@@ -116,7 +116,7 @@ class Mixed:
         at = self.design.terms[term]
         own = self.coefficients[at]
         chi_square = float(own @ np.linalg.solve(self.covariance[at, at], own))
-        p = float(stats.chi2.sf(chi_square, own.size))
+        p = float(scipy.stats.chi2.sf(chi_square, own.size))
         return outcome(WALD, chi_square, own.size, p, why="; ".join(self.remarks))
 
     def _f(self, term: tuple[str, ...], at: slice) -> Statistic:
@@ -135,7 +135,7 @@ class Mixed:
             row[at] = vector @ basis
             dfs.append(self.df_of(row))
         df_2 = _together(dfs)
-        return outcome("F, mixed model", f, q, float(stats.f.sf(f, q, df_2)), df_2=df_2)
+        return outcome("F, mixed model", f, q, float(scipy.stats.f.sf(f, q, df_2)), df_2=df_2)
 
 
 def _together(dfs: Sequence[float]) -> float:
@@ -286,18 +286,18 @@ class _Deviance:
             rzx = (scale / root)[:, None] * self.zx
             cu = scale / root * self.zy
         else:
-            lower = linalg.cholesky(
+            lower = scipy.linalg.cholesky(
                 scale[:, None] * self.zz * scale + np.eye(scale.size), lower=True
             )
             determinant = 2 * float(np.log(np.diag(lower)).sum())
-            both = linalg.solve_triangular(
+            both = scipy.linalg.solve_triangular(
                 lower, scale[:, None] * np.column_stack([self.zx, self.zy]), lower=True
             )
             rzx, cu = both[:, :-1], both[:, -1]
-        rx = linalg.cholesky(self.xx - rzx.T @ rzx, lower=True)
-        cb = linalg.solve_triangular(rx, self.xy - rzx.T @ cu, lower=True)
+        rx = scipy.linalg.cholesky(self.xx - rzx.T @ rzx, lower=True)
+        cb = scipy.linalg.solve_triangular(rx, self.xy - rzx.T @ cu, lower=True)
         squares = self.yy - float(cu @ cu) - float(cb @ cb)
-        beta = linalg.solve_triangular(rx.T, cb, lower=False)
+        beta = scipy.linalg.solve_triangular(rx.T, cb, lower=False)
         determinant += 2 * float(np.log(np.diag(rx)).sum())
         return determinant, squares, rx, beta
 
@@ -318,7 +318,7 @@ class _Deviance:
             level = [self.deviance(np.array([at])) for at in grid]
             at = int(np.argmin(level))
             low, high = grid[max(at - 1, 0)], grid[min(at + 1, grid.size - 1)]
-            result = optimize.minimize_scalar(
+            result = scipy.optimize.minimize_scalar(
                 lambda value: self.deviance(np.array([value])),
                 bounds=(float(low), float(high)),
                 method="bounded",
@@ -328,7 +328,7 @@ class _Deviance:
             if self.deviance(np.zeros(1)) <= float(result.fun):
                 theta = np.zeros(1)
             return theta, bool(result.success) and at < grid.size - 1
-        minimize: Any = optimize.minimize  # its stubs know no options of this method
+        minimize: Any = scipy.optimize.minimize  # its stubs know no options of this method
         theta, ok = np.full(k, 0.7), False
         # Once more from where it ended: a flat deviance ends it early.
         for _ in range(2):
@@ -364,7 +364,7 @@ class _Deviance:
 
     @staticmethod
     def _inverse(lower: Floats) -> Floats:
-        inverse = linalg.solve_triangular(lower, np.eye(len(lower)), lower=True)
+        inverse = scipy.linalg.solve_triangular(lower, np.eye(len(lower)), lower=True)
         return np.asarray(inverse.T @ inverse)
 
     def satterthwaite(self, theta: Floats, sigma: float, free: Whole) -> tuple[Floats, Floats]:

@@ -13,7 +13,7 @@ from math import atanh, sqrt, tanh
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from labapp.analysis.declared import Declaration, factor_column, read_declaration
 from labapp.analysis.design.analyses import Analysis, StudyAnalyses, analyse
@@ -176,7 +176,7 @@ def _association(counts: pd.DataFrame, about: Statistic) -> Iterator[Statistic]:
         why = "everybody gave the same answer, or only one level was met"
         yield replace(about, test=CHI_SQUARE, why=why)
         return
-    statistic, p, df, expected = stats.chi2_contingency(seen, correction=False)
+    statistic, p, df, expected = scipy.stats.chi2_contingency(seen, correction=False)
     effect = sqrt(float(statistic) / (seen.sum() * (min(seen.shape) - 1)))
     cells = np.asarray(expected, np.float64)
     few = int((cells < 5).sum())
@@ -186,7 +186,7 @@ def _association(counts: pd.DataFrame, about: Statistic) -> Iterator[Statistic]:
         effect_name=CRAMER, effect=effect, why=why,
     )  # fmt: skip
     if seen.shape == (2, 2):
-        odds, exact = stats.fisher_exact(seen)
+        odds, exact = scipy.stats.fisher_exact(seen)
         known = bool(np.isfinite(odds))
         yield replace(
             about, test=FISHER, p=float(exact), effect_name="odds ratio" if known else "",

@@ -75,6 +75,7 @@ def sections(
         yield paragraph(results.declaration.remark, "note")
     if results.declaration.hypotheses:
         yield _hypotheses(results)
+    yield from _results(results)
     yield from figures
     for analysis in results.analyses:
         if analysis.outcome.role == UNDECLARED:
@@ -87,6 +88,59 @@ def sections(
     if results.left_out:
         rows = [(left.name, left.group or NONE, left.why) for left in results.left_out]
         yield table(("Outcome", "Of", "Why"), rows, caption="Not analysed")
+
+
+def _results(results: StudyAnalyses) -> Iterator[Html]:
+    """The declared outcomes in sentences that a paper can take over, in the style of APA's seventh
+    edition: means, tests of terms, contrasts, equivalence."""
+    declared = [each for each in results.analyses if each.outcome.role != UNDECLARED]
+    if declared:
+        yield heading(4, "Results in sentences")
+    for analysis in declared:
+        name = Verbatim(analysis.outcome.name.removesuffix("_s").replace("_", " "))
+        cells = [
+            {"levels": ", ".join(cell.levels.values()), "mean": row.mean, "sd": row.sd, "n": row.n}
+            for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True)
+            if row.mean is not None
+        ]
+        unit = "" if analysis.unit == "0-1" else analysis.unit
+        told = [sentence("results.means", name=name, cells=cells, unit=unit)]
+        tests = analysis.select(TEST)
+        for test in deciding_tests(analysis):
+            whole = next(
+                row for row in tests if row.factors == test.factors and row.epsilon is None
+            )
+            told.append(
+                sentence(
+                    "results.term",
+                    name=name,
+                    terms=test.factors.split(" × "),
+                    clear=_below(test.p),
+                    test=test_words(test),
+                    corrected=test.epsilon is not None,
+                    effect=[
+                        say(_short(value))
+                        for value in (whole.effect, whole.effect_low, whole.effect_high)
+                        if whole.effect is not None
+                    ],
+                )
+            )
+        correction = CORRECTIONS[results.declaration.analysis.correction]
+        told += [
+            _contrast_sentence(row, correction)
+            for kind in (CONTRAST, EQUIVALENCE)
+            for row in analysis.select(kind)
+            if row.difference is not None and row.p is not None
+        ]
+        yield paragraph(Verbatim(" ".join(told)))
+
+
+def _contrast_sentence(row: Statistic, correction: str) -> Verbatim:
+    return sentence(
+        "results.contrast", row=row, letter=_letter(row), correction=correction,
+        symbol="g" if row.effect_name == HEDGES else "d_z", equivalent=row.kind == EQUIVALENCE,
+        clear=_below(row.p if row.p_corrected is None else row.p_corrected),
+    )  # fmt: skip
 
 
 def _hypotheses(results: StudyAnalyses) -> Html:
@@ -177,9 +231,15 @@ def test_words(test: Statistic) -> str:
     """F(2, 22) = 7.69, p = .003."""
     if test.p is None or test.statistic is None:
         return test.why
+    return sentence("design.test", letter=_letter(test), test=test)
+
+
+def _letter(test: Statistic) -> str:
+    """t, F, …"""
     name = test.test.split(": ")[-1]
-    letter = "F" if "F" in name.split(",")[0].split() else name.split()[0]
-    return sentence("design.test", letter="t" if name == TOST else letter, test=test)
+    if name == TOST:
+        return "t"
+    return "F" if "F" in name.split(",")[0].split() else name.split()[0]
 
 
 def term_words(test: Statistic) -> str:

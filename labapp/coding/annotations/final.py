@@ -162,8 +162,8 @@ def _refuse_rivals(
             f"{', '.join(rivals[:-1])} and {rivals[-1]} coded {tier!r} in {session}, and nobody is "
             "its primary rater: which of their marks count cannot be told.",
             safe="All marks are as they were given.",
-            todo="Assign the session (labapp code assign STUDY --raters …), or settle what differs "
-            "(labapp code adjudicate).",
+            todo="Assign the session, or settle what differs: *Raters* on the page Coding (labapp "
+            "code assign STUDY --raters …, labapp code adjudicate).",
         )
     for mark in (mark for marks in independent.values() for mark in marks):
         at = sorted({entry.rater for entry in primaries if entry.covers(mark.t0_ns)})

@@ -133,6 +133,10 @@ class MarksFold:
         )
 
 
+FOLLOWED = "followed"
+"""Why a mark is another one: its code was renamed, or merged into another one."""
+
+
 class MarksFile(EditedFile):
     """A rater's marks in a session, open for work. blind, round: what every mark says of how it was
     given."""
@@ -277,17 +281,26 @@ class MarksFile(EditedFile):
     ) -> None:
         """Give, change and take back marks as one change, as a file of another tool has them.
         Raises AnnotationError as `put` and `remove`; nothing was changed then."""
+        self._change_together(put, removed, IMPORTED, [(IMPORTED, dict(source))])
+
+    def follow(self, put: Iterable[Mark], removed: Iterable[str]) -> None:
+        """Let marks follow codes that the codebook renamed or merged, as one change; each line says
+        so. Raises AnnotationError as `bring_in`."""
+        self._change_together(put, removed, FOLLOWED, [])
+
+    def _change_together(
+        self, put: Iterable[Mark], removed: Iterable[str], why: str, entries: list[Entry]
+    ) -> None:
         stored = self._marks
         self._marks = stored.copy()
-        entries: list[Entry] = [(IMPORTED, dict(source))]
         inverse: list[Entry] = []
         try:
             for mark_id in removed:
                 mark = self._removable(mark_id)
-                self._stage([_removal(mark_id, IMPORTED)], entries)
+                self._stage([_removal(mark_id, why)], entries)
                 inverse.insert(0, _putting(mark))
             for mark in put:
-                _, own, back = self._putting(mark, IMPORTED)
+                _, own, back = self._putting(mark, why)
                 self._stage(own, entries)
                 inverse[:0] = back
         finally:

@@ -197,7 +197,8 @@ def make_pack(
     if not own:
         raise AnnotationError(
             f"{rater} is assigned to nothing in {study.name} in the round {round}.",
-            todo=f"labapp code assign {study.name} --raters {rater},…",
+            todo="*Raters*, *Assign…* on the page Coding (labapp code assign "
+            f"{study.name} --raters {rater},…)",
         )
     if not (books := codebooks_of(study)):
         raise AnnotationError(
@@ -379,7 +380,7 @@ def read_pack(folder: Path) -> Pack:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise AnnotationError(
             f"{folder} is no pack ({_reason(error)}).",
-            todo="Give a pack as `labapp code pack` made it.",
+            todo="Give a pack as *Pack…* on the page Coding (`labapp code pack`) made it.",
         ) from error
     return Pack(folder, pack, study, rater, round_, dict(heads))
 
@@ -433,7 +434,8 @@ def open_pack(path: Path) -> Pack:
     except (OSError, ValueError) as error:
         raise AnnotationError(
             f"{path} cannot be unpacked ({_reason(error)}).",
-            todo="Have it sent again; a pack is the .zip file that `labapp code pack` made.",
+            todo="Have it sent again; a pack is the .zip file that *Pack…* on the page Coding "
+            "(`labapp code pack`) made.",
         ) from error
     return read_pack(folder)
 
@@ -793,7 +795,8 @@ def _merge_returned(
             f"The marks of {each.rater} in {each.session.name} are locked: agreement was computed "
             "from them.",
             safe="They are as they were, and nothing was taken in.",
-            todo="What came later can be settled: labapp code adjudicate.",
+            todo="What came later can be settled: *Raters*, *Settle differences…* on the page "
+            "Coding (labapp code adjudicate).",
         )
     return after, redacted
 

@@ -182,13 +182,14 @@ class RedactionReport:
         if self.videos:
             lines.append(
                 f"{', '.join(self.videos)} still holds this stretch, picture and sound. No bundle "
-                "takes it along while something is redacted. To delete it: `labapp videos remove`."
+                "takes it along while something is redacted. To delete it: *Files*, *Videos…* on "
+                "the page Coding (`labapp videos remove`)."
             )
         if self.codebooks:
             lines.append(
                 f"These codebooks quote words from there: {', '.join(self.codebooks)}. Take the "
-                "words out of the codebook itself; `labapp code codebook STUDY --withhold` takes "
-                "all free text out of the stored versions."
+                "words out of the codebook itself; *Codebook…* on the page Coding (`labapp code "
+                "codebook STUDY --withhold`) takes all free text out of the stored versions."
             )
         return lines
 

@@ -452,8 +452,8 @@ def assign_study(
             f"All sessions of {study.name} that can be coded are assigned already."
             if ready
             else f"No session of {study.name} can be assigned ({why or 'there is none'}).",
-            todo="`labapp code segment NAME --freeze` makes and freezes units; what is assigned "
-            "stays.",
+            todo="*Units* on the page Coding (`labapp code segment NAME --freeze`) finds and "
+            "freezes units; what is assigned stays.",
         )
     draw = draw_assignments(new, raters, both, seed, round)
     save_draw(study, draw)
@@ -669,7 +669,8 @@ def settle(
             f"The coding of {' and '.join(unlocked)} in {session.name} is not locked: what is "
             "settled before that would be no independent coding any more.",
             safe="Nothing was settled.",
-            todo=f"`labapp code lock {study.name}` locks what is done.",
+            todo="*Raters*, *Done and lock…* on the page Coding (`labapp code lock "
+            f"{study.name}`) locks what is done.",
         )
     with open_settlements(session.path, by, record=session.record) as file:
         file.settle(difference, marks, reason)

@@ -244,8 +244,8 @@ def open_marks(
         raise AnnotationError(
             f"{record.name} {what}, and codes of {codebook.id} are given to units: raters would "
             "code different ones.",
-            todo=f"`labapp code segment {record.name} --freeze` makes them from the sound and "
-            "freezes them; in the window they are looked through first.",
+            todo="*Units* on the page Coding finds them in the sound and freezes them (`labapp "
+            f"code segment {record.name} --freeze`). Look them through in the coding window first.",
         )
     codebooks.store_version(session.parent, codebook)
     versions = codebooks.versions_of(session.parent)
@@ -342,8 +342,8 @@ def _ours(
             raise AnnotationError(
                 f"{path} was locked (round {', '.join(lost)}), and it does not say so any more: an "
                 "older copy was put back, or its end was cut off.",
-                todo="Put back the file as it was locked; `labapp code verify` says what is "
-                "missing.",
+                todo="Put back the file as it was locked; *Files*, *Check files* on the page "
+                "Coding (`labapp code verify`) says what is missing.",
             )
 
     return refuse
@@ -793,7 +793,10 @@ UNSAID = (
     "Nobody has said who speaks in {where}: all units there count as the participant's, the "
     "moderator's sentences included. {todo}"
 )
-UNSAID_ADVICE = "Say it with `labapp code speakers`, or with Alt+P in the coding window."
+UNSAID_ADVICE = (
+    "Say it by *Units*, *Who speaks…* on the page Coding (`labapp code speakers`), or with Alt+P "
+    "in the coding window."
+)
 HEADER = ("session", "units", "text", "coded", "second", "adjudicated")
 
 

@@ -507,8 +507,10 @@ class UnitsIn:
         share, own_id = max(shares, key=lambda pair: pair[0], default=(0, ""))
         if share > 0:
             self._put_into.setdefault(own_id, []).append(utterance.text)
-        else:
+        elif any(u.t0_ns < end and begin < u.t1_ns for u in self._units.values()):
             self._lose(_where(utterance, begin, end), "words_without_unit")
+        else:  # nobody's words are lost: a unit of its own, which waits where they are frozen
+            self._new(utterance, clock, set())
 
     def keep_words(self, annotations: Iterable[Annotation], clock: FileClock) -> None:
         """Take the words beside codes for those of their units, where these have none."""

@@ -123,7 +123,8 @@ def add_video(
                 if placed.video.sha256 == sha256:
                     raise VideoError(
                         f"{file.name} is there already: {placed.video.id} of {record.name}.",
-                        todo="Align it anew (`labapp videos align`), or remove it first.",
+                        todo="Place it again, or delete it first: *Files*, *Videos…* on the page "
+                        "Coding (`labapp videos align`).",
                     )
             durable.take_name(draft, path)
         new = Video(
@@ -251,7 +252,8 @@ def _record(session: Path, by: str, *, consent: bool = True) -> Record:
 def _unknown(record: Record, video_id: str) -> VideoNotFound:
     return VideoNotFound(
         f"{record.name} has no video {video_id!r}.",
-        todo=f"`labapp videos list {record.name}` says which it has.",
+        todo="*Files*, *Videos…* on the page Coding (`labapp videos list "
+        f"{record.name}`) says which it has.",
     )
 
 
@@ -327,7 +329,8 @@ def _not_heard(why: str) -> VideoError:
     return VideoError(
         f"Where the video lies in the session cannot be told by its sound: {why}.",
         todo="See that it is the video of this session. Else say the session time of its "
-        f"beginning, in seconds: {BY_HAND}. `labapp replay` shows session times.",
+        f"beginning, in seconds: in the window *Videos…* of the page Coding, or by {BY_HAND}. The "
+        "replay window shows session times.",
     )
 
 

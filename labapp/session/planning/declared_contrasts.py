@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from labapp import __version__
 from labapp.analysis.declared import Declaration
@@ -86,7 +86,7 @@ class Pilot:
     def sd_at(self, share: float) -> float:
         """The value that the true standard deviation is below with this confidence (normal
         values)."""
-        return self.sd * sqrt(self.df / float(stats.chi2.ppf(1 - share, self.df)))
+        return self.sd * sqrt(self.df / float(scipy.stats.chi2.ppf(1 - share, self.df)))
 
     @property
     def usable(self) -> float:
@@ -96,7 +96,7 @@ class Pilot:
     @property
     def usable_low(self) -> float:
         """What the share is at least with 80 % confidence (Clopper and Pearson, 1934)."""
-        return float(stats.beta.ppf(1 - UPPER, self.n, self.recruited - self.n + 1))
+        return float(scipy.stats.beta.ppf(1 - UPPER, self.n, self.recruited - self.n + 1))
 
 
 @dataclass(frozen=True)
@@ -330,12 +330,12 @@ def power(
     for n in sizes:
         df, shift = n - groups, effect * sqrt(n) / scale
         if one_sided:
-            made.append(float(stats.nct.sf(stats.t.ppf(1 - level, df), df, shift)))
+            made.append(float(scipy.stats.nct.sf(scipy.stats.t.ppf(1 - level, df), df, shift)))
         else:
-            critical = float(stats.t.ppf(1 - level / 2, df))
+            critical = float(scipy.stats.t.ppf(1 - level / 2, df))
             # Far out the distribution cannot be computed, and the other tail holds nothing.
-            other = float(np.nan_to_num(stats.nct.cdf(-critical, df, shift)))
-            made.append(float(stats.nct.sf(critical, df, shift)) + other)
+            other = float(np.nan_to_num(scipy.stats.nct.cdf(-critical, df, shift)))
+            made.append(float(scipy.stats.nct.sf(critical, df, shift)) + other)
         if made[-1] > 0.9999 and len(made) > 1:
             break
     return [*made, *[1.0] * (len(sizes) - len(made))]
@@ -348,8 +348,8 @@ def equivalence_power(
     made = []
     for n in sizes:
         df = n - groups
-        room = effect * sqrt(n) / scale - float(stats.t.ppf(1 - level, df))
-        made.append(max(0.0, float(2 * stats.t.cdf(room, df) - 1)))
+        room = effect * sqrt(n) / scale - float(scipy.stats.t.ppf(1 - level, df))
+        made.append(max(0.0, float(2 * scipy.stats.t.cdf(room, df) - 1)))
         if made[-1] > 0.9999:
             break
     return [*made, *[1.0] * (len(sizes) - len(made))]

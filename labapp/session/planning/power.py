@@ -20,8 +20,8 @@ from math import ceil, isfinite
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
 
 from labapp.analysis.declared import Declaration, read_declaration
 from labapp.analysis.design import anova
@@ -199,7 +199,7 @@ def _p(test: PlannedTest, values: Floats, counts: Sequence[tuple[Whole, Floats]]
     solved = np.full_like(difference, np.nan)
     solved[usable] = np.linalg.solve(spread[usable], difference[usable])
     explained = (difference * solved).sum(axis=(1, 2))
-    return np.asarray(special.fdtrc(q * d, df, explained / (q * d) / (error / df)))
+    return np.asarray(scipy.special.fdtrc(q * d, df, explained / (q * d) / (error / df)))
 
 
 def _p_of_contrast(
@@ -210,14 +210,14 @@ def _p_of_contrast(
         room = (test.bound or 0.0) * (np.sqrt(variance) if test.standardised else 1.0)
         above, below = (value + room) / error, (value - room) / error
         return np.asarray(
-            np.maximum(special.stdtr(df, -above), special.stdtr(df, below)), np.float64
+            np.maximum(scipy.special.stdtr(df, -above), scipy.special.stdtr(df, below)), np.float64
         )
     t = value / error
     if test.direction == GREATER:
-        return np.asarray(special.stdtr(df, -t))
+        return np.asarray(scipy.special.stdtr(df, -t))
     if test.direction == LESS:
-        return np.asarray(special.stdtr(df, t))
-    return np.asarray(2 * special.stdtr(df, -np.abs(t)))
+        return np.asarray(scipy.special.stdtr(df, t))
+    return np.asarray(2 * scipy.special.stdtr(df, -np.abs(t)))
 
 
 def effects(pool: SimulatedPool) -> list[Effect]:
@@ -279,8 +279,8 @@ def normal_power(test: PlannedTest, pool: SimulatedPool, n: int, level: float) -
     if test.direction in (GREATER, LESS):
         t = float(np.sign((weights @ means).item()) * shift**0.5)
         t = t if test.direction == GREATER else -t
-        return float(stats.nct.sf(stats.t.ppf(1 - level, df), df, t))
-    return float(stats.ncf.sf(stats.f.isf(level, q * d, df), q * d, df, shift))
+        return float(scipy.stats.nct.sf(scipy.stats.t.ppf(1 - level, df), df, t))
+    return float(scipy.stats.ncf.sf(scipy.stats.f.isf(level, q * d, df), q * d, df, shift))
 
 
 LEVEL = 0.05

@@ -15,7 +15,7 @@ from time import monotonic
 
 import numpy as np
 import pandas as pd
-from scipy import special
+import scipy
 
 from labapp.analysis import mixed_logistic
 from labapp.analysis.bootstrap import Int64
@@ -299,7 +299,7 @@ def _study(
     factors = [_number_codes(codes) for codes in (person, picture, model)]
     for codes, spread in zip(factors, world.spreads, strict=True):
         eta += spread * rng.normal(size=codes.max() + 1)[codes]
-    outcome = (rng.random(eta.size) < special.expit(eta)).astype(np.float64)
+    outcome = (rng.random(eta.size) < scipy.special.expit(eta)).astype(np.float64)
     met = standard[model]
     if np.ptp(outcome) == 0 or np.ptp(met) == 0:
         return None

@@ -11,7 +11,7 @@ from itertools import product
 from math import exp, sqrt
 
 import numpy as np
-from scipy.special import log_softmax
+import scipy
 
 from labapp.analysis.answered import mean
 from labapp.analysis.column import (
@@ -65,7 +65,7 @@ def _log_probabilities(
     logits. The sessions of a study have the same pictures: each is worked out once."""
     if not logits:
         return None
-    result = log_softmax(np.asarray(logits, dtype=np.float64))
+    result = scipy.special.log_softmax(np.asarray(logits, dtype=np.float64))
     return dict(zip(classes, result.tolist(), strict=True))
 
 

@@ -7,12 +7,13 @@ long command shows how far it is and can be stopped.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent, QKeyEvent
+from PySide6.QtGui import QCloseEvent, QColor, QKeyEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QGridLayout,
@@ -22,15 +23,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from labapp.base.errors import LabappError
 from labapp.ui import theme
-from labapp.ui.language import tr
+from labapp.ui.background import Background
+from labapp.ui.language import in_words, tr
 from labapp.ui.moderator import bits
+from labapp.ui.moderator.bits import RowModel, RowTable
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button, FlowLayout
 
 WIDTH = 560
 STATE_PX = 64
 """Room for what came of it."""
+WIDE = 760
+"""Of a window with a table, in logical pixels."""
+ROW_PX = 30
+TABLE_PX = 190
 STEPS = 1000
 """Of the bar."""
 
@@ -192,3 +200,106 @@ class CommandForm(QWidget):
         if event.key() == Qt.Key.Key_Escape:
             self.close()
         super().keyPressEvent(event)
+
+
+class Rows(RowModel[Sequence[str]]):
+    """Rows of texts; a text more than there are columns is a colour, shown in the second one."""
+
+    def cell(self, row: Sequence[str], column: int, role: int) -> Any:
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return row[column]
+        coloured = column == 1 and len(row) > len(self.names)
+        return QColor(row[-1]) if coloured and role == Qt.ItemDataRole.DecorationRole else None
+
+
+class TableForm(CommandForm):
+    """A form with a table, buttons below it, and a question where something is not taken back."""
+
+    width_ = WIDE
+
+    def __init__(
+        self, palette: Palette, title: str, about: str, columns: Sequence[str], wide: Sequence[int]
+    ) -> None:
+        super().__init__(palette, title, about, "")
+        self.model = Rows(columns)
+        self.table = RowTable(self.model, title, ROW_PX, wide)
+        self.table.setMinimumHeight(TABLE_PX)
+        self.asked = QWidget()
+        self.asked.setProperty("role", "band")
+        self.question = bits.label(role="strong", wrap=True)
+        self.yes, self.no = Button("", "compact"), Button(tr("button.not_now"), "compact")
+        answers = bits.fill(bits.row(None, theme.SPACE_S), self.yes, self.no, 1)
+        bits.fill(bits.column(self.asked, theme.SPACE_S), self.question, answers)
+        self.asked.hide()
+        self._then: Callable[[], object] | None = None
+        self.yes.clicked.connect(self._answer)
+        self.no.clicked.connect(self._leave_question)
+        self.table.chosen.connect(self.look)
+        self.background = Background("coding-form", self)
+
+    def finish(self, *items: QWidget) -> None:
+        """Put table, buttons and question into the window."""
+        self.add_wide(self.table, *items)
+        self.grid.addWidget(self.asked, self.grid.rowCount(), 0, 1, 2)
+
+    def buttons_line(self, *buttons: QWidget) -> QWidget:
+        """Buttons beside each other, in as many lines as they need."""
+        line = QWidget()
+        FlowLayout(theme.SPACE_S, theme.SPACE_S, line, buttons)
+        return line
+
+    def ask(self, question: str, yes: str, then: Callable[[], object]) -> None:
+        """Ask before something is done that is not taken back, or that somebody may have missed."""
+        self._then = then
+        bits.set_text(self.question, question)
+        self.yes.setText(yes)
+        self.asked.show()
+        self.no.setFocus()
+
+    def _answer(self) -> None:
+        then = self._then
+        self._leave_question()
+        if then is not None:
+            then()
+
+    def _leave_question(self) -> None:
+        self._then = None
+        self.asked.hide()
+        self.table.setFocus()
+
+    def look(self) -> None:
+        """Enable what can be done with the row that is selected."""
+
+    def set_busy(self, busy: bool) -> None:
+        super().set_busy(busy)
+        self._busy = busy
+        self.look()
+
+    _busy = False
+
+    def refresh(self) -> None:
+        """Read again what is shown."""
+
+    def describe(self, output: str) -> str:
+        """What came of a command, by what it wrote."""
+        return output.strip()
+
+    def show_error(self, error: LabappError) -> None:
+        self.set_busy(False)
+        self.set_state(in_words(error), "alarm")
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.background.close()
+        super().closeEvent(event)
+
+    def selected(self) -> int | None:
+        """The place of the selected row."""
+        return self.table.selected_row()
+
+    def set_rows(self, rows: Sequence[Sequence[str]]) -> None:
+        """Show these, and let the same place be selected."""
+        before = self.selected() or 0
+        self.model.set_rows(rows)
+        if rows:
+            self.table.selectRow(min(before, len(rows) - 1))
+        self.look()

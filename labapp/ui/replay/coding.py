@@ -5,27 +5,24 @@ The head of a coding: who codes, what is hidden, how far it is, and whether it i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from string import ascii_lowercase
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from labapp.base.errors import AnnotationError, LabappError
-from labapp.base.reading import files
+from labapp.base.errors import LabappError
 from labapp.coding.annotations import codebook as codebooks
 from labapp.coding.annotations.codebook import (
-    COLOURS,
     Code,
     Codebook,
     Outdated,
     Tier,
     find_outdated_marks,
 )
+from labapp.coding.annotations.codebook_edit import with_code
 from labapp.coding.annotations.ledger import new_id
 from labapp.coding.annotations.model import Mark, Unit
 from labapp.coding.annotations.texts import correct_text
@@ -353,22 +350,59 @@ class Coding(CodingState):
     def add_code(self, name: str) -> Code:
         """Add a code to the active tier; from here on codes are given by the new version of the
         codebook. Raises LabappError."""
-        study = self.files.session.absolute().parent
-        known = {code.id for code in self.codebook.codes}
-        made = with_code(study, self.codebook, self.tier, name)
-        self.files.use(made)
-        self.refresh()
-        code = next(code for code in made.codes if code.id not in known)
+        made, code_id = with_code(self.study, self.codebook, self.tier, name)
+        self.use(made)
+        code = made.code(code_id)
+        assert code is not None
         self.focus(code.id)
         key = code.key.upper()
         self.said.emit(tr("coding.key_taken", code=code.name, key=key or "/"))
         return code
 
+    @property
+    def study(self) -> Path:
+        """The folder of the session's study."""
+        return self.files.session.absolute().parent
+
+    def use(self, codebook: Codebook) -> None:
+        """Go on by another version of the codebook; codes that were renamed or merged follow.
+        Raises LabappError."""
+        self.files.use(codebook)
+        self.refresh()
+        self.follow_codebook()
+
+    def follow_codebook(self) -> None:
+        """Let the own marks follow codes that were renamed or merged, while the coding is not
+        done; the file says of each that it followed. One undo takes it back."""
+        if self.files.marks is None or self.status != "draft":
+            return
+        book = self.codebook
+        put, removed, names = [], [], {}
+        for mark in self.marks.all:
+            code = book.code(mark.code)
+            following = book.following(mark.code)
+            if (code is not None and not code.retired) or len(following) != 1:
+                continue
+            into = book.code(following[0])
+            if into is None or into.tier != mark.tier:
+                continue
+            names[mark.code] = into.name
+            own = self.marks.of_unit(mark.unit) if mark.unit is not None else ()
+            if any(other.code == into.id for other in own):
+                removed.append(mark.id)
+            else:
+                put.append(replace(mark, code=into.id))
+        if not (put or removed):
+            return
+        if self.attempt(lambda: self.files.marks_file.follow(put, removed)):
+            self.drawn("marks", self.marks.become(self.files.own))
+            codes = ", ".join(f"{old} → {new}" for old, new in names.items())
+            self.said.emit(counted(len(put) + len(removed), "coding.followed", codes=codes))
+
     def find_outdated(self) -> tuple[Outdated, ...]:
         """The own marks that were given under an older definition, or to units that are gone."""
-        study = self.files.session.absolute().parent
         try:
-            versions = codebooks.versions_of(study)
+            versions = codebooks.versions_of(self.study)
         except LabappError as error:
             self.problem.emit(error)
             return ()
@@ -462,98 +496,6 @@ def open_coding(session: Path, request: CodingRequest, lanes: Iterable[Lane] = (
     return Coding(CodingFiles.open(session, request), lanes)
 
 
-def path_of(study: Path, codebook: Codebook) -> Path:
-    """The file of a codebook in its study. Raises AnnotationError where it is not there."""
-    for pattern in codebooks.PATTERNS:
-        for path in sorted(study.glob(pattern)):
-            if codebooks.read(path).id == codebook.id:
-                return path
-    raise AnnotationError(tr("coding.codebook_gone", name=repr(codebook.id), study=study))
-
-
-def with_code(study: Path, codebook: Codebook, tier: str, name: str) -> Codebook:
-    """Add a code to a tier of a codebook's file, as its next version.
-
-    What the file holds stays as it is, with its comments: a code is added at its end, and the
-    version counted up.
-
-    Returns
-    -------
-    The next version.
-
-    Raises
-    ------
-    AnnotationError : there is such a code, or the file cannot be changed in this way.
-    """
-    path = path_of(study, codebook)
-    code_id = re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_") or "code"
-    if not code_id[0].isalpha():
-        code_id = f"code_{code_id}"
-    if codebook.code(code_id) is not None:
-        raise AnnotationError(
-            tr("coding.code_there", code=code_id),
-            todo=tr("coding.find_or_rename"),
-        )
-    try:
-        content = files.content(path, codebooks.LARGEST).decode()
-    except (OSError, UnicodeDecodeError) as error:
-        raise AnnotationError(tr("coding.unreadable", path=path, why=error)) from error
-    taken = [code.colour for code in codebook.codes if code.tier == tier]
-    colour = str(min(COLOURS, key=taken.count))
-    letters = [letter for letter in name.casefold() if letter in ascii_lowercase]
-    free = (at for at in (*letters, *ascii_lowercase) if codebook.by_key(tier, at) is None)
-    quoted = name.replace("\\", "\\\\").replace('"', '\\"')
-    fields = [f"id: {code_id}", f"tier: {tier}", f'name: "{quoted}"', f'colour: "{colour}"']
-    if key := next(free, ""):
-        fields.append(f'key: "{key}"')
-    tier_record = codebook.tier(tier)
-    if tier_record is not None and tier_record.on == "spans":
-        fields.append("kind: span")
-    version = rf"^(version:\s*){codebook.version}\b"
-    later = rf"\g<1>{codebook.version + 1}"
-    changed = re.sub(version, later, content, count=1, flags=re.MULTILINE)
-    changed = _insert_code(changed, f"  - {{{', '.join(fields)}}}")
-    made = codebooks.parse(changed.encode(), path)
-    if made.code(code_id) is None or len(made.codes) != len(codebook.codes) + 1:
-        raise AnnotationError(
-            tr("coding.code_refused"),
-            todo=tr("coding.add_by_hand", path=path),
-        )
-    codebooks.store_version(study, codebook)
-    _replace(path, changed.encode())
-    return made
-
-
-def _insert_code(content: str, line: str) -> str:
-    """A line at the end of the list of codes, which ends where the next key begins."""
-    lines = content.rstrip("\n").split("\n")
-    begin = next((i for i, text in enumerate(lines) if text.startswith("codes:")), None)
-    if begin is None:
-        return content
-    end = begin + 1
-    last = begin
-    while end < len(lines) and (not lines[end] or lines[end][0] in " \t-#"):
-        if lines[end].strip() and not lines[end].lstrip().startswith("#"):
-            last = end
-        end += 1
-    first = next((t for t in lines[begin + 1 : end] if t.lstrip().startswith("- ")), "  - ")
-    indent = first[: len(first) - len(first.lstrip())]
-    lines.insert(last + 1, indent + line.strip())
-    return "\n".join(lines) + "\n"
-
-
-def _replace(path: Path, content: bytes) -> None:
-    from labapp.base import durable
-
-    try:
-        durable.replace(path, content)
-    except OSError as error:
-        raise AnnotationError(
-            tr("coding.unchanged", path=path, why=error.strerror or error),
-            todo=tr("message.make_room_or_rights"),
-        ) from error
-
-
 ROUND_NAMES = {
     "training": N_("coding.round.training"),
     "independent": N_("coding.round.independent"),
@@ -573,29 +515,33 @@ class CodingBar(QWidget):
     done_pressed() : the rater wants to be done, or to go on.
     find_pressed() : something is to be searched for.
     exchange_pressed() : something is to go out to other tools, or to come in.
+    codebook_pressed() : the codebook is to be changed.
     """
 
     done_pressed = Signal()
     find_pressed = Signal()
     exchange_pressed = Signal()
+    codebook_pressed = Signal()
 
     def __init__(self, coding: Coding) -> None:
         super().__init__()
         self._coding = coding
-        self.rater, self.hidden, self.codebook, self.progress, self.mode, self.agreement = (
-            Chip("") for _ in range(6)
+        self.rater, self.hidden, self.progress, self.mode, self.agreement = (
+            Chip("") for _ in range(5)
         )
+        self.codebook = Button("", "chip", pressed=self.codebook_pressed)
         self.saved = bits.label(role="caption")
         self.search = Button(tr("button.find"), "chip", pressed=self.find_pressed)
         self.exchange = Button(tr("button.exchange"), "chip", pressed=self.exchange_pressed)
         self.done = Button(tr("coding.finish_ask"), "compact", pressed=self.done_pressed)
         row = bits.row(self, theme.SPACE_S)
-        chips = (self.rater, self.mode, self.hidden, self.codebook, self.progress, self.agreement)
+        chips = (self.rater, self.mode, self.hidden, self.progress, self.agreement)
         for chip in chips:
             row.addWidget(chip)
         row.addWidget(self.done)  # not in the corner, where the window is closed
-        bits.fill(row, bits.Gap(theme.SPACE_M), 1)
-        for widget in (self.saved, self.search, self.exchange):
+        row.addSpacing(theme.SPACE_M)
+        row.addStretch(1)
+        for widget in (self.saved, self.search, self.codebook, self.exchange):
             row.addWidget(widget)
         self.setFixedHeight(theme.TARGET_HEIGHT)
         coding.state_changed.connect(self.show_state)
@@ -604,8 +550,7 @@ class CodingBar(QWidget):
 
     def set_narrow(self, narrow: bool) -> None:
         """Leave out what can be done without where there is little room."""
-        for widget in (self.codebook, self.search):
-            widget.setVisible(not narrow)
+        self.search.setVisible(not narrow)
 
     def show_state(self) -> None:
         coding = self._coding
@@ -614,7 +559,7 @@ class CodingBar(QWidget):
         self.hidden.set_full(hidden_text(coding.blind))
         names = [tr(text) for name, text in BLINDING_NAMES.items() if name in coding.blind]
         self.hidden.setToolTip(tr("coding.hidden", what=", ".join(names)) if names else "")
-        self.codebook.set_full(tr("coding.codebook_version", n=coding.codebook.version))
+        bits.set_text(self.codebook, tr("coding.codebook_button", n=coding.codebook.version))
         self.codebook.setToolTip(f"{coding.codebook.title} · {coding.codebook.sha256[:12]}")
         coded, of = coding.progress()
         self.progress.set_full(tr("coding.units_of", n=coded, of=of))

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFrame
 from labapp.analysis.inclusion import variables
 from labapp.base.errors import DataFolderError, LabappError
 from labapp.base.parallel.processes import gc_paused
+from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.model import Mark
 from labapp.coding.annotations.redacting import RedactionReport
 from labapp.session.replay.lanes import blind_lanes
@@ -21,6 +22,7 @@ from labapp.ui.language import counted, hide_names, tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.wording import format_time
 from labapp.ui.remembered import read_choices, write_choices
+from labapp.ui.replay.codebook_editor import CodebookEditor
 from labapp.ui.replay.coding import Coding
 from labapp.ui.replay.coding_desk import CodingDesk
 from labapp.ui.replay.coding_files import CodingFiles
@@ -56,6 +58,7 @@ class CodingWindow(QObject):
         self.window, self.coding = window, coding
         self.desk = CodingDesk(coding, window.palette_, self, window.keys.key_text)
         self.panel = ExchangePanel(window.palette_, window)
+        self.editor: CodebookEditor | None = None
         self.exchange = ExchangeWork(self.panel, self._bench, taker_of(coding), self)
         self._lanes = CodingLanes(coding)
         self._late = timers.once(self, self._show_marks, SOON_MS)
@@ -67,6 +70,7 @@ class CodingWindow(QObject):
         self._show_units()
         self._show_marks()
         coding.set_transport(window.controller)
+        coding.follow_codebook()
         if coding.units and not coding.files.segmentation.speakers_said:
             window.add_notice(tr("coding.all_participant", key=window.keys.key_text("speaker")))
 
@@ -89,7 +93,10 @@ class CodingWindow(QObject):
         window.header.add(desk.bar)
         router = window.router
         leave = window.leave
-        router.commands |= desk.commands() | {"exchange": self._show_exchange}
+        router.commands |= desk.commands() | {
+            "exchange": self._show_exchange,
+            "codebook": self._edit_codebook,
+        }
         window.sheet.set_coding(True)
         router.commands["leave"] = lambda: self._leave_exchange() or desk.leave() or leave()
         router.coding = True
@@ -109,6 +116,20 @@ class CodingWindow(QObject):
     def _bench(self) -> Bench:
         request, session = self.coding.request, self.coding.files.session
         return Bench(session, request.rater, self.coding.codebook.id, request.round)
+
+    def _edit_codebook(self) -> None:
+        """Open the window in which the codebook is changed, or show it again."""
+        if self.editor is None or not self.editor.isVisible():
+            coding, colours = self.coding, self.window.palette_
+            self.editor = CodebookEditor(colours, coding.study, coding.codebook.id)
+            self.editor.saved.connect(self._use_codebook)
+            self.window.closed.connect(self.editor.close_without_asking)
+            self.editor.show_form()
+        self.editor.raise_()
+        self.editor.activateWindow()
+
+    def _use_codebook(self, codebook: Codebook) -> None:
+        self.coding.attempt(lambda: self.coding.use(codebook))
 
     def _show_exchange(self) -> None:
         if not self._leave_exchange():
@@ -207,6 +228,7 @@ class CodingWindow(QObject):
         window.closed.connect(self.exchange.close)
         window.closed.connect(coding.close)
         desk.bar.exchange_pressed.connect(self._show_exchange)
+        desk.bar.codebook_pressed.connect(self._edit_codebook)
         self.panel.left.connect(self._leave_exchange)
         # Behind the layout's own turn, which says how high it is.
         self.panel.grown.connect(lambda: QTimer.singleShot(0, self, self._place_exchange))

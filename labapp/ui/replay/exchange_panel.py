@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QRect, Qt, Signal
+from PySide6.QtCore import QObject, QRect, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QGridLayout, QWidget
 
 from labapp.base.errors import AnnotationError, LabappError
 from labapp.base.messages import Message
 from labapp.coding.annotations.model import Round
+from labapp.coding.annotations.store import annotations_of
 from labapp.coding.exchange import incoming
 from labapp.coding.exchange.coming_in import bring_in, plan_import
 from labapp.coding.exchange.gathering import Exported, export_coding
@@ -412,7 +413,12 @@ class ExchangeWork(QObject):
         self.panel.set_busy(self.busy)
         self.panel.name = f"{bench.session.name}_{bench.rater}"
         try:
-            audio = open_record(bench.session).audio
+            record = open_record(bench.session)
+            audio = record.audio
+            # Units that are coded stay what they are: words that come later go into them.
+            frozen = annotations_of(record).segmentation.frozen
+            with QSignalBlocker(self.panel.words_only):
+                self.panel.words_only.setChecked(frozen)
         except LabappError as error:
             self.panel.set_lines((), in_words(error), "alarm")
         else:

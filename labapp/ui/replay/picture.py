@@ -344,7 +344,7 @@ def still(
             raise LabappError(
                 past.problem,
                 safe="No picture was written.",
-                todo="`labapp replay` shows the rest of the session.",
+                todo="The replay window (`labapp replay`) shows the rest of the session.",
             )
         return past.draw(size, 1.0, trails=trails).toImage()
     finally:

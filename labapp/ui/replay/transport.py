@@ -52,7 +52,7 @@ class Transport(QFrame):
 
     Signals
     -------
-    play_pressed(), loop_pressed(), keys_pressed() : the buttons.
+    play_pressed(), loop_pressed(), clip_pressed(), keys_pressed() : the buttons.
     speed_pressed(), back_pressed() : the chips: the next speed; the next number of seconds.
     time_entered(int) : a session time was typed, in nanoseconds.
     time_left() : no time is typed any more.
@@ -62,6 +62,7 @@ class Transport(QFrame):
     speed_pressed = Signal()
     back_pressed = Signal()
     loop_pressed = Signal()
+    clip_pressed = Signal()
     keys_pressed = Signal()
     time_entered = Signal(object)
     time_left = Signal()
@@ -84,7 +85,9 @@ class Transport(QFrame):
         self.times.addWidget(self.time)
         self.times.addWidget(self.field)
         self.total = bits.label(role="secondary")
-        self.speed, self.back, self.loop = (_chip() for _ in range(3))
+        self.speed, self.back, self.loop, self.clip = (_chip() for _ in range(4))
+        self.clip.setText(tr("find.clip_ask"))
+        self.clip.clicked.connect(self.clip_pressed)
         self.loop.setCheckable(True)
         self.hint = bits.ElidedLabel(role="secondary")
         self.hint.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -96,6 +99,7 @@ class Transport(QFrame):
         self.whole.hide()
         row = self._row = bits.row(self, theme.SPACE_S, (theme.SPACE_L, theme.SPACE_S) * 2)
         bits.fill(row, self.play, self.times, self.total, self.speed, self.back, self.loop)
+        bits.fill(row, self.clip)
         bits.fill(row, (self.hint, 1), self.all_keys)
         Measured(self.time, self._fit_time)
         self.total.setText(tr("replay.of_time", time=format_time(end_ns, 0)))
@@ -111,6 +115,7 @@ class Transport(QFrame):
             self.speed: ("slower", "faster"),
             self.back: ("less_back", "more_back"),
             self.loop: ("loop",),
+            self.clip: ("clip",),
         }
         for widget, actions in tips.items():
             widget.setToolTip("  ".join(map(keys.key_text, actions)))
@@ -145,6 +150,10 @@ class Transport(QFrame):
     def set_loop(self, on: bool) -> None:
         self.loop.setText(tr("replay.looping") if on else tr("replay.loop"))
         self.loop.setChecked(on)
+
+    def set_clipping(self, on: bool) -> None:
+        """Whether a clip is being written: then the button stops it."""
+        self.clip.setText(tr("button.stop") if on else tr("find.clip_ask"))
 
     def _fit_time(self) -> None:
         widest = self.time.fontMetrics().horizontalAdvance(WIDEST_TIME)
@@ -275,6 +284,7 @@ ACTIONS: dict[str, dict[str, str]] = {
         "next_dial": N_("key.next_dial"),
         "previous_dial": N_("key.previous_dial"),
         "video": N_("key.video"),
+        "clip": N_("key.clip"),
         "zoom_in": N_("key.zoom_in"),
         "zoom_out": N_("key.zoom_out"),
         "less_back": N_("key.less_back"),
@@ -296,6 +306,7 @@ ACTIONS: dict[str, dict[str, str]] = {
         "memo_code": N_("key.memo_code"),
         "memo_session": N_("key.memo_session"),
         "new_code": N_("key.new_code"),
+        "codebook": N_("key.codebook"),
         "recode": N_("key.recode"),
         "show_old": N_("key.show_old"),
         "next_disagreement": N_("key.next_disagreement"),

@@ -52,6 +52,7 @@ from labapp.ui.language import N_, in_words, tr, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.wording import format_time
 from labapp.ui.remembered import read_choices, write_choices
+from labapp.ui.replay.clips import ClipWork
 from labapp.ui.replay.coding_state import doubtful
 from labapp.ui.replay.controller import (
     BACK_S,
@@ -235,6 +236,13 @@ class ReplayWindow(Fitted, QWidget):
         transport.speed_pressed.connect(self._next_speed)
         transport.back_pressed.connect(self._next_back)
         transport.keys_pressed.connect(self.sheet.toggle)
+        self.clips = ClipWork(
+            self, self.session.record, self._clip_stretch, filmed=bool(self.session.videos)
+        )
+        transport.clip_pressed.connect(self.clips.toggle)
+        self.clips.notice.connect(transport.tell)
+        self.clips.failed.connect(self.show_error)
+        self.clips.changed.connect(lambda: transport.set_clipping(self.clips.busy))
         transport.time_entered.connect(controller.seek)
         transport.time_left.connect(self.setFocus)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -268,6 +276,7 @@ class ReplayWindow(Fitted, QWidget):
             "more_back": partial(do.change_back, True),
             "keys": self.sheet.toggle,
             "video": self._toggle_video,
+            "clip": self.clips.toggle,
             "leave": self.leave,
             "close": self.close,
         }
@@ -384,6 +393,11 @@ class ReplayWindow(Fitted, QWidget):
             self._history_problems = self.session.history.problems
             self._show_notices()
 
+    def _clip_stretch(self) -> tuple[int, int] | None:
+        """What a clip is made of: the selection, else the unit that is looked at."""
+        unit = self.controller.unit_here()
+        return self.controller.selection or (None if unit is None else (unit.t0_ns, unit.t1_ns))
+
     def _toggle_video(self) -> None:
         if self.video is None:
             self.transport.tell(tr("replay.no_video"))
@@ -494,6 +508,7 @@ class ReplayWindow(Fitted, QWidget):
         self._remember()
         self.router.close()
         self.transport.rest()
+        self.clips.close()
         self.controller.close()
         self.picture.close_picture()
         if self.video is not None:

@@ -5,16 +5,14 @@ session, and what is shown of coded stretches. Each does what a command of `laba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFileDialog
 
-from labapp.base.errors import LabappError
 from labapp.base.reading.values import json_value
 from labapp.coding.annotations.codebook import Codebook, versions_of
 from labapp.coding.annotations.model import SPEAKERS, time_text
@@ -31,125 +29,17 @@ from labapp.coding.exchange.speakers import SpokenUnit, speakers_of
 from labapp.coding.videos.reels import FILM, SOUND, Cut, write_list
 from labapp.record.journal.opening import open_record
 from labapp.session.replay.lanes import CodedStretch
-from labapp.ui import theme
-from labapp.ui.background import Background
-from labapp.ui.language import N_, counted, in_words, number, tr
+from labapp.ui.language import N_, counted, number, tr
 from labapp.ui.moderator import bits
-from labapp.ui.moderator.bits import Combo, RowModel, RowTable
-from labapp.ui.moderator.forms import CommandForm
+from labapp.ui.moderator.bits import Combo
+from labapp.ui.moderator.forms import CommandForm, TableForm
 from labapp.ui.moderator.wording import short_time
 from labapp.ui.replay.coding_state import SPEAKER_NAMES, code_name
 from labapp.ui.replay.retrieval import rater_name
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.controls import Button, FlowLayout
+from labapp.ui.widgets.controls import Button
 
-ROW_PX = 30
-TABLE_PX = 190
 LONGEST = 1000
-WIDE = 760
-"""Of a window with a table, in logical pixels."""
-
-
-class Rows(RowModel[Sequence[str]]):
-    """Rows of texts."""
-
-    def cell(self, row: Sequence[str], column: int, role: int) -> Any:
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return row[column]
-        return None
-
-
-class TableForm(CommandForm):
-    """A form with a table, buttons below it, and a question where something is not taken back."""
-
-    width_ = WIDE
-
-    def __init__(
-        self, palette: Palette, title: str, about: str, columns: Sequence[str], wide: Sequence[int]
-    ) -> None:
-        super().__init__(palette, title, about, "")
-        self.model = Rows(columns)
-        self.table = RowTable(self.model, title, ROW_PX, wide)
-        self.table.setMinimumHeight(TABLE_PX)
-        self.asked = QWidget()
-        self.asked.setProperty("role", "band")
-        self.question = bits.label(role="strong", wrap=True)
-        self.yes, self.no = Button("", "compact"), Button(tr("button.not_now"), "compact")
-        answers = bits.fill(bits.row(None, theme.SPACE_S), self.yes, self.no, 1)
-        bits.fill(bits.column(self.asked, theme.SPACE_S), self.question, answers)
-        self.asked.hide()
-        self._then: Callable[[], object] | None = None
-        self.yes.clicked.connect(self._answer)
-        self.no.clicked.connect(self._leave_question)
-        self.table.chosen.connect(self.look)
-        self.background = Background("coding-form", self)
-
-    def finish(self, *items: QWidget) -> None:
-        """Put table, buttons and question into the window."""
-        self.add_wide(self.table, *items)
-        self.grid.addWidget(self.asked, self.grid.rowCount(), 0, 1, 2)
-
-    def buttons_line(self, *buttons: QWidget) -> QWidget:
-        """Buttons beside each other, in as many lines as they need."""
-        line = QWidget()
-        FlowLayout(theme.SPACE_S, theme.SPACE_S, line, buttons)
-        return line
-
-    def ask(self, question: str, yes: str, then: Callable[[], object]) -> None:
-        """Ask before something is done that is not taken back, or that somebody may have missed."""
-        self._then = then
-        bits.set_text(self.question, question)
-        self.yes.setText(yes)
-        self.asked.show()
-        self.no.setFocus()
-
-    def _answer(self) -> None:
-        then = self._then
-        self._leave_question()
-        if then is not None:
-            then()
-
-    def _leave_question(self) -> None:
-        self._then = None
-        self.asked.hide()
-        self.table.setFocus()
-
-    def look(self) -> None:
-        """Enable what can be done with the row that is selected."""
-
-    def set_busy(self, busy: bool) -> None:
-        super().set_busy(busy)
-        self._busy = busy
-        self.look()
-
-    _busy = False
-
-    def refresh(self) -> None:
-        """Read again what is shown."""
-
-    def describe(self, output: str) -> str:
-        """What came of a command, by what it wrote."""
-        return output.strip()
-
-    def show_error(self, error: LabappError) -> None:
-        self.set_busy(False)
-        self.set_state(in_words(error), "alarm")
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        self.background.close()
-        super().closeEvent(event)
-
-    def selected(self) -> int | None:
-        """The place of the selected row."""
-        return self.table.selected_row()
-
-    def set_rows(self, rows: Sequence[Sequence[str]]) -> None:
-        """Show these, and let the same place be selected."""
-        before = self.selected() or 0
-        self.model.set_rows(rows)
-        if rows:
-            self.table.selectRow(min(before, len(rows) - 1))
-        self.look()
 
 
 # --- raters: done and locked ----------------------------------------------------------------------
@@ -190,7 +80,7 @@ class RatersForm(TableForm):
         columns = (
             N_("word.rater"),
             N_("raters.column.draft"),
-            N_("outcome.done"),
+            N_("raters.column.done"),
             N_("raters.column.locked"),
             N_("raters.column.missing"),
         )
@@ -215,7 +105,8 @@ class RatersForm(TableForm):
             self.set_state(tr("raters.none"))
 
     def _cells(self, line: RaterLine) -> tuple[str, ...]:
-        counts = (str(len(each)) if each else "–" for each in (line.draft, line.done, line.locked))
+        stands = (line.draft, line.done, line.locked)
+        counts = (str(len(each)) if each and not line.program else "–" for each in stands)
         missing = tr("raters.program") if line.program else "–"
         if line.uncoded:
             missing = counted(line.uncoded, "raters.missing")
@@ -375,7 +266,7 @@ class SettleForm(TableForm):
             N_("settle.column.holds"),
         )
         title = tr("settle.title", study=study.name)
-        super().__init__(palette, title, tr("settle.about"), columns, (3, 4))
+        super().__init__(palette, title, tr("settle.about"), columns, (3,))
         self._study, self._by, self._books = study, by, tuple(codebooks)
         self.differences: tuple[Disagreement, ...] = ()
         self.left_out: tuple[tuple[str, str], ...] = ()
@@ -386,7 +277,7 @@ class SettleForm(TableForm):
         self.hear.clicked.connect(self._hear)
         self.settle.clicked.connect(self._settle)
         self.reason.returnPressed.connect(self._settle)
-        self.finish(self.hear)
+        self.finish(self.buttons_line(self.hear))
         self.add(tr("settle.holds"), self.holds)
         self.add(tr("settle.reason"), self.reason, self.settle)
         self.look()

@@ -40,6 +40,7 @@ ROW_PX = 34
 LEAST_OPENED_PX = 140
 """Of what is opened below the sessions; where there is less room than it needs, it scrolls."""
 FIELD_WIDTH = 200
+BLIND_WIDTH = 285
 COLUMNS = (
     N_("word.session"),
     N_("word.units"),
@@ -171,6 +172,7 @@ class CodingPage(QWidget):
     raters_opened(), settle_opened(), codebook_opened() : a window about the study is opened.
     speakers_opened(str), videos_opened(str) : one about a session, by its name.
     check_requested() : the files of the study are to be checked.
+    pack_opened(Path) : a pack from another computer is to be coded here.
     stop_requested() : what is being done is to end.
     units_shown() : the coded units are looked at.
     transcribe_opened() : the line for writing down what was said is looked at.
@@ -188,6 +190,7 @@ class CodingPage(QWidget):
     speakers_opened = Signal(str)
     videos_opened = Signal(str)
     check_requested = Signal()
+    pack_opened = Signal(object)
     stop_requested = Signal()
     freeze_requested = Signal(str, str)
     assign_requested = Signal(object)
@@ -225,6 +228,7 @@ class CodingPage(QWidget):
         self.agreement = Button(tr("coding_page.agreement_ask"))
         self.segment_all = Button(tr("coding_page.find_all"))
         self.speakers = Button(tr("coding_page.speakers_ask"))
+        self.open_pack = Button(tr("coding_page.open_pack_ask"))
         self.raters_form = Button(tr("coding_page.raters_ask"))
         self.settle = Button(tr("coding_page.settle_ask"))
         self.videos = Button(tr("coding_page.videos_ask"))
@@ -237,8 +241,8 @@ class CodingPage(QWidget):
         self._menus = {
             self.units_menu: (self.segment, self.segment_all, self.speakers, self.freeze),
             self.raters_menu: (
-                *(self.assign, self.pack, self.receive, self.raters_form, self.agreement),
-                self.settle,
+                *(self.assign, self.pack, self.open_pack, self.receive),
+                *(self.raters_form, self.agreement, self.settle),
             ),
             self.files_menu: (self.exchange, self.videos, self.check),
         }
@@ -272,6 +276,7 @@ class CodingPage(QWidget):
         fields = (self.rater, self.round, self.blind, self.codebook)
         for field in fields:
             field.setMinimumWidth(FIELD_WIDTH)
+        self.blind.setMinimumWidth(BLIND_WIDTH)
         body.addLayout(FlowLayout(theme.SPACE_S, theme.SPACE_S, widgets=fields))
         sessions = QWidget()
         column = bits.fill(bits.column(sessions, theme.SPACE_S), (self.table, 1), self.drawing)
@@ -355,6 +360,7 @@ class CodingPage(QWidget):
         self.videos.clicked.connect(lambda: self._ask(self._emit_first(self.videos_opened)))
         self.raters_form.clicked.connect(self.raters_opened)
         self.settle.clicked.connect(self.settle_opened)
+        self.open_pack.clicked.connect(self._open_pack)
         self.edit_codebook.clicked.connect(self.codebook_opened)
         self.check.clicked.connect(self.check_requested)
         self.stop.clicked.connect(self.stop_requested)
@@ -460,6 +466,7 @@ class CodingPage(QWidget):
         self.speakers.setEnabled(ready and bool(row.units))  # type: ignore[union-attr]
         self.videos.setEnabled(ready)
         self.pack.setEnabled(any_ and named)
+        self.open_pack.setEnabled(named)
         self.receive.setEnabled(can)
         nameless = tr("coding_page.type_name")
         if not named:
@@ -550,6 +557,12 @@ class CodingPage(QWidget):
         name = f"{self.study.currentData()}-{self.rater_name}.zip"
         if path := bits.ask_new_path(self, tr("coding_page.pack_file"), name):
             self.pack_requested.emit(self.rater_name, path)
+
+    def _open_pack(self) -> None:
+        title = tr("coding_page.open_pack_title")
+        path, _ = QFileDialog.getOpenFileName(self, title, str(Path.home()), "ZIP (*.zip)")
+        if path:
+            self.pack_opened.emit(Path(path))
 
     def _receive(self) -> None:
         path, _ = QFileDialog.getOpenFileName(self, tr("coding_page.pack_title"), str(Path.home()))

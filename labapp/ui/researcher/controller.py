@@ -32,6 +32,7 @@ from labapp.ui import mistakes
 from labapp.ui.language import N_, counted, in_words, number, tr, translate_message
 from labapp.ui.moderator.forms import CommandForm
 from labapp.ui.remembered import read_choices, write_choices
+from labapp.ui.replay.codebook_editor import CodebookEditor
 from labapp.ui.replay.exchange_panel import Bench, ExchangeWork
 from labapp.ui.researcher.coding_forms import (
     RatersForm,
@@ -403,7 +404,7 @@ def _problems(path: Path, ended: Ended) -> list[str]:
     return problems
 
 
-WorkForm = RatersForm | SettleForm | SpeakersForm | VideosForm | ReelForm
+WorkForm = CodebookEditor | RatersForm | SettleForm | SpeakersForm | VideosForm | ReelForm
 FILE = "coding.json"
 WINDOW = "page for coding"
 
@@ -467,8 +468,10 @@ class CodingWork(QObject):
         page.segment_all_requested.connect(self._segment_all)
         page.check_requested.connect(self.check)
         page.stop_requested.connect(self._ask_to_stop)
+        page.pack_opened.connect(self._open_pack)
         page.raters_opened.connect(self._open_raters)
         page.settle_opened.connect(self._open_settle)
+        page.codebook_opened.connect(self._open_codebook)
         page.speakers_opened.connect(self._open_speakers)
         page.videos_opened.connect(self._open_videos)
         page.units.reel_requested.connect(self._open_reel)
@@ -554,6 +557,16 @@ class CodingWork(QObject):
         job.start([*arguments, *(["--codebook", wanted.codebook] if wanted.codebook else [])])
         self.page.set_about(tr("researcher.opening", session=wanted.session))
 
+    def _open_pack(self, pack: Path) -> None:
+        """Let a rater code on from a pack of another computer, in a process of its own."""
+        key = (str(pack), self.page.rater_name)
+        if key in self._windows:
+            return
+        job = self._windows[key] = Job(self)
+        job.ended.connect(partial(self._on_coding_end, key))
+        job.start(["code", "open", str(pack), "--rater", self.page.rater_name])
+        self.page.set_about(tr("researcher.opening", session=pack.name))
+
     def _bench(self) -> Bench | None:
         wanted = self.page.wanted
         path = None if wanted is None else self._path(wanted.session)
@@ -616,6 +629,12 @@ class CodingWork(QObject):
             form.set_sessions(self.page.model.rows)
             self._open_form(form)
 
+    def _open_codebook(self) -> None:
+        if (folder := self._folder()) is not None:
+            form = CodebookEditor(self.page.colors, folder, self.page.codebook.currentData() or "")
+            form.saved.connect(lambda _: self.refresh())
+            self._open_form(form)
+
     def _open_settle(self) -> None:
         if (folder := self._folder()) is not None:
             books = self._codebooks(folder)
@@ -643,12 +662,14 @@ class CodingWork(QObject):
             book = self.page.units.model.codebook
             self._open_form(ReelForm(self.page.colors, folder, stretches, book, code, where))
 
-    def _open_form(
-        self, form: RatersForm | SettleForm | SpeakersForm | VideosForm | ReelForm
-    ) -> None:
-        """Open a window in the place of the one that is open."""
+    def _open_form(self, form: WorkForm) -> None:
+        """Open a window in the place of the one that is open, unless that one asks first."""
         if self.form is not None:
-            self.form.close()
+            if not self.form.close():
+                self.form.raise_()
+                self.form.activateWindow()
+                form.deleteLater()
+                return
             self.form.deleteLater()
         self.form = form
 

@@ -345,7 +345,7 @@ class TwoTexts(Button):
 HEADINGS = (N_("results.column.of"), "n", N_("results.column.mean"), N_("results.column.median"))
 DECIMALS = ((100, 0), (10, 1), (1, 2))
 """So many decimals from such a size on; 3 below."""
-WIDTHS = (theme.SPACE_XXL, 3 * theme.SPACE_XXXL - theme.SPACE_S, theme.SPACE_XXXL + theme.SPACE_L)
+WIDTHS = (theme.SPACE_XL, 3 * theme.SPACE_XXXL - theme.SPACE_S, theme.SPACE_XXXL + theme.SPACE_L)
 """Least widths of the columns of numbers, so that they stand below each other."""
 SHORT = 6
 """Characters of a unit that stands above the last column alone."""
@@ -401,7 +401,7 @@ def _measure(quantity: str, unit: str, lines: Sequence[MeanLine], columns: int) 
     box = QWidget()
     grid = QGridLayout(box)
     grid.setContentsMargins(0, 0, 0, 0)
-    grid.setHorizontalSpacing(theme.SPACE_L)
+    grid.setHorizontalSpacing(theme.SPACE_M)
     grid.setVerticalSpacing(theme.SPACE_XS)
     grid.setColumnStretch(0, 1)
     for column, width in enumerate(WIDTHS[:columns], start=1):

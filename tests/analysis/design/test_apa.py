@@ -14,11 +14,13 @@ from scipy import stats
 from labapp.analysis import analyze
 from labapp.analysis.declared import read_declaration
 from labapp.analysis.design.analyses import StudyAnalyses, analyse
+from labapp.analysis.design.anova import CONTRAST
 from labapp.analysis.design.contents import REPORT, DefaultFindings
 from labapp.analysis.design.sections import (
     DOCX,
     TEX,
     _outcome,
+    _short,
     paper_tables,
     sections,
     term_tests,
@@ -28,7 +30,8 @@ from labapp.analysis.design.sections import (
 from labapp.analysis.design.sections import find_tested_row as row_of
 from labapp.analysis.inference import adjust
 from labapp.base import resources, translations
-from labapp.base.report.page import Translation, join_parts, speaking
+from labapp.base.report.listing import number_words, p_words
+from labapp.base.report.page import Translation, decimal, join_parts, speaking
 from tests.analysis.design.studies import study
 from tests.analysis.design.test_analyses import DESIGN, OPPOSITE
 
@@ -81,6 +84,23 @@ def test_a_long_table_is_not_listed_for_each_of_its_cells(
 
     monkeypatch.setattr("docx.table.Table._cells", property(refuse))
     write_docx([results], tmp_path / DOCX)
+
+
+def test_the_sentences_have_the_numbers_of_the_tests(results: StudyAnalyses) -> None:
+    page = html.unescape(str(join_parts(sections(results))))
+    page = page[page.index("Results in sentences") :]
+    for analysis in results.analyses:
+        for row in analysis.select(CONTRAST):
+            test = f"({row.df:.0f}) = {decimal(row.statistic or 0, 2)}"
+            assert f"{test}, {p_words(row.p_corrected or 0)} with" in page
+            assert f"[{number_words(row.low or 0)}, {number_words(row.high or 0)}]" in page
+        for test in term_tests(analysis):
+            assert f"η² = {_short(test.effect)}, 95 % CI" in page
+    clear = [
+        row.contrast for a in results.analyses for row in a.select(CONTRAST) if row.significant
+    ]
+    assert page.count("was significant") == len(clear) == 1
+    assert "was not shown" in page  # the test of equivalence
 
 
 def test_latex_is_balanced_and_escaped(results: StudyAnalyses) -> None:

@@ -198,8 +198,9 @@ def test_words_go_into_the_units_that_they_overlap_most(bare: Path, tmp_path: Pa
     assert said(bare) == [
         (1.0, 4.0, "participant", "it\ngets"),
         (5.0, 9.0, "participant", "taller"),
+        (20.0, 21.0, "participant", "yes"),  # of a unit of its own: nothing is lost
     ]
-    assert told == ("line 14 (0:20.000–0:21.000): there is no unit for these words",)
+    assert not any("no unit" in why for why in told)
     assert not brought(bare, file, words_only=True).steps
 
 
@@ -210,11 +211,29 @@ def test_words_that_are_there_stay_and_words_of_another_speaker_go_nowhere(
     file = new(tmp_path, "a.srt", WORDS)
     brought(bare, file, words_only=True)
     told = brought(bare, new(tmp_path, "b.srt", WORDS.replace("taller", "lower")), words_only=True)
-    assert "the words for the unit at 0:05.000: the unit there has other words" in told.lost[1]
-    assert [row[3] for row in said(bare)] == ["it\ngets", "taller"]
+    assert "the words for the unit at 0:05.000: the unit there has other words" in told.lost[0]
+    assert [row[3] for row in said(bare)] == ["it\ngets", "taller", "yes"]
     other = new(tmp_path, "c.srt", "1\n00:00:01,000 --> 00:00:02,000\n[moderator] why?\n")
     (why,) = brought(bare, other, words_only=True).lost
     assert "there is no unit" in why
+
+
+def test_a_transcript_that_comes_after_the_codes_changes_neither_units_nor_marks(
+    session: Path, tmp_path: Path
+) -> None:
+    before = annotations_of(open_record(session))
+    marks = before.raters["anna"].marks
+    assert before.segmentation.frozen
+    assert marks
+    last = max(unit.t1_ns for unit in before.segmentation.units) // SECOND + 1
+    outside = f"{HEAD}speech: participant,,{last},{last}.9,afterwards,\n"
+    brought(session, new(tmp_path, "late.csv", outside), words_only=True)
+    after = annotations_of(open_record(session))
+    assert after.segmentation.units == before.segmentation.units
+    assert after.raters["anna"].marks == marks
+    (waiting,) = after.segmentation.proposals  # it waits for whoever froze the units
+    assert waiting.by == "anna"
+    assert all(after.texts[unit] == text for unit, text in before.texts.items())
 
 
 def test_without_it_the_list_says_how_many_were_left_and_how_to(

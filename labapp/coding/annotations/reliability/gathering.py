@@ -192,7 +192,8 @@ def _sort(
         if round_ == "independent" and status != "locked":
             work.left_out[
                 f"{rater.rater}: independent coding that is not locked yet ({status}); it is "
-                "compared once nothing of it can change any more (labapp code lock)"
+                "compared once it is locked: *Raters*, *Done and lock…* on the page Coding "
+                "(labapp code lock)"
             ] += 1
             continue
         codebook = codebooks.get(sha)

@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, stats
 
 from labapp.analysis.inference import EQUIVALENT, holm, of_estimate, varies
 from labapp.analysis.statistic import Statistic
@@ -82,7 +82,9 @@ def log_odds(right: Float64, of: Float64) -> Float64:
 
 def d_prime(hits: Float64, of: Float64, alarms: Float64, among: Float64) -> Float64:
     """With half a trial added to each count (Hautus, 1995)."""
-    z = stats.norm.ppf((hits + 0.5) / (of + 1)) - stats.norm.ppf((alarms + 0.5) / (among + 1))
+    z = scipy.stats.norm.ppf((hits + 0.5) / (of + 1)) - scipy.stats.norm.ppf(
+        (alarms + 0.5) / (among + 1)
+    )
     return np.asarray(z, np.float64)
 
 
@@ -97,7 +99,7 @@ class Slope:
     @property
     def p(self) -> float:
         """Two-sided."""
-        return float(2 * stats.t.sf(abs(self.value / self.error), self.df))
+        return float(2 * scipy.stats.t.sf(abs(self.value / self.error), self.df))
 
 
 def model_estimates(values: Float64, person: Int64, block: Int64, model: Int64) -> Float64:
@@ -131,7 +133,7 @@ def model_estimates(values: Float64, person: Int64, block: Int64, model: Int64) 
         height += 2 * np.log(singular[singular > 0]).sum()
         return float(height), np.asarray(effects, np.float64)
 
-    best: Any = optimize.minimize_scalar(
+    best: Any = scipy.optimize.minimize_scalar(
         lambda share: fitted(float(share))[0], bounds=(0.0, 0.98), method="bounded",
         options={"xatol": 1e-4},
     )  # fmt: skip

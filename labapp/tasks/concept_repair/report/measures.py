@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from labapp.analysis import inference
 from labapp.analysis.bootstrap import LEVELS, SEED, Float64, divide_or_nan, interval, weights
@@ -484,7 +484,7 @@ def _bootstrap_rho(values: Float64, x: Float64) -> tuple[float | None, float | N
     chosen = np.random.default_rng(SEED).integers(models, size=(DRAWS, models))
     picked, scores = np.take_along_axis(mean, chosen, axis=1), x[chosen]
     with np.errstate(invalid="ignore", divide="ignore"):
-        ranks = [stats.rankdata(round_for_ranks(each), axis=1) for each in (picked, scores)]
+        ranks = [scipy.stats.rankdata(round_for_ranks(each), axis=1) for each in (picked, scores)]
         first, other = (each - each.mean(axis=1, keepdims=True) for each in ranks)
         squares = (first**2).sum(axis=1) * (other**2).sum(axis=1)
         rhos = (first * other).sum(axis=1) / np.sqrt(squares)

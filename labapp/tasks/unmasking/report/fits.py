@@ -20,9 +20,8 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
-from scipy.special import expit, logit, xlogy
 
 from labapp.analysis.bootstrap import LEVELS, Float64, divide_or_nan, interval, sum_draws
 from labapp.tasks.unmasking.report.curves import IMAGE, PERSON, AnnotationCells, scalars
@@ -149,8 +148,9 @@ def _unclear(fitted: CurveFits, hits: Float64, counts: Float64, more: int) -> li
     """Whether each function is no better than one share at every mask. more : parameters that the
     function has beyond that share."""
     asked, given = counts.sum(axis=1), hits.sum(axis=1)
+    xlogy = scipy.special.xlogy
     flat = xlogy(given, given / asked) + xlogy(asked - given, 1 - given / asked)
-    p = stats.chi2.sf(np.maximum(2 * (fitted.log_likelihood - flat), 0), more)
+    p = scipy.stats.chi2.sf(np.maximum(2 * (fitted.log_likelihood - flat), 0), more)
     return [UNCLEAR if p_value >= ALPHA else "" for p_value in p]
 
 
@@ -201,7 +201,8 @@ def share(
 ) -> Float64:
     """The function itself: float64, shape as `percent`."""
     x = np.log(np.asarray(percent, np.float64))
-    probability: Float64 = guess + (1 - guess - lapse) * expit(slope * (x - np.log(threshold)))
+    above: Float64 = scipy.special.expit(slope * (x - np.log(threshold)))
+    probability: Float64 = guess + (1 - guess - lapse) * above
     return probability
 
 
@@ -253,12 +254,13 @@ class _Asked:
     most: tuple[float, float]
 
     def rates(self, at: Float64) -> tuple[Float64, Float64]:
+        expit = scipy.special.expit
         return self.most[0] * expit(at[:, 2]), self.most[1] * expit(at[:, 3])
 
     def shares(self, at: Float64) -> tuple[Float64, Float64]:
         """The function and its part between the rates, shape (fits, intensities)."""
         guess, lapse = self.rates(at)
-        inner = expit(np.exp(at[:, 1])[:, None] * (self.x - at[:, :1]))
+        inner = scipy.special.expit(np.exp(at[:, 1])[:, None] * (self.x - at[:, :1]))
         return guess[:, None] + (1 - guess - lapse)[:, None] * inner, inner
 
     def likelihood(self, at: Float64) -> Float64:
@@ -272,14 +274,14 @@ class _Asked:
         locations = np.linspace(self.x.min(), self.x.max(), 13)
         slopes = np.log([1.0, 2.0, 4.0, 8.0, 16.0])
         if rates is None:
-            guesses, lapses = logit([0.04, 0.2, 0.5]), logit([0.05, 0.4])
+            guesses, lapses = map(scipy.special.logit, ([0.04, 0.2, 0.5], [0.05, 0.4]))
             grid = np.array(list(product(locations, slopes, guesses, lapses)))
             p = self.shares(grid)[0].clip(_TINY, 1 - _TINY)
             values = self.hits @ np.log(p).T + (self.counts - self.hits) @ np.log1p(-p).T
             best_of_grid: Float64 = grid[values.argmax(axis=1)]
             return best_of_grid
         parts = [rate / bound for rate, bound in zip(rates, self.most, strict=True)]
-        known = logit(np.column_stack(parts).clip(1e-8, 1 - 1e-8))
+        known = scipy.special.logit(np.column_stack(parts).clip(1e-8, 1 - 1e-8))
         points = [
             np.column_stack([np.tile(point, (len(known), 1)), known])
             for point in product(locations, slopes)
