@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -66,6 +66,9 @@ from labapp.base.report.page import (
 )
 from labapp.record.journal.layout import refuse_inside
 from labapp.record.journal.opening import is_session, places
+
+if TYPE_CHECKING:
+    from labapp.base.report.drawing import ReportFigure
 
 FILE = "report.yaml"
 """Beside the words for participants and moderators, in `texts/<language>`."""
@@ -278,8 +281,16 @@ def _beside(tables: Tables, workers: int | None) -> AbstractContextManager[Execu
     return processes(1, safe=SAFE)
 
 
-def _draw(tables: Tables, findings: Findings, folder: Path) -> None:
-    """The figures that are files, where there are any. Raises OSError."""
+def figures(tables: Tables, findings: Findings | None = None) -> list[ReportFigure]:
+    """Every figure of a report that is also saved as files.
+
+    Parameters
+    ----------
+    tables : of sessions or bundles, all of them.
+    findings : of the sessions that count; computed where it is None.
+    """
+    if findings is None:
+        findings = Findings.find(tables.included())
     plates = [
         plate
         for report, results in findings.of.items()
@@ -290,6 +301,12 @@ def _draw(tables: Tables, findings: Findings, folder: Path) -> None:
         from labapp.analysis.coding_figures import coding_plates  # matplotlib is slow to load
 
         plates += coding_plates(findings.counted)
+    return plates
+
+
+def _draw(tables: Tables, findings: Findings, folder: Path) -> None:
+    """The figures that are files, where there are any. Raises OSError."""
+    plates = figures(tables, findings)
     if not plates:
         return
     folder.mkdir()

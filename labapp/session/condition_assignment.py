@@ -348,7 +348,7 @@ def _unusable(path: Path, error: Exception) -> DataFolderError:
     return DataFolderError(
         f"{path} cannot be used ({error}).",
         safe="No session was started; what was recorded is untouched.",
-        todo="Make it readable and writable, or remove it: it is made anew from the sessions.",
+        todo="Make it readable and writable, or remove it: it is made again from the sessions.",
     )
 
 

@@ -435,7 +435,7 @@ def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Pa
         if variable in around(study, place):
             yield (*place, "each"), f"it stands within another `each: {variable}`"
         if design is not None and variable not in brought:
-            what = f"{variable!r} is no factor within participants that brings its levels"
+            what = f"{variable!r} is not a factor within participants with levels of its own"
             yield (*place, "each"), f"{what}; there are: {', '.join(brought) or 'none'}"
     if design is None:
         return
@@ -565,7 +565,7 @@ def contradictions(
             for level in weights:
                 if levels[factor] and str(level) not in levels[factor]:
                     known = ", ".join(levels[factor])
-                    what = f"{level!r} is no level of {factor}; its levels are: {known}"
+                    what = f"{level!r} is not a level of {factor}; its levels are: {known}"
                     yield (*at, str(level)), what
     names = [contrast.name for contrast in analysis.contrasts]
     for index, name in enumerate(names):

@@ -34,7 +34,7 @@ def _level(level: Any) -> Any:
     """YAML reads an unquoted yes, no, on or off as true or false."""
     if isinstance(level, bool):
         written = "yes, on or true" if level else "no, off or false"
-        raise ValueError(f'a text in quotes, such as "yes"; {written} without them is no text')
+        raise ValueError(f'a text in quotes, such as "yes"; {written} without them is not text')
     return level
 
 

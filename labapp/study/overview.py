@@ -488,7 +488,7 @@ def _item(loaded: LoadedStudy, at: Path_, rule: ExcludeRule, measure: str) -> It
     given = getattr(rule, key)
     for level in given if isinstance(given, tuple) else (given,):
         if not _possible(item, level):
-            what = f"{level!r} is no answer to {measure}; possible are: {_answers(item)}"
+            what = f"{level!r} is not an answer to {measure}; possible are: {_answers(item)}"
             yield _fault(loaded, (*at, key), what, "Give one of these.")
 
 

@@ -90,7 +90,7 @@ def realise(
     labels = [] if study.design is None else [str(label) for label in study.design.sessions]
     if labels and session not in labels:
         raise LabelRefused(
-            f"{session!r} is no session of {study.id}: it has {', '.join(labels)}.",
+            f"{session!r} is not a session of {study.id}: it has {', '.join(labels)}.",
             todo="Use one of these, or add it to `sessions` of the study's design.",
         )
     used = study.seed if seed is None else seed

@@ -31,7 +31,7 @@ from tests.helpers.journals import golden_session
 from tests.tasks.reconstruction_report.labels import cohort as named
 
 WRITTEN = (
-    "The participant asked for water.", "hive-trade-off-species", "dial: Says what a dial does",
+    "The participant asked for water.", "hive-trade-off-species", "dial: Says what a slider does",
 )  # fmt: skip
 """Notes of the golden session, the id of a questionnaire, and a code as its codebook calls it."""
 ROOT = Path(__file__).parents[2]

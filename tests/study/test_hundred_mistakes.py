@@ -198,7 +198,7 @@ OF_STUDIES = [
     of_study(
         "below: 3}\n  low", "below: 9}\n  low", 20, "everybody would fail: clear goes from 1 to 7"
     ),
-    of_study("sinelines/ae: -1", "sinelines/ea: -1", 13, "'sinelines/ea' is no level of model"),
+    of_study("sinelines/ae: -1", "sinelines/ea: -1", 13, "'sinelines/ea' is not a level of model"),
     of_study("sinelines/ae: -1", "sinelines/ae: -2", 13, "weights that add up to 0"),
     of_study(
         '{hint: "with"}', '{hnt: "with"}', 26, "there is no variable 'hnt' here; there are: hint"
@@ -285,7 +285,7 @@ OF_QUESTIONNAIRES = [
     ),
     Mistake(EASE_, "mean: [clear]", "mean: [claer]", 6, "scores.ease: ease needs a rating 'claer'"),
     Mistake(
-        EASE_, "check: 3}", "check: 9}", 8, "check: 9 is no answer to it; it is one of: 1, 2, 3"
+        EASE_, "check: 3}", "check: 9}", 8, "check: 9 is not an answer to it; it is one of: 1, 2, 3"
     ),
     Mistake(
         EASE_,

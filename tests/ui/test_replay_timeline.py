@@ -353,8 +353,8 @@ def test_tips_name_dials_and_marks(line: Timeline) -> None:
     rows = {row.title: top for row, top in line.placed()}
     assert "Flag 1 insight" in line.describe(line.scale.x(flag.t0_ns), rows["Notes"] + 8)
     moved = int(dials.times[np.searchsorted(dials.times, flag.t0_ns)])
-    said = line.describe(line.scale.x(moved), rows["Dial moves"] + 8)
-    assert "Dial " in said
+    said = line.describe(line.scale.x(moved), rows["Slider moves"] + 8)
+    assert "Slider " in said
     assert "move" in said
 
 
@@ -368,7 +368,7 @@ def test_moves_are_called_as_their_task_calls_them() -> None:
     )
     _, moves = make_rows(lanes, {stage.id: stage}, outcomes=False)
     assert moves.tip(2 * NS, 0, NS) == "size, height · 2 moves"
-    assert moves.tip(9 * NS, 0, NS) == "Dial 2 · 1 move"
+    assert moves.tip(9 * NS, 0, NS) == "Slider 2 · 1 move"
     setting = {"concept": 2, "to": 1}
     item = LaneItem("concept.set", NS, NS, "", stage.id, 1, payload=setting)
     assert item_label(item, {stage.id: stage}) == "height → low"
@@ -378,7 +378,7 @@ def test_rows_without_room_are_scrolled_to_by_whole_rows(qtbot: QtBot, line: Tim
     line.resize(900, 155)
     QApplication.processEvents()
     shown = [row.title for row, _ in line.placed()]
-    assert shown == ["Screen", "Dial moves"]
+    assert shown == ["Screen", "Slider moves"]
     over_titles = QPoint(10, round(line.rows_rect().center().y()))
     turn_wheel(line, over_titles, -30)
     assert [row.title for row, _ in line.placed()][-1] == "ben · Strategy"
@@ -415,7 +415,7 @@ def test_it_says_what_it_shows_in_both_languages(qtbot: QtBot, spoken: str) -> N
     assert line.accessibleName() == {"en": "Timeline", "de": "Zeitleiste"}[spoken]
     assert ("playhead" in line.accessibleDescription()) == (spoken == "en")
     titles = {row.title for row, _ in line.placed()}
-    assert ("Reglerbewegungen" if spoken == "de" else "Dial moves") in titles
+    assert ("Reglerbewegungen" if spoken == "de" else "Slider moves") in titles
 
 
 def test_every_kind_of_item_has_words(line: Timeline) -> None:

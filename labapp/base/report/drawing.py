@@ -146,11 +146,12 @@ class ReportFigure:
         file."""
         return f"**{say(str(self.figure.get_label() or self.label))}.** {say(self.caption)}"
 
-    def save(self, folder: Path) -> list[Path]:
-        """Save the figure as SVG, PNG and PDF. Raises FileExistsError: files are never
-        overwritten."""
+    def save(self, folder: Path | str) -> list[Path]:
+        """Save the figure as SVG, PNG and PDF in a folder, which is made if it is missing. Raises
+        FileExistsError: files are never overwritten."""
+        Path(folder).mkdir(exist_ok=True)
         vector, picture, printed = (
-            folder / f"{self.name}.{ending}" for ending in ("svg", "png", "pdf")
+            Path(folder) / f"{self.name}.{ending}" for ending in ("svg", "png", "pdf")
         )
         with vector.open("x", encoding="utf-8") as text:
             text.write(f"{DECLARATION}{self.svg}")

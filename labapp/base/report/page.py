@@ -469,7 +469,7 @@ def _inches(option: str, text: str, usual: str, example: str) -> float:
     unit = (match[2] or usual) if match else ""
     if match is None or unit not in UNITS:
         raise UsageError(
-            f"{option} {text}: this is no length.",
+            f"{option} {text}: this is not a length.",
             safe=SAFE,
             todo=f"Give a number and a unit ({', '.join(UNITS)}), such as {option} {example}.",
         )

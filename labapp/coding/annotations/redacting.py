@@ -434,7 +434,7 @@ def silent_frames(record: Record, redactions: Sequence[Redaction]) -> dict[str, 
         except RecordError as error:
             raise AnnotationError(
                 f"Stretches of {record.name} are redacted, and {sound.file} has no place in time: "
-                "which of its sound they are cannot be told.",
+                "it is unclear which of its sound they are.",
                 safe="No sound was let out.",
                 todo="Let the session out without its sound.",
             ) from error

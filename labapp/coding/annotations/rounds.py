@@ -128,7 +128,7 @@ def save_draw(study: Path, draw: Draw) -> None:
         taken = {(assignment.session, assignment.round) for assignment in before}
         if twice := sorted({a.session for a in draw.assignments if (a.session, a.round) in taken}):
             raise AnnotationError(
-                f"{', '.join(twice)} was assigned by somebody else meanwhile.",
+                f"{', '.join(twice)} was assigned by another process meanwhile.",
                 safe="What is assigned stays; nothing was added.",
                 todo="Assign the others: call it again.",
             )
@@ -311,7 +311,7 @@ def draw_assignments(
 def _refuse(raters: Sequence[str], both: float) -> None:
     if not 0 <= both <= 1:
         raise UsageError(
-            f"{both:g} is no share of the stretches.",
+            f"{both:g} is not a share of the stretches.",
             todo="Give --both a number from 0 to 1, such as 0.2 for a fifth.",
         )
     if not raters or len({rater.casefold() for rater in raters}) != len(raters):

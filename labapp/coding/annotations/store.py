@@ -406,7 +406,7 @@ def _refuse_foreign(
         raise AnnotationError(
             f"{place} is not of the session {record.name}: {why}.",
             safe="It was only read; nothing was changed.",
-            todo="Its times mean nothing here. Put the file beside the session that it was made "
+            todo="Its times are of another session. Put the file next to the session it was made "
             "with; `labapp sessions verify` says whether the session itself was changed.",
         )
 

@@ -146,7 +146,7 @@ class Journal:
         except sqlite3.Error as error:
             raise storage_error(path, error) from error
         if row is None:
-            raise JournalError(f"{path} holds no event.", todo="Start the session anew.")
+            raise JournalError(f"{path} holds no event.", todo="Start the session again.")
         last = Event(*(*row[:10], json_value(row[10])))
         segment = last.segment + (last.kind != SessionPlanned.kind)
         return cls(path, clock_from(last), segment, last, row[11], fsync_on_commit=fsync_on_commit)

@@ -152,7 +152,7 @@ def _impossible_samples(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
             at: Path_ = ("samples", number, "of", place)
             item = items.get(name)
             if item is None:
-                yield at, f"{name!r} is no item of this questionnaire"
+                yield at, f"{name!r} is not an item of this questionnaire"
             elif name in seen:
                 yield at, f"{name!r} is in another sample already"
             elif item.repeat is not None:
@@ -275,9 +275,9 @@ def _no_check(instrument: Instrument, item: Item) -> Iterator[str]:
     for value in right:
         if isinstance(item, Typed):
             if not item.holds(value):
-                yield f"{value!r} is no answer to it, as it would be stored"
+                yield f"{value!r} is not an answer to it, as it would be stored"
         elif possible is not None and not among(value, possible):
-            yield f"{value!r} is no answer to it; it is one of: {_format_values(possible)}"
+            yield f"{value!r} is not an answer to it; it is one of: {_format_values(possible)}"
     if not item.required:
         yield f"{noun} must be answered: leave out `required: false`"
     if item.comprehension is not None and item.repeat is not None:

@@ -576,7 +576,7 @@ class Instrument(Strict):
         if score.weighted:
             if unknown := [other for other in score.weighted if other not in before]:
                 raise ValueError(
-                    f"scores: {name} weighs {unknown[0]!r}, which is no score above it"
+                    f"scores: {name} weighs {unknown[0]!r}, which is not a score above it"
                 )
             ends = [before[other] for other in score.weighted]
             lows, highs = [end.low or 0.0 for end in ends], [end.high or 0.0 for end in ends]
@@ -590,7 +590,7 @@ class Instrument(Strict):
             among = score.among or every
             options = [option for item in among for option in self._options(name, item)]
             if score.chosen not in options:
-                raise ValueError(f"scores: {name} counts {score.chosen!r}, which is no option")
+                raise ValueError(f"scores: {name} counts {score.chosen!r}, which is not an option")
             count = float(options.count(score.chosen))
             return score.model_copy(update={"among": among, "low": 0.0, "high": count})
         if score.rule is not None and not self._are_ratings(name, score):

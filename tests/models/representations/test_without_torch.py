@@ -19,7 +19,7 @@ def without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_graphics_card_that_was_asked_for_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LABAPP_DEVICE", "cuda")
-    with pytest.raises(DeviceMissing, match="sinelines/vae was to be decoded on cuda") as missing:
+    with pytest.raises(DeviceMissing, match="sinelines/vae should be decoded on cuda") as missing:
         package.load_package("sinelines/vae")
     assert "remove LABAPP_DEVICE" in missing.value.todo
     assert "extras add torch" in missing.value.todo

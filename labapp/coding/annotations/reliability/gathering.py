@@ -185,7 +185,7 @@ def _sort(
         own = [mark for mark in rater.marks if (mark.codebook, mark.round) == (sha, round_)]
         if round_ == "reconciled":
             work.left_out[
-                f"{rater.rater}: what was settled after talking about it is no agreement"
+                f"{rater.rater}: what was settled after a discussion does not count as agreement"
             ] += 1
             continue
         status = rater.status_of(round_)

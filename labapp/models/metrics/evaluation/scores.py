@@ -119,7 +119,7 @@ def compute(
     if train is not None:
         if not metric.train:
             raise MetricError(
-                f"{metric.label} takes no other rows to learn from.",
+                f"{metric.label} cannot train on other rows.",
                 todo="Leave them out.",
             )
         learnt, of_learnt = train
@@ -401,7 +401,7 @@ def _number(path: Path, table: TextTable, line: int, cell: str) -> float:
     except ValueError as error:
         raise _refuse(
             path,
-            f"line {line} holds {cell[:60]!r}, which is no number",
+            f"line {line} holds {cell[:60]!r}, which is not a number",
             "Give numbers, with commas, semicolons or tabs between them",
         ) from error
 

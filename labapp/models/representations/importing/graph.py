@@ -255,8 +255,8 @@ def layout(made: tuple[int, ...], asked: tuple[int, ...] | None) -> OutputLayout
         )
     if recognised is None:
         raise ValueError(
-            f"it makes instances of the shape {made}, which is no series, grey picture or picture "
-            "of three colours"
+            f"it makes instances of the shape {made}, which is not a series, or "
+            "a grey or colour picture"
         )
     return recognised
 

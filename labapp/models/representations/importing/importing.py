@@ -229,7 +229,7 @@ def differing(name: Path | str, distance: str, instances: Sequence[Float32]) -> 
     notes = [remark]
     if is_picture and middle < ALIKE:
         notes.append(
-            f"Warning: that is little. People will hardly see what its dials do where pixels "
+            f"Warning: that is little. People will hardly see what its sliders do where pixels "
             f"differ by less than {ALIKE:g} of 0 to 1."
         )
     return notes
@@ -388,7 +388,7 @@ def import_decoder(
             get_distance(distance)
         except ValueError as error:
             raise ModelError(
-                f"{distance!r} is no distance; it is {error}.",
+                f"{distance!r} is not a distance; it is {error}.",
                 todo="Correct --distance.",
             ) from error
     rows = rows_of.read(latents)
