@@ -434,13 +434,13 @@ def inside(out: str) -> int:
         trial.hands.close()
         coding.window.close()
         QApplication.processEvents()
-    found = {
+    counts = {
         "ways": number,
         "code keys": trial.tried,
         "codes given or taken back": trial.landed,
         "wrong": trial.wrong,
     }
-    told = json.dumps(found, indent=1)
+    told = json.dumps(counts, indent=1)
     print(told)
     if out:
         Path(out).write_text(told, "utf-8")

@@ -93,8 +93,40 @@ Listener = Callable[[], None]
 PendingCommands = Callable[[], Sequence[Command]]
 
 
+class FollowsSession(ShowsPictures):
+    """What windows ask of a session that goes on, here or at another computer."""
+
+    machine: SessionMachine
+    state: SessionState
+    _sound: SoundState
+    _listeners: list[Listener]
+
+    @property
+    def part(self) -> PlannedPart | None:
+        """The part on the participant's screen."""
+        return self.machine.part(self.state)
+
+    @property
+    def finished(self) -> bool:
+        return self.state.ended is not None
+
+    @property
+    def sound(self) -> SoundNow:
+        """What becomes of sound now."""
+        return self._sound.now
+
+    def listen(self, listener: Listener) -> None:
+        """Call after every change of state, pictures or `stalled`, in the thread of the windows."""
+        self._listeners.append(listener)
+
+    def tell(self) -> None:
+        """Tell the listeners that something changed, also besides the state, as the recorder."""
+        for listener in tuple(self._listeners):
+            listener()
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
-class Runner(ShowsPictures):
+class Runner(FollowsSession):
     """One run of the program on one session.
 
     Attributes
@@ -142,11 +174,6 @@ class Runner(ShowsPictures):
         self._closed = False
 
     @property
-    def part(self) -> PlannedPart | None:
-        """The part on the screen."""
-        return self.machine.part(self.state)
-
-    @property
     def name(self) -> str:
         """The name of the session's folder."""
         return self.journal.path.parent.name
@@ -188,17 +215,9 @@ class Runner(ShowsPictures):
         """Whether nothing is stored any more."""
         return self._closed
 
-    @property
-    def finished(self) -> bool:
-        return self.state.ended is not None
-
     def subscribe(self, subscriber: Callable[[Event], None]) -> None:
         """Call with every event, see `Journal.subscribe`."""
         self.journal.subscribe(subscriber)
-
-    def listen(self, listener: Listener) -> None:
-        """Call after every change of state, pictures or `stalled`, in the runner's thread."""
-        self._listeners.append(listener)
 
     def ask_before_leaving(self, pending_commands: PendingCommands | None) -> None:
         """Set what gives the commands that the screen has not sent yet, such as a text still in its
@@ -234,11 +253,6 @@ class Runner(ShowsPictures):
         if sound != self._sound:
             self._sound = sound
             self.scheduler.post(self.tell)
-
-    @property
-    def sound(self) -> SoundNow:
-        """What becomes of sound now, by what the recorder says."""
-        return self._sound.now
 
     def _work(self) -> None:
         """Work off commands and whatever they make due; one at a time, never nested."""
@@ -416,11 +430,6 @@ class Runner(ShowsPictures):
         self.send(Tick(), Source.SYSTEM)
         if not self._waiting:  # else the next timer is set when the disk has answered
             self._arm()
-
-    def tell(self) -> None:
-        """Tell the listeners that something changed, also besides the state, as the recorder."""
-        for listener in tuple(self._listeners):
-            listener()
 
     def start(self, opening: Sequence[Payload]) -> None:
         """Store this run's opening events and begin (or go on with) the plan."""

@@ -365,7 +365,7 @@ class Item(Strict):
 
     def answer_of(self, values: tuple[Value, ...]) -> Any:
         """The answer, as stored, that is told by these values of `possible`."""
-        raise NotImplementedError
+        return values[0]
 
     def right_cells(self) -> tuple[Value, ...]:
         """What tables have of the answers that pass it as a check; nothing where it is none."""

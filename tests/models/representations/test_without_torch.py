@@ -7,7 +7,7 @@ import pytest
 from labapp.base import installation
 from labapp.base.errors import DeviceMissing, ModelError
 from labapp.models.representations import package
-from labapp.models.representations.importing import graph
+from labapp.models.representations.importing import convert
 from labapp.ui import doctor
 
 
@@ -36,7 +36,7 @@ def test_the_processor_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_file_of_torch_names_both_extras() -> None:
-    graph.import_onnx()
+    convert.import_onnx()
     with pytest.raises(ModelError, match=r"not installed \(torch\)") as missing:
-        graph.import_onnx(torch=True)
+        convert.import_onnx(torch=True)
     assert "extras add import,torch" in missing.value.todo

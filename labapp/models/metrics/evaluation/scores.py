@@ -47,13 +47,11 @@ from labapp.models.metrics.inputs import (
     check_labels,
     check_vectors,
 )
-from labapp.models.metrics.registry import METRICS, Metric
+from labapp.models.metrics.registry import METRICS, OF_CONCEPTS, Metric
 
 Say = Callable[[str, float | None], None]
 """Called with the name of each metric and None before it is computed; for metrics that may take
 minutes, also with the share that is done, 0 to 1."""
-OF_CONCEPTS = ("oracle", "deviation", "leakage", "between_codes", "between_concepts")
-"""Parts of shape (K, K), whose rows are concepts and not codes."""
 LEARNT_WITHOUT_CONCEPTS = {"ois": {"align": True}, "ctl": {"align": True}, "icl": {"align": True}}
 """Settings, by metric, for codes that stand for no concepts of their own."""
 MEDIAN = "above the median"

@@ -19,7 +19,7 @@ from labapp.tasks.questionnaire.screen.kinds.view import (
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.choice import Choice
-from labapp.ui.widgets.painting import brush, pen
+from labapp.ui.widgets.painting import brush, equip, pen
 from labapp.ui.widgets.study_picture import SizedPicture
 
 FILL = 60
@@ -58,8 +58,7 @@ class PictureRegions(SizedPicture, Choice):
         for index, option in enumerate(self.options):
             box = self.box(index).adjusted(1.5, 1.5, -1.5, -1.5)
             # White below the outline: it is seen on any picture.
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(pen(p.card, 4.0))
+            equip(painter, pen(p.card, 4.0), Qt.BrushStyle.NoBrush)
             painter.drawRect(box)
             taken, strong = index == self.index, option.hasFocus() or self.pointed is option
             if taken:
@@ -68,8 +67,7 @@ class PictureRegions(SizedPicture, Choice):
             painter.setPen(pen(p.accent if taken or strong else p.ink, 3.0 if taken else 1.6))
             painter.drawRect(box)
             if option.hasFocus():
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.setPen(pen(p.accent, theme.RING, dashed=True))
+                equip(painter, pen(p.accent, theme.RING, dashed=True), Qt.BrushStyle.NoBrush)
                 painter.drawRect(box.adjusted(4, 4, -4, -4))
 
 
