@@ -86,7 +86,9 @@ def choose_language(
 
     Raises SetupError for a table that cannot be used, or that is of no certain language.
     """
-    of_studies = sorted(set(own_languages(tables.participants).values()))
+    of_studies = sorted(
+        {each for own in own_languages(tables.participants).values() for each in own}
+    )
     if words is not None:
         language = asked or (of_studies[0] if len(of_studies) == 1 else ENGLISH)
         if language == ENGLISH:

@@ -131,15 +131,20 @@ def read_declaration(tables: Tables, study: str) -> Declaration:
     )
 
 
-def own_languages(participants: pd.DataFrame) -> dict[str, str]:
-    """By study the language in which it is reported: of one in several languages the first that
-    its file names, else that of its participants. participants: that table."""
-    languages: dict[str, str] = {}
-    rows = participants[participants["language"].notna()].sort_values("study_version")
+def own_languages(participants: pd.DataFrame) -> dict[str, list[str]]:
+    """By study the languages in which it could be reported: of one whose file names several the
+    first, else those of its participants, that of the latest version last. participants: that
+    table."""
+    languages: dict[str, list[str]] = {}
+    rows = participants[participants["language"].notna()]
+    if "study_version" in rows:
+        rows = rows.sort_values("study_version", kind="stable")
     texts = rows[DECLARED.name] if DECLARED.name in rows else [None] * len(rows)
     for study, read, declared in zip(rows["study"], rows["language"], texts, strict=True):
         several = read_declared(declared).languages if isinstance(declared, str) else ()
-        languages[str(study)] = several[0] if several else str(read)
+        own = [] if several else languages.get(str(study), [])
+        language = several[0] if several else str(read)
+        languages[str(study)] = [*(each for each in own if each != language), language]
     return languages
 
 

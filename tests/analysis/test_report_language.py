@@ -169,7 +169,7 @@ def written(source: str) -> Iterator[str]:
 
 
 def test_what_sections_and_figures_say_is_in_the_german_table() -> None:
-    nobody = SimpleNamespace(participants=pd.DataFrame({"language": []}))
+    nobody = SimpleNamespace(participants=pd.DataFrame({"study": [], "language": []}))
     spoken = german(cast(Tables, nobody))
     texts: set[str] = set()
     for path in (path for wing in SHOWN for path in (ROOT / "labapp" / wing).rglob("*.py")):
