@@ -166,7 +166,7 @@ class HomeController(QObject):
 
     @cached_property
     def researcher(self) -> Researcher:
-        """Controls the page Results; created when the page is first opened."""
+        """Controls the Results page; created when the page is first opened."""
         from labapp.ui.researcher.controller import Researcher
 
         researcher = Researcher(self.view.results, self, self.private)

@@ -188,14 +188,14 @@ class SessionLists(QObject):
         return self._listing.all
 
     def feed(self, researcher: Researcher) -> None:
-        """Pass the sessions to the page Results from now on."""
+        """Pass the sessions to the Results page from now on."""
         self._researcher = researcher
         researcher.page.replay_requested.connect(self.replays.open)
         researcher.set_sessions(self._shown.sessions, whole=self._shown.whole)
 
     @cached_property
     def coding(self) -> CodingWork:
-        """Controls the page *Coding*; created when it is first opened."""
+        """Controls the *Coding* page; created when it is first opened."""
         from labapp.ui.researcher.controller import CodingWork
 
         work = CodingWork(self._view.coding, self)
@@ -208,7 +208,7 @@ class SessionLists(QObject):
 
     @property
     def _codes(self) -> bool:
-        """Whether the page *Coding* was opened."""
+        """Whether the *Coding* page was opened."""
         return "coding" in vars(self)
 
     def show_study(self, study: Study | None) -> None:

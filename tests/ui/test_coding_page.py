@@ -1,4 +1,4 @@
-"""The page *Coding* of the home, units with a code over a study, and writing down what was said."""
+"""The *Coding* page of the home, units with a code over a study, and writing down what was said."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def _refuse_rivals(
             f"{', '.join(rivals[:-1])} and {rivals[-1]} coded {tier!r} in {session}, and nobody is "
             "its primary rater: it is unclear whose codes count.",
             safe="All marks are as they were given.",
-            todo="Assign the session, or settle what differs: *Raters* on the page Coding (labapp "
+            todo="Assign the session, or settle what differs: *Raters* on the Coding page (labapp "
             "code assign STUDY --raters …, labapp code adjudicate).",
         )
     for mark in (mark for marks in independent.values() for mark in marks):

@@ -197,7 +197,7 @@ def make_pack(
     if not own:
         raise AnnotationError(
             f"{rater} is assigned to nothing in {study.name} in the round {round}.",
-            todo="*Raters*, *Assign…* on the page Coding (labapp code assign "
+            todo="*Raters*, *Assign…* on the Coding page (labapp code assign "
             f"{study.name} --raters {rater},…)",
         )
     if not (books := codebooks_of(study)):
@@ -380,7 +380,7 @@ def read_pack(folder: Path) -> Pack:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise AnnotationError(
             f"{folder} is not a pack ({_reason(error)}).",
-            todo="Give a pack as *Pack…* on the page Coding (`labapp code pack`) made it.",
+            todo="Give a pack as *Pack…* on the Coding page (`labapp code pack`) made it.",
         ) from error
     return Pack(folder, pack, study, rater, round_, dict(heads))
 
@@ -434,7 +434,7 @@ def open_pack(path: Path) -> Pack:
     except (OSError, ValueError) as error:
         raise AnnotationError(
             f"{path} cannot be unpacked ({_reason(error)}).",
-            todo="Have it sent again; a pack is the .zip file that *Pack…* on the page Coding "
+            todo="Have it sent again; a pack is the .zip file that *Pack…* on the Coding page "
             "(`labapp code pack`) made.",
         ) from error
     return read_pack(folder)

@@ -252,7 +252,7 @@ def _record(session: Path, by: str, *, consent: bool = True) -> Record:
 def _unknown(record: Record, video_id: str) -> VideoNotFound:
     return VideoNotFound(
         f"{record.name} has no video {video_id!r}.",
-        todo="*Files*, *Videos…* on the page Coding (`labapp videos list "
+        todo="*Files*, *Videos…* on the Coding page (`labapp videos list "
         f"{record.name}`) says which it has.",
     )
 
@@ -329,7 +329,7 @@ def _not_heard(why: str) -> VideoError:
     return VideoError(
         f"Where the video lies in the session cannot be found from its sound: {why}.",
         todo="See that it is the video of this session. Else say the session time of its "
-        f"beginning, in seconds: in the window *Videos…* of the page Coding, or by {BY_HAND}. The "
+        f"beginning, in seconds: in the window *Videos…* of the Coding page, or by {BY_HAND}. The "
         "replay window shows session times.",
     )
 

@@ -369,7 +369,7 @@ class HomeView(QWidget):
 
     @cached_property
     def results(self) -> ResearcherPage:
-        """The page Results, created when first opened."""
+        """The Results page, created when first opened."""
         from labapp.ui.researcher.page import ResearcherPage
 
         page = ResearcherPage(PALETTE)

@@ -1,5 +1,5 @@
 """The window in which a codebook is made by clicking: codes are added, renamed, merged, coloured,
-given keys, retired and deleted. It opens from the coding window and from the page *Coding*.
+given keys, retired and deleted. It opens from the coding window and from the *Coding* page.
 
 What is changed is kept in the window until it is saved, as the next version of the same file that
 commands read and write.

@@ -2,7 +2,7 @@
 
 A passive view, as the home is: told through its setters, telling through its signals.
 
-Also the line of the page *Coding* for writing down what was said: which model, of which sessions,
+Also the line of the *Coding* page for writing down what was said: which model, of which sessions,
 and how far it is.
 """
 
