@@ -69,7 +69,7 @@ class Background(QObject):
         return True
 
     def close(self) -> None:
-        """Wait for what was begun, and end the thread; nobody is told of the result."""
+        """Wait for what was begun, and end the thread; its result is dropped."""
         self._worker.close()
 
     def _take(self, done: Future[Any], then: Then, failed: Failed) -> None:

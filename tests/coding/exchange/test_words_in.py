@@ -231,7 +231,7 @@ def test_a_transcript_that_comes_after_the_codes_changes_neither_units_nor_marks
     after = annotations_of(open_record(session))
     assert after.segmentation.units == before.segmentation.units
     assert after.raters["anna"].marks == marks
-    (waiting,) = after.segmentation.proposals  # it waits for whoever froze the units
+    (waiting,) = after.segmentation.proposals  # it waits for the person who froze the units
     assert waiting.by == "anna"
     assert all(after.texts[unit] == text for unit, text in before.texts.items())
 
