@@ -46,7 +46,7 @@ def test_every_block_of_code_can_be_read(page: Path) -> None:
     content = page.read_text("utf-8")
     assert content.count("\n```") % 2 == 0
     for language, code in BLOCK.findall(content):
-        assert language in (*READ, "", "sh", "text"), language
+        assert language in (*READ, "", "r", "sh", "text"), language
         if language in READ:
             READ[language](code)
 
