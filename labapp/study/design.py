@@ -22,7 +22,14 @@ from pydantic import (
     model_validator,
 )
 
-from labapp.base.documents import LANGUAGE, MEASURE, Path_, Strict, faults_at, refuse_again
+from labapp.base.documents import (
+    MEASURE,
+    Language,
+    Path_,
+    Strict,
+    faults_at,
+    refuse_again,
+)
 from labapp.study.conditions import RESERVED, Name, OrderByGroup
 from labapp.study.quotas import Quota
 from labapp.study.when import Condition, describe
@@ -671,10 +678,7 @@ class Hypothesis(Strict):
 
 
 LabelText = Annotated[str, Field(min_length=1, max_length=80)]
-Label = (
-    LabelText
-    | Annotated[dict[Annotated[str, Field(pattern=LANGUAGE)], LabelText], Field(min_length=1)]
-)
+Label = LabelText | Annotated[dict[Language, LabelText], Field(min_length=1)]
 """What people read for a name: a text, or a text by language."""
 
 
@@ -687,7 +691,7 @@ class Declared(Strict):
     missing: Missing = Missing()
     analysis: AnalysisPlan = AnalysisPlan()
     hypotheses: tuple[Hypothesis, ...] = ()
-    languages: tuple[str, ...] = ()
+    languages: tuple[Language, ...] = ()
     quotas: dict[Name, Quota] = Field(default_factory=dict)
     labels: dict[str, Label] = Field(default_factory=dict)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from labapp.base.documents import LANGUAGE, SLUG, Path_, Strict, faults_at, refuse_again
+from labapp.base.documents import LANGUAGE, SLUG, Language, Path_, Strict, faults_at, refuse_again
 from labapp.base.naming import LABEL, NotReserved, find_name_problem
 from labapp.study import allocation, conditions
 from labapp.study.conditions import Assignment, ByNumber, Cells, Name
@@ -187,9 +187,7 @@ class Replicates(Strict):
 
 
 Line = Annotated[str, Field(min_length=1, max_length=120)]
-ChecklistItem = (
-    Line | Annotated[dict[Annotated[str, Field(pattern=LANGUAGE)], Line], Field(min_length=1)]
-)
+ChecklistItem = Line | Annotated[dict[Language, Line], Field(min_length=1)]
 """A line of the study's own checklist, in the language that it is written in, or by language."""
 
 
@@ -235,7 +233,7 @@ class Study(Strict):
     minutes: int | None = Field(default=None, ge=1, le=1000)
     version: int = Field(ge=1, lt=2**31)
     language: str = Field(default="en", pattern=LANGUAGE)
-    languages: tuple[Annotated[str, Field(pattern=LANGUAGE)], ...] = Field(
+    languages: tuple[Language, ...] = Field(
         default=(),
         max_length=20,
         description="For a study in several languages, instead of `language`: participants choose "
