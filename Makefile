@@ -55,6 +55,7 @@ pictures:
 	@.venv/bin/python scripts/docs_pictures.py
 	@.venv/bin/python scripts/docs_animation.py
 	@.venv/bin/python -m scripts.docs_gallery --pictures
+	@.venv/bin/python -m scripts.docs_figures
 	@.venv/bin/python -m scripts.models_picture
 
 # KILLS: in all; ROWS: at most so many of each study (0: all); OUT: where what goes wrong is kept.

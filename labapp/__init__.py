@@ -1,6 +1,7 @@
 """labapp: think-aloud lab studies of how well people understand machine-learning models.
 
-In Python: `labapp.load`, `labapp.analyze`, `labapp.decode`, `labapp.metric`, `labapp.still`.
+In Python: `labapp.load`, `labapp.analyze`, `labapp.figures`, `labapp.decode`, `labapp.metric`,
+`labapp.still`.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from labapp.base.former_names import add_former_names
 
 if TYPE_CHECKING:
-    from labapp.public import analyze, decode, load, metric, still
+    from labapp.public import analyze, decode, figures, load, metric, still
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "analyze", "decode", "load", "metric", "still"]
+__all__ = ["__version__", "analyze", "decode", "figures", "load", "metric", "still"]
 
 add_former_names()
 

@@ -1,8 +1,9 @@
 """What labapp offers to scripts and notebooks.
 
-`labapp.load`, `labapp.analyze`, `labapp.decode`, `labapp.metric` and `labapp.still` are the
-functions here. They stay as they are within 0.x, and so do what they return, `labapp.testing` and
-what the recipes of the documentation use. Everything else of labapp may change.
+The functions are `labapp.load`, `labapp.analyze`, `labapp.figures`, `labapp.decode`,
+`labapp.metric` and `labapp.still`. They stay as they are within 0.x, and so do what they return,
+`labapp.testing` and what the recipes of the documentation use. Everything else of labapp may
+change.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from labapp.analysis.tables import Tables
+    from labapp.base.report.drawing import ReportFigure
     from labapp.models.metrics.registry import Function
 
-OFFERED = ("load", "analyze", "decode", "metric", "still")
+OFFERED = ("load", "analyze", "figures", "decode", "metric", "still")
 """What `labapp` itself has of this module."""
 
 
@@ -38,14 +40,29 @@ def analyze(paths: Sequence[Path | str], out: Path | str, **options: Any) -> Pat
     return analysis.analyze(paths, Path(out), **options)
 
 
+def figures(tables: Tables) -> dict[str, ReportFigure]:
+    """Every figure that a report of these tables has, by its name.
+
+    `figure` of each is a matplotlib figure, `label` and `caption` say what it shows and how to read
+    it, and `save(folder)` writes it as SVG, PNG and PDF.
+
+    Parameters
+    ----------
+    tables : what `labapp.load` returns; figures leave out sessions that do not count.
+    """
+    from labapp.analysis import analyze as analysis
+
+    return {each.name: each for each in analysis.figures(tables)}
+
+
 def decode(model: str | Path, z: ArrayLike) -> NDArray[np.float32]:
-    """The pictures that a model makes for values of its dials.
+    """The pictures that a model makes for values of its sliders.
 
     Parameters
     ----------
     model : id or folder of a model package, such as `sinelines/ae`.
-    z : the value of each dial, shape (dials,) or (n, dials): of a continuous one within its limits,
-        of a discrete one its index.
+    z : the value of each slider, shape (sliders,) or (n, sliders): of a continuous one within its
+        limits, of a discrete one its index.
 
     Returns
     -------
@@ -53,7 +70,7 @@ def decode(model: str | Path, z: ArrayLike) -> NDArray[np.float32]:
 
     Raises
     ------
-    ValueError : `z` has another shape, or a value that its dial does not have.
+    ValueError : `z` has another shape, or a value that its slider does not have.
     labapp.base.errors.ModelError : there is no such model, or it is damaged.
     """
     import numpy as np
@@ -66,7 +83,7 @@ def decode(model: str | Path, z: ArrayLike) -> NDArray[np.float32]:
     dials = decoder.space.dimensions
     if states.ndim not in (1, 2) or states.shape[-1] != len(dials):
         raise ValueError(
-            f"z has the shape {states.shape}; {decoder.id} has {len(dials)} dials: give "
+            f"z has the shape {states.shape}; {decoder.id} has {len(dials)} sliders: give "
             f"({len(dials)},) or (n, {len(dials)})"
         )
     for number, dial in enumerate(dials):
@@ -79,7 +96,7 @@ def decode(model: str | Path, z: ArrayLike) -> NDArray[np.float32]:
             has = f"indices from 0 to {dial.k - 1}"
         if not good.all():
             wrong = values[~good].flat[0]
-            raise ValueError(f"dial {number} of {decoder.id} has {has}, and no {wrong:g}")
+            raise ValueError(f"slider {number} of {decoder.id} has {has}, not {wrong:g}")
     pictures = decoder.decode(decoder.space.encode_rows(np.atleast_2d(states).astype(np.float32)))
     return pictures if states.ndim == 2 else pictures[0]
 
@@ -102,7 +119,7 @@ def still(
     """Write the participant's screen at a time of a recorded session as a PNG; returns its path.
 
     Like `labapp replay --still`, it notes in the session's folder that the picture was made, so
-    that a withdrawal can name it. What may look otherwise than it was is a warning.
+    that a withdrawal can name it. It warns of what may look different from the session.
 
     Parameters
     ----------

@@ -35,6 +35,7 @@ that will go away warns first.
 def python_api() -> str:
     import labapp
     from labapp.analysis.tables import Tables
+    from labapp.base.report.drawing import ReportFigure
     from labapp.models.metrics.inputs import Score
     from labapp.models.metrics.registry import METRICS
     from labapp.public import OFFERED
@@ -44,7 +45,7 @@ def python_api() -> str:
         parts += function(f"labapp.{name}", getattr(labapp, name))
     parts.append("Metrics by name: " + ", ".join(f"`{name}`" for name in sorted(METRICS)) + ".")
     parts.append("## What they return")
-    for returned in (Tables, Score):
+    for returned in (Tables, ReportFigure, Score):
         parts += class_page(returned)
     parts.append("## `labapp.testing`: check a task of your own")
     for name in names_of("labapp.testing"):

@@ -32,16 +32,28 @@ OUTSIDE = {
         for page in sorted(ROOT.glob("examples/*/README.md"))
     },
     "benchmarks/README.md": "shipped/benchmarks.md",
-    "benchmarks/simulated_studies.md": "shipped/simulated-studies.md",
-    "benchmarks/reproduce_metrics.md": "shipped/reproduce-metrics.md",
+    **{
+        f"benchmarks/{name}.md": f"shipped/{name.replace('_', '-')}.md"
+        for name in (
+            "simulated_studies",
+            "forecast_power",
+            "concept_studies",
+            "concept_learners",
+            "reproduce_metrics",
+            "outside_tools",
+        )
+    },
     "CONTRIBUTING.md": "shipped/contributing.md",
     "CHANGELOG.md": "shipped/changelog.md",
 }
 """Pages that stand beside what they are about, and where they are among the others."""
+REFERENCE = "reference/README.md"
+"""Its headings name the pages made from the code; a link to a heading leads to the page."""
 CODE = re.compile(r"^```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(
     r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s#]*)(?P<heading>#[^)\s]*)?\)"
 )
+HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 NAMED = re.compile(r"^```(\w+) ([^\s{]+)$", re.MULTILINE)
 LOADED = re.compile(r"""<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)=["']?(https?:[^\s"'>]+)""")
 LESS_SOUGHT, LESS = ("adr/", "glossary", "shipped/", "recipes/", "architecture"), 0.3
@@ -55,11 +67,12 @@ LEFT_OUT = ("assets/javascripts/lunr", "search/search_index.json", "sitemap.xml"
 """Of the site: the search in languages that no page has, and what only a server needs."""
 
 
+sys.path.insert(0, str(ROOT))
+from scripts.docs_reference import headings, pages  # noqa: E402
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     from mkdocs.structure.files import File
-
-    sys.path.insert(0, str(ROOT))
-    from scripts.docs_reference import pages
 
     made = {uri: (ROOT / source).read_text("utf-8") for source, uri in OUTSIDE.items()}
     for uri, content in {**made, **pages()}.items():
@@ -76,6 +89,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     markdown = markdown.replace(")** · **[", ")** **[")  # which pages.css makes buttons
     sources = {made: source for source, made in OUTSIDE.items()}
     folder = posixpath.dirname(sources.get(uri, f"docs/{uri}"))
+    if uri == REFERENCE:
+        markdown = HEADING.sub(_headed, markdown)
     done, end = [], 0
     for code in CODE.finditer(markdown):
         done += [_linked(markdown[end : code.start()], uri, folder), _titled(code[0])]
@@ -114,6 +129,15 @@ def on_post_build(config: MkDocsConfig) -> None:
         path.unlink()
 
 
+def _headed(match: re.Match[str]) -> str:
+    """A heading of the reference's first page, with a link to what it names."""
+    return f"## [{match[1]}](README.md#{_slug(match[1])})"
+
+
+def _slug(heading: str) -> str:
+    return heading.lower().replace(" ", "-")
+
+
 def _titled(code: str) -> str:
     """```yaml a.yaml becomes a block with the file's name above it."""
     return NAMED.sub(r'``` { .\1 title="\2" }', code)
@@ -133,6 +157,9 @@ def _linked(text: str, uri: str, folder: str) -> str:
             return (
                 f"{match['text']} (`{path}`)" if match["text"].strip("`") != path else match["text"]
             )
+        if page == REFERENCE and heading:  # the repository's own view has only the headings
+            made = {f"#{_slug(head)}": uri for head, uri in headings().items()}
+            page, heading = made[heading], ""
         relative = posixpath.relpath(page, posixpath.dirname(uri) or ".")
         return f"{match['image']}[{match['text']}]({relative}{heading})"
 

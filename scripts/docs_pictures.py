@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from PySide6.QtGui import QImage
     from PySide6.QtWidgets import QWidget
 
@@ -101,6 +103,73 @@ def results(folder: Path) -> QImage:
         if name == "r03-results":
             return picture(window)
     raise LookupError("r03-results")
+
+
+def named(shots: Iterator[tuple[str, QWidget]], name: str) -> QImage:
+    """One of the screenshots that a script of screens makes."""
+    for shot, window in shots:
+        if shot == name:
+            image = picture(window)
+            window.close()
+            return image
+    raise LookupError(name)
+
+
+def sessions(folder: Path) -> QImage:
+    """The home's page Sessions, with a session selected."""
+    from screens_moderator import home
+
+    return named(home(), "m05-home-sessions")
+
+
+def study(folder: Path) -> QImage:
+    """The home's page Study, with what each slider of the models does."""
+    from screens_moderator import studies
+
+    return named(studies(), "m08-study-charts")
+
+
+def remote(folder: Path) -> QImage:
+    """The console that others can join, with the codes."""
+    from screens_remote import both_ends
+
+    return named(both_ends(folder), "r11-codes")
+
+
+def concepts(folder: Path) -> QImage:
+    """A picture of concept repair after a change."""
+    from scripts.screens_concepts import CHANGE
+    from scripts.screens_participant import opened
+    from tests.helpers.rooms import SilentRecorder, skip_to
+
+    shown = {"study": "concept-repair", "make_recorder": SilentRecorder}
+    with opened(folder / "session", **shown) as (room, window):
+        skip_to(room, "stage-1")
+        room.runner.send(CHANGE)
+        return picture(window)
+
+
+def replay(folder: Path) -> QImage:
+    """A session of a simulated participant that thinks aloud, in the replay window."""
+    from PySide6.QtTest import QTest
+
+    from labapp.coding.annotations.segmenting import segment_session
+    from labapp.session.simulation.at_scale import simulate_at_scale
+    from labapp.ui.replay.controller import open_session
+    from labapp.ui.replay.window import ReplayWindow
+
+    (path,) = simulate_at_scale(
+        "quickstart", 1, "understanding", folder / "data", 3, thinks_aloud=True
+    )
+    segment_session(path, "anna", freeze=True)
+    session = open_session(path)
+    session.history.decoders.load_in_background()
+    window = ReplayWindow(session)
+    window.open(400_000_000_000)
+    QTest.qWait(1500)
+    image = picture(window)
+    window.close()
+    return image
 
 
 def coding(folder: Path) -> QImage:
@@ -315,8 +384,13 @@ PICTURES = {
     "judging.jpg": "Two of the tasks in which explanations are judged",
     "unmasking.jpg": "A face of which little is shown, and the same one of which more is",
     "questionnaire.png": "The questionnaire as a participant sees it, two statements answered",
-    "results.png": "The page Results of the home, with six sessions analysed",
+    "results.png": "The Results page of the home, with six sessions analysed",
     "coding.png": "A session in the coding window",
+    "sessions.png": "The Sessions page of the home",
+    "study.png": "The Study page of the home, with what each slider of the models does",
+    "remote.png": "The console with the codes by which others join",
+    "concepts.png": "A picture of concept repair after a change of one concept",
+    "replay.png": "A session in the replay window",
 }
 """What each shows; pages say it where they show it."""
 MAKERS = {
@@ -327,6 +401,11 @@ MAKERS = {
     "questionnaire.png": questionnaire,
     "results.png": results,
     "coding.png": coding,
+    "sessions.png": sessions,
+    "study.png": study,
+    "remote.png": remote,
+    "concepts.png": concepts,
+    "replay.png": replay,
 }
 
 if __name__ == "__main__":

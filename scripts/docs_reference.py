@@ -12,6 +12,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -22,6 +23,7 @@ from scripts.docs_api import python_api
 Schema = Mapping[str, Any]
 Examples = Mapping[tuple[str, str], tuple[str, str]]
 """By class and key: a value as a file has it, and which file that is."""
+ROOT = Path(__file__).resolve().parents[1]
 LONGEST = 60
 SIMPLE = ("quickstart", "dsprites-demo")
 """Whose examples are shown first."""
@@ -34,23 +36,13 @@ def pages() -> dict[str, str]:
     return {f"reference/{name}.md": make() for name, make in MAKERS.items()}
 
 
-def front() -> str:
-    return """# Reference
+def headings() -> dict[str, str]:
+    """The page of each heading of docs/reference/README.md, by the heading.
 
-Made from the code of this version: what stands here is what it reads, writes and records.
-
-* [Study files](study.md): every key, with meaning, type, default and an example that is in use.
-* [Questionnaires](instrument.md), [stimulus sets](stimulus-set.md) and [codebooks](codebook.md):
-  the same.
-* [Placeholders](placeholders.md): what texts may say in braces, and where.
-* [Tables and columns](tables.md): what `labapp analyze` writes, and what a bundle has of each task.
-* [Measures](measures.md): how numbers are defined.
-* [Events](events.md): what a journal holds.
-* [Commands](commands.md): every command with its options.
-* [Keys of the replay](keys.md): what they do, and how to give others.
-* [Python API](python.md): what `import labapp` offers, and which names stay.
-* [Glossary](../glossary.md): the words that all these names are made of.
-"""
+    In the repository's own view links lead to the headings; docs_hooks.py leads them to the pages.
+    """
+    first = (ROOT / "docs" / "reference" / "README.md").read_text("utf-8")
+    return dict(zip(re.findall(r"(?m)^## (.+)$", first), PAGES, strict=True))
 
 
 # --- Keys ----------------------------------------------------------------------------------------
@@ -617,7 +609,6 @@ def shortened(text: str) -> str:
 
 
 MAKERS = {
-    "README": front,
     "study": study,
     "instrument": instrument,
     "stimulus-set": stimulus_set,
@@ -631,7 +622,7 @@ MAKERS = {
     "python": python_api,
 }
 PAGES = tuple(f"reference/{name}.md" for name in MAKERS)
-"""Every page, as links of other pages name it."""
+"""Every page, by its name below docs/."""
 
 if __name__ == "__main__":
     for uri, content in pages().items():

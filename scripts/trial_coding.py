@@ -213,6 +213,12 @@ MOST_UNITS = 12
 """That are coded of a session; the window asks about the others when the coding is done."""
 
 
+def path_typed(path: Path) -> list[dict[str, Any]]:
+    """The keys of a path."""
+    signs = {"/": "slash", "-": "minus", ".": "period"}
+    return [key(signs.get(sign, sign), hold_ms=20, then_ms=25) for sign in str(path)]
+
+
 class WholeTrial:
     """Two raters and a home, by keys and the pointer alone."""
 
@@ -358,7 +364,7 @@ class WholeTrial:
         downs = [key("Down", then_ms=60) for _ in range(place + 1)]
         # The dialog has an event loop of its own: what is typed into it is asked for before.
         self.hands.do(*downs, key("Return", then_ms=2500), key("Control_L", "a"),
-                      *typed(str(out)), key("Return"))  # fmt: skip
+                      *path_typed(out), key("Return"))  # fmt: skip
         self.until(lambda: (out / "agreement.md").exists(), "agreement computed")
         assert not any(isinstance(w, QFileDialog) for w in QApplication.topLevelWidgets()
                        if w.isVisible())  # fmt: skip
@@ -428,13 +434,13 @@ def inside(out: str) -> int:
         trial.hands.close()
         coding.window.close()
         QApplication.processEvents()
-    found = {
+    counts = {
         "ways": number,
         "code keys": trial.tried,
         "codes given or taken back": trial.landed,
         "wrong": trial.wrong,
     }
-    told = json.dumps(found, indent=1)
+    told = json.dumps(counts, indent=1)
     print(told)
     if out:
         Path(out).write_text(told, "utf-8")

@@ -6,7 +6,6 @@ which `make test` runs before the tests.
 
 from __future__ import annotations
 
-import os
 import re
 import tomllib
 from collections import Counter
@@ -25,7 +24,6 @@ from labapp.cli.main import command_tree
 from labapp.record.events import registered_kinds
 from labapp.study.plugins.registry import task_files
 from labapp.study.schema import Study
-from scripts import docs_reference
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (*sorted(ROOT.glob("docs/**/*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md")
@@ -34,8 +32,6 @@ NAME = re.compile(r"(?<![\w./-])labapp(?:\.\w+)+")
 PATH = re.compile(rf"`((?:{FOLDERS})/[\w./<>*-]*)(?: [^`]*)?`")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#[^)]*)?\)")
 HEADED = re.compile(r"\]\((?!https?:)([^)#\s]*)#([^)]+)\)")
-MADE = {(ROOT / "docs" / uri) for uri in docs_reference.PAGES}
-"""Pages that are made from the code."""
 CODE = re.compile(r"```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:^|`)labapp((?: [a-z][a-z0-9-]*)+)", re.MULTILINE)
 
@@ -66,11 +62,7 @@ def test_files_on_a_page_are_there(page: Path) -> None:
     paths = [path for path in PATH.findall(content) if "<" not in path]
     assert not [path for path in paths if not list(ROOT.glob(path.rstrip("/")))]
     assert not [
-        link
-        for link in LINK.findall(content)
-        if link
-        and not (page.parent / link).exists()
-        and Path(os.path.normpath(page.parent / link)) not in MADE
+        link for link in LINK.findall(content) if link and not (page.parent / link).exists()
     ]
 
 
@@ -156,8 +148,6 @@ def test_what_one_wants_to_change_is_where_the_table_says() -> None:
 @of_every_page
 def test_links_to_headings_lead_somewhere(page: Path) -> None:
     for target, heading in HEADED.findall(page.read_text("utf-8")):
-        if Path(os.path.normpath(page.parent / target)) in MADE:
-            continue  # of which MkDocs knows the headings
         content = (page.parent / target if target else page).read_text("utf-8")
         lines = re.findall(r"^#+ (.+)$", content, re.MULTILINE)
         assert heading in [re.sub(r"[^\w -]", "", line).lower().replace(" ", "-") for line in lines]

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -32,7 +32,7 @@ from labapp.analysis.coding_section import (
     talk_times,
 )
 from labapp.analysis.columns import table_columns
-from labapp.analysis.declared import Registration, own_languages
+from labapp.analysis.declared import Registration, labels_of, own_languages
 from labapp.analysis.folding.folded import NAME as SNAPSHOTS
 from labapp.analysis.folding.folded import SAFE
 from labapp.analysis.participation import flow_figures
@@ -49,6 +49,7 @@ from labapp.base.figure_style import USUAL_LOOK, FigureLook, looking
 from labapp.base.parallel.processes import processes
 from labapp.base.reading.tables import Lines, cell
 from labapp.base.report import listing
+from labapp.base.report.labels import labelling
 from labapp.base.report.page import (
     ENGLISH,
     Html,
@@ -67,6 +68,9 @@ from labapp.base.report.page import (
 from labapp.record.journal.layout import refuse_inside
 from labapp.record.journal.opening import is_session, places
 
+if TYPE_CHECKING:
+    from labapp.base.report.drawing import ReportFigure
+
 FILE = "report.yaml"
 """Beside the words for participants and moderators, in `texts/<language>`."""
 
@@ -82,7 +86,9 @@ def choose_language(
 
     Raises SetupError for a table that cannot be used, or that is of no certain language.
     """
-    of_studies = sorted(set(own_languages(tables.participants).values()))
+    of_studies = sorted(
+        {each for own in own_languages(tables.participants).values() for each in own}
+    )
     if words is not None:
         language = asked or (of_studies[0] if len(of_studies) == 1 else ENGLISH)
         if language == ENGLISH:
@@ -105,6 +111,11 @@ def choose_language(
             f"{', '.join(available())}."
         )
     return _translation(language, f"Correct the file, or say --language {ENGLISH}."), ""
+
+
+def language_of(translation: Translation | None) -> str:
+    """The language of a report with this translation."""
+    return ENGLISH if translation is None else translation.language
 
 
 def _translation(language: str, todo: str, words: Path | None = None) -> Translation:
@@ -241,6 +252,7 @@ def analyze(
             _beside(tables, workers) as executor,
             looking(look),
             speaking(translation),
+            labelling(labels_of(tables.participants, language_of(translation))),
         ):
             large = executor.submit(write_snapshots, get_attached(tables), *snapshot_files(folder))
             text = report(
@@ -278,8 +290,16 @@ def _beside(tables: Tables, workers: int | None) -> AbstractContextManager[Execu
     return processes(1, safe=SAFE)
 
 
-def _draw(tables: Tables, findings: Findings, folder: Path) -> None:
-    """The figures that are files, where there are any. Raises OSError."""
+def figures(tables: Tables, findings: Findings | None = None) -> list[ReportFigure]:
+    """Every figure of a report that is also saved as files.
+
+    Parameters
+    ----------
+    tables : of sessions or bundles, all of them.
+    findings : of the sessions that count; computed where it is None.
+    """
+    if findings is None:
+        findings = Findings.find(tables.included())
     plates = [
         plate
         for report, results in findings.of.items()
@@ -290,6 +310,12 @@ def _draw(tables: Tables, findings: Findings, folder: Path) -> None:
         from labapp.analysis.coding_figures import coding_plates  # matplotlib is slow to load
 
         plates += coding_plates(findings.counted)
+    return plates
+
+
+def _draw(tables: Tables, findings: Findings, folder: Path) -> None:
+    """The figures that are files, where there are any. Raises OSError."""
+    plates = figures(tables, findings)
     if not plates:
         return
     folder.mkdir()

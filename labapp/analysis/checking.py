@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import math
+import re
 from collections.abc import Iterable, Iterator
 from math import inf
 from pathlib import Path
@@ -40,10 +42,47 @@ def check_study(
         return checked
     unfit = (
         *unknown_outcomes(checked.loaded),
+        *unfit_labels(checked.loaded),
         *impossible_effects(checked.loaded),
         *impossible_transforms(checked.loaded),
     )
     return checked._replace(errors=(*checked.errors, *unfit))
+
+
+def unfit_labels(loaded: LoadedStudy) -> Iterator[StudyError]:
+    """Labels of names that the study does not have, of numbers, and those that two names share."""
+    study = loaded.study
+    if not study.labels or loaded.origin:
+        return
+    levels = study.factor_levels
+    factors = [*levels, *(level for own in levels.values() for level in own)]
+    measures = [column.name for _, column in outcome_columns()]
+    for of, name in (*scores(loaded), *items(loaded)):
+        measures += [name, f"{of}.{name}"]
+    known = dict.fromkeys((*factors, *measures))
+    met: dict[str, str] = {}
+    for name, label in study.labels.items():
+        place = ("labels", name)
+        line = loaded.located.line(place)
+        what = todo = ""
+        if name not in known:
+            near = difflib.get_close_matches(name, list(known), 1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            what = f"{name!r} is no factor, level, model or outcome of the study{hint}"
+            todo = f"Factors and levels are: {', '.join(dict.fromkeys(factors)) or 'none'}."
+        elif re.fullmatch(r"[-+\d.]+", name):
+            what = f"{name} is a number, which would be replaced wherever it is written"
+            todo = "Name the level in words in the design."
+        elif isinstance(label, str) and met.setdefault(label, name) != name:
+            what = f"{label!r} is the label of {met[label]} already"
+            todo = "Give each its own label."
+        elif isinstance(label, dict) and (
+            lacking := [each for each in study.languages if each not in label]
+        ):
+            what = f"it has no label in {lacking[0]!r}"
+            todo = "Add it, or write one text for all languages."
+        if what:
+            yield StudyError.at(loaded.path, line, format_path(place), what, todo)
 
 
 _DEFINED: dict[str, tuple[str, float, float]] = {
@@ -97,7 +136,7 @@ def impossible_effects(loaded: LoadedStudy) -> Iterator[StudyError]:
     plan = loaded.study.analysis
     contrasts = {contrast.name: contrast for contrast in plan.contrasts}
     ranges = _ranges(loaded, plan.smallest_effect)
-    for outcome, effect in plan.smallest_effect.items():
+    for outcome, effect, at in plan.smallest_effects():
         contrast = contrasts.get(effect.contrast)
         if effect.raw is None or contrast is None or outcome not in ranges:
             continue
@@ -106,7 +145,7 @@ def impossible_effects(loaded: LoadedStudy) -> Iterator[StudyError]:
         largest = (high - low) * math.prod(weights) / 2
         if effect.raw < largest:
             continue
-        place = ("analysis", "smallest_effect", outcome, "raw")
+        place = ("analysis", "smallest_effect", *at, "raw")
         yield StudyError.at(
             loaded.path,
             loaded.located.line(place),

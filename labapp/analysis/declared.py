@@ -45,6 +45,12 @@ DECLARED = text(
     "(JSON)",
 )
 
+QUOTAS = text(
+    "quotas",
+    "the study's quotas that the participant falls under by their answers, with ; between them; "
+    "those that were full by then end with !",
+)
+
 CORRECTIONS = {
     "holm": "Holm's correction",
     "bonferroni": "Bonferroni's correction",
@@ -125,16 +131,32 @@ def read_declaration(tables: Tables, study: str) -> Declaration:
     )
 
 
-def own_languages(participants: pd.DataFrame) -> dict[str, str]:
-    """By study the language in which it is reported: of one in several languages the first that
-    its file names, else that of its participants. participants: that table."""
-    languages: dict[str, str] = {}
-    rows = participants[participants["language"].notna()].sort_values("study_version")
+def own_languages(participants: pd.DataFrame) -> dict[str, list[str]]:
+    """By study the languages in which it could be reported: of one whose file names several the
+    first, else those of its participants, that of the latest version last. participants: that
+    table."""
+    languages: dict[str, list[str]] = {}
+    rows = participants[participants["language"].notna()]
+    if "study_version" in rows:
+        rows = rows.sort_values("study_version", kind="stable")
     texts = rows[DECLARED.name] if DECLARED.name in rows else [None] * len(rows)
     for study, read, declared in zip(rows["study"], rows["language"], texts, strict=True):
         several = read_declared(declared).languages if isinstance(declared, str) else ()
-        languages[str(study)] = several[0] if several else str(read)
+        own = [] if several else languages.get(str(study), [])
+        language = several[0] if several else str(read)
+        languages[str(study)] = [*(each for each in own if each != language), language]
     return languages
+
+
+def labels_of(participants: pd.DataFrame, language: str) -> dict[str, str]:
+    """What the studies call outcomes, factors, levels and models, by name; of two labels for one
+    name that of the study that was recorded last. participants: that table."""
+    labels: dict[str, str] = {}
+    if DECLARED.name in participants:
+        rows = participants.sort_values(["study_version", "started_utc"])
+        for declared in dict.fromkeys(rows[DECLARED.name].dropna().map(str)):
+            labels |= read_declared(declared).labels_in(language)
+    return labels
 
 
 def find_repeated_study(tables: Tables, study: str, paper: str) -> str:
@@ -208,7 +230,8 @@ def _with_declared(
             columns = (*columns[: len(WHO)], *added, *columns[len(WHO) :])
         if name == "participants":
             at = [column.name for column in columns].index("assignment") + 1
-            columns = (*columns[:at], DECLARED, *columns[at:])
+            quotas = (QUOTAS,) if any(read_declared(each).quotas for each in declared) else ()
+            columns = (*columns[:at], DECLARED, *quotas, *columns[at:])
             columns = tuple(_with_rules(column, declared) for column in columns)
         made[name] = columns
     return made

@@ -36,6 +36,7 @@ from labapp.record.events.lifecycle import (
     PauseExplained,
     ProgramStalled,
     PromptGiven,
+    QuotaMet,
     ScreenChanged,
     SegmentStarted,
     SessionCompleted,
@@ -387,6 +388,7 @@ class SessionTotals:
     agreed: Mapping[str, bool] = field(default_factory=dict)
     blind: bool | None = None
     unblinded_s: float | None = None
+    quotas: list[str] = field(default_factory=list)
 
     @property
     def interviews(self) -> list[PartSpan]:
@@ -421,7 +423,7 @@ def fold_totals(events: Iterable[tuple[Event, Payload]]) -> SessionTotals:
         totals.n_events += 1
         last_ns = event.t_ns
         totals.simulated = totals.simulated or event.source == Source.SIMULATED
-        if event.kind in frequent:
+        if payload.of_trial or event.kind in frequent:
             continue
         pauses = pauses.apply(event)
         working_s = pauses.working_ns(event.t_ns) / NS
@@ -444,6 +446,8 @@ def fold_totals(events: Iterable[tuple[Event, Payload]]) -> SessionTotals:
                     totals.breaks[event.part_id] = totals.elapsed_s - rest_began_s
             case PartSkipped() if event.part_id is not None:
                 totals.spans[event.part_id] = PartSpan(working_s, outcome="skipped")
+            case QuotaMet():
+                totals.quotas.append(f"{payload.quota}!" if payload.full else payload.quota)
             case SessionCompleted():
                 totals.outcome = "completed"
             case SessionEnded():

@@ -16,6 +16,7 @@ from labapp.analysis.columns import CHANGES, DEVIATIONS, PARTICIPANTS, STAGES, T
 from labapp.analysis.declared import (
     DECLARED,
     POSITION,
+    QUOTAS,
     SessionFactors,
     read_declared,
     with_declared,
@@ -237,10 +238,11 @@ class SessionRecords:
         # All other folds look past these anyway.
         frequent = frequent_kinds()
         events = [(event, payload) for event, payload in events if event.kind not in frequent]
+        besides = [(event, payload) for event, payload in events if not payload.of_trial]
         deviations = [*fold_deviations(events), *_find_unended(totals, attempts)]
         deviations.sort(key=lambda deviation: deviation.session_s)
         # The recorder alone holds nobody up.
-        stalled = (payload for _, payload in events if isinstance(payload, ProgramStalled))
+        stalled = (payload for _, payload in besides if isinstance(payload, ProgramStalled))
         stalls = [stall for stall in stalled if stall.who != RECORDER]
         records = cls(
             source,
@@ -249,12 +251,12 @@ class SessionRecords:
             fold_inclusion_status(events, withdrawn=withdrawn),
             parts,
             tasks,
-            tuple(fold_answers(events)),
+            tuple(fold_answers(besides)),
             tuple(deviations),
-            tuple(note_rows(fold_notes(events), WorkingTime(event for event, _ in events))),
-            tuple(pointer_rows(events)),
+            tuple(note_rows(fold_notes(events), WorkingTime(event for event, _ in besides))),
+            tuple(pointer_rows(besides)),
             trials_away(events, attempts),
-            Counter(skips_taken_back(events)),
+            Counter(skips_taken_back(besides)),
             tuple(stalls),
             sum_stalls(stalls, attempts, round(totals.elapsed_s * NS)),
             instruments or {},
@@ -451,6 +453,8 @@ class SessionRecords:
         row = cells(_PARTICIPANTS, self)
         if self.factors.declared:
             row[DECLARED.name] = self.factors.declared
+            if read_declared(self.factors.declared).quotas:
+                row[QUOTAS.name] = ";".join(self.totals.quotas) or None
         for task in self.tasks:
             row |= task.participant_row()
         for each in self.merged:

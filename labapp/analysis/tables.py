@@ -159,7 +159,10 @@ class Tables:
         items = self.items
         if items["language"].nunique() < 2:
             return items
-        own = items["language"] == items["study"].map(own_languages(self.participants))
+        languages = own_languages(self.participants)
+        own = items["language"] == items["study"].map(
+            {of: last for of, (*_, last) in languages.items()}
+        )
         keys = ["study", "instrument", "instrument_version", "item"]
         has_own = own.groupby([items[key] for key in keys]).transform("any")
         return items[own | ~has_own].drop_duplicates(keys)

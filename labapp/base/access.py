@@ -99,7 +99,7 @@ def unpack(archive: tarfile.TarFile, folder: Path) -> None:
         place = PurePosixPath(member.name)
         content = archive.extractfile(member) if member.isfile() else None
         if place.is_absolute() or ".." in place.parts or not (member.isdir() or content):
-            raise ValueError(f"{member.name!r} is no file and no folder of the archive")
+            raise ValueError(f"{member.name!r} is neither a file nor a folder of the archive")
         path = folder / place
         own_folder(path if content is None else path.parent)
         if content is not None:

@@ -263,6 +263,7 @@ ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 WORD = r"^[a-z][a-z0-9_]*$"
 """Ids of items and options, and names of variables."""
 LANGUAGE = r"^[a-z]{2,3}(-[A-Z]{2})?$"
+Language = Annotated[str, Field(pattern=LANGUAGE)]
 CURRENCY = r"^[^.,0-9]+$"
 MODEL = r"^[a-z0-9]+(-[a-z0-9]+)*/[a-z0-9]+(-[a-z0-9]+)*$"
 SHA256 = r"^[0-9a-f]{64}$"

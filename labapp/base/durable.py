@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +18,18 @@ def write(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Write a whole file over the one of that name, or nothing of it. Raises OSError."""
+    draft = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
+    try:
+        write(draft, content)
+        draft.replace(path)
+        sync_folder(path.parent)
+    finally:
+        with suppress(OSError):
+            draft.unlink()
 
 
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)

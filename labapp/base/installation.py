@@ -8,6 +8,10 @@ import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 EXTRAS: Mapping[str, str] = {
     "av": "video",
@@ -50,6 +54,18 @@ def child_environment(**more: str) -> dict[str, str]:
     root = str(Path(__file__).resolve().parents[2])
     paths = filter(None, (root, os.environ.get("PYTHONPATH", "")))
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **more}
+
+
+def wait_or_kill(child: Popen[bytes], patience_s: float) -> int:
+    """Wait for the end of a process that was asked to end, and kill it after so many seconds; its
+    exit status."""
+    from subprocess import TimeoutExpired
+
+    try:
+        return child.wait(patience_s)
+    except TimeoutExpired:
+        child.kill()
+        return child.wait()
 
 
 def require(package: str) -> None:

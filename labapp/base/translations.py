@@ -31,7 +31,7 @@ def load(path: Path, what: str, todo: str, ids: Collection[str] = ()) -> dict[st
     for english, word in words.items():
         # Between thousands a language may have a space.
         if not isinstance(word, str) or not (word.strip() or (english == "," and word)):
-            raise unusable(f"{english!r}: {word!r} is no text; put it in quotes.")
+            raise unusable(f"{english!r}: {word!r} is not text; put it in quotes.")
         if english in ids:
             continue
         try:

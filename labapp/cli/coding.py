@@ -40,19 +40,25 @@ def code_segment(
     sessions: SessionNames,
     by: Annotated[
         str,
-        typer.Option("--by", help="Who looked the units through. Default: nobody, the detector."),
+        typer.Option(
+            "--by",
+            help="The name of the person who checked the units. Default: "
+            "nobody, only the detector.",
+        ),
     ] = "detector",
     pause: Annotated[
         float,
-        typer.Option("--pause", min=0.05, max=60, help="Seconds of silence that part two units."),
+        typer.Option(
+            "--pause", min=0.05, max=60, help="The seconds of silence that separate two units."
+        ),
     ] = 0.7,
     freeze: Annotated[
-        bool, typer.Option("--freeze", help="Freeze the units: from then on they can be coded.")
+        bool, typer.Option("--freeze", help="Freeze the units. After that they can be coded.")
     ] = False,
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Make the units of sessions from their sound, where somebody speaks; or freeze them.
+    """Divide the sound of sessions into units where somebody speaks, or freeze the units.
 
     Example: labapp code segment sub-P01_ses-1_20260102T030405Z --freeze
     """
@@ -94,34 +100,34 @@ def code_segment(
 def code_speakers(
     session: SessionName,
     by: Annotated[
-        str, typer.Option("--by", metavar="NAME", help="Who says it; needed to change anything.")
+        str,
+        typer.Option("--by", metavar="NAME", help="Your name. It is needed to change anything."),
     ] = "",
     map_: Annotated[
         Path | None,
         typer.Option(
             "--map",
             metavar="FILE.csv",
-            help="Who speaks where, as a table time,speaker: 12:34.5 or seconds, and participant, "
-            "moderator or other.",
+            help="A table with the columns time,speaker. Times are like 12:34.5 or seconds; "
+            "speakers are participant, moderator or other.",
         ),
     ] = None,
     suggested: Annotated[
         bool,
-        typer.Option(
-            "--suggested", help="Units at a prompt that the moderator noted are the moderator's."
-        ),
+        typer.Option("--suggested", help="Accept the suggestions."),
     ] = False,
     confirm: Annotated[
-        bool, typer.Option("--confirm", help="All units have the right speaker as they are.")
+        bool,
+        typer.Option("--confirm", help="Confirm that all units already have the right speaker."),
     ] = False,
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Say who speaks in a session's units; without --by, list them with what is suggested.
+    """Set who speaks in a session's units. Without --by, list the units with suggestions.
 
-    Loudness does not tell voices apart: until somebody says it, all units count as the
-    participant's. A unit is suggested as the moderator's where a prompt was noted at its time.
-    Units of which a file says nothing stay as they are.
+    The sound alone does not tell voices apart, so all units count as the participant's until you
+    set the speakers. labapp suggests the moderator for units at a recorded prompt. Units that
+    a --map file does not mention stay as they are.
 
     Example: labapp code speakers sub-P01_ses-1_20260102T030405Z --suggested --by anna
     """
@@ -131,7 +137,7 @@ def code_speakers(
     if by or map_ is not None or suggested or confirm:
         if not by:
             raise UsageError(
-                "Nobody is named who says who speaks.",
+                "Your name is missing.",
                 todo="Add --by and a name, as in --by anna",
             )
         report = say_speakers(path, by, map_, suggested=suggested, confirm=confirm)
@@ -144,10 +150,10 @@ def code_speakers(
 
 
 def code_check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A codebook, as YAML.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A codebook (YAML).")],
     json_: Json = False,
 ) -> None:
-    """Check a codebook; every mistake is named with its line.
+    """Check a codebook and list every mistake with its line.
 
     Example: labapp code check codebook.yaml
     """
@@ -178,7 +184,7 @@ def code_check(
 
 
 def code_schema() -> None:
-    """The JSON Schema of codebooks, for editors.
+    """Print the JSON Schema of codebooks, for editors.
 
     Example: labapp code schema > codebook.json
     """
@@ -192,10 +198,9 @@ def code_diff(
     new: Annotated[Path, typer.Argument(metavar="NEW", help="A later version of it.")],
     json_: Json = False,
 ) -> None:
-    """What differs between two versions of a codebook, code by code.
+    """Show what differs between two versions of a codebook, code by code.
 
-    Changes of a definition are marked with *: what was coded by the older one is to be looked at
-    again.
+    A * marks a changed definition. Check again what was coded by the older one.
 
     Example: labapp code diff codebook-2.yaml codebook.yaml
     """
@@ -225,12 +230,12 @@ def code_diff(
 def code_history(
     session: SessionOrBundle,
     rater: Annotated[
-        str | None, typer.Option("--rater", help="Of this rater's marks alone.")
+        str | None, typer.Option("--rater", help="Show only this rater's codes.")
     ] = None,
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Everything that was done to a session's units, text and marks, also what was taken back.
+    """List every change of a session's units, text and codes, including what was undone.
 
     Example: labapp code history sub-P01_ses-1_20260102T030405Z --rater anna
     """
@@ -248,7 +253,7 @@ def code_verify(
         str,
         typer.Argument(
             metavar="NAME",
-            help="A session, a bundle, or a study.",
+            help="A session, a bundle or a study.",
             autocompletion=completion.sessions_or_studies,
         ),
     ],
@@ -256,16 +261,16 @@ def code_verify(
         str,
         typer.Option(
             metavar="REASON",
-            help="Take the files of a study as they are now, such as after it was moved here "
-            "without its anchor. The reason is kept.",
+            help="Accept a study's files as they are, such as after moving it here without "
+            "its anchor. The reason is stored.",
         ),
     ] = "",
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Check that annotations and the logs beside sessions are what was written.
+    """Check that annotations, and the logs next to sessions, have not been changed.
 
-    It names what was changed, cut off or deleted, and says what it cannot notice.
+    It names what was changed, shortened or deleted, and what it cannot notice.
 
     Example: labapp code verify my-study
     """
@@ -285,7 +290,8 @@ def code_status(
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """How far each session is: segmented, transcribed, coded by whom, coded twice, adjudicated.
+    """Show how far each session is: segmented, transcribed, coded (by whom), coded twice,
+    adjudicated.
 
     Example: labapp code status my-study
     """
@@ -314,48 +320,59 @@ def code_agree(
         list[str] | None,
         typer.Argument(
             metavar="[STUDY]…",
-            help="Studies by name or folder; sessions or bundles by path.",
+            help="Studies (name or folder), or sessions and bundles (path).",
             autocompletion=completion.recorded_studies,
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Of studies: the folder to write; it must not exist."),
+        typer.Option("--out", help="For studies: the folder to write. It must not exist yet."),
     ] = None,
     grid: Annotated[
         str | None,
-        typer.Option("--grid", metavar="TIME", help="Of time-unit kappa: 1s (default), 100ms."),
+        typer.Option(
+            "--grid",
+            metavar="TIME",
+            help="The length of a window for time-unit kappa, such as 1s (default) or 100ms.",
+        ),
     ] = None,
     repeat: Annotated[
         list[str] | None,
         typer.Option(
             "--repeat",
             metavar="RATER=RATER",
-            help="Of studies: two codings by one person, as in anna=anna2; several times.",
+            help="For studies: compare two codings by one person, such as anna=anna2. Can be "
+            "repeated.",
         ),
     ] = None,
     all_speakers: Annotated[
-        bool, typer.Option("--all-speakers", help="Of studies: not the participant's units alone.")
+        bool,
+        typer.Option(
+            "--all-speakers",
+            help="For studies: compare the units of all speakers, not only the participant's.",
+        ),
     ] = False,
     table: Annotated[
         Path | None,
         typer.Option(
             "--table",
             metavar="FILE.csv",
-            help="Any ratings: the first column the unit, a column a rater, empty = missing.",
+            help="A table of ratings: the unit in the first column, then a column per rater. "
+            "Empty cells are missing ratings.",
         ),
     ] = None,
     measure: Annotated[
         str | None,
-        typer.Option("--measure", metavar="NAME", help="Of a table: alpha, kappa or fleiss."),
+        typer.Option("--measure", metavar="NAME", help="For a table: alpha, kappa or fleiss."),
     ] = None,
     level: Annotated[
-        str | None, typer.Option("--level", help="Of a table: nominal, ordinal, interval or ratio.")
+        str | None,
+        typer.Option("--level", help="For a table: nominal, ordinal, interval or ratio."),
     ] = None,
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """How far raters agree: in the sessions of studies, or in any table of ratings.
+    """Compute inter-rater agreement, for a study's sessions or for any table of ratings.
 
     Example: labapp code agree my-study --out agreement
     """
@@ -370,7 +387,7 @@ def code_agree(
     _refuse_options("only with --table", of_table)
     if not studies or out is None:
         raise UsageError(
-            "Nothing to compare was given." if not studies else "There is no --out.",
+            "Nothing to compare was given." if not studies else "--out is missing.",
             todo="Name a study and a folder: labapp code agree my-study --out agreement; or a "
             "table: labapp code agree --table ratings.csv",
         )
@@ -397,7 +414,7 @@ def _atoms(text: str) -> int:
     length = float(match[1]) * (1000 if match[2] == "s" else 1) if match else 0
     if length < 1 or length != int(length):
         raise UsageError(
-            f"--grid {text}: that is no length of time in whole milliseconds.",
+            f"--grid {text}: this is not a time in whole milliseconds.",
             todo="Give it as 1s, 0.5s or 100ms.",
         )
     return int(length)
@@ -470,53 +487,59 @@ def code_quotes(
         list[str],
         typer.Argument(
             metavar="STUDY…",
-            help="Studies, sessions or bundles: names or paths.",
+            help="Studies, sessions or bundles (names or paths).",
             autocompletion=completion.sessions_or_studies,
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="The file: .md, .html or .csv.")
+        Path, typer.Option("--out", metavar="FILE", help="The file to write: .md, .html or .csv.")
     ],
     code: Annotated[
         list[str] | None,
-        typer.Option("--code", help="Only with this code; may be given several times."),
+        typer.Option("--code", help="Only words with this code. Can be repeated."),
     ] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(
             "--where",
             metavar="NAME=VALUE",
-            help="Only of a condition, model, participant, outcome …; several must all hold.",
+            help="Only words of a condition, model, participant or outcome, such as "
+            "condition=vae. If repeated, all must match.",
         ),
     ] = None,
     most: Annotated[
-        int | None, typer.Option("--most", min=1, help="Of a code, first one of each participant.")
+        int | None,
+        typer.Option(
+            "--most", min=1, help="The most quotes per code, first one of each participant."
+        ),
     ] = None,
     unread: Annotated[
         bool,
         typer.Option(
-            "--unread", help="Also words that nobody has read against the sound; each is marked."
+            "--unread", help="Include words that nobody has checked against the sound, each marked."
         ),
     ] = False,
     pictures: Annotated[
         bool,
-        typer.Option("--pictures/--no-pictures", help="The participant's screen at that moment."),
+        typer.Option(
+            "--pictures/--no-pictures", help="Add the participant's screen at that moment."
+        ),
     ] = True,
     size: Annotated[
         str | None,
         typer.Option(
-            "--size", metavar="WxH", help="Of the pictures, in pixels. Default: 1366x768."
+            "--size", metavar="WxH", help="The size of the pictures in pixels. Default: 1366x768."
         ),
     ] = None,
     trails: Annotated[
-        bool, typer.Option("--trails", help="With the dials' movements of the last 5 seconds.")
+        bool, typer.Option("--trails", help="Draw the slider movements of the last 5 seconds.")
     ] = False,
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """What participants said with a code, where they agreed to be quoted, with their screen.
+    """Collect what participants said with a code, with their screen, if they agreed to be quoted.
 
-    Words that a speech model wrote are left out until somebody has read them against the sound.
+    Words that a speech model wrote are left out until somebody has checked them against the sound.
 
     Example: labapp code quotes quickstart --code uncertain --where condition=vae --out quotes.html
     """
@@ -585,28 +608,32 @@ def code_reel(
     study: governing.Study,
     out: Annotated[
         Path,
-        typer.Option("--out", metavar="FILE", help="The file: .wav, or .mp4 with the videos."),
+        typer.Option(
+            "--out", metavar="FILE", help="The file to write: .wav, or .mp4 with the videos."
+        ),
     ],
     code: Annotated[
         list[str] | None,
-        typer.Option("--code", help="Only with this code; may be given several times."),
+        typer.Option("--code", help="Only this code. Can be repeated."),
     ] = None,
-    most: Annotated[int | None, typer.Option("--most", min=1, help="Of each code.")] = None,
+    most: Annotated[
+        int | None, typer.Option("--most", min=1, help="The most stretches per code.")
+    ] = None,
     list_: Annotated[
         Path | None,
         typer.Option(
             "--list",
             metavar="FILE.csv",
-            help="These stretches instead: a table session,begin,end,label.",
+            help="A table of stretches to use instead, with the columns session,begin,end,label.",
         ),
     ] = None,
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """A highlight reel: coded stretches one after another, as sound or with the videos.
+    """Make a highlight reel: coded stretches one after another, as sound or with the videos.
 
-    Nothing goes in of participants who did not agree that their voice is passed on. What is
-    redacted is silent and black.
+    It leaves out participants who did not agree to share their voice. Redacted stretches are
+    silent and black.
 
     Example: labapp code reel my-study --code insight --out insight.wav
     """
@@ -631,23 +658,23 @@ def code_reel(
 
 def code_open(
     session: SessionName,
-    rater: Annotated[str, typer.Option("--rater", help="Who codes: a name such as anna.")],
+    rater: Annotated[str, typer.Option("--rater", help="Your name as a rater, such as anna.")],
     codebook: Book = "",
     round_: Annotated[
-        str, typer.Option("--round", help="training, independent or reconciled.")
+        str, typer.Option("--round", help="The round: training, independent or reconciled.")
     ] = "independent",
     blind: Annotated[
         str,
         typer.Option(
             "--blind",
             metavar="WHAT,…",
-            help="What is hidden: names, outcomes, future, screen; or none.",
+            help="What to hide from the rater: names, outcomes, future, screen, or none.",
         ),
     ] = "names,outcomes,future",
     at: At = None,
     data: Data = None,
 ) -> None:
-    """Code a recorded session in the replay window, by keys; or go on with a pack.
+    """Code a recorded session in the replay window, or continue with a pack.
 
     Example: labapp code open sub-P01_ses-1_20260102T030405Z --rater anna
     """
@@ -676,7 +703,7 @@ def code_open(
 
 
 _ALL = (
-    "Codes of recorded sessions: open, segment, speakers, check, schema, diff, history, verify, "
+    "Coding of recorded sessions: open, segment, speakers, check, schema, diff, history, verify, "
     "status, assign, done, lock, agree, adjudicate, redact, pack, receive, quotes, reel, export, "
     "import, codebook."
 )
@@ -688,7 +715,10 @@ code_app = typer.Typer(
 
 @code_app.callback()
 def code() -> None:
-    """Codes of recorded sessions. Example: labapp code agree --table ratings.csv"""
+    """Coding of recorded sessions.
+
+    Example: labapp code agree --table ratings.csv
+    """
 
 
 for _name, _command in (COMMANDS | governing.COMMANDS | governing.EXCHANGES).items():

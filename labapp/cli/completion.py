@@ -29,11 +29,13 @@ _SESSION = r"sub-([A-Za-z0-9]+)_ses-[A-Za-z0-9]+_[0-9]{8}T[0-9]{6}Z"
 
 
 def completion(
-    shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", help="The shell.")],
+    shell: Annotated[
+        str, typer.Argument(metavar="bash|zsh|fish", help="The shell: bash, zsh or fish.")
+    ],
 ) -> None:
-    """Print the lines that let Tab complete commands, options and names in a shell.
+    """Print the lines with which Tab completes commands, options and names in a shell.
 
-    The guide on installing says where to put them for each shell.
+    The installation guide says where to put them.
 
     Example: labapp completion bash
     """
@@ -83,10 +85,10 @@ def _sessions(context: typer.Context) -> list[str]:
 
 def _ids(roots: Iterable[Path], pattern: str) -> list[str]:
     """The ids of what has a file of this pattern: its folders."""
-    found = (
+    ids = {
         path.parent.relative_to(root).as_posix() for root in roots for path in root.glob(pattern)
-    )
-    return sorted(set(found))
+    }
+    return sorted(ids)
 
 
 def studies(context: typer.Context, incomplete: str) -> list[str]:

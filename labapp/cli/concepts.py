@@ -19,22 +19,22 @@ from labapp.cli.options import (
 )
 
 concepts_app = typer.Typer(
-    help="Concept learners, whose codes stand for concepts: list, show, train, score, intervene, "
+    help="Concept learners: list, show, train, score, intervene, "
     "stimuli, import. Example: labapp concepts list",
     no_args_is_help=True,
 )
 
 OfficialFiles = Annotated[
     Path | None,
-    typer.Option("--data", help="Folder of the official files, where a recipe names them."),
+    typer.Option("--data", help="The folder with the official data files that a recipe names."),
 ]
 DataFolder = Annotated[
     Path | None,
     typer.Option(
         "--data",
         exists=True,
-        help="Folder of the official files, where a recipe names them; of a model that was "
-        "imported, the description it came with.",
+        help="The folder with the official data files that a recipe names; for an imported "
+        "model, its description file.",
     ),
 ]
 ORDERS = ("fixed", "subsets", "wrong", "alone")
@@ -42,7 +42,7 @@ ORDERS = ("fixed", "subsets", "wrong", "alone")
 
 @concepts_app.command("list")
 def concepts_list(json_: Json = False) -> None:
-    """The concept models there are, and the recipes of those that are not trained.
+    """List concept models, and the recipes of those that are not trained.
 
     Example: labapp concepts list
     """
@@ -69,7 +69,7 @@ def _state(row: dict[str, Any]) -> str:
 
 @concepts_app.command("show")
 def concepts_show(model: ModelName, json_: Json = False) -> None:
-    """A concept model's card, or the recipe of one that is not trained.
+    """Show a concept model's card, or the recipe of one that is not trained.
 
     Example: labapp concepts show concepts/dsprites-four-cbm
     """
@@ -84,24 +84,28 @@ def concepts_show(model: ModelName, json_: Json = False) -> None:
 
 @concepts_app.command("train")
 def concepts_train(
-    recipe: Annotated[str, typer.Argument(help="A file of recipes, or the id of a shipped one.")],
+    recipe: Annotated[str, typer.Argument(help="A recipe file, or the id of a shipped recipe.")],
     size: Annotated[
         str | None,
-        typer.Option("--size", metavar="S|M|L", help="Size to use instead of the recipe's."),
+        typer.Option("--size", metavar="S|M|L", help="The size to use instead of the recipe's."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Seed to use instead of the recipe's.")
+        int | None, typer.Option("--seed", min=0, help="The seed to use instead of the recipe's.")
     ] = None,
     out: ModelsFolder = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume a checkpoint.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Start again instead of continuing from a checkpoint.")
+    ] = False,
     data: OfficialFiles = None,
-    threads: Annotated[int, typer.Option("--threads", min=1, help="CPU threads.")] = 1,
+    threads: Annotated[
+        int, typer.Option("--threads", min=1, help="The number of processor threads.")
+    ] = 1,
     json_: Json = False,
 ) -> None:
-    """Train a concept learner, or all that a file has, one after the other; those that are there
-    already are left as they are. Interrupt it with Ctrl+C and give the same command to go on.
+    """Train a concept learner, or all learners of a file, one after the other. Existing models
+    stay as they are. To interrupt, press Ctrl+C; to continue, run the same command again.
 
-    S takes seconds and is for tests, M minutes (of tables seconds), L is as published.
+    Size S takes seconds and is for tests. M takes minutes (seconds for tables). L is as published.
 
     Example: labapp concepts train concepts/toy0-cbm --size S --out my-models
     """
@@ -136,7 +140,7 @@ def concepts_train(
 
 @concepts_app.command("score")
 def concepts_score(model: ModelName, data: DataFolder = None, json_: Json = False) -> None:
-    """Compute the numbers of a concept model's card again: accuracy, OIS, NIS.
+    """Compute the numbers on a concept model's card again: accuracy, OIS, NIS.
 
     Example: labapp concepts score concepts/dsprites-four-cbm
     """
@@ -164,24 +168,24 @@ def concepts_intervene(
         typer.Option(
             "--order",
             metavar="|".join(ORDERS),
-            help="Show only one curve. fixed: the first 0 to k concepts; subsets: the mean over "
-            "all choices of 0 to k concepts; wrong: only concepts that the model has wrong; alone: "
-            "each concept by itself.",
+            help="Show only one curve. fixed: the first 0 to k concepts. subsets: the mean "
+            "over all choices of 0 to k concepts. wrong: only concepts that the model "
+            "has wrong. alone: each concept by itself.",
         ),
     ] = None,
     auc: Annotated[
         bool,
         typer.Option(
             "--auc",
-            help="Show how well classes are told apart, by the mean area under the ROC curve of "
-            "each against the others, instead of how often the class is right.",
+            help="Report the mean area under the ROC curve of each class against the others, "
+            "instead of accuracy.",
         ),
     ] = False,
     data: DataFolder = None,
     json_: Json = False,
 ) -> None:
-    """How often the class is right after concepts were set to what is true (Zarlenga et al.,
-    AAAI 2023, Figure 5).
+    """Compute how often the class is right after concepts were corrected (Zarlenga et al., AAAI
+    2023, Figure 5).
 
     Example: labapp concepts intervene concepts/dsprites-four-cbm --order wrong
     """
@@ -217,40 +221,47 @@ def concepts_stimuli(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Folder to write; it must not exist. Default: your own sets.",
+            help="The folder to write. It must not exist yet. Default: among your own sets.",
         ),
     ] = None,
     set_id: Annotated[
         str | None,
-        typer.Option("--id", help="Of the set, which studies name. Default: after the model's."),
+        typer.Option(
+            "--id", help="The id by which studies name the set. Default: from the model's id."
+        ),
     ] = None,
     items: Annotated[
         str | None,
         typer.Option(
             "--items",
             metavar="TYPE=N,…",
-            help="How many pictures of each type: repair, control, trap, unrepairable, natural.",
+            help="The number of pictures of each type: repair, control, trap, unrepairable, "
+            "natural.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, other pictures.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed for choosing pictures.")] = 0,
     size: Annotated[
-        int, typer.Option("--size", min=64, max=1024, help="Pixels a side of the pictures.")
+        int,
+        typer.Option(
+            "--size", min=64, max=1024, help="The width and height of the pictures in pixels."
+        ),
     ] = 512,
     title: Annotated[
-        str | None, typer.Option("--title", help="Default: after the model's.")
+        str | None,
+        typer.Option("--title", help="The set's title. Default: from the model's title."),
     ] = None,
     every: Annotated[
         bool,
         typer.Option(
             "--all-pictures",
-            help="Choose from all test pictures, also where people cannot tell a concept by eye.",
+            help="Choose from all test pictures, even if people cannot see a concept clearly.",
         ),
     ] = False,
     data: DataFolder = None,
     json_: Json = False,
 ) -> None:
-    """Build a set of pictures whose concepts people set right, with the model's answer in every
-    state.
+    """Build a stimulus set for concept repair: pictures with the model's answer in every state of
+    its concepts.
 
     Example: labapp concepts stimuli concepts/dsprites-four-cbm --id my-sprites
     """
@@ -277,7 +288,8 @@ def concepts_import(
         Path,
         typer.Argument(
             metavar="FILE.yaml",
-            help="Names both files, the concepts, the classes and the test pictures.",
+            help="A YAML file that names both files, the concepts, the classes and the test "
+            "pictures.",
         ),
     ],
     out: ModelsFolder = None,
@@ -285,16 +297,16 @@ def concepts_import(
         bool,
         typer.Option(
             "--trust",
-            help="Also open TorchScript and torch.export files where they cannot be shut in: only "
-            "files that you made yourself.",
+            help="Open TorchScript and torch.export files even if they cannot be sandboxed. "
+            "Only for files that you made yourself.",
         ),
     ] = False,
     json_: Json = False,
 ) -> None:
-    """Make a model package of a concept model of your own, and try it on its test pictures.
+    """Import a concept model of your own, and try it on its test pictures.
 
-    It is two files, as ONNX, TorchScript or torch.export: pictures to codes of concepts, and codes
-    to scores of classes.
+    A concept model is two files (ONNX, TorchScript or torch.export): one from pictures to concept
+    codes, one from codes to class scores.
 
     Example: labapp concepts import my-model/description.yaml
     """

@@ -12,7 +12,7 @@ from labapp.cli.options import Data, Out, Private, study_path
 
 def deposit(
     sessions: Annotated[
-        list[str], typer.Argument(help="A study's id or folder, or sessions, or bundles.")
+        list[str], typer.Argument(help="A study (id or folder), sessions or bundles.")
     ],
     out: Out,
     license_: Annotated[
@@ -20,7 +20,8 @@ def deposit(
         typer.Option(
             "--license",
             metavar="ID",
-            help="CC0-1.0, CC-BY-4.0, …: what others may do with the data. You must choose.",
+            help="The licence, such as CC0-1.0 or CC-BY-4.0: what others may do with the "
+            "data. You must choose one.",
         ),
     ] = None,
     creator: Annotated[
@@ -28,39 +29,42 @@ def deposit(
         typer.Option(
             "--creator",
             metavar="NAME",
-            help='"Family, Given; Affiliation; ORCID". May be given several times, in order.',
+            help='An author as "Family, Given; Affiliation; ORCID". Repeat the option for '
+            "each author, in order.",
         ),
     ] = None,
     title: Annotated[
-        str, typer.Option("--title", help="Of the dataset; the study's title if left out.")
+        str, typer.Option("--title", help="The title of the dataset. Default: the study's title.")
     ] = "",
     description: Annotated[
         str,
-        typer.Option("--description", help="In one paragraph; made from the study if left out."),
+        typer.Option(
+            "--description", help="The description in one paragraph. Default: made from the study."
+        ),
     ] = "",
     keyword: Annotated[
-        list[str] | None, typer.Option("--keyword", help="May be given several times.")
+        list[str] | None, typer.Option("--keyword", help="A keyword. Can be repeated.")
     ] = None,
     doi: Annotated[
-        str, typer.Option("--doi", help="Of the dataset, if the repository has reserved one.")
+        str, typer.Option("--doi", help="The DOI, if the repository has reserved one.")
     ] = "",
     bundle: Annotated[
         bool,
-        typer.Option("--bundle", help="With the de-identified BIDS dataset, event by event."),
+        typer.Option("--bundle", help="Add the de-identified BIDS dataset, event by event."),
     ] = False,
     with_audio: Annotated[
         bool,
         typer.Option(
-            "--with-audio", help="With --bundle: the voices of those who agreed to pass them on."
+            "--with-audio", help="With --bundle: add the voices of people who agreed to share them."
         ),
     ] = False,
     data: Data = None,
     private: Private = None,
 ) -> None:
-    """A de-identified folder for OSF, Zenodo or an institutional repository.
+    """Write a de-identified folder for OSF, Zenodo or an institutional repository.
 
-    Tables as CSV with a data dictionary (Psych-DS), README, licence and citation. People who
-    withdrew are left out.
+    The folder has tables (CSV) with a data dictionary (Psych-DS), README, licence and citation.
+    People who withdrew are left out.
 
     Example: labapp deposit my-study --license CC-BY-4.0 --creator "Curie, Marie" --out deposit
     """

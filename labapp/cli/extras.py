@@ -12,7 +12,7 @@ from labapp.cli.options import Json, say_either
 
 extras_app = typer.Typer(invoke_without_command=True)
 
-Name = Annotated[str, typer.Argument(help="An extra: see labapp extras.")]
+Name = Annotated[str, typer.Argument(help="The extra's name (see labapp extras).")]
 
 
 @extras_app.callback()
@@ -27,7 +27,7 @@ def extras(context: typer.Context) -> None:
 
 @extras_app.command("list")
 def extras_list(json_: Json = False) -> None:
-    """Extras with their sizes, and which are installed.
+    """List extras with their sizes, and which are installed.
 
     Example: labapp extras list
     """
@@ -56,12 +56,18 @@ def extras_add(
     name: Name,
     from_: Annotated[
         Path | None,
-        typer.Option("--from", metavar="FOLDER", help="Take it from wheels in a folder."),
+        typer.Option(
+            "--from",
+            metavar="FOLDER",
+            help="Use the wheels in this folder instead of the internet.",
+        ),
     ] = None,
 ) -> None:
-    """Add an extra to this installation, from the network or from a folder of wheels.
+    """Add an extra to this installation, from the internet or from a folder of wheels.
 
-    Packages that are installed keep their versions. Example: labapp extras add video
+    Installed packages keep their versions.
+
+    Example: labapp extras add video
     """
     from labapp.base.extras import add, extra_called
 
@@ -71,11 +77,12 @@ def extras_add(
 @extras_app.command("download")
 def extras_download(
     name: Name,
-    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Folder for the wheels.")],
+    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The folder for the wheels.")],
 ) -> None:
-    """Put an extra's wheels into a folder, for a computer without network.
+    """Download an extra's wheels into a folder, for a computer without internet.
 
-    That computer needs the same system and the same labapp.
+    That computer needs the same operating system and the same version of labapp.
+
     Example: labapp extras download video --to wheels
     """
     from labapp.base.extras import download, extra_called

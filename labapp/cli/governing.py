@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 Study = Annotated[
     str,
     typer.Argument(
-        help="A study's id, or the folder of its sessions.",
+        help="A study's id, or the folder with its sessions.",
         autocompletion=completion.recorded_studies,
     ),
 ]
@@ -46,22 +46,30 @@ Study = Annotated[
 def code_assign(
     study: Study,
     raters: Annotated[
-        str, typer.Option("--raters", metavar="NAME,NAME", help="Who codes, parted by commas.")
+        str,
+        typer.Option(
+            "--raters", metavar="NAME,NAME", help="The raters' names, separated by commas."
+        ),
     ],
     both: Annotated[
-        float, typer.Option("--both", metavar="SHARE", help="Share that is coded twice, 0 to 1.")
+        float,
+        typer.Option(
+            "--both", metavar="SHARE", help="The share that two raters code, from 0 to 1."
+        ),
     ] = 0.2,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same draw.")] = 1,
+    seed: Annotated[
+        int, typer.Option("--seed", help="The seed of the draw. The same seed gives the same draw.")
+    ] = 1,
     training: Annotated[
-        bool, typer.Option("--training", help="To learn the codebook; never counted.")
+        bool, typer.Option("--training", help="Assign sessions for practice, which never count.")
     ] = False,
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Draw who codes which session, and which stretches a second rater codes, too.
+    """Draw which rater codes which session, and which stretches a second rater codes as well.
 
-    Stretches are drawn over all sessions, in proportion to conditions. What is assigned stays;
-    sessions that come later are drawn by calling this again.
+    Stretches are drawn from all sessions, in proportion to the conditions. Run the command again
+    to assign sessions that were recorded later. Existing assignments stay.
 
     Example: labapp code assign my-study --raters anna,ben --both 0.2 --seed 1
     """
@@ -77,14 +85,21 @@ def code_lock(
     study: Study,
     rater: Annotated[
         list[str] | None,
-        typer.Option("--rater", help="Whose coding; all who are done if left out."),
+        typer.Option(
+            "--rater",
+            help="The rater whose coding is locked. Can be repeated. "
+            "Default: every rater who is done.",
+        ),
     ] = None,
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Lock coding that is done, before raters talk about it: agreement is reported from it alone.
+    """Lock finished coding before raters discuss it. Agreement is reported only from locked
+    coding.
 
-    It cannot be unlocked. Example: labapp code lock my-study --rater anna --rater ben
+    You cannot unlock it again.
+
+    Example: labapp code lock my-study --rater anna --rater ben
     """
     from labapp.coding.annotations.rounds import close
 
@@ -93,14 +108,14 @@ def code_lock(
 
 def code_done(
     sessions: SessionNames,
-    rater: Annotated[list[str], typer.Option("--rater", help="Whose coding.")],
+    rater: Annotated[list[str], typer.Option("--rater", help="The rater's name.")],
     reopen: Annotated[
-        bool, typer.Option("--reopen", help="The coding is not done after all; not if locked.")
+        bool, typer.Option("--reopen", help="Open finished coding again, unless it is locked.")
     ] = False,
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Say that independent coding is done, as after an import, without opening each session.
+    """Mark independent coding as done without opening each session, such as after an import.
 
     Example: labapp code done my-study --rater anna
     """
@@ -133,23 +148,29 @@ def _say_closed(reports: Sequence[CloseReport], to: str, json_: bool) -> None:
 def code_adjudicate(
     study: Study,
     settle: Annotated[
-        int | None, typer.Option("--settle", metavar="NUMBER", help="The one to settle.")
+        int | None,
+        typer.Option("--settle", metavar="NUMBER", help="The number of the difference to settle."),
     ] = None,
-    by: Annotated[str | None, typer.Option("--by", help="Who settles it.")] = None,
+    by: Annotated[
+        str | None, typer.Option("--by", help="The name of the person who settles it.")
+    ] = None,
     take: Annotated[
-        str | None, typer.Option("--take", metavar="RATER", help="This rater is right.")
+        str | None, typer.Option("--take", metavar="RATER", help="The rater who is right.")
     ] = None,
     code: Annotated[
-        list[str] | None, typer.Option("--code", help="Another code holds; give it again for more.")
+        list[str] | None,
+        typer.Option("--code", help="The code that is right instead. Can be repeated."),
     ] = None,
-    nothing: Annotated[bool, typer.Option("--nothing", help="Nothing was to be coded.")] = False,
-    reason: Annotated[str, typer.Option("--reason", help="Why.")] = "",
+    nothing: Annotated[
+        bool, typer.Option("--nothing", help="Settle that there is nothing to code.")
+    ] = False,
+    reason: Annotated[str, typer.Option("--reason", help="The reason.")] = "",
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Where raters differ in coding that is locked; and settle one of these with a reason.
+    """List where raters differ in locked coding, or settle one difference with a reason.
 
-    Coding that is not locked is left out, and named: `labapp code lock` comes first.
+    Coding that is not locked is named and left out. Lock it first with `labapp code lock`.
 
     Example: labapp code adjudicate my-study --settle 3 --by cleo --take anna --reason "an aim"
     """
@@ -204,7 +225,7 @@ def code_adjudicate(
         begin = f"{d.t0_ns / 1e9:.1f}–{d.t1_ns / 1e9:.1f} s"
         say_line(f"{row['number']}  {d.session}  {begin}  {d.tier}  {codes}{end}")
     if not rows:
-        say("Raters differ nowhere in what is locked, or nothing was coded twice.")
+        say("Raters agree in everything that is locked, or nothing was coded twice.")
 
 
 def _say_left_out(left_out: Iterable[tuple[str, str]]) -> None:
@@ -244,17 +265,23 @@ def _settle(
 
 def code_redact(
     session: SessionName,
-    begin: Annotated[str, typer.Argument(metavar="T0", help="Session time: 12:34.5, or seconds.")],
-    end: Annotated[str, typer.Argument(metavar="T1", help="Its end, likewise.")],
-    by: Annotated[str, typer.Option("--by", help="Who redacts: a rater's name.")],
+    begin: Annotated[
+        str,
+        typer.Argument(
+            metavar="T0",
+            help="The session time at which it begins, such as 12:34.5, or in seconds.",
+        ),
+    ],
+    end: Annotated[str, typer.Argument(metavar="T1", help="The session time at which it ends.")],
+    by: Annotated[str, typer.Option("--by", help="The name of the person who redacts.")],
     replacement: Annotated[
-        str, typer.Option("--replacement", help="What stands for the words.")
+        str, typer.Option("--replacement", help="The text that replaces the words.")
     ] = "[…]",
     data: Data = None,
 ) -> None:
-    """Let neither sound nor words of a stretch leave the lab.
+    """Redact a stretch: its sound and words never leave the lab.
 
-    The words go out of the files of annotations for good. The recording stays as it is; it is
+    The words are removed from the annotation files for good. The recording stays as it is, and is
     silent there in every bundle, pack and clip.
 
     Example: labapp code redact sub-P01_ses-1_20260102T030405Z 12:34.5 12:36 --by anna
@@ -269,18 +296,19 @@ def code_redact(
 
 def code_pack(
     study: Study,
-    rater: Annotated[str, typer.Option("--rater", help="Whom it is for.")],
+    rater: Annotated[str, typer.Option("--rater", help="The rater who gets the pack.")],
     out: Annotated[Path, typer.Option("--out", metavar="FILE.zip", help="The file to write.")],
     training: Annotated[
-        bool, typer.Option("--training", help="What was assigned to learn the codebook.")
+        bool, typer.Option("--training", help="Pack the sessions that were assigned for practice.")
     ] = False,
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """What a rater on another computer needs: assigned sound, units, text, and the codebook.
+    """Make a pack for a rater on another computer: the assigned sound, units, text, and the
+    codebook.
 
-    No condition, no outcome and no note is in it. It is written down, so that a withdrawal can say
-    where it went. On the other computer: labapp code open FILE.zip --rater NAME
+    A pack contains no conditions, outcomes or notes. The study records it, so that a withdrawal
+    can name it. On the other computer, run: labapp code open FILE.zip --rater NAME
 
     Example: labapp code pack my-study --rater ben --out ben.zip
     """
@@ -294,13 +322,15 @@ def code_pack(
 
 def code_receive(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A coded pack, zipped or not, or a rater's file.")
+        Path,
+        typer.Argument(metavar="FILE", help="A coded pack (folder or zip), or a rater's file."),
     ],
-    study: Annotated[str, typer.Option("--study", help="A study's id, or its folder.")],
+    study: Annotated[str, typer.Option("--study", help="A study's id or folder.")],
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Take in the marks of a rater on another computer, checked; nothing is overwritten.
+    """Receive the codes of a rater from another computer. They are checked, and nothing is
+    overwritten.
 
     Example: labapp code receive ben.zip --study my-study
     """
@@ -347,40 +377,51 @@ COMMANDS: dict[str, Callable[..., None]] = {
 def code_export(
     session: SessionOrBundle,
     rater: Annotated[
-        str, typer.Option("--rater", help="Whose coding; final for the one that counts.")
+        str, typer.Option("--rater", help="The rater's name, or `final` for the final coding.")
     ],
     to: Annotated[
         str, typer.Option("--to", help="eaf, textgrid, vtt, srt, audacity, qdpx, boris or csv.")
     ],
     out: Annotated[
         Path,
-        typer.Option("--out", metavar="PATH", help="The file; of several sound files a folder."),
+        typer.Option(
+            "--out",
+            metavar="PATH",
+            help="The file to write, or a folder if there are several sound files.",
+        ),
     ],
     joined: Annotated[
         bool,
-        typer.Option("--joined", help="One sound file of the whole session is made, silent gaps."),
+        typer.Option(
+            "--joined", help="Make one sound file of the whole session, with silence in gaps."
+        ),
     ] = False,
     with_sound: Annotated[
-        bool, typer.Option("--with-sound", help="Copy the sound beside, instead of linking it.")
+        bool,
+        typer.Option(
+            "--with-sound", help="Copy the sound next to the export instead of linking it."
+        ),
     ] = False,
     no_sound: Annotated[
-        bool, typer.Option("--no-sound", help="Link no sound: times are session times.")
+        bool,
+        typer.Option("--no-sound", help="Do not link any sound. Times are then session times."),
     ] = False,
     transcript_codings: Annotated[
         bool,
         typer.Option(
             "--transcript-codings",
-            help="qdpx: codes of units on the transcript, instead of on words beside.",
+            help="For qdpx: put codes of units on the transcript instead of on a separate text.",
         ),
     ] = False,
     codebook: Book = "",
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Write units, text and codes of a session for ELAN, Praat, NVivo, BORIS and others.
+    """Export a session's units, text and codes to ELAN, Praat, NVivo, BORIS and other tools.
 
-    Each sound file has a file of its own, in its own time; qdpx and boris hold all in one. What
-    is redacted is silent and unsaid. What a format has no place for is listed.
+    Each sound file gets an export of its own, with times of that sound. qdpx and boris put all
+    into one file. Redacted stretches are silent and without words. The command lists what a
+    format cannot hold.
 
     Example: labapp code export sub-P01_ses-1_20260102T030405Z --rater anna --to eaf --out P01.eaf
     """
@@ -416,49 +457,54 @@ def code_export(
 
 
 def code_import(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of another tool.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file of the other tool.")],
     session: Annotated[
         str,
         typer.Option(
             "--session",
             metavar="NAME",
-            help="The session: its name or folder.",
+            help="The session's name or folder.",
             autocompletion=completion.sessions,
         ),
     ],
-    rater: Annotated[str, typer.Option("--rater", help="Whose marks its codes become.")],
+    rater: Annotated[
+        str, typer.Option("--rater", help="The rater to whom the codes are assigned.")
+    ],
     map_: Annotated[
         Path | None,
         typer.Option(
             "--map",
             metavar="FILE.csv",
-            help="What tiers and codes are called here: tier,code,to_tier,to_code.",
+            help="A table that renames tiers and codes: tier,code,to_tier,to_code.",
         ),
     ] = None,
     time: Annotated[
         str,
         typer.Option(
-            "--time", metavar="WHAT", help="Whose time it has: session, or segment-01.wav."
+            "--time",
+            metavar="WHAT",
+            help="What the file's times count from: session, or a "
+            "sound file such as segment-01.wav.",
         ),
     ] = "",
     words_into_units: Annotated[
         bool,
         typer.Option(
             "--words-into-units",
-            help="Put words into the units that are there and that they overlap most.",
+            help="Put words into the existing units that they overlap most.",
         ),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be changed, and change nothing.")
+        bool, typer.Option("--dry-run", help="Only show what would change.")
     ] = False,
     codebook: Book = "",
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Bring in what was coded or written in another tool: only what differs is changed.
+    """Import codes and words from another tool. Only differences are changed.
 
-    Nothing is taken away unless the file says that it went out from here with it. Frozen units are
-    not changed: changes of them wait as proposals. What cannot be brought over is listed.
+    Nothing is removed unless labapp exported it to this file before. Frozen units are not changed:
+    the changes become proposals. The command lists what it cannot import.
 
     Example: labapp code import P01.eaf --session sub-P01_ses-1_20260102T030405Z --rater anna
     """
@@ -499,23 +545,25 @@ def code_codebook(
     from_: Annotated[
         Path | None,
         typer.Option(
-            "--from", metavar="FILE.qdc", help="Make the codebook of a study that has none."
+            "--from",
+            metavar="FILE.qdc",
+            help="Make a codebook from this file, for a study that has none.",
         ),
     ] = None,
     withhold: Annotated[
         bool,
         typer.Option(
             "--withhold",
-            help="Take examples, explanations and comments out of the versions of a study's "
-            "codebooks that are kept with its codes.",
+            help="Remove examples, explanations and comments from the codebook versions that "
+            "are stored with the study's codes.",
         ),
     ] = False,
     codebook: Book = "",
     data: Data = None,
 ) -> None:
-    """Write a codebook for other tools, or make one of theirs.
+    """Write a codebook for other tools, or make one from a file of theirs.
 
-    REFI-QDA codebooks (.qdc) are those of NVivo, MAXQDA, ATLAS.ti, QualCoder and others.
+    NVivo, MAXQDA, ATLAS.ti, QualCoder and others use REFI-QDA codebooks (.qdc).
 
     Example: labapp code codebook my-study --to qdc --out codes.qdc
     """

@@ -8,12 +8,14 @@ import typer
 
 Host = Annotated[
     str,
-    typer.Argument(help="The session's computer, as its console shows it: 192.168.1.20:8731."),
+    typer.Argument(
+        help="The session's address as its console shows it, such as 192.168.1.20:8731."
+    ),
 ]
 
 
 def moderate(host: Host = "") -> None:
-    """Moderate a session from this computer: its whole console, with a code that is read aloud.
+    """Moderate a session from this computer, with the code that the session's console shows.
 
     Example: labapp moderate 192.168.1.20:8731
     """
@@ -21,7 +23,7 @@ def moderate(host: Host = "") -> None:
 
 
 def observe(host: Host = "") -> None:
-    """Watch a session from this computer; notes reach the moderator.
+    """Watch a session from this computer. Your notes reach the moderator.
 
     Example: labapp observe 192.168.1.20:8731
     """

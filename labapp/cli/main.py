@@ -74,58 +74,64 @@ PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None}
 COMMANDS = {
     "metrics": (
         "metrics.metrics",
-        "Score codes against the true factors, without people: one metric, or all.",
+        "Score a model's codes against the true factors or concepts, by one metric or all.",
     ),
     "plan": (
         "planning.plan",
-        ("Threshold, time to skip, number of participants and length of a study, by simulation."),
+        (
+            "Plan a study by simulation: threshold, time before a skip, sample size and session "
+            "length."
+        ),
     ),
     "replay": (
         "sessions.replay",
-        "See and hear a recorded session: the participant's screen at any time.",
+        "Replay a recorded session: see the participant's screen and hear the voice at any time.",
     ),
     "transcribe": (
         "videos.transcribe",
-        "Write down what was said in sessions, by a speech model on this computer.",
+        "Transcribe what was said in sessions, with a speech model on this computer.",
     ),
-    "docs": ("main.docs", "Open the documentation in the browser; no network is needed."),
+    "docs": ("main.docs", "Open the documentation in the browser. No network is needed."),
     "completion": (
         "completion.completion",
-        "Print the lines that let Tab complete commands, options and names in a shell.",
+        "Print the lines with which Tab completes commands, options and names in a shell.",
     ),
     "demo": (
         "main.demo",
-        "A whole session with a simulated participant, then export, verify and report.",
+        "Run a whole session with a simulated participant, then export, verify and analyse it.",
     ),
     "doctor": (
         "main.doctor",
         (
-            "Check display, sound, speech models, video, processor, disk and fonts, and say what "
-            "to do."
+            "Check display, sound, speech models, video, processor, disk and fonts, and say "
+            "what to do about problems."
         ),
     ),
-    "run": ("main.run", "Run a session: console and participant's window, without the home."),
+    "run": (
+        "main.run",
+        "Run a session without the home: open the console and the participant's window.",
+    ),
     "moderate": (
         "joining.moderate",
-        "Moderate a session from this computer: its whole console, with a code that is read aloud.",
+        "Moderate a session from this computer, with the code that the session's console shows.",
     ),
     "observe": (
         "joining.observe",
-        "Watch a session from this computer; notes reach the moderator.",
+        "Watch a session from this computer. Your notes reach the moderator.",
     ),
     "export": (
         "main.export",
-        "Export sessions as one bundle: a valid BIDS folder, or another format.",
+        "Export sessions as one bundle: a BIDS dataset, or another format.",
     ),
     "deposit": (
         "depositing.deposit",
-        "A de-identified folder for OSF, Zenodo or an institutional repository.",
+        "Write a de-identified folder for OSF, Zenodo or an institutional repository.",
     ),
-    "analyze": ("main.analyze", "Tables, figures and report.html from sessions or bundles."),
+    "analyze": ("main.analyze", "Write tables, figures and report.html from sessions or bundles."),
     "simulate": ("main.simulate_", "Simulate participants on a virtual clock, without windows."),
     "studies": (
         "studies.studies_app",
-        "Study files: new, list, show, check, texts, consent, preview, schema.",
+        "Study files: new, list, show, check, texts, instruments, consent, preview, schema.",
     ),
     "sessions": (
         "sessions.sessions_app",
@@ -136,20 +142,20 @@ COMMANDS = {
     ),
     "participants": (
         "participants.participants_app",
-        "Answers of participants from elsewhere: merge.",
+        "Participants' answers from other tools: merge.",
     ),
     "code": (
         "coding.code_app",
         (
-            "Codes of recorded sessions: open, segment, speakers, check, schema, diff, history, "
+            "Coding of recorded sessions: open, segment, speakers, check, schema, diff, history, "
             "verify, status, assign, done, lock, agree, adjudicate, redact, pack, receive, "
-            "quotes, export, import, codebook."
+            "quotes, reel, export, import, codebook."
         ),
     ),
     "videos": ("videos.videos_app", "Videos of participants: add, list, align, remove."),
     "models": (
         "models.models_app",
-        ("Model packages: list, show, title, remove, train, import, import-tfjs, evaluate, bench."),
+        ("Models: list, show, title, remove, train, import, import-tfjs, evaluate, bench."),
     ),
     "concepts": (
         "concepts.concepts_app",
@@ -165,12 +171,12 @@ COMMANDS = {
     ),
     "plugins": (
         "plugins.plugins_app",
-        "Tasks, metrics and more: shipped, and of installed packages.",
+        "Tasks, metrics and more, shipped or from installed packages: list.",
     ),
 }
 """Each command's module and function or group, and its first sentence."""
 GROUPS = [name for name, (where, _) in COMMANDS.items() if where.endswith("_app")]
-"""Groups of commands. Their sentence lists the commands and is never shortened."""
+"""Groups of commands. Their sentence lists the commands."""
 
 
 class _Commands(Mapping[str, Any]):
@@ -190,6 +196,8 @@ class _Commands(Mapping[str, Any]):
             else:
                 around.command(name)(command)
             made = self._made[name] = cast(Any, typer.main.get_command(around)).commands[name]
+            for inner in getattr(made, "commands", {}).values():
+                inner.short_help = " ".join(inner.help.split("\n\n")[0].split())
             for option in _outputs(made):
                 option.callback = _outside_sessions(option.callback)
             for option in _inputs(made):
@@ -220,7 +228,7 @@ class _Group(TyperGroup):
     def _overview(self) -> TyperGroup:
         """The names and sentences of all commands, none of which is built for it."""
         listed = {
-            name: TyperCommand(name, help=sentence, short_help=sentence * (name in GROUPS))
+            name: TyperCommand(name, help=sentence, short_help=sentence)
             for name, (_, sentence) in COMMANDS.items()
         }
         return TyperGroup(commands=cast(Any, listed), params=self.params)
@@ -236,13 +244,11 @@ app = typer.Typer(
 
 
 def docs(
-    path: Annotated[
-        bool, typer.Option("--path", help="Print where the pages are, and open nothing.")
-    ] = False,
+    path: Annotated[bool, typer.Option("--path", help="Only print where the pages are.")] = False,
 ) -> None:
-    """Open the documentation in the browser; no network is needed.
+    """Open the documentation in the browser. No network is needed.
 
-    Where its pages are not built, a window of labapp shows it.
+    If the pages are not built, a window of labapp shows the documentation.
 
     Example: labapp docs
     """
@@ -271,16 +277,18 @@ def labapp(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
     data: Annotated[
-        Path | None, typer.Option("--data", help="Of the moderator window: the data root.")
+        Path | None, typer.Option("--data", help="The data folder of the moderator window.")
     ] = None,
     private: Annotated[
         Path | None,
-        typer.Option("--private", help="Of that window: the folder of names and signatures."),
+        typer.Option("--private", help="The folder of names and signatures of that window."),
     ] = None,
 ) -> None:
     """Think-aloud lab studies of how well people understand machine-learning models.
 
-    Without a command, the moderator window opens. Example: labapp
+    Without a command, the moderator window opens.
+
+    Example: labapp
     """
     if version:
         say(f"labapp {__version__}")
@@ -313,11 +321,13 @@ def _options_of(command: Any) -> set[str]:
 
 def demo(
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder to write; must not exist.")
+        Path | None, typer.Option("--out", help="The folder to write. It must not exist yet.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Another seed, another session.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", help="The seed. Another seed gives another session.")
+    ] = 0,
 ) -> None:
-    """A whole session with a simulated participant, then export, verify and report.
+    """Run a whole session with a simulated participant, then export, verify and analyse it.
 
     Example: labapp demo --out demo
     """
@@ -329,7 +339,8 @@ def demo(
 
 
 def doctor(json_: Json = False) -> None:
-    """Check display, sound, speech models, video, processor, disk and fonts, and say what to do.
+    """Check display, sound, speech models, video, processor, disk and fonts, and say what to do
+    about problems.
 
     Example: labapp doctor
     """
@@ -346,12 +357,13 @@ def run(
         str | None,
         typer.Option(
             "--participant",
-            help="For example P01; of a pilot the next free.",
+            help="The participant's id, such as P01. Default for pilots: the next free id.",
             autocompletion=completion.participants,
         ),
     ] = None,
     session: Annotated[
-        str | None, typer.Option("--session", help="Session label. Default: the study's first.")
+        str | None,
+        typer.Option("--session", help="The session's label. Default: the study's first."),
     ] = None,
     data: Data = None,
     private: Private = None,
@@ -365,12 +377,14 @@ def run(
     lsl: Lsl = None,
     listen: Listen = None,
     careless: Annotated[
-        bool, typer.Option("--careless", help="The simulated participant does not try.")
+        bool,
+        typer.Option("--careless", help="Let the simulated participant answer without trying."),
     ] = False,
     pilot: Annotated[
         bool,
         typer.Option(
-            "--pilot", help="A trial run: kept beside the data folder, in no count or analysis."
+            "--pilot",
+            help="Make a trial run. It is stored apart and never analysed with the others.",
         ),
     ] = False,
     language: Annotated[
@@ -378,11 +392,11 @@ def run(
         typer.Option(
             "--language",
             metavar="CODE",
-            help="The participant's, of a study in several languages. Default: its first.",
+            help="The participant's language, if the study has several. Default: the first.",
         ),
     ] = None,
 ) -> None:
-    """Run a session: console and participant's window, without the home.
+    """Run a session without the home: open the console and the participant's window.
 
     Example: labapp run quickstart --participant P01
     """
@@ -419,33 +433,35 @@ def export(
     sessions: Annotated[
         list[str],
         typer.Argument(
-            help="Sessions: names or folders, or a study's folder.",
+            help="Sessions (name or folder), or a study's folder.",
             autocompletion=completion.sessions,
         ),
     ],
     out: Out,
     format_: Format = "bids",
-    zip_: Annotated[bool, typer.Option("--zip", help="Write one .zip instead.")] = False,
+    zip_: Annotated[
+        bool, typer.Option("--zip", help="Write one .zip file instead of a folder.")
+    ] = False,
     deidentify: Annotated[
         bool,
         typer.Option(
             "--deidentify",
-            help="Without what identifies people: no free text, no sound, dates moved.",
+            help="Leave out what identifies people: no free text, no sound, shifted dates.",
         ),
     ] = False,
     with_audio: Annotated[
-        bool, typer.Option("--with-audio", help="With --deidentify: keep the voices all the same.")
+        bool, typer.Option("--with-audio", help="With --deidentify: include the voices.")
     ] = False,
-    no_audio: Annotated[bool, typer.Option("--no-audio", help="Without sound.")] = False,
+    no_audio: Annotated[bool, typer.Option("--no-audio", help="Leave out the sound.")] = False,
     sound: SoundFormat = "wav",
     withdrawn: Withdrawn = False,
     data: Data = None,
     private: Private = None,
 ) -> None:
-    """Export sessions as one bundle: a valid BIDS folder, or another format.
+    """Export sessions as one bundle: a BIDS dataset, or another format.
 
-    Without options it is a full copy for your own lab: it identifies people, by their voices and by
-    what they wrote. For a copy that others may see, say --deidentify (the home does by itself).
+    Without options you get a full copy for your own lab. It identifies people by their voices and
+    by what they wrote. For a copy to share, use --deidentify.
 
     Example: labapp export sub-P01_ses-1_20260102T030405Z --out bundle
     """
@@ -453,7 +469,7 @@ def export(
 
     if with_audio and (no_audio or not deidentify):
         raise UsageError(
-            "--with-audio belongs to --deidentify, and not beside --no-audio.",
+            "--with-audio needs --deidentify, and excludes --no-audio.",
             safe="No bundle was made.",
             todo="Without --deidentify the sound is in the bundle anyway.",
         )
@@ -485,14 +501,15 @@ def analyze(
     paths: Annotated[
         list[str],
         typer.Argument(
-            help="Sessions, bundles, or folders of these.", autocompletion=completion.sessions
+            help="Sessions, bundles, or folders that contain them.",
+            autocompletion=completion.sessions,
         ),
     ],
     out: Out,
     withdrawn: Withdrawn = False,
     pilot: Annotated[
         bool,
-        typer.Option("--pilot", help="Pilots, and nothing else; without it they are left out."),
+        typer.Option("--pilot", help="Analyse only pilots. By default pilots are left out."),
     ] = False,
     ratings: Ratings = None,
     registration: Annotated[
@@ -500,8 +517,8 @@ def analyze(
         typer.Option(
             "--registration",
             metavar="PATH",
-            help="What `labapp plan --preregister` wrote: the report lists what differs. May be "
-            "given several times.",
+            help="The folder that `labapp plan --preregister` wrote. The report lists what "
+            "differs from it. Can be repeated.",
         ),
     ] = None,
     figure_width: FigureWidth = None,
@@ -515,15 +532,15 @@ def analyze(
         typer.Option(
             "--format",
             metavar="xlsx|sav|dta",
-            help="Also one file of all numbers, with labels, for Excel, SPSS or Stata. May be "
-            "given several times.",
+            help="Also write one file with all numbers and labels for Excel (xlsx), SPSS "
+            "(sav) or Stata (dta). Can be repeated.",
         ),
     ] = None,
     data: Data = None,
     workers: Workers = None,
     dask: Dask = None,
 ) -> None:
-    """Tables, figures and report.html from sessions or bundles.
+    """Write tables, figures and report.html from sessions or bundles.
 
     Example: labapp analyze bundle --out results
 
@@ -569,18 +586,23 @@ def simulate_(
     participants: Annotated[
         int | None,
         typer.Option(
-            "--participants", min=1, help="How many participants. Default: until the study is full."
+            "--participants",
+            min=1,
+            help="The number of participants. Default: until the study is full.",
         ),
     ] = None,
     careless: Annotated[
-        float, typer.Option("--careless", min=0, max=1, help="Share of those who do not try.")
+        float,
+        typer.Option(
+            "--careless", min=0, max=1, help="The share of participants who answer without trying."
+        ),
     ] = 0.0,
     think_aloud: Annotated[
         bool,
         typer.Option(
             "--think-aloud",
-            help="They say what they think: words in the journal, with the codes that they stand "
-            "for.",
+            help="Let participants think aloud: their words are recorded with the codes that "
+            "they stand for.",
         ),
     ] = False,
     language: Annotated[
@@ -588,7 +610,8 @@ def simulate_(
         typer.Option(
             "--language",
             metavar="CODE",
-            help="Of all participants in a study in several languages. Default: each in turn.",
+            help="The language of all participants, if the study has several. Default: each "
+            "in turn.",
         ),
     ] = None,
     seed: Seed = None,
@@ -778,6 +801,7 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
                 "studies show",
                 "studies check",
                 "studies texts",
+                "studies instruments",
             ),
             *("studies schema", "sessions list", "sessions show", "sessions verify"),
             *("code check", "code schema", "code diff", "code history", "code verify"),

@@ -24,9 +24,10 @@ def metrics(
         str,
         typer.Argument(
             metavar="NAME",
-            help="mi, mig, sap, dci, modularity, explicitness, betavae, factorvae, r4, dcimig, "
-            "ois, nis, concept-probe, task-probe, completeness, alignment-accuracy, ctl or icl, or "
-            "one of an installed package; or all. Or correlations: of factors, without codes.",
+            help="A metric: mi, mig, sap, dci, modularity, explicitness, betavae, factorvae, "
+            "r4, dcimig, ois, nis, concept-probe, task-probe, completeness, "
+            "alignment-accuracy, ctl, icl, or one of an installed package. Or `all`. Or "
+            "`correlations` between factors, which needs no codes.",
         ),
     ],
     factors: Annotated[
@@ -34,7 +35,8 @@ def metrics(
         typer.Option(
             "--factors",
             metavar="FILE",
-            help="The same instances in the same order, one column a factor or concept.",
+            help="The true factors or concepts (.npy or .csv): a row per instance, a column "
+            "per factor.",
         ),
     ],
     codes: Annotated[
@@ -42,9 +44,9 @@ def metrics(
         typer.Option(
             "--codes",
             metavar="FILE",
-            help="One line an instance, one column a code: .npy or .csv. OIS, NIS, the probes, "
-            "completeness and alignment-accuracy also take .npy of shape (n, codes, numbers of "
-            "each).",
+            help="The model's codes (.npy or .csv): a row per instance, a column per code. "
+            "OIS, NIS, the probes, completeness and alignment-accuracy also accept .npy "
+            "of shape (n, codes, numbers per code).",
         ),
     ] = None,
     labels: Annotated[
@@ -52,8 +54,8 @@ def metrics(
         typer.Option(
             "--labels",
             metavar="FILE",
-            help="The same instances in the same order, one column: the class of each in a task. "
-            "For task-probe, completeness, ctl and correlations.",
+            help="The class of each instance, in the same order. For task-probe, "
+            "completeness, ctl and correlations.",
         ),
     ] = None,
     train_codes: Annotated[
@@ -61,37 +63,38 @@ def metrics(
         typer.Option(
             "--train-codes",
             metavar="FILE",
-            help="For NIS, the probes and completeness: codes of other rows to learn from; all "
-            "rows of --codes are then scored.",
+            help="Codes of other instances to train on, for NIS, the probes and completeness. "
+            "All rows of --codes are then scored.",
         ),
     ] = None,
     train_factors: Annotated[
         Path | None,
         typer.Option(
-            "--train-factors", metavar="FILE", help="The factors of the rows of --train-codes."
+            "--train-factors", metavar="FILE", help="The factors of the instances in --train-codes."
         ),
     ] = None,
     train_labels: Annotated[
         Path | None,
         typer.Option(
-            "--train-labels", metavar="FILE", help="The labels of the rows of --train-codes."
+            "--train-labels", metavar="FILE", help="The labels of the instances in --train-codes."
         ),
     ] = None,
     as_published: Annotated[
         bool,
         typer.Option(
             "--as-published",
-            help="Compute as the released code does where it differs from the paper.",
+            help="Compute as the paper's released code does, if that differs from the paper's "
+            "text.",
         ),
     ] = False,
     seed: Annotated[
-        int, typer.Option("--seed", min=0, max=2**32 - 1, help="Another seed, other draws.")
+        int, typer.Option("--seed", min=0, max=2**32 - 1, help="The seed for random draws.")
     ] = 0,
     binarize: Annotated[
         bool,
         typer.Option(
             "--binarize",
-            help="For metrics of concepts, which need classes: split each factor at its median.",
+            help="Split each factor at its median, for metrics that need two classes per concept.",
         ),
     ] = False,
     set_: Annotated[
@@ -99,8 +102,8 @@ def metrics(
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="Another setting of the metric, such as binning=equal-frequency; with all, "
-            "mig.binning=equal-frequency.",
+            help="A setting of the metric, such as binning=equal-frequency; with `all`, "
+            "mig.binning=equal-frequency. Can be repeated.",
         ),
     ] = None,
     top: Annotated[
@@ -109,8 +112,8 @@ def metrics(
             "--top",
             metavar="N",
             min=1,
-            help="For correlations: of how many factors, those that tell most of the labels; 10 by "
-            "default.",
+            help="For correlations: the number of factors, those that say most about the "
+            "labels. Default: 10.",
         ),
     ] = None,
     out: Annotated[
@@ -118,12 +121,12 @@ def metrics(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Folder to write: numbers (JSON, CSV) and heat maps (SVG, PNG).",
+            help="The folder to write: numbers (JSON, CSV) and heat maps (SVG, PNG).",
         ),
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Score codes against the true factors, without people: one metric, or all.
+    """Score a model's codes against the true factors or concepts, by one metric or all.
 
     Example: labapp metrics mig --codes codes.npy --factors factors.npy
 
@@ -193,7 +196,7 @@ def _correlations(
 
     if labels is None or codes is not None:
         raise UsageError(
-            "correlations are those of factors, chosen by what they tell of labels.",
+            "`correlations` compares factors, and needs labels to choose them.",
             todo="Give --factors and --labels, and no --codes.",
         )
     f = scores.read(factors, "z")
@@ -220,14 +223,12 @@ def _training_rows(
         return None
     if codes is None or factors is None:
         raise UsageError(
-            "Rows to learn from need codes and factors.",
+            "Training rows need both codes and factors.",
             todo="Give both --train-codes and --train-factors.",
         )
     if name == ALL or not METRICS[name].train:
         takers = ", ".join(metric for metric in METRICS if METRICS[metric].train)
-        raise UsageError(
-            f"{name} takes no other rows to learn from.", todo=f"Those that do: {takers}."
-        )
+        raise UsageError(f"{name} cannot train on other rows.", todo=f"These do: {takers}.")
     return scores.read(codes, "c").values, scores.read(factors, "z").values
 
 

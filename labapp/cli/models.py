@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from labapp.models.metrics.evaluation.scores import MetricOutcome
 
 models_app = typer.Typer(
-    help="Model packages: list, show, title, remove, train, import, import-tfjs, evaluate, bench. "
+    help="Models: list, show, title, remove, train, import, import-tfjs, evaluate, bench. "
     "Example: labapp models list",
     no_args_is_help=True,
 )
@@ -38,7 +38,7 @@ DataFolder = Annotated[
     typer.Option(
         "--data",
         exists=True,
-        help="Folder of the data set's files, e.g. MNIST's, or of your own pictures.",
+        help="The folder with the data set's files, such as MNIST's, or with your own pictures.",
     ),
 ]
 
@@ -48,16 +48,18 @@ PackageFolder = Annotated[
     typer.Option(
         "--out",
         metavar="DIR",
-        help="Folder to write; it must not exist. Default: <id> in your models folder, where "
-        "studies find the model by its id.",
+        help="The folder to write. It must not exist yet. Default: <id> in your models "
+        "folder, where studies find it.",
     ),
 ]
 
 
 @models_app.command("list")
 def models_list(json_: Json = False) -> None:
-    """The models there are: decoders with dials, classifiers and concept models, shipped ones and
-    your own. Example: labapp models list"""
+    """List all models, shipped ones and your own: decoders, classifiers and concept models.
+
+    Example: labapp models list
+    """
     from labapp.base import resources
     from labapp.models import catalog as models_catalog
 
@@ -79,12 +81,14 @@ def models_show(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="FILE.png", help="Write a picture of what each dial does to this file."
+            "--out",
+            metavar="FILE.png",
+            help="Write a picture of what each slider does to this file.",
         ),
     ] = None,
     json_: Json = False,
 ) -> None:
-    """A model's card; with --out, of a model with dials, a picture of what each of them does.
+    """Show a model's card. With --out, draw what each slider of a decoder does.
 
     Example: labapp models show sinelines/vae --out vae.png
     """
@@ -93,7 +97,7 @@ def models_show(
     from labapp.models import catalog as models_catalog
 
     if out is not None and models_catalog.kind_of(model) != "dials":
-        raise UsageError(f"{model} has no dials to draw.", todo="Leave --out out.")
+        raise UsageError(f"{model} has no sliders to draw.", todo="Leave --out out.")
     card = models_catalog.show(_model(model))
     if not json_:
         say(yaml.safe_dump(card, sort_keys=False, allow_unicode=True).rstrip())
@@ -113,10 +117,10 @@ def models_title(
     model: Annotated[
         str, typer.Argument(help="The id of a model of your own.", autocompletion=completion.models)
     ],
-    title: Annotated[str, typer.Argument(help="What people read.")],
+    title: Annotated[str, typer.Argument(help="The new title.")],
 ) -> None:
-    """Call a model of your own otherwise. Its card stays as it is, and so does the hash by which
-    sessions and registrations know it.
+    """Rename one of your own models. Its card and hash stay the same, so sessions and
+    registrations still know it.
 
     Example: labapp models title digits8/pca5 "Digits, five principal components"
     """
@@ -131,9 +135,9 @@ def models_remove(
         str, typer.Argument(help="The id of a model of your own.", autocompletion=completion.models)
     ],
     data: Data = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Without asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Delete a model of your own, for good; what in the data folder uses it is told before.
+    """Delete a model of your own for good. Studies and sessions that use it are listed first.
 
     Example: labapp models remove digits8/pca5
     """
@@ -150,14 +154,20 @@ def models_remove(
 
 @models_app.command("train")
 def models_train(
-    recipe: Annotated[Path, typer.Argument(help="A recipe, see models/recipes.")],
+    recipe: Annotated[Path, typer.Argument(help="A recipe file (see models/recipes).")],
     out: ModelsFolder = None,
-    device: Annotated[str | None, typer.Option("--device", help="cuda, mps or cpu.")] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Do not resume a checkpoint.")] = False,
+    device: Annotated[
+        str | None, typer.Option("--device", help="The device: cuda, mps or cpu.")
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Start again instead of continuing from a checkpoint.")
+    ] = False,
     data: DataFolder = None,
-    threads: Annotated[int, typer.Option("--threads", min=1, help="CPU threads.")] = 1,
+    threads: Annotated[
+        int, typer.Option("--threads", min=1, help="The number of processor threads.")
+    ] = 1,
 ) -> None:
-    """Train a model; interrupt it with Ctrl+C and give the same command to go on.
+    """Train a model. To interrupt, press Ctrl+C; to continue, run the same command again.
 
     Example: labapp models train models/recipes/sinelines-vae.yaml --out my-models
     """
@@ -172,18 +182,22 @@ def models_train(
 @models_app.command("import")
 def models_import(
     model_id: Annotated[
-        str, typer.Option("--id", metavar="DATASET/NAME", help="What studies name it.")
+        str,
+        typer.Option(
+            "--id", metavar="DATASET/NAME", help="The id by which studies name the model."
+        ),
     ],
     latents: Annotated[
         Path,
         typer.Option(
             "--latents",
             metavar="FILE.npy",
-            help="Latents, a row an instance: limits of dials and questions come from them.",
+            help="Latents (.npy), a row per instance. They give the sliders' limits and the "
+            "questions.",
         ),
     ],
     onnx: Annotated[
-        Path | None, typer.Option("--onnx", metavar="FILE", help="A decoder as ONNX.")
+        Path | None, typer.Option("--onnx", metavar="FILE", help="A decoder in ONNX format.")
     ] = None,
     torch_export: TorchExport = None,
     torchscript: TorchScript = None,
@@ -192,20 +206,25 @@ def models_import(
         typer.Option(
             "--python",
             metavar="PACKAGE:FUNCTION",
-            help="A function of an installed package, of your own: it is run as it is.",
+            help="Your own function in an installed package, as PACKAGE:FUNCTION. It runs "
+            "without a sandbox.",
         ),
     ] = None,
     dataset: Annotated[
         str | None,
-        typer.Option("--dataset", metavar="NAME", help="Default: what stands before / in the id."),
+        typer.Option(
+            "--dataset",
+            metavar="NAME",
+            help="The name of the data set. Default: the part of the id before /.",
+        ),
     ] = None,
     shape: Annotated[
         str | None,
         typer.Option(
             "--shape",
             metavar="HxW[xC]",
-            help="Rows x columns [x 3] of a picture, or the points of a series, where the decoder "
-            "makes flat rows.",
+            help="The shape of a picture (rows x columns [x 3]) or series, if the decoder "
+            "returns flat rows.",
         ),
     ] = None,
     distance: Annotated[
@@ -213,21 +232,23 @@ def models_import(
         typer.Option(
             "--distance",
             metavar="NAME",
-            help="How pictures are compared: mse, mae, ssim, or one of the published studies.",
+            help="How pictures are compared: mse, mae, ssim, or the distance of a published study.",
         ),
     ] = None,
     limits: Annotated[
         Path | None,
         typer.Option(
-            "--limits", metavar="FILE", help="YAML with dials: name, low, high, step or k of each."
+            "--limits",
+            metavar="FILE",
+            help="A YAML file with the sliders: name, low, high, step or k of each.",
         ),
     ] = None,
-    title: Annotated[str | None, typer.Option("--title", help="For people.")] = None,
+    title: Annotated[str | None, typer.Option("--title", help="The title that people see.")] = None,
     trust: Trust = False,
     out: PackageFolder = None,
     json_: Json = False,
 ) -> None:
-    """Make a model package of your own decoder, and try it on 1,000 latents.
+    """Import your own decoder, and try it on 1,000 latents.
 
     Example: labapp models import --onnx decoder.onnx --latents z.npy --id digits8/pca5
     """
@@ -242,7 +263,7 @@ def models_import(
     named = {kind: path for kind, path in given.items() if path is not None}
     if len(named) != 1:
         raise UsageError(
-            "One decoder is imported at a time.",
+            "Exactly one decoder can be imported at a time.",
             todo="Give one of --onnx, --torch-export, --torchscript and --python.",
         )
     ((kind, source),) = named.items()
@@ -265,7 +286,7 @@ def models_import(
         return
     card = made.card
     size = " x ".join(map(str, card.shape or ()))
-    say(f"id: {card.id} ({card.display} of {size}, {len(card.dimensions)} dials)")
+    say(f"id: {card.id} ({card.display} of {size}, {len(card.dimensions)} sliders)")
     for note in made.notes:
         say(note)
     say(f"model: {made.folder}")
@@ -278,7 +299,7 @@ def _shape(text: str | None) -> tuple[int, ...] | None:
     sizes = text.lower().replace("×", "x").split("x")
     if not all(size.isdecimal() and 0 < int(size) < 10**6 for size in sizes) or len(sizes) > 3:
         raise UsageError(
-            f"{text!r} is no shape.",
+            f"{text!r} is not a shape.",
             todo="Give rows x columns, such as 28x28, 64x64x3 with three colours, or the points of "
             "a series, such as 64.",
         )
@@ -289,15 +310,20 @@ def _shape(text: str | None) -> tuple[int, ...] | None:
 @models_app.command("import-tfjs")
 def models_import_tfjs(
     source: Annotated[
-        Path, typer.Argument(help="Published folder: config.json and decoder_web.", metavar="DIR")
+        Path,
+        typer.Argument(
+            help="The published folder, with config.json and decoder_web.", metavar="DIR"
+        ),
     ],
     out: PackageFolder = None,
     model_id: Annotated[
         str | None,
-        typer.Option("--id", help="Default: <data set>/published-<name of the published folder>."),
+        typer.Option(
+            "--id", help="The model's id. Default: <data set>/published-<name of the folder>."
+        ),
     ] = None,
 ) -> None:
-    """Make a model package of a published TensorFlow.js decoder.
+    """Import a decoder that was published for TensorFlow.js.
 
     Example: labapp models import-tfjs models/mnist/ae5 --out my-models/mnist/published-ae5
     """
@@ -306,7 +332,7 @@ def models_import_tfjs(
 
     folder = import_package(source, out, model_id)
     card = cards.read(folder)
-    say(f"id: {card.id} ({card.architecture}, {len(card.dimensions)} dials)")
+    say(f"id: {card.id} ({card.architecture}, {len(card.dimensions)} sliders)")
     say(f"model: {folder}")
 
 
@@ -315,20 +341,22 @@ def models_evaluate(
     model: ModelName,
     data: DataFolder = None,
     no_metrics: Annotated[
-        bool, typer.Option("--no-metrics", help="The card's numbers only; the rest takes minutes.")
+        bool,
+        typer.Option(
+            "--no-metrics", help="Compute only the card's numbers. The metrics take minutes."
+        ),
     ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Folder to write: what the metrics gave (JSON, CSV) and heat maps (SVG, PNG).",
+            help="The folder to write: scores (JSON, CSV) and heat maps (SVG, PNG).",
         ),
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Compute the numbers of a model's card again, and where its data have true factors all
-    metrics of `labapp metrics`.
+    """Compute the numbers on a model's card again, and all metrics if its data have true factors.
 
     Example: labapp models evaluate sinelines/vae
     """
@@ -337,7 +365,7 @@ def models_evaluate(
     kind = models_catalog.kind_of(model)
     if out is not None and (no_metrics or kind != "dials"):
         raise UsageError(
-            "--out is for what the metrics give, and none would be computed.",
+            "--out needs metrics, and --no-metrics leaves them out.",
             todo="Leave --out out.",
         )
     from labapp.models.metrics.evaluation import scores
@@ -364,14 +392,20 @@ def models_evaluate(
 def models_bench(
     models: Annotated[
         list[str] | None,
-        typer.Argument(help="Ids or folders of models.", autocompletion=completion.models),
+        typer.Argument(help="Models (id or folder).", autocompletion=completion.models),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every model with dials here.")] = False,
-    n: Annotated[int, typer.Option("--n", min=1, help="Decodes to time.")] = 1000,
-    device: Annotated[str | None, typer.Option("--device", help="cuda, mps or cpu.")] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Measure every installed model that has sliders.")
+    ] = False,
+    n: Annotated[int, typer.Option("--n", min=1, help="The number of decodes to measure.")] = 1000,
+    device: Annotated[
+        str | None, typer.Option("--device", help="The device: cuda, mps or cpu.")
+    ] = None,
     json_: Json = False,
 ) -> None:
-    """Time single decodes. Example: labapp models bench sinelines/vae
+    """Measure how long a single decode takes.
+
+    Example: labapp models bench sinelines/vae
 
     All models on a graphics card: labapp models bench --all --device cuda
     """
@@ -380,9 +414,9 @@ def models_bench(
     names = package.list_packages() if every else list(models or [])
     if not names or (every and models):
         raise UsageError(
-            "Which models are to be timed?",
+            "No model was named.",
             safe="Nothing was timed.",
-            todo="Name models, or say --all; labapp models list shows which there are.",
+            todo="Name models, or add --all; labapp models list shows which there are.",
         )
     results = []
     for name in names:

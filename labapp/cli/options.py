@@ -31,7 +31,8 @@ Data = Annotated[
     Path | None,
     typer.Option(
         "--data",
-        help="Data root. Default: $LABAPP_DATA, else sessions of the checkout, or of the user.",
+        help="The data folder. Default: $LABAPP_DATA, or else `sessions` in the checkout or "
+        "in your user data folder.",
     ),
 ]
 StudyName = Annotated[
@@ -44,7 +45,7 @@ SessionNames = Annotated[
     list[str],
     typer.Argument(
         metavar="NAME",
-        help="Sessions' names or folders, or a study's.",
+        help="Sessions (name or folder), or a study.",
         autocompletion=completion.sessions_or_studies,
     ),
 ]
@@ -58,38 +59,52 @@ ModelName = Annotated[
     str, typer.Argument(help="A model's id or folder.", autocompletion=completion.models)
 ]
 TorchExport = Annotated[
-    Path | None, typer.Option("--torch-export", metavar="FILE", help="A file of torch.export.save.")
+    Path | None,
+    typer.Option("--torch-export", metavar="FILE", help="A file that torch.export.save wrote."),
 ]
 TorchScript = Annotated[
-    Path | None, typer.Option("--torchscript", metavar="FILE", help="A file of torch.jit.save.")
+    Path | None,
+    typer.Option("--torchscript", metavar="FILE", help="A file that torch.jit.save wrote."),
 ]
 Trust = Annotated[
-    bool, typer.Option("--trust", help="Open the file though it cannot be shut in: it is yours.")
+    bool,
+    typer.Option(
+        "--trust",
+        help="Open the file even if it cannot be sandboxed. Only for files that you made yourself.",
+    ),
 ]
 NewFolder = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="Folder to write; it must not exist.")
+    Path | None,
+    typer.Option("--out", metavar="DIR", help="The folder to write. It must not exist yet."),
 ]
 ModelsFolder = Annotated[
-    Path | None, typer.Option("--out", help="Folder of models. Default: your own.")
+    Path | None, typer.Option("--out", help="The folder for models. Default: your own.")
 ]
 At = Annotated[
-    str | None, typer.Option("--at", metavar="TIME", help="Where to begin: 12:34.5, or seconds.")
+    str | None,
+    typer.Option(
+        "--at", metavar="TIME", help="The session time to start at, such as 12:34.5, or in seconds."
+    ),
 ]
 Book = Annotated[
-    str, typer.Option("--codebook", metavar="ID", help="Which one, where there are several.")
+    str,
+    typer.Option("--codebook", metavar="ID", help="The codebook to use, if the study has several."),
 ]
-Private = Annotated[Path | None, typer.Option("--private", help="Folder of names and signatures.")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON value on standard output.")]
-Out = Annotated[Path, typer.Option("--out", help="Folder to write; it must not exist.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="Replaces the study's seed.")]
+Private = Annotated[
+    Path | None, typer.Option("--private", help="The private folder with names and signatures.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Out = Annotated[Path, typer.Option("--out", help="The folder to write. It must not exist yet.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="The seed to use instead of the study's.")]
 Audio = Annotated[
-    str | None, typer.Option("--audio", metavar="DEVICE|off", help="Microphone by name, or off.")
+    str | None,
+    typer.Option("--audio", metavar="DEVICE|off", help="The name of the microphone, or off."),
 ]
 Lsl = Annotated[
     bool | None,
     typer.Option(
         "--lsl/--no-lsl",
-        help="Send its events over LSL, unencrypted, or do not. Default: as the study says.",
+        help="Send events over LSL (not encrypted), or do not. Default: as the study says.",
         show_default=False,
     ),
 ]
@@ -98,33 +113,43 @@ Listen = Annotated[
     typer.Option(
         "--listen",
         metavar="ADDRESS",
-        help="Let others join from other computers at this address of this one; codes are shown.",
+        help="Let people join from other computers, at this address of this computer. The "
+        "console shows the codes.",
     ),
 ]
-Screen = Annotated[str | None, typer.Option("--screen", help="The participant's screen.")]
+Screen = Annotated[
+    str | None, typer.Option("--screen", help="The name of the participant's screen.")
+]
 Blind = Annotated[
     bool | None,
     typer.Option(
         "--blind/--no-blind",
-        help="The console names no representation, or names them; recorded in the session. "
-        "Default: as the study's tasks ask; a resumed session as it was.",
+        help="Hide which model or condition is shown from the moderator, or show it. The "
+        "session records it. Default: as the study's tasks require; a resumed session "
+        "stays as it was.",
         show_default=False,
     ),
 ]
-Windowed = Annotated[bool, typer.Option("--windowed", help="No full screen.")]
+Windowed = Annotated[
+    bool, typer.Option("--windowed", help="Open the participant's window without full screen.")
+]
 Withdrawn = Annotated[
-    bool, typer.Option("--withdrawn", help="Also who withdrew and let their data be kept.")
+    bool,
+    typer.Option("--withdrawn", help="Include people who withdrew and let you keep their data."),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=1, max=1024, help="Processes at once. Default: one a core."),
+    typer.Option(
+        "--workers", min=1, max=1024, help="The number of processes. Default: one per core."
+    ),
 ]
 Dask = Annotated[
     str | None,
     typer.Option(
         "--dask",
         metavar="ADDRESS",
-        help="A Dask scheduler whose workers do it instead, for example tcp://127.0.0.1:8786.",
+        help="The address of a Dask scheduler whose workers do the work, such as "
+        "tcp://127.0.0.1:8786.",
     ),
 ]
 Ratings = Annotated[
@@ -132,56 +157,76 @@ Ratings = Annotated[
     typer.Option(
         "--ratings",
         metavar="FILE.csv",
-        help="labels_to_rate.csv of an earlier analysis, filled in; give it once for each rater.",
+        help="A labels_to_rate.csv of an earlier analysis that a rater has filled in. Repeat "
+        "the option for each rater.",
     ),
 ]
 FigureWidth = Annotated[
     str | None,
     typer.Option(
-        "--figure-width", metavar="LENGTH", help="Of every figure, in in, cm, mm or pt: 3.33in."
+        "--figure-width",
+        metavar="LENGTH",
+        help="The width of every figure in in, cm, mm or pt, such as 3.33in.",
     ),
 ]
 FigureFont = Annotated[
     str | None,
-    typer.Option("--figure-font", metavar="NAME", help="Font of the figures; must be installed."),
+    typer.Option(
+        "--figure-font", metavar="NAME", help="The font of the figures. It must be installed."
+    ),
 ]
 FigureSize = Annotated[
     str | None,
     typer.Option(
-        "--figure-size", metavar="LENGTH", help="Size of the figures' text: 8pt. By the width."
+        "--figure-size",
+        metavar="LENGTH",
+        help="The size of text in figures, such as 8pt. Default: depends on the width.",
     ),
 ]
 ReportLanguage = Annotated[
     str | None,
-    typer.Option("--language", metavar="CODE", help="Of the report. Default: the study's."),
+    typer.Option(
+        "--language", metavar="CODE", help="The language of the report. Default: the study's."
+    ),
 ]
 ReportWords = Annotated[
     Path | None,
     typer.Option(
         "--words",
         metavar="FILE",
-        help="Translations of the report's sentences, for a language that is not shipped; those "
-        "that it lacks are written into the folder, to be filled in.",
+        help="A file with translations of the report's sentences, for another language than "
+        "English and German. Missing sentences are listed in the folder for you to fill "
+        "in.",
     ),
 ]
 Palette = Annotated[
     str | None,
     typer.Option(
-        "--palette", metavar="NAME", help="Colours of the figures: labapp, okabe-ito or greys."
+        "--palette", metavar="NAME", help="The colours of the figures: labapp, okabe-ito or greys."
     ),
 ]
 Simulate = Annotated[
-    str | None, typer.Option("--simulate", metavar="STRATEGY", help="A simulated participant.")
+    str | None,
+    typer.Option(
+        "--simulate",
+        metavar="STRATEGY",
+        help="Let a simulated participant with this strategy take part.",
+    ),
 ]
 Mixture = Annotated[
     str | None,
     typer.Option(
         "--mixture",
         metavar="NAME=SHARE,…",
-        help="Shares of the strategies, with --strategy mixture.",
+        help="The shares of the strategies, with --strategy mixture.",
     ),
 ]
-Speed = Annotated[float, typer.Option("--speed", help="Session seconds per real second.")]
+Speed = Annotated[
+    float,
+    typer.Option(
+        "--speed", help="The speed of the simulated session: session seconds per real second."
+    ),
+]
 
 
 @contextmanager
@@ -278,8 +323,7 @@ def one_place(workers: int | None, dask: str | None) -> None:
     """Refuse work that is asked for both here and on a cluster. Raises UsageError."""
     if workers is not None and dask is not None:
         raise UsageError(
-            f"--workers {workers} and --dask {dask} were both given: the work is done at one "
-            "place.",
+            f"--workers {workers} and --dask {dask} were both given: use only one of them.",
             safe="Nothing was begun.",
             todo="Leave one of them out: --workers is for processes of this machine; a Dask "
             "cluster has the workers that were started for it.",
@@ -293,7 +337,8 @@ def data_folder(data: Path | None) -> Path:
     root = data_root(data)
     if root.exists() and not root.is_dir():
         raise UsageError(
-            f"{root} is a file, and sessions lie in a folder.", todo="Name the folder with --data."
+            f"{root} is a file, and sessions are stored in a folder.",
+            todo="Name the folder with --data.",
         )
     return root
 
@@ -376,7 +421,7 @@ def strategy_name(name: str | None, mixture: str | None = None) -> str | None:
 
     if mixture is not None and name != MIXTURE:
         raise UsageError(
-            f"--mixture says who takes part in a mixture, and the strategy is {name!r}.",
+            f"--mixture needs --strategy mixture, and the strategy is {name!r}.",
             safe="No session was begun.",
             todo=f"Say --strategy {MIXTURE}, or leave --mixture out.",
         )
@@ -420,7 +465,7 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        help="bids, psychds, or one that an installed package brings (labapp plugins list).",
+        help="bids, psychds, or a format of an installed package (see labapp plugins list).",
     ),
 ]
 SoundFormat = Annotated[
@@ -428,7 +473,7 @@ SoundFormat = Annotated[
     typer.Option(
         "--sound",
         metavar="FORMAT",
-        help="wav, or flac: lossless, half as large.",
+        help="The format of sound: wav, or flac (lossless, half the size).",
     ),
 ]
 Strategy = Annotated[

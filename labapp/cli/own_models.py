@@ -128,7 +128,7 @@ def remove(model: str) -> list[str]:
     except OSError as error:
         raise ModelError(
             f"{folder} could not be removed ({error.strerror}).",
-            safe="What is left in it is no model any more.",
+            safe="What is left in it can no longer be used as a model.",
             todo="Delete the folder by hand.",
         ) from error
     lines = [f"removed: {model}"]

@@ -13,7 +13,7 @@ from labapp.base.resources import pilot_root
 from labapp.cli.options import Data, Json, data_folder, say_either
 
 participants_app = typer.Typer(
-    help="Answers of participants from elsewhere: merge. "
+    help="Participants' answers from other tools: merge. "
     "Example: labapp participants merge answers.csv --by pid",
     no_args_is_help=True,
 )
@@ -21,24 +21,26 @@ participants_app = typer.Typer(
 
 @participants_app.callback()
 def _group() -> None:
-    """Answers of participants from elsewhere."""
+    """Participants' answers from other tools."""
 
 
 @participants_app.command("merge")
 def participants_merge(
-    file: Annotated[Path, typer.Argument(help="The survey tool's export: CSV, .xlsx or .sav.")],
+    file: Annotated[
+        Path, typer.Argument(help="The file that the survey tool exported: CSV, .xlsx or .sav.")
+    ],
     by: Annotated[
         str, typer.Option("--by", metavar="COLUMN", help="The column with the participant's id.")
     ],
     study: Annotated[
-        str, typer.Option("--study", metavar="ID", help="Needed where there are several studies.")
+        str, typer.Option("--study", metavar="ID", help="The study. Needed if there are several.")
     ] = "",
     survey: Annotated[
         str,
         typer.Option(
             "--survey",
             metavar="NAME",
-            help="The survey's name in the study; columns begin with it.",
+            help="The survey's name. The names of its columns begin with it.",
         ),
     ] = "survey",
     session: Annotated[
@@ -46,28 +48,31 @@ def participants_merge(
         typer.Option(
             "--session",
             metavar="COLUMN",
-            help="The column with the session's label, where participants have several sessions.",
+            help="The column with the session's label, if participants have several sessions.",
         ),
     ] = "",
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", metavar="NAME", help="Take this column only; repeat it."),
+        typer.Option("--column", metavar="NAME", help="Merge only this column. Can be repeated."),
     ] = None,
     own_names: Annotated[
-        bool, typer.Option("--own-names", help="Keep the names of columns as in the file.")
+        bool, typer.Option("--own-names", help="Keep the file's column names.")
     ] = False,
     share: Annotated[
         list[str] | None,
         typer.Option(
             "--share",
             metavar="NAME",
-            help="De-identified bundles keep this column; repeat it. Without it they keep none.",
+            help="Include this column in de-identified bundles, which otherwise have none of "
+            "them. Can be repeated.",
         ),
     ] = None,
     missing: Annotated[
         list[str] | None,
         typer.Option(
-            "--missing", metavar="TEXT", help="A cell that means no answer, such as NA; repeat it."
+            "--missing",
+            metavar="TEXT",
+            help="The content of a cell that means no answer, such as NA. Can be repeated.",
         ),
     ] = None,
     leave_out: Annotated[
@@ -75,22 +80,26 @@ def participants_merge(
         typer.Option(
             "--leave-out",
             metavar="KIND",
-            help="Leave out rows that fit no session: unknown, twice, without-id, withdrawn.",
+            help="Leave out rows that cannot be matched: unknown, twice, without-id or "
+            "withdrawn. Can be repeated.",
         ),
     ] = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace what this survey had before.")
+        bool, typer.Option("--replace", help="Replace earlier answers of this survey.")
     ] = False,
-    pilot: Annotated[
-        bool, typer.Option("--pilot", help="Merge into the pilots' sessions.")
-    ] = False,
+    pilot: Annotated[bool, typer.Option("--pilot", help="Merge into pilot sessions.")] = False,
     who: Annotated[
-        str, typer.Option("--who", metavar="NAME", help="By whom. Default: your account's name.")
+        str,
+        typer.Option(
+            "--who",
+            metavar="NAME",
+            help="Your name, for the record. Default: the name of your account.",
+        ),
     ] = "",
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Add the answers of another survey tool to the table of participants, by their ids.
+    """Merge answers from another survey tool into the participants table, by participant id.
 
     Example: labapp participants merge answers.csv --by pid --study quickstart
     """

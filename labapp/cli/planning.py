@@ -31,7 +31,8 @@ def plan(
         typer.Option(
             "--participants",
             min=2,
-            help="Simulated participants of each strategy. Default: by the study's conditions.",
+            help="The number of simulated participants per strategy. Default: depends on the "
+            "study's conditions.",
         ),
     ] = None,
     strategies: Annotated[
@@ -39,7 +40,8 @@ def plan(
         typer.Option(
             "--strategies",
             metavar="NAME,… or NAME=SHARE,…",
-            help="Strategies of the participants, with their usual shares or other ones.",
+            help="The strategies of simulated participants, with or without shares, such as "
+            "careful=0.5,learner=0.5.",
         ),
     ] = None,
     calibration: Annotated[
@@ -47,8 +49,8 @@ def plan(
         typer.Option(
             "--calibration",
             metavar="PATH",
-            help="A session or bundle of a calibration (or its name), from which threshold and T "
-            "are then taken; may be given several times.",
+            help="A session or bundle of the study `calibration`, which then gives the "
+            "threshold and T. Can be repeated.",
         ),
     ] = None,
     seed: Seed = None,
@@ -57,18 +59,20 @@ def plan(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="DIR", help="Folder to write: plan.html, figures, every number as CSV."
+            "--out",
+            metavar="DIR",
+            help="The folder to write: plan.html, figures, and every number as CSV.",
         ),
     ] = None,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Keep the simulated sessions in the folder too.")
+        bool, typer.Option("--keep", help="Keep the simulated sessions in the folder.")
     ] = False,
     contrasts: Annotated[
         bool,
         typer.Option(
             "--contrasts",
-            help="Plan the declared contrasts instead: participants needed for the smallest "
-            "effects. Nothing is simulated.",
+            help="Compute the sample size for the declared contrasts and smallest effects "
+            "instead. Nothing is simulated.",
         ),
     ] = False,
     pilot: Annotated[
@@ -76,8 +80,8 @@ def plan(
         typer.Option(
             "--pilot",
             metavar="PATH",
-            help="With --contrasts: sessions or bundles of a pilot study, which say how much "
-            "participants vary; may be given several times.",
+            help="With --contrasts: sessions or bundles of a pilot study, which show how much "
+            "participants vary. Can be repeated.",
         ),
     ] = None,
     preregister: Annotated[
@@ -85,28 +89,29 @@ def plan(
         typer.Option(
             "--preregister",
             metavar="DIR",
-            help="Folder to write instead: what the study declares, as the answers that "
-            "AsPredicted and OSF ask for, frozen with the study's files. Nothing is simulated.",
+            help="The folder for a preregistration instead: the study's declarations as "
+            "answers to AsPredicted's and OSF's questions, with a frozen copy of the "
+            "study. Nothing is simulated.",
         ),
     ] = None,
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Threshold, time to skip, number of participants and length of a study, by simulation.
+    """Plan a study by simulation: threshold, time before a skip, sample size and session length.
 
     Example: labapp plan quickstart --out plan
     """
     if preregister is not None:
         if out is not None:
             raise UsageError(
-                "--preregister and --out are two commands.", todo="Give them one after the other."
+                "--preregister and --out cannot be combined.", todo="Give them one after the other."
             )
         _preregister(study, preregister, data, json_=json_)
         return
     if pilot and not contrasts:
         raise UsageError(
-            "--pilot says how much participants vary, for planning the declared contrasts.",
-            todo="Say --contrasts as well.",
+            "--pilot works only with --contrasts.",
+            todo="Add --contrasts.",
         )
     if contrasts:
         _contrasts(study, [session_path(path, data) for path in pilot or ()], out, json_=json_)

@@ -14,7 +14,7 @@ from labapp.base.discovery import READY
 from labapp.cli.options import Json
 
 plugins_app = typer.Typer(
-    help="Tasks, metrics and more: shipped, and of installed packages. "
+    help="Tasks, metrics and more, shipped or from installed packages: list. "
     "Example: labapp plugins list",
     no_args_is_help=True,
 )
@@ -22,9 +22,9 @@ plugins_app = typer.Typer(
 
 @plugins_app.command("list")
 def plugins_list(json_: Json = False) -> None:
-    """What labapp brings and what installed packages add, and whether it can be used.
+    """List what labapp has and what installed packages add, and whether it can be used.
 
-    What cannot be used is named with the reason and left out everywhere else.
+    What cannot be used is listed with the reason, and left out everywhere else.
 
     Example: labapp plugins list
     """

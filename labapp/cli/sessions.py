@@ -52,7 +52,10 @@ sessions_app = typer.Typer(help=f"{_ALL} Example: labapp sessions list", no_args
 
 @sessions_app.command("list")
 def sessions_list(data: Data = None, json_: Json = False) -> None:
-    """Recorded sessions and their state. Example: labapp sessions list"""
+    """List recorded sessions and their state.
+
+    Example: labapp sessions list
+    """
     from labapp.record.journal.opening import line
     from labapp.record.journal.sessions import list_problems, list_sessions
 
@@ -71,7 +74,10 @@ def sessions_list(data: Data = None, json_: Json = False) -> None:
 
 @sessions_app.command("show")
 def sessions_show(session: SessionOrBundle, data: Data = None, json_: Json = False) -> None:
-    """What a session holds. Example: labapp sessions show sub-P01_ses-1_20260102T030405Z"""
+    """Show what a session contains.
+
+    Example: labapp sessions show sub-P01_ses-1_20260102T030405Z
+    """
     from labapp.record.journal.opening import describe, text
 
     facts = describe(session_path(session, data))
@@ -80,7 +86,10 @@ def sessions_show(session: SessionOrBundle, data: Data = None, json_: Json = Fal
 
 @sessions_app.command("verify")
 def sessions_verify(session: SessionOrBundle, data: Data = None, json_: Json = False) -> None:
-    """Check that nothing was changed or lost. Example: labapp sessions verify bundle"""
+    """Check that nothing in a session or bundle was changed or lost.
+
+    Example: labapp sessions verify bundle
+    """
     from labapp.session.bids.verify import verify
 
     with as_check(), progress_bar("checking"):
@@ -91,7 +100,7 @@ def sessions_verify(session: SessionOrBundle, data: Data = None, json_: Json = F
 
 @sessions_app.command("recover")
 def sessions_recover(session: SessionName, data: Data = None) -> None:
-    """Repair a session after a crash; deletes nothing.
+    """Repair a session after a crash. Nothing is deleted.
 
     Example: labapp sessions recover sub-P01_ses-1_20260102T030405Z
     """
@@ -104,11 +113,11 @@ def sessions_recover(session: SessionName, data: Data = None) -> None:
 @sessions_app.command("exclude")
 def sessions_exclude(
     session: SessionName,
-    reason: Annotated[str, typer.Option("--reason", help="Why; the report tells it.")] = "",
+    reason: Annotated[str, typer.Option("--reason", help="The reason. The report shows it.")] = "",
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Leave a session out of the analysis, with the reason; its data stay as they are.
+    """Exclude a session from the analysis, with a reason. Its data stay as they are.
 
     Example: labapp sessions exclude sub-P01_ses-1_20260102T030405Z --reason "fire alarm"
     """
@@ -118,11 +127,11 @@ def sessions_exclude(
 @sessions_app.command("include")
 def sessions_include(
     session: SessionName,
-    reason: Annotated[str, typer.Option("--reason", help="Why, if you like.")] = "",
+    reason: Annotated[str, typer.Option("--reason", help="The reason (optional).")] = "",
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Count a session in the analysis: after `exclude`, or although a rule excludes it.
+    """Include a session in the analysis: after `exclude`, or although a rule excludes it.
 
     Example: labapp sessions include sub-P01_ses-1_20260102T030405Z --reason "not the participant"
     """
@@ -132,19 +141,22 @@ def sessions_include(
 @sessions_app.command("move")
 def sessions_move(
     session: SessionName,
-    to: Annotated[str, typer.Option("--to", metavar="study|pilots", help="Where it belongs.")],
-    reason: Annotated[str, typer.Option("--reason", help="Why; the analysis tells it.")] = "",
+    to: Annotated[
+        str, typer.Option("--to", metavar="study|pilots", help="Where the session belongs.")
+    ],
+    reason: Annotated[str, typer.Option("--reason", help="The reason. The report shows it.")] = "",
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Move a session that was recorded as a pilot into the study, or back, with the reason.
+    """Move a session from the pilots into the study, or back, with a reason.
 
-    Example: labapp sessions move sub-pilotP01_ses-1_20260102T030405Z --to study --reason "no trial"
+    Example: labapp sessions move sub-pilotP01_ses-1_20260102T030405Z --to study --reason "no
+    trial"
     """
     from labapp.session.withdrawal import move_pilot
 
     if to not in ("study", "pilots"):
-        raise UsageError(f"There is no place {to!r}.", todo="Say --to study or --to pilots.")
+        raise UsageError(f"There is no place {to!r}.", todo="Give --to study or --to pilots.")
     root = data_folder(data)
     into = to == "study"
     try:
@@ -172,21 +184,22 @@ def sessions_backup(
         typer.Option(
             "--to",
             metavar="FOLDER",
-            help="A folder on another disk; this computer remembers it.",
+            help="A folder on another disk. This computer remembers it.",
         ),
     ] = None,
     consents: Annotated[
         bool,
-        typer.Option("--with-consents", help="Also names and signatures, from the private folder."),
+        typer.Option(
+            "--with-consents", help="Also copy names and signatures from the private folder."
+        ),
     ] = False,
     data: Data = None,
     private: Private = None,
     json_: Json = False,
 ) -> None:
-    """Copy each finished session to a second place, and compare every file by SHA-256.
+    """Copy each finished session to another disk, and compare every file by SHA-256.
 
-    What is there already is kept, and nothing is overwritten. Copies of participants who withdrew
-    are deleted.
+    Nothing is overwritten. Copies of participants who withdrew are deleted.
 
     Example: labapp sessions backup --to /media/usb/labapp
     """
@@ -217,13 +230,14 @@ def sessions_backup(
 def sessions_withdraw(
     session: SessionName,
     delete: Annotated[
-        bool | None, typer.Option("--delete/--keep", help="What the participant says of the data.")
+        bool | None,
+        typer.Option("--delete/--keep", help="Delete or keep the data, as the participant wishes."),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Without asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     data: Data = None,
     private: Private = None,
 ) -> None:
-    """The participant of a session withdraws, with all sessions: delete the data, or keep them.
+    """Withdraw a participant with all sessions, and delete or keep the data.
 
     Example: labapp sessions withdraw sub-P01_ses-1_20260102T030405Z --delete
     """
@@ -233,8 +247,8 @@ def sessions_withdraw(
 
     if delete is None:
         raise UsageError(
-            "What is to become of the data?",
-            todo="Say --delete or --keep, as the participant wants it.",
+            "It is not clear whether to delete the data.",
+            todo="Add --delete or --keep, as the participant wishes.",
         )
     given = Path(session)
     studies = data_folder(data).glob("*") if given.name == session else [given.parent]
@@ -263,9 +277,10 @@ def sessions_consent(
     data: Data = None,
     private: Private = None,
 ) -> None:
-    """The consent form as the participant signed it, as a PDF that only you can read.
+    """Write the consent form as the participant signed it, as a PDF that only you can read.
 
-    It names the participant: keep it apart from the data.
+    It names the participant, so keep it apart from the data.
+
     Example: labapp sessions consent sub-P01_ses-1_20260102T030405Z --out P01.pdf
     """
     from labapp.base.resources import private_root
@@ -295,11 +310,11 @@ def sessions_resume(
     any_version: Annotated[
         bool,
         typer.Option(
-            "--accept-version", help="Resume it although another version of labapp began it."
+            "--accept-version", help="Resume although another version of labapp began the session."
         ),
     ] = False,
 ) -> None:
-    """Go on with an interrupted session at its last event. It stays blind if it was.
+    """Resume an interrupted session at its last event. A blind session stays blind.
 
     Example: labapp sessions resume sub-P01_ses-1_20260102T030405Z
     """
@@ -325,7 +340,7 @@ def replay(
     session: Annotated[
         str,
         typer.Argument(
-            help="A session or bundle: its name or path.", autocompletion=completion.sessions
+            help="A session or bundle (name or path).", autocompletion=completion.sessions
         ),
     ],
     at: At = None,
@@ -334,16 +349,21 @@ def replay(
         typer.Option(
             "--still",
             metavar="FILE.png",
-            help="Write the participant’s screen at that time, without a window.",
+            help="Write a picture of the participant’s screen at the time of --at, without a "
+            "window.",
         ),
     ] = None,
     size: Annotated[
         str | None,
-        typer.Option("--size", metavar="WxH", help="Of --still, in pixels. Default: 1366x768."),
+        typer.Option(
+            "--size", metavar="WxH", help="The size of --still in pixels. Default: 1366x768."
+        ),
     ] = None,
     trails: Annotated[
         bool,
-        typer.Option("--trails", help="With --still: the dials’ movements of the last 5 seconds."),
+        typer.Option(
+            "--trails", help="With --still: draw the slider movements of the last 5 seconds."
+        ),
     ] = False,
     clip: Annotated[
         tuple[str, str] | None,
@@ -353,17 +373,20 @@ def replay(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="Of --clip: the file to write, .wav or .mp4."),
+        typer.Option("--out", metavar="FILE", help="The file for --clip: .wav or .mp4."),
     ] = None,
     dark: Annotated[
         bool | None,
-        typer.Option("--dark/--light", help="Of the window, from now on. Default: as the system."),
+        typer.Option(
+            "--dark/--light",
+            help="Use light or dark colours, also in later replays. Default: as the system.",
+        ),
     ] = None,
     data: Data = None,
 ) -> None:
-    """See and hear a recorded session: the participant's screen at any time.
+    """Replay a recorded session: see the participant's screen and hear the voice at any time.
 
-    Without --still, in a window: all its keys are shown by ?.
+    Without --still or --clip a window opens. Press ? there to see its keys.
 
     Example: labapp replay sub-P01_ses-1_20260102T030405Z --at 12:34.5
     """
@@ -373,17 +396,19 @@ def replay(
         _clip(session_path(session, data), clip, out)
         return
     if out is not None:
-        raise UsageError("--out is for a clip.", todo="Say of what: --clip 12:34.5 12:50")
+        raise UsageError("--out is for a clip.", todo="Add the times: --clip 12:34.5 12:50")
     t_ns = None if at is None else time_ns(at)
     if still is None:
         if size is not None or trails:
             raise UsageError(
-                "--size and --trails are of a picture, and --still is missing.",
+                "--size and --trails need --still.",
                 todo="Name the picture: --still screen.png",
             )
         raise typer.Exit(_show_window(session_path(session, data), t_ns, dark))
     if t_ns is None:
-        raise UsageError("--still needs a time.", todo="Say which, as in --at 12:34.5")
+        raise UsageError(
+            "--still needs the time of the picture.", todo="Add it, such as --at 12:34.5"
+        )
     path = session_path(session, data)
     width, height = pixels(size)
     from labapp.ui.replay.controller import readable_record, write_still
@@ -437,5 +462,5 @@ def pixels(size: str | None) -> tuple[int, int]:
     """Width and height as in 1366x768. Raises UsageError."""
     match = re.fullmatch(r"(\d{3,4})[x×](\d{3,4})", size or "1366x768")
     if match is None:
-        raise UsageError(f"{size!r} is no size.", todo="Write width and height, as in 1366x768.")
+        raise UsageError(f"{size!r} is not a size.", todo="Write width and height, as in 1366x768.")
     return int(match[1]), int(match[2])

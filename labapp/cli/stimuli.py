@@ -31,13 +31,14 @@ stimuli_app = typer.Typer(
 )
 
 Folder = Annotated[
-    Path, typer.Argument(metavar="DIR", help="Folder with manifest.json, or set.json and tables.")
+    Path,
+    typer.Argument(metavar="DIR", help="A folder with manifest.json, or with set.json and tables."),
 ]
 
 
 @stimuli_app.command("list")
 def stimuli_list(json_: Json = False) -> None:
-    """The stimulus sets that studies can name: shipped ones and your own.
+    """List the stimulus sets that studies can name, shipped ones and your own.
 
     Example: labapp stimuli list
     """
@@ -49,9 +50,9 @@ def stimuli_list(json_: Json = False) -> None:
 
 @stimuli_app.command("check")
 def stimuli_check(folder: Folder) -> None:
-    """Check a stimulus set made elsewhere; every fault is named.
+    """Check a stimulus set that was made elsewhere, and list every fault.
 
-    How long its explanations are is told, too, beside those of the published study.
+    It also shows how long the explanations are, compared with the published study.
 
     Example: labapp stimuli check my-set
     """
@@ -73,7 +74,7 @@ def stimuli_check(folder: Folder) -> None:
 
 @stimuli_app.command("import")
 def stimuli_import(folder: Folder) -> None:
-    """Check a stimulus set and take it into your own, where studies find it by its id.
+    """Check a stimulus set and copy it into your own sets, where studies find it by its id.
 
     Example: labapp stimuli import my-set
     """
@@ -87,7 +88,10 @@ def stimuli_import(folder: Folder) -> None:
 
 @stimuli_app.command("schema")
 def stimuli_schema() -> None:
-    """The JSON Schema of manifest.json. Example: labapp stimuli schema > manifest.schema.json"""
+    """Print the JSON Schema of manifest.json.
+
+    Example: labapp stimuli schema > manifest.schema.json
+    """
     from labapp.study.authoring import schema_of
 
     say_json(schema_of("stimuli"))
@@ -99,39 +103,53 @@ def stimuli_build(
         str | None,
         typer.Argument(
             metavar="[SET]",
-            help="birds-gradcam, birds-bagnet, birds-protopnet or birds-prototree, or one of the "
-            "last two with -distinction behind it; or faces-unmasking. None with --id.",
+            help="A shipped set to build: birds-gradcam, birds-bagnet, "
+            "birds-protopnet[-distinction], birds-prototree[-distinction] or "
+            "faces-unmasking. Leave it out with --id.",
         ),
     ] = None,
     out: NewFolder = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, other photos.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed for choosing photos.")] = 1,
     model: Annotated[
-        str | None, typer.Option("--model", help="A classifier's id or folder of the same method.")
+        str | None,
+        typer.Option("--model", help="The id or folder of a classifier of the same method."),
     ] = None,
     set_id: Annotated[
         str | None,
-        typer.Option("--id", help="Of a set of pixel scores from --model, instead of SET."),
+        typer.Option(
+            "--id", help="The id of a new set of pixel scores from --model, instead of SET."
+        ),
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option("--data", metavar="DIR", help="Pictures the model was trained on."),
+        typer.Option("--data", metavar="DIR", help="The pictures on which the model was trained."),
     ] = None,
     title: Annotated[
-        str | None, typer.Option("--title", help="With --id. Default: the id.")
+        str | None, typer.Option("--title", help="The title, with --id. Default: the id.")
     ] = None,
     each: Annotated[
-        int | None, typer.Option("--images-per-class", min=1, help="Of pixel scores. Default: 5.")
+        int | None,
+        typer.Option(
+            "--images-per-class",
+            min=1,
+            help="For pixel scores: the number of pictures per class. Default: 5.",
+        ),
     ] = None,
     wrong: Annotated[
         int | None,
-        typer.Option("--wrong-per-class", min=0, help="How many are predicted wrong. Default: 2."),
+        typer.Option(
+            "--wrong-per-class", min=0, help="How many of them are predicted wrongly. Default: 2."
+        ),
     ] = None,
     methods: Annotated[
         str | None,
-        typer.Option("--methods", help="That score pixels. Default: gradient,guided_backprop,lrp."),
+        typer.Option(
+            "--methods",
+            help="The methods that score pixels. Default: gradient,guided_backprop,lrp.",
+        ),
     ] = None,
 ) -> None:
-    """Build photos and their explanations from a trained classifier.
+    """Build a stimulus set from a trained classifier: photos with explanations.
 
     Example: labapp stimuli build birds-gradcam --seed 2 --out my-birds
 
@@ -158,15 +176,29 @@ def stimuli_build(
 @stimuli_app.command("explain")
 def stimuli_explain(
     images: Annotated[
-        Path, typer.Option("--images", metavar="DIR", help="A folder of pictures for each class.")
+        Path,
+        typer.Option(
+            "--images",
+            metavar="DIR",
+            help="A folder that contains a folder of pictures for each class.",
+        ),
     ],
     classes: Annotated[
-        str, typer.Option("--classes", help="Their names in the order of its scores: cat,dog.")
+        str,
+        typer.Option(
+            "--classes",
+            help="The names of the classes in the order of the scores, such as cat,dog.",
+        ),
     ],
-    size: Annotated[int, typer.Option("--size", min=4, help="Pixels a side that it takes.")],
-    set_id: Annotated[str, typer.Option("--id", help="Of the set, which studies name.")],
+    size: Annotated[
+        int,
+        typer.Option(
+            "--size", min=4, help="The width and height that the classifier takes, in pixels."
+        ),
+    ],
+    set_id: Annotated[str, typer.Option("--id", help="The id by which studies name the set.")],
     onnx: Annotated[
-        Path | None, typer.Option("--onnx", metavar="FILE", help="A classifier as ONNX.")
+        Path | None, typer.Option("--onnx", metavar="FILE", help="A classifier in ONNX format.")
     ] = None,
     torch_export: TorchExport = None,
     torchscript: TorchScript = None,
@@ -175,41 +207,66 @@ def stimuli_explain(
         typer.Option(
             "--kind",
             metavar="KIND",
-            help="scores of pixels, by which they are masked; or heatmaps, one for each option.",
+            help="scores (of pixels, by which they are masked), or heatmaps (one for each option).",
         ),
     ] = "scores",
-    grey: Annotated[bool, typer.Option("--grey", help="It takes one channel, not three.")] = False,
+    grey: Annotated[
+        bool, typer.Option("--grey", help="The classifier takes one channel instead of three.")
+    ] = False,
     mean: Annotated[
-        str, typer.Option("--mean", help="Subtracted from levels 0 to 1, one or one a channel.")
+        str,
+        typer.Option(
+            "--mean",
+            help="The mean that is subtracted from levels 0 to 1: one number, or one per channel.",
+        ),
     ] = "0",
-    std: Annotated[str, typer.Option("--std", help="By which they are divided then.")] = "1",
+    std: Annotated[
+        str, typer.Option("--std", help="The standard deviation by which levels are then divided.")
+    ] = "1",
     out: NewFolder = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, other photos.")] = 1,
-    title: Annotated[str | None, typer.Option("--title", help="Default: the id.")] = None,
-    each: Annotated[int, typer.Option("--images-per-class", min=1, help="How many.")] = 5,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed for choosing photos.")] = 1,
+    title: Annotated[
+        str | None, typer.Option("--title", help="The title. Default: the id.")
+    ] = None,
+    each: Annotated[
+        int, typer.Option("--images-per-class", min=1, help="The number of pictures per class.")
+    ] = 5,
     wrong: Annotated[
-        int, typer.Option("--wrong-per-class", min=0, help="How many are predicted wrong.")
+        int,
+        typer.Option("--wrong-per-class", min=0, help="How many of them are predicted wrongly."),
     ] = 2,
     method: Annotated[
-        str, typer.Option("--method", help="Of heatmaps: occlusion or rise.")
+        str, typer.Option("--method", help="For heatmaps: occlusion or rise.")
     ] = "occlusion",
-    sets: Annotated[int, typer.Option("--sets", min=1, help="Of heatmaps: numbered sets.")] = 1,
+    sets: Annotated[
+        int, typer.Option("--sets", min=1, help="For heatmaps: the number of sets.")
+    ] = 1,
     right_in_set: Annotated[
-        int, typer.Option("--right-per-set", min=0, help="Of heatmaps: predicted right.")
+        int,
+        typer.Option(
+            "--right-per-set",
+            min=0,
+            help="For heatmaps: photos per set that are predicted rightly.",
+        ),
     ] = 5,
     wrong_in_set: Annotated[
-        int, typer.Option("--wrong-per-set", min=0, help="Of heatmaps: predicted wrong.")
+        int,
+        typer.Option(
+            "--wrong-per-set",
+            min=0,
+            help="For heatmaps: photos per set that are predicted wrongly.",
+        ),
     ] = 5,
     trust: Trust = False,
 ) -> None:
-    """Make a set of pixel scores or heatmaps from your own classifier and pictures, by what it
-    answers alone.
+    """Make a set of pixel scores or heatmaps from your own classifier and pictures, using only its
+    answers.
 
-    Occlusion and RISE change what the classifier sees; methods that need its inside cannot explain
-    such a file.
+    Occlusion and RISE change what the classifier sees. Methods that need the network's layers
+    cannot explain such a file.
 
-    Example: labapp stimuli explain --onnx pets.onnx --images pets --classes cat,dog --size 64 \
-    --id my-pets
+    Example: labapp stimuli explain --onnx pets.onnx --images pets --classes cat,dog --size 64 --id
+    my-pets
     """
     from labapp.base.errors import UsageError
     from labapp.models.explanations.building import commands
@@ -220,7 +277,7 @@ def stimuli_explain(
     named = {kind: path for kind, path in given.items() if path is not None}
     if len(named) != 1:
         raise UsageError(
-            "One classifier is explained at a time.",
+            "Exactly one classifier can be explained at a time.",
             todo="Give one of --onnx, --torch-export and --torchscript.",
         )
     ((kind, file),) = named.items()
@@ -275,18 +332,27 @@ Set = Annotated[
     str,
     typer.Argument(
         metavar="SET",
-        help="A set of pixel scores, by its id or folder.",
+        help="A set of pixel scores (id or folder).",
         autocompletion=completion.stimulus_sets,
     ),
 ]
-Smallest = Annotated[float, typer.Option("--smallest", help="Percent of pixels shown first.")]
-Largest = Annotated[float, typer.Option("--largest", help="Percent of pixels shown last.")]
-Count = Annotated[int, typer.Option("--count", min=1, help="Masks from the first to the last.")]
-Listed = Annotated[
-    str | None, typer.Option("--masks", help="Listed instead, as a study may list them: 4,12.5,60.")
+Smallest = Annotated[
+    float, typer.Option("--smallest", help="The percentage of pixels that the first mask shows.")
 ]
-Filled = Annotated[str, typer.Option("--fill", help="Masked pixels: mean, black, grey or white.")]
-Signed = Annotated[str, typer.Option("--sign", help="Rank by scores: signed or absolute.")]
+Largest = Annotated[
+    float, typer.Option("--largest", help="The percentage of pixels that the last mask shows.")
+]
+Count = Annotated[
+    int, typer.Option("--count", min=1, help="The number of masks from the first to the last.")
+]
+Listed = Annotated[
+    str | None,
+    typer.Option("--masks", help="A list of percentages instead, as in a study: 4,12.5,60."),
+]
+Filled = Annotated[
+    str, typer.Option("--fill", help="What masked pixels become: mean, black, grey or white.")
+]
+Signed = Annotated[str, typer.Option("--sign", help="Rank pixels by signed or absolute scores.")]
 
 
 @stimuli_app.command("sheet")
@@ -328,7 +394,7 @@ def stimuli_masks(
     fill: Filled = "mean",
     sign: Signed = "signed",
 ) -> None:
-    """Write every masked picture of a set, and a table for what a model of your own makes of them.
+    """Write every masked picture of a set, and a table to fill in with your own model's answers.
 
     Example: labapp stimuli masks my-set --out masked
     """
@@ -361,7 +427,7 @@ def _masking(
     elif not 0 < smallest <= largest <= 100:
         raise UsageError(
             f"Found --smallest {smallest:g} --largest {largest:g}.",
-            todo="Percentages of pixels shown lie above 0, up to 100, the smallest first.",
+            todo="Give percentages of pixels above 0 and up to 100, the smallest first.",
         )
     else:
         try:

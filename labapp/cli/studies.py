@@ -24,7 +24,7 @@ from labapp.cli.options import (
 )
 
 studies_app = typer.Typer(
-    help="Study files: new, list, show, check, texts, consent, preview, schema.\n\n"
+    help="Study files: new, list, show, check, texts, instruments, consent, preview, schema.\n\n"
     "Example: labapp studies show quickstart",
     no_args_is_help=True,
 )
@@ -32,7 +32,10 @@ studies_app = typer.Typer(
 
 @studies_app.command("list")
 def studies_list(json_: Json = False) -> None:
-    """The studies of the program and of installed packages. Example: labapp studies list"""
+    """List the studies of labapp and of installed packages.
+
+    Example: labapp studies list
+    """
     from labapp.study import loading
 
     rows = []
@@ -47,12 +50,12 @@ def studies_list(json_: Json = False) -> None:
 def studies_show(
     study: StudyName,
     participants: Annotated[
-        int, typer.Option("--participants", min=1, max=1000, help="How many plans are shown.")
+        int, typer.Option("--participants", min=1, max=1000, help="The number of plans to show.")
     ] = 6,
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """A study's flow, its coverage so far, and the plan of its next participants.
+    """Show a study's flow, how far each condition is, and the plans of the next participants.
 
     Example: labapp studies show quickstart
     """
@@ -64,14 +67,15 @@ def studies_show(
 @studies_app.command("check")
 def studies_check(
     file: Annotated[
-        str, typer.Argument(help="A study file or id.", autocompletion=completion.studies)
+        str, typer.Argument(help="A study's file or id.", autocompletion=completion.studies)
     ],
     language: Annotated[
-        str | None, typer.Option("--language", help="Instead of the study's own, such as de.")
+        str | None,
+        typer.Option("--language", help="The language, such as de. Default: the study's."),
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Check a study file and everything it names: every mistake, with file and line.
+    """Check a study file and everything it names, and list every mistake with file and line.
 
     Example: labapp studies check my-study.yaml
     """
@@ -103,24 +107,25 @@ def studies_check(
 
 @studies_app.command("new")
 def studies_new(
-    name: Annotated[str, typer.Argument(help="What it is called, like my-study.")],
+    name: Annotated[str, typer.Argument(help="The name of the new study, such as my-study.")],
     source: Annotated[
         str,
         typer.Option(
             "--from",
             metavar="STUDY",
-            help="The study that it is made of.",
+            help="The study to copy.",
             autocompletion=completion.studies,
         ),
     ] = "quickstart",
     language: Annotated[
-        str | None, typer.Option("--language", help="Of its texts, such as de or fr.")
+        str | None, typer.Option("--language", help="The language of its texts, such as de or fr.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Its folder. Default: one of its name, here.")
+        Path | None,
+        typer.Option("--out", help="The folder to write. Default: a folder of that name here."),
     ] = None,
 ) -> None:
-    """A study of your own, made of another one, with everything that it needs.
+    """Make a study of your own by copying another one with everything that it needs.
 
     Example: labapp studies new my-study --from quickstart
     """
@@ -141,18 +146,21 @@ def studies_new(
 def studies_texts(
     study: StudyName,
     missing: Annotated[
-        bool, typer.Option("--missing", help="Only what the language lacks.")
+        bool, typer.Option("--missing", help="List only what the language lacks.")
     ] = False,
     language: Annotated[
-        str | None, typer.Option("--language", help="Instead of the study's own, such as fr.")
+        str | None,
+        typer.Option("--language", help="The language, such as fr. Default: the study's."),
     ] = None,
     write: Annotated[
         bool,
-        typer.Option("--write", help="Write what is lacking beside the study, to be translated."),
+        typer.Option(
+            "--write", help="Write the missing texts next to the study, for you to translate."
+        ),
     ] = False,
     json_: Json = False,
 ) -> None:
-    """The texts of a study and where they are from, or what a language lacks of them.
+    """List a study's texts and where they come from, or what a language lacks.
 
     Example: labapp studies texts my-study/my-study.yaml --missing --language fr --write
     """
@@ -176,15 +184,43 @@ def studies_texts(
             say(f"written: {path}")
 
 
+@studies_app.command("instruments")
+def studies_instruments(json_: Json = False) -> None:
+    """Questionnaires that studies can ask: source, terms, languages, number of items. At the end
+    are those that do not come with labapp, each with the reason.
+
+    Example: labapp studies instruments
+    """
+    from labapp.study.instruments.listing import list_instruments
+
+    listed = list_instruments()
+    if json_:
+        say_json([asdict(each) for each in listed])
+        return
+    for each in listed:
+        if not each.package:
+            continue
+        say(f"{each.id}  {each.title}")
+        say(f"  {each.items} items; languages: {', '.join(each.languages)}")
+        say(f"  {each.source}")
+        say(f"  Terms: {each.terms or f'those of the package {each.package}'}")
+    say("")
+    say("Not part of labapp; write a file of your own once you have the right to use the words:")
+    for each in listed:
+        if not each.package:
+            say(f"  {each.id}  {each.source}: {each.terms}")
+
+
 @studies_app.command("consent")
 def studies_consent(
     study: StudyName,
     out: Annotated[Path, typer.Option("--out", help="The PDF file to write.")],
     language: Annotated[
-        str | None, typer.Option("--language", help="Instead of the study's own, such as de.")
+        str | None,
+        typer.Option("--language", help="The language, such as de. Default: the study's."),
     ] = None,
 ) -> None:
-    """The consent form as a PDF, to print and sign by hand.
+    """Write the consent form as a PDF, to print and sign by hand.
 
     Example: labapp studies consent quickstart --out consent.pdf
     """
@@ -203,28 +239,33 @@ def studies_consent(
 def studies_preview(
     study: StudyName,
     participant: Annotated[
-        str | None, typer.Option("--participant", help="Whose plan. Default: the first's.")
+        str | None,
+        typer.Option(
+            "--participant", help="The participant whose plan is shown. Default: the first."
+        ),
     ] = None,
     condition: Annotated[
-        str | None, typer.Option("--condition", help="The drawn condition. Default: the first.")
+        str | None, typer.Option("--condition", help="The condition. Default: the first.")
     ] = None,
     order: Annotated[
         int | None,
-        typer.Option("--order", min=1, help="The order that the participant of this number gets."),
+        typer.Option(
+            "--order", min=1, help="Use the order that the participant of this number gets."
+        ),
     ] = None,
     language: Annotated[
-        str | None, typer.Option("--language", help="Instead of the study's own, such as de.")
+        str | None,
+        typer.Option("--language", help="The language, such as de. Default: the study's."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Folder to write each screen to, and a contact sheet."),
+        typer.Option("--out", help="The folder for a picture of each screen, and a contact sheet."),
     ] = None,
 ) -> None:
-    """Every screen of a study, without a participant; nothing is kept.
+    """Preview every screen of a study without a participant. Nothing is stored.
 
-    The window's list has each page of each part, and below a part each of its trials and what comes
-    up in it (a question that is solved, what is said to an answer). --out writes each page, and
-    what comes up once a part, not for each trial.
+    The window lists each page of each part, each trial, and what can happen in it. With --out,
+    every page is written as a picture, and what can happen in a part once.
 
     Example: labapp studies preview quickstart --out screens
     """
@@ -263,11 +304,14 @@ def studies_preview(
 @studies_app.command("schema")
 def studies_schema(
     instrument: Annotated[
-        bool, typer.Option("--instrument", help="Of questionnaires instead.")
+        bool, typer.Option("--instrument", help="Print that of questionnaires.")
     ] = False,
 ) -> None:
-    """The JSON Schema of study files, or of questionnaires; of stimulus sets: labapp stimuli
-    schema. Example: labapp studies schema > study.json"""
+    """Print the JSON Schema of study files or questionnaires. For stimulus sets, use labapp
+    stimuli schema.
+
+    Example: labapp studies schema > study.json
+    """
     from labapp.study.authoring import schema_of
 
     say_json(schema_of("instrument" if instrument else "study"))

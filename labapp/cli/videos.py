@@ -37,13 +37,15 @@ videos_app = typer.Typer(
     no_args_is_help=True,
 )
 
-VideoName = Annotated[str, typer.Argument(metavar="VIDEO", help="Of the list, as video-1.")]
+VideoName = Annotated[
+    str, typer.Argument(metavar="VIDEO", help="The video's name in the list, such as video-1.")
+]
 Offset = Annotated[
     float | None,
     typer.Option(
         "--offset",
         metavar="SECONDS",
-        help="Session time at which the video begins, by hand. Default: found by the sound.",
+        help="The session time at which the video begins. Default: found from the sound.",
     ),
 ]
 Drift = Annotated[
@@ -51,31 +53,35 @@ Drift = Annotated[
     typer.Option(
         "--drift",
         metavar="PPM",
-        help="With --offset: millionths by which more time passes in the session.",
+        help="With --offset: how much faster the session's clock is than the camera's, in "
+        "millionths.",
     ),
 ]
-By = Annotated[str, typer.Option("--by", metavar="NAME", help="Who does it, for the record.")]
+By = Annotated[str, typer.Option("--by", metavar="NAME", help="Your name, for the record.")]
 
 
 @videos_app.callback()
 def videos() -> None:
-    """Videos of participants. Example: labapp videos list sub-P01_ses-1_20260102T030405Z"""
+    """Videos of participants.
+
+    Example: labapp videos list sub-P01_ses-1_20260102T030405Z
+    """
 
 
 @videos_app.command("add")
 def videos_add(
     session: SessionName,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The video; it is copied.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The video file. It is copied.")],
     offset: Offset = None,
     drift: Drift = 0.0,
     by: By = "",
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Add a video of a session's participant, made by any camera.
+    """Add a camera's video of the participant to a session.
 
-    It is placed on the session's clock by the sound that is in both. Only where the participant
-    agreed to a video. Needs the extra video (labapp extras add video).
+    The video is placed on the session's clock by the sound that both have. The participant must
+    have agreed to a video. This needs the extra `video` (labapp extras add video).
 
     Example: labapp videos add sub-P01_ses-1_20260102T030405Z camera.mp4
     """
@@ -98,7 +104,7 @@ def videos_align(
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Place a video on the session's clock anew, by the sound or by hand.
+    """Place a video on the session's clock again, by the sound or by hand.
 
     Example: labapp videos align sub-P01_ses-1_20260102T030405Z video-1 --offset 12.5
     """
@@ -113,7 +119,7 @@ def videos_align(
 
 @videos_app.command("list")
 def videos_list(sessions: SessionNames, data: Data = None, json_: Json = False) -> None:
-    """List the videos of sessions, and where they lie.
+    """List the videos of sessions and where they are.
 
     Example: labapp videos list sub-P01_ses-1_20260102T030405Z
     """
@@ -151,7 +157,7 @@ def videos_remove(
     session: SessionName,
     video: VideoName,
     by: By = "",
-    yes: Annotated[bool, typer.Option("--yes", help="Without asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     data: Data = None,
 ) -> None:
     """Delete a video of a session.
@@ -170,7 +176,7 @@ def videos_remove(
 def _check(offset: float | None, drift: float) -> None:
     if offset is None and drift:
         raise UsageError(
-            "--drift goes with --offset.", todo="Say where the video begins: --offset 12.5"
+            "--drift needs --offset.", todo="Add where the video begins, such as --offset 12.5"
         )
 
 
@@ -232,35 +238,43 @@ def transcribe(
         typer.Option(
             "--model",
             metavar="PATH",
-            help="A speech model: a file or a folder. Default: the only one in the folder for them "
-            "(labapp doctor).",
+            help="A speech model (file or folder). Default: the only one in the models folder "
+            "that labapp doctor names.",
         ),
     ] = None,
     language: Annotated[
         str,
         typer.Option(
-            "--language", metavar="CODE", help="What was spoken, as de. Default: the study's."
+            "--language",
+            metavar="CODE",
+            help="The spoken language, such as de. Default: the study's.",
         ),
     ] = "",
     words: Annotated[
         Path | None,
-        typer.Option("--words", metavar="FILE", help="Words that may come up, a line each."),
+        typer.Option(
+            "--words", metavar="FILE", help="A text file with expected words, one per line."
+        ),
     ] = None,
     engine: Annotated[
         str,
-        typer.Option("--engine", help="whisper, whispercpp or vosk. Default: what the model is."),
+        typer.Option(
+            "--engine",
+            help="The engine: whisper, whispercpp or vosk. Default: found from the model's files.",
+        ),
     ] = "auto",
     again: Annotated[
         bool,
-        typer.Option("--again", help="Also anew what a model wrote and nobody read or corrected."),
+        typer.Option("--again", help="Transcribe again what a model wrote and nobody has checked."),
     ] = False,
     data: Data = None,
     json_: Json = False,
 ) -> None:
-    """Write down what was said in sessions, by a speech model on this computer.
+    """Transcribe what was said in sessions, with a speech model on this computer.
 
-    Nothing is sent anywhere or fetched. Units that have a text keep it; stopped work is gone on
-    with by the same command. What may be invented is marked, to be read in the coding window.
+    Nothing is sent or downloaded. Units that have a text keep it. After an interruption, run the
+    same command again to continue. Words that may be invented are marked; check them in the
+    coding window.
 
     Example: labapp transcribe sub-P01_ses-1_20260102T030405Z --model ggml-small.bin
     """
@@ -302,7 +316,7 @@ def transcribe(
             except KeyboardInterrupt:
                 say(
                     "Stopped.\nWhat was written down is stored.\n"
-                    "Give the same command again: it goes on from there.",
+                    "Give the same command again: it continues from there.",
                     err=True,
                 )
                 raise typer.Exit(INTERRUPTED) from None
@@ -330,12 +344,12 @@ def _read_expected_words(path: Path) -> str:
         ) from error
     except UnicodeDecodeError as error:
         raise UsageError(
-            f"{path} is no text in UTF-8.", todo="Save it as UTF-8, a word or name a line."
+            f"{path} is not a UTF-8 text file.", todo="Save it as UTF-8, a word or name a line."
         ) from error
     words = ", ".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
     if len(words) > LONGEST_WORDS:
         raise UsageError(
             f"{path} has {len(words)} characters of words, and a model takes {LONGEST_WORDS}.",
-            todo="Leave those words that it gets right anyway.",
+            todo="Leave out words that the model gets right anyway.",
         )
     return words

@@ -227,7 +227,7 @@ def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
     try:
         if not sound.begin_ns <= t0_ns < t1_ns <= sound.end_ns:
             raise UsageError(
-                f"{time_text(t0_ns)} to {time_text(t1_ns)} is no stretch of the session, which "
+                f"{time_text(t0_ns)} to {time_text(t1_ns)} is not a stretch of the session, which "
                 f"goes from {time_text(sound.begin_ns)} to {time_text(sound.end_ns)}.",
                 safe="No clip was written.",
                 todo="Name two times between these, the earlier first.",

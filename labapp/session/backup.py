@@ -27,6 +27,8 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+import msgspec
+
 from labapp.base import access, durable, leftovers
 from labapp.base.clock import utc_text
 from labapp.base.errors import DataFolderError, LabappError, NotFoundError, RecordError, UsageError
@@ -171,14 +173,10 @@ class Copy:
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> Copy | None:
         """What a line says; None where it says nothing of a copy."""
-        texts = {name: entry.get(name) for name in ("session", "place", "to", "path", "state")}
-        more = {name: entry.get(name, "") for name in ("sha256", "book")}
-        counts = {name: entry.get(name, 0) for name in ("files", "bytes")}
-        if not all(isinstance(text, str) for text in (*texts.values(), *more.values())):
+        try:
+            copy = msgspec.convert(entry, cls)
+        except msgspec.ValidationError:
             return None
-        if not all(isinstance(count, int) for count in counts.values()):
-            return None
-        copy = cls(**texts, **more, **counts)  # type: ignore[arg-type]
         parts = PurePosixPath(copy.path).parts
         whole = len(parts) == 3 and ".." not in parts and not copy.path.startswith(("/", "\\"))
         named = FolderName.parse(copy.session) is not None and parts[-1:] == (copy.session,)
@@ -353,7 +351,8 @@ def _back_up(line: SessionSummary, place: Place) -> Copy | None:
             goal.parent.mkdir(parents=True, exist_ok=True)
             with leftovers.on_its_way([session], goal) as (draft,):
                 sums = {name: _copy(session / name, draft / name) for name in names}
-                _sync_folders(draft)
+                for inside in (*(child for child in draft.rglob("*") if child.is_dir()), draft):
+                    durable.sync_folder(inside)
                 _refuse_different(draft, sums)
                 durable.take_name(draft, goal)
         listed = "".join(f"{sums[name]}  {session.name}/{name}\n" for name in names).encode()
@@ -411,11 +410,6 @@ def _copy(source: Path, goal: Path) -> str:
 def _hash(path: Path) -> str:
     with files.open_file(path, follow=False) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _sync_folders(folder: Path) -> None:
-    for path in (*(child for child in folder.rglob("*") if child.is_dir()), folder):
-        durable.sync_folder(path)
 
 
 def _refuse_different(copy: Path, sums: Mapping[str, str]) -> None:

@@ -31,7 +31,7 @@ from labapp.base.messages import Message
 from labapp.base.reading.values import json_value
 from labapp.base.resources import twin_of
 from labapp.record.events import Event
-from labapp.record.events.lifecycle import Refusal
+from labapp.record.events.lifecycle import QuotaMet, Refusal, SessionPlanned
 from labapp.record.events.registry import kinds_of
 from labapp.record.journal.decisions import decisions, withdrawals
 from labapp.record.journal.layout import FolderName
@@ -84,14 +84,16 @@ class ConditionTaken(SessionError):
 class CellAssignment:
     """A session and its cells, or its slot. state: reserved until its first event is stored, then
     open while it runs or can be resumed; gone where its folder vanished and nobody withdrew; owner:
-    whose session it is by its journal, where that is not what the folder's name says; language: in
-    which the participant read the study."""
+    whose session it is by its journal, where that is not what the folder's name says; language,
+    quotas: in which the participant read the study, and the quotas that they fall under, where the
+    study has several languages, or quotas."""
 
     folder: str
     cells: tuple[str, ...]
     state: SessionState
     owner: tuple[str, str] | None = None
     language: str = field(default="", compare=False)
+    quotas: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def participant(self) -> str:
@@ -120,7 +122,31 @@ def cells_of(person: Person[CellAssignment]) -> tuple[str, ...]:
 
 def people_of(data: Path, study: Study) -> list[Person[CellAssignment]]:
     """Everybody who came for a study, in line with the folders; nothing is written."""
-    return people(session_states(data / study.id), Visits.of(study.design))
+    rows = session_states(data / study.id)
+    if study.languages or study.quotas:
+        rows = [_with_facts(data / study.id / row.folder, row) for row in rows]
+    return people(rows, Visits.of(study.design))
+
+
+def _with_facts(path: Path, row: CellAssignment) -> CellAssignment:
+    """A session with its language and the quotas that its participant falls under."""
+    try:
+        rows = read_rows(path, (SessionPlanned.kind, QuotaMet.kind)) if path.is_dir() else []
+        events = [event for event, _ in payloads(rows)]
+    except RecordError:
+        return row
+    met = tuple(str(each.payload["quota"]) for each in events if each.kind == QuotaMet.kind)
+    language = next((str(each.payload["language"]) for each in events), "")
+    return replace(row, language=language, quotas=met)
+
+
+def count_quotas(everybody: Sequence[Person[CellAssignment]], study: Study) -> dict[str, int]:
+    """By quota of a study how many people who hold a place fall under it."""
+    counts = dict.fromkeys(study.quotas, 0)
+    for person in everybody:
+        for name in {name for row in person.sessions for name in row.quotas} & counts.keys():
+            counts[name] += person.holds
+    return counts
 
 
 def session_states(study: Path) -> list[CellAssignment]:
@@ -190,9 +216,7 @@ def _read_session(path: Path, row: CellAssignment | None) -> CellAssignment | No
     if state == "open" and not running and forbids_resume(path):
         state = "ended"  # by the study as the session has it, which decides on going on
     owner = (str(events[0].payload["participant"]), str(events[0].payload["session"]))
-    planned = events[0].payload
-    cells = read_cells(planned.get("assignment", {}))
-    row = CellAssignment(path.name, cells, state, language=str(planned.get("language", "")))
+    row = CellAssignment(path.name, read_cells(events[0].payload.get("assignment", {})), state)
     return row if owner == (row.participant, row.session) else replace(row, owner=owner)
 
 
@@ -348,7 +372,7 @@ def _unusable(path: Path, error: Exception) -> DataFolderError:
     return DataFolderError(
         f"{path} cannot be used ({error}).",
         safe="No session was started; what was recorded is untouched.",
-        todo="Make it readable and writable, or remove it: it is made anew from the sessions.",
+        todo="Make it readable and writable, or remove it: it is made again from the sessions.",
     )
 
 
@@ -555,7 +579,7 @@ class Allocation(Coverage):
             for factor, own in self.design.within_levels.items()
         }
         return {
-            factor: allocation.in_order(self.design.order, own, slot, self.seed, self.study, factor)
+            factor: allocation.by_design(self.design, own, slot, self.seed, self.study, factor)
             for factor, own in levels.items()
         }
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from labapp.base.clock import Clock, boot_ns
-from labapp.base.installation import script_command
+from labapp.base.installation import script_command, wait_or_kill
 from labapp.session import bystander
 from labapp.session.bystander import STILL_NS
 
@@ -95,11 +95,7 @@ class OtherProcess:
         with suppress(OSError):
             assert child.stdin is not None
             child.stdin.close()
-        try:
-            child.wait(ANSWER_S)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+        wait_or_kill(child, ANSWER_S)
 
 
 class Heartbeat:

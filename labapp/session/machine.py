@@ -11,9 +11,11 @@ import msgspec
 from msgspec.structs import replace
 
 from labapp.base.clock import NS
+from labapp.base.messages import Message, encode_message
 from labapp.record.events import Event, Payload, UnstampedEvent, commands, payload_of
 from labapp.record.events.lifecycle import (
     Agreement,
+    AlarmRaised,
     BlindingSet,
     CloseRequested,
     CloseWithdrawn,
@@ -31,6 +33,8 @@ from labapp.record.events.lifecycle import (
     ProgramStalled,
     Prompt,
     PromptGiven,
+    QuotaCounted,
+    QuotaMet,
     SegmentStarted,
     SessionCompleted,
     SessionEnded,
@@ -50,6 +54,7 @@ from labapp.study.plugins.item import EarlyDebrief
 from labapp.study.plugins.machine import PartMachine, State
 from labapp.study.plugins.part import PlannedPart, stages_of
 from labapp.study.plugins.registry import Words
+from labapp.study.quotas import Quota, find_met
 from labapp.study.when import holds
 
 TrialKey = tuple[str | None, int | None, int | None]
@@ -117,6 +122,8 @@ class SessionState(State, frozen=True):
     blind : whether the console hides what is on the screen, None where the journal does not say.
     look : what the participant's window shows besides.
     answers : what the parts so far left for those after them, see `PartMachine.answers`.
+    full, met : the study's quotas that were full when the session began, and those that the
+        participant falls under.
     previewed : whether it is shown without a participant, who might not be asked all of it.
     """
 
@@ -139,6 +146,8 @@ class SessionState(State, frozen=True):
     blind: bool | None = None
     look: Look = Look()
     answers: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    full: frozenset[str] = frozenset()
+    met: frozenset[str] = frozenset()
     previewed: bool = False
 
     @property
@@ -165,6 +174,7 @@ class SessionMachine:
     takes_back : whether a participant can take a skip back.
     stalls : what becomes of a standstill of the program, see `labapp.study.schema.Study`.
     debriefs : when the last part, a debriefing, is shown at an early end.
+    quotas : of the study, by name; variables: of its design, as the participant has them.
     """
 
     parts: Sequence[PlannedPart]
@@ -176,6 +186,8 @@ class SessionMachine:
     takes_back: bool = field(default=True, kw_only=True)
     stalls: str = field(default="leave-out", kw_only=True)
     debriefs: EarlyDebrief = field(default="never", kw_only=True)
+    quotas: Mapping[str, Quota] = field(default_factory=dict, kw_only=True)
+    variables: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     def initial(self) -> SessionState:
         return SessionState(tuple(PartRecord() for _ in self.parts))
@@ -356,6 +368,8 @@ class SessionMachine:
         if state.index >= 0 and state.records[state.index].outcome == "check_failed":
             debriefed = self.can_debrief(state)
             return self._end(state, SessionEnded("comprehension check failed", debriefed=debriefed))
+        if reached := self._reach_quotas(state):
+            return reached
         index = state.index + 1
         if index == len(self.parts):
             return self._end(state, SessionCompleted())
@@ -369,6 +383,23 @@ class SessionMachine:
             # No duration counts it; its part's key tells it from a pause by the moderator.
             return (started, UnstampedEvent(SessionPaused("break"), self.parts[index].id))
         return (started,)
+
+    def _reach_quotas(self, state: SessionState) -> Decision:
+        """What the session says of quotas that the participant falls under by now. The moderator
+        reads of one that is full; where the study says so, the session ends for it."""
+        met = find_met(self.quotas, {**self.variables, **state.answers})
+        reached = [name for name in met if name not in state.met]
+        events = [UnstampedEvent(QuotaMet(name, name in state.full)) for name in reached]
+        full = [name for name in reached if name in state.full]
+        for name in full:
+            what = Message("quota_full", quota=name)
+            alarm = AlarmRaised("quota_full", str(what), encode_message(what))
+            events.append(UnstampedEvent(alarm))
+        if ending := [name for name in full if self.quotas[name].full == "end"]:
+            debriefed = self.can_debrief(state)
+            end = SessionEnded(f"quota full: {', '.join(ending)}", debriefed=debriefed)
+            events += self._end(state, end)
+        return events
 
     def _about_skipped(self, state: SessionState, index: int) -> bool:
         """Whether a part asks about a stage that was skipped: there is nothing to ask then, unless
@@ -502,9 +533,11 @@ class SessionMachine:
 
     def apply(self, state: SessionState, event: Event, payload: Payload) -> SessionState:
         ran, pending = state.running, state.pending
-        if ran and payload.frequent and payload.of_trial:  # it says nothing of the session
+        if ran and payload.of_trial and not payload.begins:
+            # Of the session it says nothing but what the trial came to.
             part_state = self.tasks[state.index].apply(state.part_state, event, payload)
-            return replace(state, part_state=part_state)
+            tally = state.tally if payload.frequent else state.tally.apply(event, payload)
+            return replace(state, part_state=part_state, tally=tally)
         pauses, tally = state.pauses.apply(event), state.tally.apply(event, payload)
         if pauses is not state.pauses or tally is not state.tally:
             state = replace(state, pauses=pauses, tally=tally)
@@ -553,6 +586,10 @@ class SessionMachine:
                     records=_put(state.records, payload.index, PartRecord(started_ns=event.t_ns)),
                     part_state=task.apply(begun, event, payload),
                 )
+            case QuotaCounted() if payload.count >= payload.limit:
+                state = replace(state, full=state.full | {payload.quota})
+            case QuotaMet():
+                state = replace(state, met=state.met | {payload.quota})
             case PartSkipped():
                 return self._passing_over(state, payload.index, "skipped")
             case PartLeftOut():
@@ -591,6 +628,7 @@ class SessionMachine:
 _OF_SESSION = (
     *(SegmentStarted, SessionResumed, SessionCompleted, SessionEnded, SessionReopened, Agreement),
     *(SkipRequested, SkipConfirmed, PartStarted, PartSkipped, PartLeftOut),
+    *(QuotaCounted, QuotaMet),
     *(BlindingSet, NoteAdded, DeviationNoted, FlagAdded, Prompt, NoteCorrected),
 )
 

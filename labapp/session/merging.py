@@ -142,7 +142,7 @@ def _of_workbook(content: bytes) -> Sheet:
         raise
     except Exception as error:  # openpyxl raises whatever a broken part of a workbook leads to
         todo = "Open it in a spreadsheet program and save it again, or save it as CSV"
-        raise TableError(f"it is no workbook that can be read ({error})", todo) from error
+        raise TableError(f"it is not a readable workbook ({error})", todo) from error
     made = [(number, cells) for number, cells in made if any(cells)]
     if not made:
         raise TableError("it is empty", "Give a line that names the columns, and rows below it")
@@ -172,7 +172,7 @@ def _of_spss(content: bytes) -> Sheet:
         )
     except Exception as error:  # whatever a broken file leads to
         todo = "Open it in SPSS, PSPP or jamovi and save it again, or save it as CSV"
-        raise TableError(f"it is no file of SPSS that can be read ({error})", todo) from error
+        raise TableError(f"it is not a readable SPSS file ({error})", todo) from error
     rows = list(zip(*(map(_spss_cell, cells) for cells in columns.values()), strict=True))
     if not rows:
         raise TableError("it has no rows", "Check that it is the right file")
@@ -354,7 +354,7 @@ def prepare(
     """
     if not NAME.fullmatch(survey):
         raise UsageError(
-            f"{survey!r} is no name of a survey.",
+            f"{survey!r} cannot be a survey's name.",
             safe="Nothing was merged.",
             todo="Use small letters, digits and _, beginning with a letter.",
         )
@@ -446,7 +446,7 @@ def _matched(
             alike = {each.casefold(): each for each in known}
             near = difflib.get_close_matches(who.strip().casefold(), alike, 1, 0.9)
             hint = f"; did you mean {alike[near[0]]}?" if near else ""
-            what = f"{who!r} is no participant of {study.name}{hint}"
+            what = f"{who!r} is not a participant of {study.name}{hint}"
             left.append(LeftRow("unknown", line, who, what))
         elif session_at is not None and cells[session_at] not in known[who]:
             what = f"{who} has no session {cells[session_at]!r}"

@@ -36,6 +36,7 @@ from labapp.record.events.lifecycle import (
     EnvironmentRecorded,
     LslOff,
     LslOpened,
+    QuotaCounted,
     SegmentStarted,
     SessionPlanned,
     StimuliStored,
@@ -465,9 +466,17 @@ def _create(
         new.publish()
         journal = Journal.reopen(new.home.journal, lambda last: clock, fsync_on_commit=lasting)
         undo.callback(journal.close)
-        opened = _assemble(
-            loaded, planned, new.home, journal, clock, (), dependencies, new.lock, stored
+        study = loaded.study
+        counts = condition_assignment.count_quotas(
+            condition_assignment.people_of(data, study) if study.quotas else (), study
         )
+        opened = _assemble(
+            loaded, planned, new.home, journal, clock, (), dependencies, new.lock, stored,
+            counted=[
+                QuotaCounted(name, counts[name], limit)
+                for name, limit in study.quota_limits.items()
+            ],
+        )  # fmt: skip
         undo.pop_all()
     return opened
 
@@ -561,6 +570,7 @@ def _assemble(
     lock: FileLock,
     stored: Sequence[StimuliStored],
     tails: Sequence[AudioBlock] = (),
+    counted: Sequence[QuotaCounted] = (),
 ) -> OpenSession:
     machine = machine_of(loaded, planned, dependencies.decoders)
     state = machine.fold(past)
@@ -612,7 +622,7 @@ def _assemble(
         opening.append(changed)
     if dependencies.blind is not None and state.blind is None:
         opening.append(BlindingSet(dependencies.blind))
-    opening += [EnvironmentRecorded(record), *dependencies.warmed, *stored, *tails]
+    opening += [EnvironmentRecorded(record), *dependencies.warmed, *stored, *tails, *counted]
     if kind := network_drive(home.path):
         warning = network_warning(kind)
         opening.append(AlarmRaised("network_drive", str(warning), encode_message(warning)))

@@ -12,6 +12,7 @@ from labapp.session import folder
 from labapp.session.condition_assignment import (
     CellAssignment,
     Coverage,
+    count_quotas,
     coverage,
     folder_problems,
     people_of,
@@ -69,6 +70,7 @@ class Overview:
             "recorded": len(self.people),
             "people": [person.to_json() for person in self.people],
             "languages": self._count_languages(),
+            "quotas": count_quotas(self.people, study),
             "problems": list(self.problems),
             "flow": [part.model_dump(mode="json") for part in self.parts],
             "next": {label: plan.assignment for label, plan in self.plans.items()},
@@ -85,6 +87,7 @@ class Overview:
             f"{study.title} ({study.id}, version {study.version})",
             f"Participants so far: {numbers}. Sound: {study.recording.audio}.",
             *self._languages(),
+            *self._quotas(),
             *self._sessions(),
             "",
             "Flow:" if self.covered is None else "Flow, of one of the conditions:",
@@ -121,6 +124,14 @@ class Overview:
     def _languages(self) -> list[str]:
         counts = ", ".join(f"{code} {n}" for code, n in self._count_languages().items())
         return [f"By language: {counts}."] if counts else []
+
+    def _quotas(self) -> list[str]:
+        study = self.loaded.study
+        counts, limits = count_quotas(self.people, study), study.quota_limits
+        return [
+            f"Quota {name}: {n} of at most {limits[name]}{' (full)' if n >= limits[name] else ''}."
+            for name, n in counts.items()
+        ]
 
     def _sessions(self) -> list[str]:
         """Who came for which session, and who is still to come, where there are several; and what

@@ -174,5 +174,5 @@ def removing(path: Path, what: str) -> Iterator[sqlite3.Connection | None]:
         raise DataFolderError(
             f"{what} could not be removed from {path} ({error}).",
             safe="It is still there, readable to you only.",
-            todo="Withdraw the session again; that goes on where it stopped.",
+            todo="Withdraw the session again; it continues where it stopped.",
         ) from error

@@ -183,7 +183,7 @@ def check_models(
                 f"This session was begun with the model {now.model} computed by {computed}; here "
                 f"it is {computes}, whose pictures may differ a little.",
                 safe="The session is untouched. The alignments that it holds are data: no version "
-                "computes them anew.",
+                "computes them again.",
                 todo="Resume it where it was begun, or with that version; or say --accept-version "
                 "to go on with this one, which is noted in the session.",
             )

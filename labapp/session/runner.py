@@ -53,7 +53,7 @@ from labapp.record.events.lifecycle import (
 )
 from labapp.record.events.remote import RemoteAsked
 from labapp.record.events.voice import SoundNow, SoundState
-from labapp.record.journal.write import Journal, Receipt
+from labapp.record.journal.write import Journal, Moment, Receipt
 from labapp.session.heartbeat import BEAT_S, Heartbeat, Standstill
 from labapp.session.machine import SessionMachine, SessionState
 from labapp.session.pictures import PictureRenderer, ShowsPictures
@@ -93,8 +93,40 @@ Listener = Callable[[], None]
 PendingCommands = Callable[[], Sequence[Command]]
 
 
+class FollowsSession(ShowsPictures):
+    """What windows ask of a session that goes on, here or at another computer."""
+
+    machine: SessionMachine
+    state: SessionState
+    _sound: SoundState
+    _listeners: list[Listener]
+
+    @property
+    def part(self) -> PlannedPart | None:
+        """The part on the participant's screen."""
+        return self.machine.part(self.state)
+
+    @property
+    def finished(self) -> bool:
+        return self.state.ended is not None
+
+    @property
+    def sound(self) -> SoundNow:
+        """What becomes of sound now."""
+        return self._sound.now
+
+    def listen(self, listener: Listener) -> None:
+        """Call after every change of state, pictures or `stalled`, in the thread of the windows."""
+        self._listeners.append(listener)
+
+    def tell(self) -> None:
+        """Tell the listeners that something changed, also besides the state, as the recorder."""
+        for listener in tuple(self._listeners):
+            listener()
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
-class Runner(ShowsPictures):
+class Runner(FollowsSession):
     """One run of the program on one session.
 
     Attributes
@@ -142,11 +174,6 @@ class Runner(ShowsPictures):
         self._closed = False
 
     @property
-    def part(self) -> PlannedPart | None:
-        """The part on the screen."""
-        return self.machine.part(self.state)
-
-    @property
     def name(self) -> str:
         """The name of the session's folder."""
         return self.journal.path.parent.name
@@ -188,17 +215,9 @@ class Runner(ShowsPictures):
         """Whether nothing is stored any more."""
         return self._closed
 
-    @property
-    def finished(self) -> bool:
-        return self.state.ended is not None
-
     def subscribe(self, subscriber: Callable[[Event], None]) -> None:
         """Call with every event, see `Journal.subscribe`."""
         self.journal.subscribe(subscriber)
-
-    def listen(self, listener: Listener) -> None:
-        """Call after every change of state, pictures or `stalled`, in the runner's thread."""
-        self._listeners.append(listener)
 
     def ask_before_leaving(self, pending_commands: PendingCommands | None) -> None:
         """Set what gives the commands that the screen has not sent yet, such as a text still in its
@@ -234,11 +253,6 @@ class Runner(ShowsPictures):
         if sound != self._sound:
             self._sound = sound
             self.scheduler.post(self.tell)
-
-    @property
-    def sound(self) -> SoundNow:
-        """What becomes of sound now, by what the recorder says."""
-        return self._sound.now
 
     def _work(self) -> None:
         """Work off commands and whatever they make due; one at a time, never nested."""
@@ -338,20 +352,20 @@ class Runner(ShowsPictures):
 
     def take(
         self,
-        run: Sequence[tuple[int, UnstampedEvent, Source]],
+        run: Sequence[Moment],
+        trial: tuple[str, int, int],
         part_state: Any,
         until_ns: int,
     ) -> None:
         """Take in what happened one after the other in the part on the screen, of kinds that
         concern nothing else, and that its machine has decided and folded already.
 
-        run: with session time and source, before `quiet_until_ns`; until_ns: what time it is then.
+        run: with session time and source, before `quiet_until_ns`, of one trial; until_ns: what
+        time it is then.
         """
         assert isinstance(self.scheduler, VirtualScheduler)
         clock = self.scheduler.clock
-        for at_ns, unstamped, source in run:
-            clock.set_ns(at_ns)
-            self.journal.append(unstamped, source)
+        self.journal.append_run(run, trial, clock)
         clock.set_ns(until_ns)
         if not run:
             return
@@ -416,11 +430,6 @@ class Runner(ShowsPictures):
         self.send(Tick(), Source.SYSTEM)
         if not self._waiting:  # else the next timer is set when the disk has answered
             self._arm()
-
-    def tell(self) -> None:
-        """Tell the listeners that something changed, also besides the state, as the recorder."""
-        for listener in tuple(self._listeners):
-            listener()
 
     def start(self, opening: Sequence[Payload]) -> None:
         """Store this run's opening events and begin (or go on with) the plan."""
@@ -616,4 +625,6 @@ def machine_of(
         takes_back=planned.presentation != "as_published",
         stalls=study.stalls,
         debriefs="never" if study.flow[-1].only_if else study.flow[-1].shown_early(),
+        quotas=study.quotas,
+        variables=planned.assignment,
     )

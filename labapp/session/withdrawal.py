@@ -564,7 +564,7 @@ def _carry(folder: Path, goal: Path) -> None:
             f"{folder.name} could not be moved to {goal.parent} ({error.strerror or error}).",
             safe="Nothing of it is lost.",
             todo="Close what has files of it open, see that both folders are on one disk and that "
-            "you may write there, and move it again: that goes on where it stopped.",
+            "you may write there, and move it again: it continues where it stopped.",
         ) from error
     for log in OF_SESSIONS:
         forget_comments(folder, log)

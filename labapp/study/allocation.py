@@ -373,12 +373,21 @@ def _of_design(
     orders: dict[str, object] = {}
     for factor, levels in design.within_levels.items():
         if levels is not None:
-            ordered = in_order(design.order, levels, slot, seed, study.id, factor)
+            ordered = by_design(design, levels, slot, seed, study.id, factor)
             turns[factor] = [{factor: level} for level in ordered]
             orders[factor] = [str(level) for level in ordered]
     return AllocationPlace(
         scope, turns, {**slots.levels[slot.cell], SLOT: [str(slot)], **orders}, slot
     )
+
+
+def by_design(
+    design: Design, levels: Sequence[T], slot: Slot, seed: int, study: str, factor: str = MODEL
+) -> tuple[T, ...]:
+    """The levels of a factor in the order that a design gives a slot."""
+    if (by_group := design.orders.get(factor)) is not None:
+        return by_group.put(levels, Slots(design).levels[slot.cell])
+    return in_order(design.order, levels, slot, seed, study, factor)
 
 
 def in_order(

@@ -25,7 +25,7 @@ from labapp.base.documents import (
 )
 from labapp.base.errors import LabappError, StudyError
 from labapp.study import allocation, conditions
-from labapp.study.conditions import Scope, Value, as_tuple, values_of
+from labapp.study.conditions import OrderByGroup, Scope, Value, as_tuple, values_of
 from labapp.study.design import MODEL, SESSION, AnalysisPlan, Design, Hypothesis
 from labapp.study.flow import items_of, task_tests, unroll, walk_items
 from labapp.study.instruments import Instrument
@@ -267,9 +267,9 @@ def asking_faults(
     """Every condition that is never met in a study, by questionnaire; instruments: those that it
     asks, by id, each with its file and what that holds."""
     if not any(
-        item.only_if or item.piped
+        instrument.order not in ("fixed", "shuffled")
+        or any(item.only_if or item.piped for item in instrument.items)
         for instrument, *_ in instruments.values()
-        for item in instrument.items
     ):
         return
     places = _places(study)
@@ -344,6 +344,13 @@ def _faults(
     instruments: Mapping[str, tuple[Instrument, Path, bytes]],
 ) -> Iterator[tuple[Path_, str]]:
     own = list(places_of_parts(instrument))
+    if isinstance(by_group := instrument.order, OrderByGroup):
+        if levels := place.values(by_group.by):
+            for at, what in by_group.faults(levels, ()):
+                yield ("order", *at), what
+        else:
+            known = ", ".join(place.names()) or "none"
+            yield ("order", "by"), f"there is no variable {by_group.by!r}; there are: {known}"
     for index, item in enumerate(instrument.items):
         impossible = False
         for name in filter(is_answer, item.piped):
@@ -435,7 +442,7 @@ def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Pa
         if variable in around(study, place):
             yield (*place, "each"), f"it stands within another `each: {variable}`"
         if design is not None and variable not in brought:
-            what = f"{variable!r} is no factor within participants that brings its levels"
+            what = f"{variable!r} is not a factor within participants with levels of its own"
             yield (*place, "each"), f"{what}; there are: {', '.join(brought) or 'none'}"
     if design is None:
         return
@@ -446,6 +453,9 @@ def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Pa
         at: Path_ = ("design", "within", index)
         if factor == MODEL:
             yield from ((at, what) for what in _models(study))
+            by_group = design.orders.get(MODEL)
+            faults = by_group.faults(None, allocation.models_met(study)) if by_group else ()
+            yield from ((("design", "orders", MODEL, *at), what) for at, what in faults)
         elif factor not in gone_through:
             yield at, f"nothing in the flow goes through {factor}: write `each: {factor}` there"
 
@@ -520,7 +530,8 @@ def uneven(study: Study) -> Iterator[tuple[Path_, str]]:
                 "its participants, and who takes the place of another has the slot of a new number."
             ),
         )
-    for wanted, (factor, n) in product(dict.fromkeys(design.sizes), sizes.items()):
+    drawn = {factor: n for factor, n in sizes.items() if factor not in design.orders}
+    for wanted, (factor, n) in product(dict.fromkeys(design.sizes), drawn.items()):
         rows = allocation.rows_of(design.order, n)
         if n < 2 or wanted % rows == 0:
             continue
@@ -565,7 +576,7 @@ def contradictions(
             for level in weights:
                 if levels[factor] and str(level) not in levels[factor]:
                     known = ", ".join(levels[factor])
-                    what = f"{level!r} is no level of {factor}; its levels are: {known}"
+                    what = f"{level!r} is not a level of {factor}; its levels are: {known}"
                     yield (*at, str(level)), what
     names = [contrast.name for contrast in analysis.contrasts]
     for index, name in enumerate(names):
@@ -576,10 +587,10 @@ def contradictions(
             )
     known = ", ".join(map(repr, names)) or "none"
     names_known = not lacks("analysis", "contrasts")
-    for outcome, effect in analysis.smallest_effect.items():
+    for _, effect, at_effect in analysis.smallest_effects():
         if names_known and effect.contrast not in names:
             yield (
-                ("analysis", "smallest_effect", outcome, "contrast"),
+                ("analysis", "smallest_effect", *at_effect, "contrast"),
                 f"there is no contrast {effect.contrast!r}; there are: {known}",
             )
     for index, hypothesis in enumerate(hypotheses):
@@ -613,12 +624,13 @@ def contradictions(
                 (*place, "direction"),
                 f"{hypothesis.direction!r} is of a contrast, and none is named",
             )
-        if (
-            hypothesis.direction == "equivalent"
-            and hypothesis.outcome not in analysis.smallest_effect
-            and not lacks("analysis", "smallest_effect")
+        of_outcome = analysis.smallest_of(hypothesis.outcome)
+        if hypothesis.direction == "equivalent" and not (
+            any(effect.contrast == hypothesis.contrast for effect in of_outcome)
+            or lacks("analysis", "smallest_effect")
         ):
             what = f"'equivalent' needs the smallest effect of {hypothesis.outcome}"
+            what += f" in {hypothesis.contrast!r}" if of_outcome else ""
             yield (*place, "direction"), f"{what} under analysis.smallest_effect"
     if design is None or lacks("design"):
         return

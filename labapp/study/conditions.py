@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Discriminator, Field, Tag, field_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator
 
-from labapp.base.documents import WORD, Strict
+from labapp.base.documents import WORD, Path_, Strict
 from labapp.models.representations.space import BaseSampling, Discrete, LatentSpace, prior_of
 from labapp.study.when import Value as Value
 from labapp.study.when import as_tuple as as_tuple
@@ -29,6 +29,7 @@ from labapp.study.when import as_tuple as as_tuple
 VARIABLE = re.compile(r"\{(\w+)\}")
 RESERVED = frozenset({"language", "number", "models", "stimuli", "sets", "manifests"})
 
+T = TypeVar("T")
 Scope = dict[str, Value]
 """Variables by name, where an item of the flow stands."""
 Name = Annotated[str, Field(pattern=WORD)]
@@ -158,6 +159,56 @@ def variants(assignment: Mapping[str, ByNumber | Cells]) -> Iterator[tuple[int, 
             yield number, tuple((names + names)[start : start + count])
 
 
+def _name_levels(orders: Any) -> Any:
+    """Levels are named as texts, also those that are numbers."""
+    return (
+        {str(key): names for key, names in orders.items()} if isinstance(orders, dict) else orders
+    )
+
+
+class OrderByGroup(Strict):
+    """An order that depends on the participant's group.
+
+    Attributes
+    ----------
+    by : a factor between participants, or another variable of the study.
+    orders : by each of its levels the order, with everything in it once.
+    """
+
+    by: Name
+    orders: Annotated[dict[str, tuple[Value, ...]], BeforeValidator(_name_levels)] = Field(
+        min_length=1, max_length=100
+    )
+
+    def put(
+        self, things: Sequence[T], scope: Mapping[str, Any], name: Callable[[T], str] = str
+    ) -> tuple[T, ...]:
+        """Things in the order of a participant with these variables; what the order does not name
+        comes last. name: what the order calls one of them."""
+        order = [str(each) for each in self.orders.get(str(scope.get(self.by)), ())]
+        places = {each: place for place, each in enumerate(order)}
+        return tuple(sorted(things, key=lambda thing: places.get(name(thing), len(places))))
+
+    def faults(
+        self, levels: Sequence[object] | None, names: Sequence[object]
+    ) -> Iterator[tuple[Path_, str]]:
+        """Where an order is missing, or has something else in it. levels: of `by`, None where they
+        are not known; names: of what is put in order, none where that is not known."""
+        known = None if levels is None else [str(level) for level in levels]
+        wanted = [str(name) for name in names]
+        for level, order in self.orders.items():
+            if known is not None and level not in known:
+                told = ", ".join(known)
+                yield ("orders", level), f"{level!r} is no level of {self.by}; there are: {told}"
+            own = [str(name) for name in order]
+            if wanted and sorted(own) != sorted(wanted):
+                told = ", ".join(wanted)
+                yield ("orders", level), f"found {', '.join(own)}; allowed: each once of: {told}"
+        for level in known or ():
+            if level not in self.orders:
+                yield ("orders",), f"there is no order for {self.by}: {level}"
+
+
 def fill(template: str, scope: Mapping[str, Value]) -> str:
     """A name with its variables filled in. Raises KeyError with the name of an unknown one."""
     return VARIABLE.sub(lambda match: str(scope[match.group(1)]), template)
@@ -165,9 +216,6 @@ def fill(template: str, scope: Mapping[str, Value]) -> str:
 
 def fill_all(templates: Sequence[str], scope: Mapping[str, Value]) -> tuple[str, ...]:
     return tuple(fill(template, scope) for template in templates)
-
-
-T = TypeVar("T")
 
 
 def generator(seed: int, *purpose: str | int) -> np.random.Generator:

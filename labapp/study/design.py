@@ -7,15 +7,31 @@ its sessions show.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    field_validator,
+    model_validator,
+)
 
-from labapp.base.documents import MEASURE, Path_, Strict, faults_at, refuse_again
-from labapp.study.conditions import RESERVED, Name
+from labapp.base.documents import (
+    MEASURE,
+    Language,
+    Path_,
+    Strict,
+    faults_at,
+    refuse_again,
+)
+from labapp.study.conditions import RESERVED, Name, OrderByGroup
+from labapp.study.quotas import Quota
 from labapp.study.when import Condition, describe
 
 MODEL = "model"
@@ -34,7 +50,7 @@ def _level(level: Any) -> Any:
     """YAML reads an unquoted yes, no, on or off as true or false."""
     if isinstance(level, bool):
         written = "yes, on or true" if level else "no, off or false"
-        raise ValueError(f'a text in quotes, such as "yes"; {written} without them is no text')
+        raise ValueError(f'a text in quotes, such as "yes"; {written} without them is not text')
     return level
 
 
@@ -124,6 +140,12 @@ class Design(Strict):
         "`latin-square`: the same with one cyclic square; `williams`: each level also follows each "
         "other one equally often; `random`: by lot; `as_listed`: alike for everybody.",
     )
+    orders: dict[Name, OrderByGroup] = Field(
+        default_factory=dict,
+        description="By factor within participants the order of its levels where that depends on "
+        "the group, in place of `order`: `{feedback: {by: start, orders: {first: [with, without], "
+        "last: [without, with]}}}`.",
+    )
     assign: Literal["slots", "number"] = Field(
         default="slots",
         description="`slots` hands out the places of one data folder in turn, and again where "
@@ -183,6 +205,26 @@ class Design(Strict):
             raise ValueError(f"each factor either between or within; {both[0]!r} is both")
         if other := sorted({*self.by_moderator} - self.between.keys()):
             raise ValueError(f"factors of `between` as `by_moderator`; {other[0]!r} is none")
+        return self
+
+    @model_validator(mode="after")
+    def _orders_fit(self) -> Self:
+        wrong: dict[Path_, str] = {}
+        within = self.within_levels
+        for factor, order in self.orders.items():
+            at: Path_ = ("orders", factor)
+            if factor not in within:
+                known = ", ".join(within) or "none"
+                wrong[at] = f"{factor!r} is no factor within participants; allowed: {known}"
+            elif order.by not in self.between:
+                known = ", ".join(self.between) or "none"
+                wrong[(*at, "by")] = f"found {order.by!r}; allowed: factors of between: {known}"
+            else:
+                # The models are in the flow, and looked at there.
+                faults = order.faults(self.between[order.by], within[factor] or ())
+                wrong |= {(*at, *place): what for place, what in faults}
+        if wrong:
+            raise faults_at(wrong)
         return self
 
     @model_validator(mode="after")
@@ -470,6 +512,18 @@ class SmallestEffect(Strict):
         return self
 
 
+def _one_or_several(effects: Any) -> str:
+    return "several" if isinstance(effects, list | tuple) else "one"
+
+
+SmallestEffects = Annotated[
+    Annotated[SmallestEffect, Tag("one")]
+    | Annotated[tuple[SmallestEffect, ...], Field(min_length=1, max_length=100), Tag("several")],
+    Discriminator(_one_or_several),
+]
+"""The smallest effect of one contrast, or a list of them, one for each of several contrasts."""
+
+
 class Outcomes(Strict):
     """What is tested."""
 
@@ -529,10 +583,10 @@ class AnalysisPlan(Strict):
         default="per_outcome",
         description="Over which tests is corrected: those of one outcome, or all.",
     )
-    smallest_effect: dict[Measure, SmallestEffect] = Field(
+    smallest_effect: dict[Measure, SmallestEffects] = Field(
         default_factory=dict,
         description="By outcome the smallest difference that matters, for tests of equivalence "
-        "and for planning.",
+        "and for planning; or a list of them, one a contrast.",
     )
     further_tests: tuple[FurtherTest, ...] = Field(
         default=(),
@@ -547,6 +601,28 @@ class AnalysisPlan(Strict):
         le=10,
         description="Width of the Cauchy prior of `bayes_factor`, in standard deviations.",
     )
+
+    @field_validator("smallest_effect")
+    @classmethod
+    def _one_a_contrast(cls, effects: dict[str, Any]) -> dict[str, Any]:
+        for outcome, several in effects.items():
+            if isinstance(several, tuple):
+                refuse_again([each.contrast for each in several], (outcome,), ("contrast",))
+        return effects
+
+    def smallest_of(self, outcome: str) -> tuple[SmallestEffect, ...]:
+        """The smallest effects of an outcome, each of another contrast; none where none is
+        declared."""
+        return tuple(effect for name, effect, _ in self.smallest_effects() if name == outcome)
+
+    def smallest_effects(self) -> Iterator[tuple[str, SmallestEffect, Path_]]:
+        """Every smallest effect with its outcome, and where it stands below `smallest_effect`."""
+        for outcome, effects in self.smallest_effect.items():
+            if isinstance(effects, SmallestEffect):
+                yield outcome, effects, (outcome,)
+                continue
+            for index, effect in enumerate(effects):
+                yield outcome, effect, (outcome, index)
 
     @field_validator("further_tests")
     @classmethod
@@ -601,6 +677,11 @@ class Hypothesis(Strict):
         return self
 
 
+LabelText = Annotated[str, Field(min_length=1, max_length=80)]
+Label = LabelText | Annotated[dict[Language, LabelText], Field(min_length=1)]
+"""What people read for a name: a text, or a text by language."""
+
+
 class Declared(Strict):
     """What a study declares of its design and analysis, as the first event of a session has it:
     the fields of `labapp.study.schema.Study` of the same names."""
@@ -610,7 +691,19 @@ class Declared(Strict):
     missing: Missing = Missing()
     analysis: AnalysisPlan = AnalysisPlan()
     hypotheses: tuple[Hypothesis, ...] = ()
-    languages: tuple[str, ...] = ()
+    languages: tuple[Language, ...] = ()
+    quotas: dict[Name, Quota] = Field(default_factory=dict)
+    labels: dict[str, Label] = Field(default_factory=dict)
+
+    def labels_in(self, language: str) -> dict[str, str]:
+        """The labels by name, in a language; in the first that there is where one has it not."""
+        own = self.languages[0] if self.languages else ""
+        return {
+            name: label
+            if isinstance(label, str)
+            else label.get(language) or label.get(own) or next(iter(label.values()))
+            for name, label in self.labels.items()
+        }
 
     @property
     def of_design(self) -> tuple[Hypothesis, ...]:

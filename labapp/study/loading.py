@@ -220,7 +220,7 @@ def find(study: str | Path) -> Path:
     if path.name != str(study) or not reading.is_file(named):
         names = ", ".join(p.stem for p in list_installed())
         if reading.exists(path):
-            what, kind = f"{path} is no study file: its name does not end in .yaml.", StudyError
+            what, kind = f"{path} is not a study file: its name does not end in .yaml.", StudyError
         else:
             what, kind = f"There is no study {str(study)!r}.", StudyNotFound
         raise kind(what, todo=f"Give the path of a study file (.yaml), or one of: {names}.")

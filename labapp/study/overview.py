@@ -214,6 +214,7 @@ def _find_unused_factors(loaded: LoadedStudy) -> Iterator[StudyError]:
     """Factors between that neither the flow nor any text or questionnaire depends on."""
     design = loaded.study.design
     read = {name for sheet in loaded.instruments.values() for name in sheet.variables()}
+    read |= {order.by for order in design.orders.values()} if design is not None else set()
     read |= {
         name
         for file, content in loaded.files.items()
@@ -320,6 +321,7 @@ def check_all(
         if whole:
             errors += _nobody_counts(loaded, plans)
         errors += exclusion_faults(loaded, plans)
+        errors += quota_faults(loaded)
     errors += find_measured_faults(loaded)
     if not errors:  # what is wrong may be what depends on it
         errors += _find_unused_factors(loaded)
@@ -423,6 +425,23 @@ def exclusion_faults(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[Stu
             yield from _task(loaded, at, rule, plans)
 
 
+def quota_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
+    """Every quota that nobody can fall under, or that has no limit."""
+    limits = loaded.study.quota_limits
+    for name, quota in loaded.study.quotas.items():
+        at: Path_ = ("quotas", name)
+        if not has_unread(loaded):
+            yield from condition_faults(loaded, (*at, "when"), quota.when)
+        if not any(is_answer(leaf.name) for leaf in leaves(quota.when)):
+            what = "it depends on no answer: the design's `per_cell` says how many each cell needs"
+            yield _fault(loaded, (*at, "when"), what, "Name an answer, as `{people.used: often}`.")
+        if quota.share is not None and not limits[name]:
+            what = "a share of how many participants? The design does not say how many it needs"
+            yield _fault(
+                loaded, (*at, "share"), what, "Write `at_most`, or `per_cell` in `design`."
+            )
+
+
 def condition_faults(
     loaded: LoadedStudy, place: Path_, condition: Mapping[str, Any]
 ) -> Iterator[StudyError]:
@@ -488,7 +507,7 @@ def _item(loaded: LoadedStudy, at: Path_, rule: ExcludeRule, measure: str) -> It
     given = getattr(rule, key)
     for level in given if isinstance(given, tuple) else (given,):
         if not _possible(item, level):
-            what = f"{level!r} is no answer to {measure}; possible are: {_answers(item)}"
+            what = f"{level!r} is not an answer to {measure}; possible are: {_answers(item)}"
             yield _fault(loaded, (*at, key), what, "Give one of these.")
 
 

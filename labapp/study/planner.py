@@ -90,7 +90,7 @@ def realise(
     labels = [] if study.design is None else [str(label) for label in study.design.sessions]
     if labels and session not in labels:
         raise LabelRefused(
-            f"{session!r} is no session of {study.id}: it has {', '.join(labels)}.",
+            f"{session!r} is not a session of {study.id}: it has {', '.join(labels)}.",
             todo="Use one of these, or add it to `sessions` of the study's design.",
         )
     used = study.seed if seed is None else seed
@@ -230,7 +230,7 @@ class Planner:
         design, slot = self.study.design, self.place.slot
         if design is None or slot is None or MODEL not in design.within_levels:
             return models
-        order = allocation.in_order(design.order, self.models, slot, self.seed, self.study.id)
+        order = allocation.by_design(design, self.models, slot, self.seed, self.study.id)
         return tuple(sorted(models, key=order.index))
 
     def text(self, template: str, scope: Scope) -> str:
@@ -375,12 +375,14 @@ class Planner:
                 ids, self.seed, self.study.id, self.participant, "sample", instrument, number
             ),
         )
-        if file.order == "shuffled":
+        scope = self.flow[place][1]
+        if isinstance(file.order, conditions.OrderByGroup):
+            items = file.order.put(items, scope, lambda item: file.item(item).id)
+        elif file.order == "shuffled":
             items = conditions.shuffled(
                 items, self.seed, self.study.id, self.participant, "items", instrument
             )
         as_listed = items == tuple(item.id for item in file.items)
-        scope = self.flow[place][1]
         document = None if above is None else self.text(above, scope)
         return QuestionnairePart(
             id=part_id,

@@ -164,7 +164,7 @@ def stage_models(stages: RepresentationStages, scope: Scope, planner: Planner) -
             raise StudyError(
                 f"{planner.loaded.path}: {', '.join(stages.models)} with "
                 f"{', '.join(f'{k} = {v}' for k, v in scope.items())} names the model "
-                f"{model!r}, which is no model's id or listed twice.",
+                f"{model!r}, which is not a model's id or listed twice.",
                 todo="Correct models, or the values of the variables.",
             )
     study, seed = planner.study.id, planner.seed

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from labapp.base.documents import LANGUAGE, SLUG, Path_, Strict, faults_at, refuse_again
+from labapp.base.documents import LANGUAGE, SLUG, Language, Path_, Strict, faults_at, refuse_again
 from labapp.base.naming import LABEL, NotReserved, find_name_problem
 from labapp.study import allocation, conditions
 from labapp.study.conditions import Assignment, ByNumber, Cells, Name
@@ -20,12 +20,14 @@ from labapp.study.design import (
     Design,
     ExcludeRule,
     Hypothesis,
+    Label,
     Missing,
 )
 from labapp.study.flow import FlowItem, items_of, walk_items
 from labapp.study.inclusion import Incentive, Inclusion
 from labapp.study.partial import INCOMPLETE
 from labapp.study.plugins.item import FlowOf
+from labapp.study.quotas import Quota
 
 Presentation = Literal["as_published", "improved"]
 Interrupted = Literal["resume", "restart_stage", "block"]
@@ -185,9 +187,7 @@ class Replicates(Strict):
 
 
 Line = Annotated[str, Field(min_length=1, max_length=120)]
-ChecklistItem = (
-    Line | Annotated[dict[Annotated[str, Field(pattern=LANGUAGE)], Line], Field(min_length=1)]
-)
+ChecklistItem = Line | Annotated[dict[Language, Line], Field(min_length=1)]
 """A line of the study's own checklist, in the language that it is written in, or by language."""
 
 
@@ -233,7 +233,7 @@ class Study(Strict):
     minutes: int | None = Field(default=None, ge=1, le=1000)
     version: int = Field(ge=1, lt=2**31)
     language: str = Field(default="en", pattern=LANGUAGE)
-    languages: tuple[Annotated[str, Field(pattern=LANGUAGE)], ...] = Field(
+    languages: tuple[Language, ...] = Field(
         default=(),
         max_length=20,
         description="For a study in several languages, instead of `language`: participants choose "
@@ -290,6 +290,18 @@ class Study(Strict):
         description="By a name of your own, rules that say when somebody fails and is not "
         "analysed.",
     )
+    labels: dict[str, Label] = Field(
+        default_factory=dict,
+        max_length=500,
+        description="What people read in reports, figures and plans for the names of outcomes, "
+        'factors, levels and models: `{completion_rate: Solved, hint: Hint, "with": With hint}`, '
+        "each a text or a text by language.",
+    )
+    quotas: dict[Name, Quota] = Field(
+        default_factory=dict,
+        max_length=50,
+        description="By a name of your own, how many participants of a kind the study takes.",
+    )
     missing: Missing = Field(
         default=Missing(), description="What becomes of answers and questions that are missing."
     )
@@ -324,6 +336,12 @@ class Study(Strict):
             mode="json", include=set(Declared.model_fields), exclude_unset=True
         )
         return {key: value for key, value in fields.items() if value}
+
+    @property
+    def quota_limits(self) -> dict[str, int]:
+        """By quota how many participants it allows."""
+        sizes = None if self.design is None else self.design.sizes
+        return {name: quota.limit(sizes) for name, quota in self.quotas.items()}
 
     @property
     def first_session(self) -> str:

@@ -43,6 +43,7 @@ from labapp.study import loading, media
 from labapp.study.examining import UNTRANSLATED, examine
 from labapp.study.flow import items_of, items_of_tasks
 from labapp.study.instruments.items import PIPED, USUAL
+from labapp.study.instruments.kinds import ITEM_KINDS, kind_of
 from labapp.study.loading import (
     WORDS,
     LoadedStudy,
@@ -54,6 +55,7 @@ from labapp.study.loading import (
     word_files,
 )
 from labapp.study.loading import list_shipped as shipped_studies
+from labapp.study.measures import has_unread
 from labapp.study.plan import Plan
 from labapp.study.plugins import registry, texts
 from labapp.study.plugins.item import Item
@@ -71,7 +73,7 @@ def words_of(loaded: LoadedStudy, *, begun: bool = False) -> dict[str, str]:
         raise StudyError.together(errors)
     words: dict[str, str] = {}
     for template in word_files(loaded.study):
-        needed = list_shown_words(loaded.study, template)
+        needed = list_shown_words(loaded, template)
         english = read_shipped_words(template, USUAL)
         # Should a screen after all show a word that was not asked for, it has one.
         words |= {key: text for key, text in english.items() if key not in needed}
@@ -95,14 +97,15 @@ def mistakes(loaded: LoadedStudy, *, begun: bool = False) -> Iterator[LabappErro
         todo = "Add them; the English file shows what each says."
         if begun:
             todo = "Resume the session with the version of labapp that it was begun with."
-        needed = list_shown_words(loaded.study, template)
+        needed = list_shown_words(loaded, template)
         yield from _wrong(words, english, needed, source(loaded, name), located, todo)
 
 
-def list_shown_words(study: Study, template: str) -> list[str]:
+def list_shown_words(loaded: LoadedStudy, template: str) -> list[str]:
     """The words of a file that the screens of a study can show, by key; template: its name with
-    `{language}`. All of a file that a task brings; of that of all screens not those of tasks that
-    the study does not have."""
+    `{language}`. All of a file that a task brings; of that of all screens not those of tasks, and
+    of kinds of questions, that the study does not have."""
+    study = loaded.study
     keys = read_shipped_words(template, USUAL)
     if template != WORDS:
         return list(keys)
@@ -111,11 +114,24 @@ def list_shown_words(study: Study, template: str) -> list[str]:
         (registry.task_type_of_item(item), item.task_stages() or item)
         for item in items_of_tasks(study.flow)
     ]
-    return [
+    of_tasks_shown = [
         key
         for key in keys
         if not _among(key, of_tasks)
         or any(_among(key, task.own_words) and task.shows_word(item, key) for task, item in items)
+    ]
+    if has_unread(loaded):
+        return of_tasks_shown
+    asked = [item for sheet in loaded.instruments.values() for item in sheet.items]
+    kinds = {kind_of(item) for item in asked}
+    of_questions = [(kind.words, name in kinds) for name, kind in ITEM_KINDS.items() if kind.words]
+    of_questions.append((("item_check_*",), any(item.comprehension for item in asked)))
+    of_questions.append((("sound_*",), any(item.sound for item in asked)))
+    return [
+        key
+        for key in of_tasks_shown
+        if not any(_among(key, patterns) for patterns, _ in of_questions)
+        or any(shown and _among(key, patterns) for patterns, shown in of_questions)
     ]
 
 
@@ -158,7 +174,7 @@ def in_fallback(loaded: LoadedStudy) -> dict[str, tuple[str, ...]]:
     for template in word_files(loaded.study):
         name = in_language(template, loaded.study.language)
         own = _in(loaded, name)
-        needed = list_shown_words(loaded.study, template)
+        needed = list_shown_words(loaded, template)
         if name in loaded.files and (keys := tuple(key for key in needed if key not in own)):
             lacking[name] = keys
     return lacking
@@ -336,7 +352,7 @@ def _of_screens(loaded: LoadedStudy, name: str, template: str, path: Path) -> li
     there: dict[str, str] = {}
     if name not in loaded.fallbacks:
         there = parse_yaml(source(loaded, name), loaded.files[name]).value
-    missing = [key for key in list_shown_words(loaded.study, template) if key not in there]
+    missing = [key for key in list_shown_words(loaded, template) if key not in there]
     if not missing:
         return []
     about = (

@@ -7,7 +7,7 @@ and when the disk is there again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from labapp.record.journal.sessions import SessionSummary
 from labapp.session import backup
 from labapp.session.backup import Place
 from labapp.ui import mistakes, remembered
+from labapp.ui.background import Worker
 from labapp.ui.language import tr
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.home import HomeView
@@ -52,7 +53,7 @@ class BackupWork(QObject):
         self._tried: frozenset[str] = frozenset()
         self._held = True
         self._looking = False
-        self._pool: ThreadPoolExecutor | None = None
+        self._worker = Worker("backup")
         self._job = Job(self)
         self._job.ended.connect(self._on_end)
         self._looked.connect(self._take)
@@ -73,9 +74,7 @@ class BackupWork(QObject):
         """A session begins, or the program ends: copy nothing. What was begun is done again."""
         self._held = True
         self._job.stop()
-        if self._pool is not None:
-            self._pool.shutdown(wait=True)
-            self._pool = None
+        self._worker.close(finish=True)
         self._looking = False
 
     def look(self) -> None:
@@ -85,11 +84,9 @@ class BackupWork(QObject):
         if not self._choice.to:
             self._show()
             return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="backup")
         self._looking = True
         place = Place(Path(self._choice.to), self._choice.id)
-        done = self._pool.submit(_find_standing, self._lists.sessions, place)
+        done = self._worker.submit(_find_standing, self._lists.sessions, place)
         done.add_done_callback(self._looked.emit)
 
     @Slot(object)

@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -26,6 +26,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from labapp.base.errors import AudioError
 from labapp.ui import timers
+from labapp.ui.background import Worker
 from labapp.ui.language import tr
 from labapp.ui.moderator.checklist import Computer
 
@@ -186,24 +187,21 @@ class ComputerWatch(QObject):
         super().__init__(parent)
         self.known: Computer | None = None
         self._held: frozenset[Kind] | None = None
-        self._pool: ThreadPoolExecutor | None = None
+        self._worker = Worker("computer")
         self._timer = timers.make_repeating_timer(self, self.look, LOOK_MS)
         self._tried.connect(self._keep_held)
 
     def begin(self) -> None:
         """Look now, and again and again."""
         self._timer.start()
-        if self._held is None and self._pool is None:
-            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="computer")
-            self._pool.submit(try_hold).add_done_callback(self._tried.emit)
+        if self._held is None and not self._worker.there:
+            self._worker.submit(try_hold).add_done_callback(self._tried.emit)
         self.look()
 
     def rest(self) -> None:
         """Look no more; what is being tried is waited for."""
         self._timer.stop()
-        if self._pool is not None:
-            self._pool.shutdown(wait=True)
-            self._pool = None
+        self._worker.close(finish=True)
 
     def look(self) -> None:
         """Look once, and say what changed."""
@@ -268,17 +266,15 @@ class LoudspeakerTest(QObject):
         super().__init__(parent)
         self.state: Loudspeaker = "untested"
         self._play = play
-        self._pool: ThreadPoolExecutor | None = None
+        self._worker = Worker("loudspeaker")
         self._played.connect(self._ask)
 
     def begin(self) -> None:
         """Play the tone, unless it is being played."""
         if self.state == "playing":
             return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="loudspeaker")
         self._set("playing")
-        self._pool.submit(self._play).add_done_callback(self._played.emit)
+        self._worker.submit(self._play).add_done_callback(self._played.emit)
 
     def answer(self, heard: bool) -> None:
         """The moderator heard it, or did not."""
@@ -286,15 +282,13 @@ class LoudspeakerTest(QObject):
 
     def close(self) -> None:
         """Wait for a tone that is being played, and end the thread."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True)
-            self._pool = None
+        self._worker.close(finish=True)
         if self.state == "playing":
             self._set("untested")
 
     @Slot(object)
     def _ask(self, done: Future[None]) -> None:
-        if self._pool is None:
+        if not self._worker.there:
             return  # nobody waits for it any more
         error = done.exception()
         if error is None:

@@ -47,7 +47,7 @@ from labapp.ui.strings import Strings, strings_of
 from labapp.ui.theme import LIGHT
 from labapp.ui.widgets import markdown
 from labapp.ui.widgets.controls import Picture
-from labapp.ui.widgets.painting import brush, color, equip, font, pen, smooth
+from labapp.ui.widgets.painting import brush, color, equip, pen, smooth, write_with
 
 HEIGHT = 112
 LEAST_LENGTH = 0.15
@@ -148,8 +148,7 @@ class SignatureField(Picture):
             equip(painter, ink, Qt.BrushStyle.NoBrush)
             painter.drawPath(path_of(self._strokes, self.width()))
         else:
-            painter.setFont(font())
-            painter.setPen(color(p.secondary))
+            write_with(painter, color(p.secondary))
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._hint)
 
 

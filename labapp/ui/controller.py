@@ -38,7 +38,7 @@ from labapp.ui.keyboard import Keyboard, ScreenWatcher
 from labapp.ui.language import tr
 from labapp.ui.moderator.checklist import NOT_HELD
 from labapp.ui.moderator.console import PALETTE, ConsoleWindow
-from labapp.ui.moderator.others import OthersBar, PersonLine
+from labapp.ui.moderator.others import OthersBar, PersonLine, where_of
 from labapp.ui.participant.view import Bridge
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.qtapp import choose, settle_memory, unsettle_memory
@@ -485,11 +485,6 @@ def addresses_here() -> list[tuple[str, str]]:
                 text = address.toString()
                 listed.append((f"{text} ({interface.humanReadableName()})", text))
     return [*listed, (f"127.0.0.1 ({tr('others.this_computer')})", "127.0.0.1")]
-
-
-def where_of(address: str, port: int) -> str:
-    """An address with its port as one types it."""
-    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
 INTERVAL_MS = 33

@@ -216,7 +216,7 @@ def _decoder(device: str, used: str) -> Check:
     text += f", p99 {times.p99_ms:.2f} ms"
     if times.p99_ms <= SLOW_MS:
         return Check("decoder", "pass", text)
-    todo = "Close other programs: pictures would lag behind the dials."
+    todo = "Close other programs: pictures would lag behind the sliders."
     return Check("decoder", "note", text, todo)
 
 

@@ -148,8 +148,8 @@ class DocumentationWindow(Fitted, QMainWindow):
         self._search = DocumentationSearch(first.parent)
         self._first = first
         self._before: list[tuple[Path, int]] = []
-        self.back = Button(tr("button.back"))
-        self.start = Button(tr("docs.start"))
+        self.back = Button(tr("button.back"), pressed=self._go_back)
+        self.start = Button(tr("docs.start"), pressed=lambda: self.open(self._first))
         self.words = bits.line_edit(tr("docs.search"), tr("docs.search"), 200)
         self.words.setClearButtonEnabled(True)
         self.results = QListWidget()
@@ -166,15 +166,11 @@ class DocumentationWindow(Fitted, QMainWindow):
         middle = bits.fill(bits.row(None, theme.SPACE_M), self.results, (self.page, 1))
         margin = theme.SPACE_L
         column = bits.column(ground, theme.SPACE_M, (margin, margin, margin, margin))
-        column.addLayout(top)
-        column.addWidget(self.says)
-        column.addLayout(middle, 1)
+        bits.fill(column, top, self.says, (middle, 1))
         self.setCentralWidget(ground)
         ground.setStyleSheet(bits.stylesheet(theme.LIGHT))
         self.setMinimumSize(*HOME)
         self.resize(1100, 760)
-        self.back.clicked.connect(self._go_back)
-        self.start.clicked.connect(lambda: self.open(self._first))
         self.page.anchorClicked.connect(self._follow)
         self.words.textChanged.connect(self._find)
         self.words.returnPressed.connect(self._open_first)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
@@ -68,7 +68,7 @@ from labapp.ui.qtapp import the_app
 from labapp.ui.remembered import NO_MICROPHONE
 from labapp.ui.researcher.job import Ended, Job
 from labapp.ui.session_lists import (
-    DecoderReader,
+    NamedJobs,
     PictureWarmer,
     SessionLists,
     SheetMaker,
@@ -110,11 +110,11 @@ class HomeController(QObject):
         self._picture_px: int | None = None
         self.shelf = StudyShelf()
         self._cards = NumberCards(self)
-        self._decoders = DecoderReader(lambda model: read_decoder(model), self)
+        self._decoders = NamedJobs("decoders", lambda model: read_decoder(model), self)
         self._sheets = SheetMaker(self)
         self._pictures = PictureWarmer(self)
         self._preview = PreviewProcess(self.view.study, self)
-        self._checks = StudyChecker(self)
+        self._checks = NamedJobs("checks", _mistakes, self)
         self.lists = SessionLists(data, private_root, self.view, self)
         self.backup = BackupWork(data, self.view, self.lists, self)
         self.computer = ComputerWatch(self)
@@ -166,7 +166,7 @@ class HomeController(QObject):
 
     @cached_property
     def researcher(self) -> Researcher:
-        """Controls the page Results; created when the page is first opened."""
+        """Controls the Results page; created when the page is first opened."""
         from labapp.ui.researcher.controller import Researcher
 
         researcher = Researcher(self.view.results, self, self.private)
@@ -331,14 +331,14 @@ class HomeController(QObject):
     def check_study(self) -> None:
         """Look in a thread for every mistake in the chosen study and in what it names."""
         self.view.study.making.set_checking(True)
-        self._checks.check(self._chosen)
+        self._checks.want(self._chosen)
 
-    def _show_faults(self, study: str, errors: Sequence[LabappError]) -> None:
+    def _show_faults(self, study: str, found: Future[tuple[LabappError, ...]]) -> None:
         """What a check found; of a study that is not chosen any more it is no news."""
         making = self.view.study.making
         if study == self._chosen:
             making.set_checking(False)
-            faults = [fault for error in errors for fault in faults_of(error)]
+            faults = [fault for error in found.result() for fault in faults_of(error)]
             making.show_faults(faults, tr("home.study_fine"))
 
     def make_study(self, wanted: NewStudy) -> None:
@@ -822,50 +822,7 @@ class PreviewProcess(QObject):
             )
 
 
-Errors = tuple[LabappError, ...]
-
-
-class StudyChecker(QObject):
-    """Looks for every mistake in a study. ended(str, tuple): the study, by id or path, and what is
-    wrong with it; in the window's thread."""
-
-    ended = Signal(str, object)
-    _done = Signal(str, object)
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._pool: ThreadPoolExecutor | None = None
-        self._running: set[str] = set()
-        self._done.connect(self._tell)
-
-    def check(self, study: str) -> None:
-        """Begin to look, unless that study is being looked at."""
-        if study in self._running:
-            return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="checks")
-        self._running.add(study)
-        # The signal is emitted in the thread and received in the window's: Qt queues it.
-        future = self._pool.submit(_mistakes, study)
-        future.add_done_callback(
-            lambda done: None if done.cancelled() else self._done.emit(study, done)
-        )
-
-    def close(self) -> None:
-        """Forget what was not begun, wait for what was, and end the thread."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
-        self._running.clear()
-
-    @Slot(str, object)
-    def _tell(self, study: str, done: Future[Errors]) -> None:
-        if study in self._running:
-            self._running.discard(study)
-            self.ended.emit(study, done.result())
-
-
-def _mistakes(study: str) -> Errors:
+def _mistakes(study: str) -> tuple[LabappError, ...]:
     try:
         with mistakes.wrap_errors(tr("study.unusable")):
             return look_at(study).errors

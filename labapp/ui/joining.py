@@ -28,7 +28,7 @@ from labapp.ui.fitting import Fitted
 from labapp.ui.language import N_, tr, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.console import ConsoleWindow
-from labapp.ui.moderator.others import LinkBar, PersonLine
+from labapp.ui.moderator.others import LinkBar, PersonLine, where_of
 from labapp.ui.participant.view import Bridge
 from labapp.ui.qtapp import make_app
 from labapp.ui.widgets.controls import Button
@@ -113,7 +113,7 @@ class JoinWindow(Fitted, QMainWindow):
             button.setChecked(kind == role)
         roles.addStretch(1)
         self.says = bits.label(role="secondary", wrap=True)
-        self.go = Button(tr("join.go"), "primary")
+        self.go = Button(tr("join.go"), "primary", pressed=self._join)
         bits.fill(card.body, self.hint)
         card.body.addLayout(roles)
         for field, title in (
@@ -125,7 +125,6 @@ class JoinWindow(Fitted, QMainWindow):
             field.returnPressed.connect(self._join)
         foot = bits.fill(bits.row(None, theme.SPACE_M), (self.says, 1), self.go)
         card.body.addLayout(foot)
-        self.go.clicked.connect(self._join)
         ground = QWidget()
         ground.setProperty("role", "ground")
         ground.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -231,7 +230,7 @@ class JoinController(QObject):
 
     def _join(self, host: str, port: int, name: str, role: wire.Role, code: str) -> None:
         self._forget()
-        self._where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        self._where = where_of(host, port)
         self._folder = TemporaryDirectory(
             prefix=leftovers.prefix("joined"), ignore_cleanup_errors=True
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -31,14 +31,14 @@ from labapp.models.stimuli import gallery, pictures
 from labapp.record.journal.decisions import add_comment
 from labapp.record.journal.read import last_utc
 from labapp.record.journal.sessions import SessionIndex, SessionSummary
-from labapp.session.condition_assignment import people_of
-from labapp.session.pictures import ReadDecoder
+from labapp.session.condition_assignment import count_quotas, people_of
 from labapp.study import loading
 from labapp.study.flow import blinds
 from labapp.study.loading import LoadedStudy, StudyHead
 from labapp.study.people import PersonState, count_states
 from labapp.study.schema import Study
 from labapp.ui import mistakes, remembered
+from labapp.ui.background import Worker
 from labapp.ui.language import tr, translate_message
 from labapp.ui.moderator.checklist import Interrupted, StudyChoice
 from labapp.ui.moderator.home import HomeView
@@ -59,13 +59,15 @@ PARTIAL_S = 0.5
 class Listing:
     """sessions: newest first; pilots: those that are kept apart; interrupted: those of the sessions
     that can be asked about; whole: all were read, and none are left out; people: how many took part
-    in the chosen study, by what became of them."""
+    in the chosen study, by what became of them; quotas: of that study, each with its count and its
+    limit."""
 
     sessions: tuple[SessionSummary, ...] = ()
     pilots: tuple[SessionSummary, ...] = ()
     interrupted: tuple[Interrupted, ...] = ()
     whole: bool = True
     people: Mapping[PersonState, int] = field(default_factory=dict)
+    quotas: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def all(self) -> list[SessionSummary]:
@@ -112,13 +114,16 @@ class Reader:
         open_ended = (line for line in lines if line.state == "interrupted" and not line.withdrawn)
         self._asked = {line.path: self._ask(line) for line in open_ended}
         interrupted = tuple(asked for _, asked in self._asked.values())
-        return Listing(lines, pilots, interrupted, people=self._people(study))
-
-    def _people(self, study: Study | None) -> Mapping[PersonState, int]:
+        if study is None:
+            return Listing(lines, pilots, interrupted)
         try:
-            return {} if study is None else count_states(people_of(self._data, study))
+            everybody = people_of(self._data, study)
         except LabappError:  # a damaged list of withdrawals, which the page of sessions reports
-            return {}
+            everybody = []
+        counts, limits = count_quotas(everybody, study), study.quota_limits
+        quotas = {name: (n, limits[name]) for name, n in counts.items()}
+        people = count_states(everybody)
+        return Listing(lines, pilots, interrupted, people=people, quotas=quotas)
 
     def _ask(self, line: SessionSummary) -> tuple[SessionSummary, Interrupted]:
         known = self._asked.get(line.path)
@@ -155,7 +160,7 @@ class SessionLists(QObject):
         self._listing = self._shown = Listing(whole=False)
         self._left: set[Path] = set()
         self._study: Study | None = None
-        self._pool: ThreadPoolExecutor | None = None
+        self._worker = Worker("sessions")
         self._withdrawals: list[Future[list[str]]] = []
         self._stop = threading.Event()
         self._reading = self._again = self._closed = False
@@ -183,14 +188,14 @@ class SessionLists(QObject):
         return self._listing.all
 
     def feed(self, researcher: Researcher) -> None:
-        """Pass the sessions to the page Results from now on."""
+        """Pass the sessions to the Results page from now on."""
         self._researcher = researcher
         researcher.page.replay_requested.connect(self.replays.open)
         researcher.set_sessions(self._shown.sessions, whole=self._shown.whole)
 
     @cached_property
     def coding(self) -> CodingWork:
-        """Controls the page *Coding*; created when it is first opened."""
+        """Controls the *Coding* page; created when it is first opened."""
         from labapp.ui.researcher.controller import CodingWork
 
         work = CodingWork(self._view.coding, self)
@@ -203,7 +208,7 @@ class SessionLists(QObject):
 
     @property
     def _codes(self) -> bool:
-        """Whether the page *Coding* was opened."""
+        """Whether the *Coding* page was opened."""
         return "coding" in vars(self)
 
     def show_study(self, study: Study | None) -> None:
@@ -223,7 +228,7 @@ class SessionLists(QObject):
         self._reading, self._again = True, False
         self._stop = stop = threading.Event()
         study = self._study
-        done = self._thread().submit(lambda: self._reader.read(self._partly.emit, stop, study))
+        done = self._worker.submit(lambda: self._reader.read(self._partly.emit, stop, study))
         done.add_done_callback(self._ended.emit)
 
     def hold(self) -> None:
@@ -245,9 +250,7 @@ class SessionLists(QObject):
         there is no window any more."""
         self._closed = True
         self.hold()
-        if self._pool is not None:
-            self._pool.shutdown(wait=True)
-            self._pool = None
+        self._worker.close(finish=True)
         what = tr("sessions.not_withdrawn")
         while self._withdrawals:
             with mistakes.show_errors(lambda error: say(error, err=True), what):
@@ -290,14 +293,9 @@ class SessionLists(QObject):
             return
         from labapp.session.withdrawal import withdraw
 
-        done = self._thread().submit(lambda: withdraw(path, self._private, delete=delete).lines())
+        done = self._worker.submit(lambda: withdraw(path, self._private, delete=delete).lines())
         self._withdrawals.append(done)
         done.add_done_callback(self._done.emit)
-
-    def _thread(self) -> ThreadPoolExecutor:
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sessions")
-        return self._pool
 
     @Slot(object)
     def _receive_withdrawn(self, done: Future[list[str]]) -> None:
@@ -343,7 +341,9 @@ class SessionLists(QObject):
             self.coding.set_sessions(listing.sessions)
         study = self._study.id if self._study else ""
         own = [line for line in listing.sessions if line.study == study]
-        self._view.set_sessions(own, whole=listing.whole, people=listing.people)
+        self._view.set_sessions(
+            own, whole=listing.whole, people=listing.people, quotas=listing.quotas
+        )
         asked = [line for line in listing.interrupted if line.path not in self._left]
         self._view.interrupted.set_lines(asked if self._fresh else ())
 
@@ -494,8 +494,9 @@ def _stamp(files: Iterable[Path]) -> Stamp:
     return tuple(stamp)
 
 
-class DecoderReader(QObject):
-    """Reads decoders in a thread, one after the other. ended(model, Future): in the GUI thread.
+class NamedJobs(QObject):
+    """Does something with what has a name, such as reading a model, in a thread, one after the
+    other. ended(name, Future): in the GUI thread.
 
     There is no thread before the first is wanted, and none after `close`.
     """
@@ -503,42 +504,35 @@ class DecoderReader(QObject):
     ended = Signal(str, object)
     _done = Signal(str, object)
 
-    def __init__(self, read: Callable[[str], ReadDecoder], parent: QObject | None = None) -> None:
+    def __init__(self, thread: str, job: Callable[[str], object], parent: QObject) -> None:
         super().__init__(parent)
-        self._read = read
-        self._reading: set[str] = set()
-        self._pool: ThreadPoolExecutor | None = None
+        self._job = job
+        self._begun: set[str] = set()
+        self._worker = Worker(thread)
         self._done.connect(self._tell, Qt.ConnectionType.QueuedConnection)
 
     def do_first(self, job: Callable[[], object]) -> None:
-        """Do something else in the thread before the models that are wanted from now on."""
-        self._thread().submit(job)
+        """Do something else in the thread before what is wanted from now on."""
+        self._worker.submit(job)
 
-    def _thread(self) -> ThreadPoolExecutor:
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="decoders")
-        return self._pool
-
-    def want(self, model: str) -> None:
-        """Read a model, unless it is being read."""
-        if model in self._reading:
+    def want(self, name: str) -> None:
+        """Do it with this, unless that is being done."""
+        if name in self._begun:
             return
-        self._reading.add(model)
-        future = self._thread().submit(self._read, model)
-        future.add_done_callback(lambda done: self._done.emit(model, done))
+        self._begun.add(name)
+        future = self._worker.submit(self._job, name)
+        future.add_done_callback(lambda done: self._done.emit(name, done))
 
     def close(self) -> None:
-        """Wait for the one that is being read, forget all, and end the thread."""
-        self._reading.clear()
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+        """Wait for what is being done, forget all, and end the thread."""
+        self._begun.clear()
+        self._worker.close()
 
     @Slot(str, object)
-    def _tell(self, model: str, done: Future[ReadDecoder]) -> None:
-        if model in self._reading and not done.cancelled():
-            self._reading.discard(model)
-            self.ended.emit(model, done)
+    def _tell(self, name: str, done: Future[object]) -> None:
+        if name in self._begun and not done.cancelled():
+            self._begun.discard(name)
+            self.ended.emit(name, done)
 
 
 class SheetMaker(QObject):
@@ -555,7 +549,7 @@ class SheetMaker(QObject):
         super().__init__(parent)
         self._wanted: dict[str, LoadedDecoder] = {}
         self._kept: dict[str, TraversalSheet] = {}
-        self._pool: ThreadPoolExecutor | None = None
+        self._worker = Worker("sheets")
         self._ended.connect(self._tell)
 
     def want(self, decoder: LoadedDecoder) -> None:
@@ -568,17 +562,13 @@ class SheetMaker(QObject):
             return
         self._wanted[model] = decoder
         self._kept.pop(model, None)
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sheets")
         # The signal is emitted in the worker and received here: Qt queues it.
-        future = self._pool.submit(traversals, decoder)
+        future = self._worker.submit(traversals, decoder)
         future.add_done_callback(lambda done: self._ended.emit(decoder, done))
 
     def close(self) -> None:
         """Forget what was not begun, wait for what was, and end the thread."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+        self._worker.close()
         self._wanted = {model: self._wanted[model] for model in self._kept}
 
     @Slot(object, object)
@@ -618,7 +608,7 @@ class PictureWarmer(QObject):
         self._wanted: tuple[str, ...] = ()
         self._number = 0
         self._stop = Event()
-        self._pool: ThreadPoolExecutor | None = None
+        self._worker = Worker("pictures")
         self._progressed.connect(self._count)
         # Queued also where it comes from the GUI thread, as it does of pictures that were there
         # already: what is counted last is the end, and not a picture before it.
@@ -648,19 +638,15 @@ class PictureWarmer(QObject):
                 ask()
 
         if refs:
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pictures")
             # Signals are emitted in the worker and received here: Qt queues them.
-            future = self._pool.submit(make)
+            future = self._worker.submit(make)
             future.add_done_callback(lambda done: self._ended.emit(number, done))
         self.changed.emit()
 
     def close(self) -> None:
         """Finish the picture that is being made, forget the others, and end the thread."""
         self._stop.set()
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+        self._worker.close()
         self._wanted = ()
 
     @Slot(int, int, int)

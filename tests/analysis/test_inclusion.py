@@ -384,10 +384,10 @@ def test_stops_of_the_program_are_judged_by_their_seconds() -> None:
     ("rule", "says"),
     [
         ("a: {item: check_9, answer: 2}", "has an item 'check_9'; there are: "),
-        ("a: {item: check_1, answer: 6}", "6 is no answer to check_1; possible are: whole"),
+        ("a: {item: check_1, answer: 6}", "6 is not an answer to check_1; possible are: whole"),
         (
             "a: {item: saw, answer_not: circles}",
-            "'circles' is no answer to saw; possible are",
+            "'circles' is not an answer to saw; possible are",
         ),
         ("a: {item: saw, below: 2}", "saw has no number that could be below another"),
         ("a: {item: check_1, below: 1}", "nobody would fail: check_1 goes from 1 to 5"),

@@ -190,7 +190,7 @@ def test_figures_have_a_text_alternative_and_units(golden: str) -> None:
     assert len(labels) == golden.count("<svg") == 5
     assert "Metrics by model" in labels[0]
     assert "Alignment over time" in labels[1]
-    assert "Coverage of each dial" in labels[2]
+    assert "Coverage of each slider" in labels[2]
     drawing = golden[golden.index("<svg") : golden.index("</svg>")]
     for unit in ("% of questions", "s per question", "sum of squares × s", "n\u2009=\u20091"):
         assert unit in drawing
@@ -430,7 +430,7 @@ def test_a_papers_tests_are_defined_where_a_study_follows_it(
     }
     assert {"Completion rate", "Analyses by the design"} <= defined
     assert ("Models compared" in defined) == tests
-    assert not {"Difficulty (after the quiz)", "Calibration", "Names of dials"} & defined
+    assert not {"Difficulty (after the quiz)", "Calibration", "Names of sliders"} & defined
 
 
 PACKAGE = Path(labapp.__file__).parent
@@ -552,7 +552,7 @@ def test_the_paragraph_says_who_did_what_and_with_what() -> None:
     assert "2 participants took part in 2 sessions; 1 count." in said
     assert "Not analysed: Too few questions solved, n = 1." in said
     assert (
-        "Participants reconstructed target pictures by turning dials (7 questions a stage; "
+        "Participants reconstructed target pictures by moving sliders (7 questions a stage; "
         "mnist8k/ss2)" in said
     )
     assert "Sessions were held on 2026-01-02 (UTC)." in said

@@ -31,7 +31,7 @@ from tests.helpers.journals import golden_session
 from tests.tasks.reconstruction_report.labels import cohort as named
 
 WRITTEN = (
-    "The participant asked for water.", "hive-trade-off-species", "dial: Says what a dial does",
+    "The participant asked for water.", "hive-trade-off-species", "dial: Says what a slider does",
 )  # fmt: skip
 """Notes of the golden session, the id of a questionnaire, and a code as its codebook calls it."""
 ROOT = Path(__file__).parents[2]
@@ -169,7 +169,7 @@ def written(source: str) -> Iterator[str]:
 
 
 def test_what_sections_and_figures_say_is_in_the_german_table() -> None:
-    nobody = SimpleNamespace(participants=pd.DataFrame({"language": []}))
+    nobody = SimpleNamespace(participants=pd.DataFrame({"study": [], "language": []}))
     spoken = german(cast(Tables, nobody))
     texts: set[str] = set()
     for path in (path for wing in SHOWN for path in (ROOT / "labapp" / wing).rglob("*.py")):

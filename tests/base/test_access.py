@@ -172,7 +172,10 @@ def test_an_archive_leads_nowhere_else(tmp_path: Path, name: str, kind: bytes) -
         member.type, member.linkname = kind, "/etc/passwd"
         archive.addfile(member)
     stream.seek(0)
-    with tarfile.open(fileobj=stream) as archive, pytest.raises(ValueError, match="no file and no"):
+    with (
+        tarfile.open(fileobj=stream) as archive,
+        pytest.raises(ValueError, match="neither a file nor"),
+    ):
         access.unpack(archive, tmp_path / "in")
     assert list(tmp_path.rglob("*")) == []
 

@@ -132,7 +132,7 @@ def test_what_is_installed_keeps_its_version(
 
 
 def test_a_folder_without_wheels_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no folder with wheels"):
+    with pytest.raises(UsageError, match="not a folder with wheels"):
         add(TOY, tmp_path, print)
 
 

@@ -124,10 +124,10 @@ def test_the_schema_fits_what_is_shipped(code: Run) -> None:
 def test_two_versions_are_compared(code: Run) -> None:
     text = BOOK.read_text("utf-8")
     Path("old.yaml").write_text(text, "utf-8")
-    what = "turns a dial to see what it does"
-    Path("new.yaml").write_text(text.replace(what, "turns any dial"), "utf-8")
+    what = "moves a slider to see what it does"
+    Path("new.yaml").write_text(text.replace(what, "moves any slider"), "utf-8")
     status, out, err = code("diff", "old.yaml", "new.yaml")
-    assert (status, out) == (0, f"* code explore: when was '{what}', and is 'turns any dial'\n")
+    assert (status, out) == (0, f"* code explore: when was '{what}', and is 'moves any slider'\n")
     assert "count the version up" in err
     (change,) = json.loads(code("diff", "old.yaml", "new.yaml", "--json")[1])
     assert change["definition"]
@@ -278,7 +278,11 @@ def test_a_code_that_looks_like_a_missing_rating_is_told(agree: Run) -> None:
         (("--table", "none.csv"), 2, "There is no file none.csv"),
         (("--table", "ratings.csv", "--measure", "pi"), 2, "one of alpha, kappa, fleiss"),
         (("--table", "ratings.csv", "--level", "big"), 2, "one of nominal, ordinal"),
-        (("--table", "ratings.csv", "--level", "ratio"), 3, "line 2, column a: “x” is no number"),
+        (
+            ("--table", "ratings.csv", "--level", "ratio"),
+            3,
+            "line 2, column a: “x” is not a number",
+        ),
         (("--table", "ratings.csv", "--measure", "kappa", "--level", "ratio"), 3, "nominal alone"),
     ],
 )

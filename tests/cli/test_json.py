@@ -127,6 +127,7 @@ def test_every_field_of_the_page_is_printed(
     (tmp_path / "disk").mkdir()
     assert run("sessions", "backup", "--to", tmp_path / "disk", *data)["done"]
     run("studies", "list")
+    run("studies", "instruments")
     study = drawn_study(tmp_path, cells="ab", draw=1)
     interrupted(study, tmp_path, "P01")
     run("studies", "show", study.path, *data)
@@ -137,6 +138,9 @@ def test_every_field_of_the_page_is_printed(
     run("simulate", study.path, "--participants", "1", "--out", tmp_path / "simulated")
     speaking = sounding_session(tmp_path / "spoken", Take(spoken()), end_s=20.0)
     run("code", "segment", speaking)
+    (tmp_path / "cuts.csv").write_text(f"session,begin,end\n{speaking.name},1,3\n")
+    cuts = ("--list", tmp_path / "cuts.csv", "--out", tmp_path / "reel.wav")
+    assert run("code", "reel", speaking.parent, *cuts)["stretches"] == 1
     for group in ("stimuli", "models", "concepts", "plugins", "extras"):
         run(group, "list")
     run("models", "show", "sinelines/vae")

@@ -104,7 +104,7 @@ def test_words_are_read_and_refused_where_they_are_too_many(
     transcribe: Run, session: Path, model: str, tmp_path: Path
 ) -> None:
     for content, why in (
-        (b"\xff\xfe", "is no text in UTF-8"),
+        (b"\xff\xfe", "is not a UTF-8 text file"),
         (b"word " * 200, "a model takes 600"),
     ):
         (tmp_path / "words.txt").write_bytes(content)
@@ -178,7 +178,7 @@ def test_what_cannot_be_is_refused(videos: Run, session_videos: Path, film: Path
     status, _, err = videos("align", session_videos.name, "video-9", "--data", "data")
     assert (status, "has no video 'video-9'" in err) == (2, True)
     status, _, err = videos("add", session_videos.name, str(film), "--by", "../x", "--data", "data")
-    assert (status, "is no name for a rater" in err) == (2, True)
+    assert (status, "cannot be a rater's name" in err) == (2, True)
 
 
 def test_the_doctor_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,12 +226,12 @@ def test_a_still_is_the_same_picture_every_time(session_replay: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--at", "5:70", "--still", "x.png"], "is no time"),
+        (["--at", "5:70", "--still", "x.png"], "is not a time"),
         (["--at", "99:00", "--still", "x.png"], "is not in the session"),
-        (["--still", "x.png"], "needs a time"),
-        (["--at", "2:00", "--still", "x.png", "--size", "big"], "is no size"),
+        (["--still", "x.png"], "needs the time"),
+        (["--at", "2:00", "--still", "x.png", "--size", "big"], "is not a size"),
         (["--at", "2:00", "--still", "x.tiff/y.png"], "cannot be written"),
-        (["--size", "800x600"], "--still is missing"),
+        (["--size", "800x600"], "need --still"),
     ],
 )
 def test_what_cannot_be_is_told(

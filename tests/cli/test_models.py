@@ -74,7 +74,7 @@ def test_show_prints_the_card_and_draws_a_sheet_where_it_is_asked_to(
     assert (tmp_path / "here/other.png").read_bytes() == drawn
     status, _, err = models("show", "faces/cnn", "--out", "none.png")
     assert status == 2
-    assert "no dials to draw" in err
+    assert "no sliders to draw" in err
 
 
 def test_show_never_overwrites_what_is_no_such_sheet(models: Run, tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ def test_a_card_is_shown_and_so_is_a_recipe_that_is_not_trained(cli: Run, own: P
     assert "There is no model" in err
     status, _, err = cli("models", "show", "tiny/model", "--out", "dials.png")
     assert status == 2
-    assert "no dials" in err
+    assert "no sliders" in err
 
 
 def test_a_file_of_recipes_is_trained_and_what_is_there_is_left(cli: Run, tmp_path: Path) -> None:

@@ -362,7 +362,12 @@ def test_nothing_of_a_session_that_was_withdrawn(session: Path, tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("t0_s", "t1_s", "told"),
-    [(5, 5, "no stretch"), (6, 5, "no stretch"), (5, 50, "no stretch"), (25, 30, "No sound of")],
+    [
+        (5, 5, "not a stretch"),
+        (6, 5, "not a stretch"),
+        (5, 50, "not a stretch"),
+        (25, 30, "No sound of"),
+    ],
 )
 def test_times_without_sound(
     session: Path, tmp_path: Path, t0_s: int, t1_s: int, told: str
@@ -390,7 +395,7 @@ def test_by_command_from_a_bundle(session: Path, tmp_path: Path) -> None:
     assert soundfile.info(out).frames == round(1.5 * RATE)
     for options, told in (
         (["3", "4"], "--clip needs a file"),
-        (["3", "x", "--out", "y.wav"], "is no time"),
+        (["3", "x", "--out", "y.wav"], "is not a time"),
         (["3", "4", "--out", str(out)], "exists already"),
     ):
         done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
@@ -408,7 +413,7 @@ def test_a_time_is_read(text: str, seconds: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "12:", "12:60", "1:60:00", "-3", "1e3", "five", "1:2:3:4"])
 def test_what_is_no_time_is_told(text: str) -> None:
-    with pytest.raises(UsageError, match="no time"):
+    with pytest.raises(UsageError, match="not a time"):
         time_ns(text)
 
 

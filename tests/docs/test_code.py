@@ -15,7 +15,7 @@ from labapp import __version__
 from labapp.base.documents import parse_yaml
 from labapp.base.report import kit
 from labapp.models.representations.distance import ALIGNMENT_SLACK, NAMES, get_distance
-from scripts import docs_animation, docs_gallery, docs_pictures, models_picture
+from scripts import docs_animation, docs_figures, docs_gallery, docs_pictures, models_picture
 from tests.helpers.recipes import DOCS, ROOT
 
 CODE_ROOT = Path(__file__).resolve().parents[2]
@@ -46,7 +46,7 @@ def test_every_block_of_code_can_be_read(page: Path) -> None:
     content = page.read_text("utf-8")
     assert content.count("\n```") % 2 == 0
     for language, code in BLOCK.findall(content):
-        assert language in (*READ, "", "sh", "text"), language
+        assert language in (*READ, "", "r", "sh", "text"), language
         if language in READ:
             READ[language](code)
 
@@ -98,6 +98,12 @@ FOLDER = PICTURES_ROOT / "docs" / "pictures"
 
 PICTURES_PAGES = (PICTURES_ROOT / "README.md", *sorted((PICTURES_ROOT / "docs").rglob("*.md")))
 
+FIGURES = {
+    docs_figures.file_of(study, name): label
+    for study, drawn in docs_figures.drawn_on(docs_figures.PAGE.read_text("utf-8")).items()
+    for name, label in drawn
+}
+
 SHOWN = re.compile(r"!\[([^\]]*)\]\(([^)]*)\)")
 INLINE = re.compile(r"`[^`\n]*`")
 
@@ -105,6 +111,7 @@ INLINE = re.compile(r"`[^`\n]*`")
 def test_every_picture_is_drawn_by_a_script() -> None:
     drawn = {*docs_pictures.PICTURES, models_picture.FILE.name, docs_animation.FILE.name}
     drawn |= {docs_gallery.file_of(name) for name in docs_gallery.names()}
+    drawn |= set(FIGURES)
     assert {path.name for path in FOLDER.iterdir()} == drawn
     assert docs_pictures.MAKERS.keys() == docs_pictures.PICTURES.keys()
     for make in docs_pictures.MAKERS.values():
@@ -123,7 +130,7 @@ def test_every_picture_is_shown_with_what_it_shows() -> None:
     studies = {
         docs_gallery.file_of(name): docs_gallery.shown(name) for name in docs_gallery.names()
     }
-    assert shown == set((pictures | studies).items())
+    assert shown == set((pictures | studies | FIGURES).items())
 
 
 def test_the_gallery_is_of_the_studies_as_they_are() -> None:

@@ -71,9 +71,12 @@ def test_every_event_and_its_fields_are_named() -> None:
             assert rows(part) == list(payload.__struct_fields__), kind
 
 
-@pytest.mark.parametrize("name", sorted(set(docs_reference.MAKERS) - {"README"}))
+@pytest.mark.parametrize("name", sorted(docs_reference.MAKERS))
 def test_every_entry_says_what_it_is(name: str) -> None:
-    """The first cell names it, the second one says what it is."""
+    """The first cell names it, the second one says what it is. The page has the title by which
+    docs/reference/README.md leads to it."""
+    titles = {uri: heading for heading, uri in docs_reference.headings().items()}
+    assert page(name).startswith(f"# {titles[f'reference/{name}.md']}\n")
     entries = re.findall(r"(?m)^\| (`[^|]*`|[^|`]+) \| ([^|]*) \|", page(name))
     assert len(entries) > 10
     assert [entry for entry, meaning in entries if not meaning.strip()] == []

@@ -57,8 +57,11 @@ def test_the_window_shows_pages_and_finds_them(qtbot: QtBot) -> None:
     assert "labapp doctor" in window.page.toPlainText()
     window.page.anchorClicked.emit(QUrl("installing.md#with-torch-or-without"))
     assert window.page.textCursor().block().text() == "With torch or without"
-    window.page.anchorClicked.emit(QUrl("../reference/study.md"))
+    window.page.anchorClicked.emit(QUrl("../reference/README.md#study-files"))
+    assert window.page.textCursor().block().text() == "Study files"
+    window.page.anchorClicked.emit(QUrl("study.md"))
     assert "make docs" in window.says.text()
+    window.back.click()
     window.back.click()
     assert window.page.path.stem == "troubleshooting"
     window.resize(700, 600)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from labapp.base import resources
 
@@ -24,3 +28,18 @@ def put_beside(folder: Path) -> Path:
         with suppress(FileExistsError), (folder / name).open("xb") as stream:
             stream.write(content)
     return folder
+
+
+def write_flow(path: Path, flow: Sequence[Any], language: str, when_interrupted: str) -> Path:
+    """The file of a study, called like it, that records no sound; returns its path."""
+    study = {
+        "id": path.stem,
+        "title": "A study for tests",
+        "version": 1,
+        "language": language,
+        "recording": {"audio": "off"},
+        "when_interrupted": when_interrupted,
+        "flow": flow,
+    }
+    path.write_text(yaml.safe_dump(study, allow_unicode=True, sort_keys=False), "utf-8")
+    return path

@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import numpy as np
-import yaml
 
 from labapp.models.stimuli import interventions, library, pictures, score_files
 from labapp.models.stimuli.interventions import Answers
@@ -30,6 +29,7 @@ from labapp.tasks.concept_repair.plan import (
     Repair,
     RepairState,
 )
+from tests.helpers.beside import write_flow
 from tests.helpers.play import SPACE, Play
 from tests.helpers.stimuli import written
 
@@ -267,18 +267,8 @@ def write_study(
         **({} if "changes" in stages else {"items": {"repair": 2, "control": 2}}),
         **stages,
     }
-    study = {
-        "id": "concepts",
-        "title": "A study for tests",
-        "version": 1,
-        "language": language,
-        "recording": {"audio": "off"},
-        "when_interrupted": when_interrupted,
-        "flow": [*before, {"stages": said}, *after],
-    }
-    path = folder / "concepts.yaml"
-    path.write_text(yaml.safe_dump(study, allow_unicode=True, sort_keys=False), "utf-8")
-    return path
+    flow = [*before, {"stages": said}, *after]
+    return write_flow(folder / "concepts.yaml", flow, language, when_interrupted)
 
 
 def parts_of(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import QEvent, QPointF, Qt
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPointingDevice
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPointingDevice, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 MS = 1_000_000
@@ -31,6 +31,23 @@ def key(code: Qt.Key, *, stamp_ms: int | None = None, again: bool = False, text:
     event = QKeyEvent(QEvent.Type.KeyPress, code, Qt.KeyboardModifier.NoModifier, text, again)
     event.setTimestamp(now_ms() if stamp_ms is None else stamp_ms)
     QApplication.sendEvent(widget, event)
+
+
+def turn_wheel(
+    widget: QWidget,
+    where: QPointF | QPoint,
+    notches: float = 1,
+    *,
+    sideways: int = 0,
+    held: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier,
+) -> None:
+    """The wheel is turned over a place of a widget; held: keys."""
+    at, by = QPointF(where), QPoint(120 * sideways, round(120 * notches))
+    turned = QWheelEvent(
+        at, widget.mapToGlobal(at), QPoint(), by,
+        Qt.MouseButton.NoButton, held, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(widget, turned)
 
 
 def press(widget: QWidget, kind: QEvent.Type = QEvent.Type.MouseButtonPress) -> None:

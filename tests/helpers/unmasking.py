@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from labapp.models.stimuli import masked_pictures
 from labapp.models.stimuli.library import StimulusSet
 from labapp.record.events.commands import Begin, Next
@@ -25,7 +23,7 @@ from labapp.tasks.unmasking.plan import (
     UnmaskingState,
 )
 from tests.helpers import stimuli
-from tests.helpers.beside import put_beside
+from tests.helpers.beside import put_beside, write_flow
 from tests.helpers.play import NS, Play
 
 MASKS = (5.0, 15.0, 45.0)
@@ -71,18 +69,8 @@ def write_unmasking_study(
         "question": "What is shown?",
         **stages,
     }
-    study = {
-        "id": "unmasking",
-        "title": "A study for tests",
-        "version": 1,
-        "language": language,
-        "recording": {"audio": "off"},
-        "when_interrupted": when_interrupted,
-        "flow": [*before, {"stages": said}, *after],
-    }
-    path = folder / "unmasking.yaml"
-    path.write_text(yaml.safe_dump(study, allow_unicode=True, sort_keys=False), "utf-8")
-    return path
+    flow = [*before, {"stages": said}, *after]
+    return write_flow(folder / "unmasking.yaml", flow, language, when_interrupted)
 
 
 def unmasking_part(sequences: int = 2, masks: int = 3, **changes: Any) -> UnmaskingPart:

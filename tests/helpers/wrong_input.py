@@ -40,6 +40,7 @@ COMMANDS = {
     "studies check": "{study}",
     "studies new": "my-study --from {study} --out {new-study}",
     "studies texts": "{study}",
+    "studies instruments": "",
     "studies consent": "{study} --out {new.pdf}",
     "studies preview": "{study} --out {new}",
     "studies schema": "",

@@ -33,7 +33,7 @@ def _(tmp: Path) -> Any:
     return incoming.read(tmp / "a.qdpx")
 
 
-@case("TextGrid: a count without end", "inf is no count")
+@case("TextGrid: a count without end", "inf is not a count")
 def _(tmp: Path) -> Any:
     return textgrid.read(growing.HEAD + b"1e999\n", "a.TextGrid")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from labapp.session import folder, opening
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import OpenSession, SessionDependencies
 from labapp.session.runner import VirtualScheduler
+from labapp.session.simulation.simulation_job import Decoders
+from labapp.study.allocation import rule_of, variants
 from labapp.study.loading import LoadedStudy, load
 from labapp.tasks.reconstruction.machine import Trial
 from tests.helpers.formulas import formula_decoders
@@ -34,6 +37,31 @@ def surroundings(tmp_path: Path, **changes: Any) -> SessionDependencies:
         "commit_timeout_s": 5.0,
     }
     return SessionDependencies(**(values | changes))
+
+
+def virtual_session(
+    study: str, tmp_path: Path
+) -> tuple[OpenSession, VirtualScheduler, LoadedStudy, str]:
+    """A new session of a study's first participant, whose scheduler is run by hand, with its own
+    decoders and all pictures kept; its study and the participant's label."""
+    loaded = load(study)
+    label = loaded.study.participants.label(1)
+    cells = () if rule_of(loaded.study) is None else next(variants(loaded.study))[1]
+    clock = FakeClock()
+    scheduler = VirtualScheduler(clock)
+    dependencies = replace(
+        Decoders().dependencies(loaded, label, cells, None, tmp_path / "private"),
+        make_scheduler=lambda of: scheduler,
+        fsync_on_commit=False,
+        commit_timeout_s=5.0,
+        decode_at_once=True,
+        keeps_pictures=True,
+    )
+    session = opening.create(
+        loaded, label, dependencies, data=tmp_path / "data", cells=cells,
+        make_clock=lambda start: clock,
+    )  # fmt: skip
+    return session, scheduler, loaded, label
 
 
 def opened(

@@ -224,7 +224,7 @@ def test_a_copy_elsewhere_is_named_and_deleted_once_it_is_back(
     disk.rename(elsewhere)
     done = withdraw(session, tmp_path / "private", delete=True)
     assert done.copies_left == (str(disk / "sessions" / "drawn" / session.name),)
-    assert "run `labapp sessions backup`" in "\n".join(done.lines())
+    assert "click *Back up now* on the Sessions page" in "\n".join(done.lines())
     report = back_up(data, Place(elsewhere, place.id))
     assert len(report.deleted) == 1
     assert not list(elsewhere.rglob("*P01*"))

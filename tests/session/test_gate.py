@@ -81,7 +81,10 @@ def test_what_is_in_order_passes(tmp_path: Path) -> None:
     ("break_", "said"),
     [
         (lambda folder: next(folder.glob("*-1.png")).unlink(), "cannot be read: No such file"),
-        (lambda folder: next(folder.glob("*-1.png")).write_bytes(b"no"), "is no whole picture"),
+        (
+            lambda folder: next(folder.glob("*-1.png")).write_bytes(b"no"),
+            "is not a complete picture",
+        ),
         (lambda folder: (folder / MANIFEST).write_text("{"), "not readable as JSON"),
     ],
     ids=["missing", "damaged", "no manifest"],

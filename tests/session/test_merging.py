@@ -108,7 +108,7 @@ def test_an_analysis_has_them_in_every_file(root: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "kind", "told"),
     [
-        ("P9;1;a;1;true\n", "unknown", "line 2: 'P9' is no participant of surveyed"),
+        ("P9;1;a;1;true\n", "unknown", "line 2: 'P9' is not a participant of surveyed"),
         (" P01;1;a;1;true\n", "unknown", r"line 2: ' P01' .*did you mean P01\?"),
         ("p01;1;a;1;true\n", "unknown", r"line 2: 'p01' .*did you mean P01\?"),
         ("P01;1;a;1;true\nP01;2;b;2;true\n", "twice", r"line 2: P01 is in lines 2, 3\n  line 3"),
@@ -306,9 +306,9 @@ def test_a_file_of_spss_that_cannot_be_read_is_refused(root: Path, tmp_path: Pat
     whole = written_sav(tmp_path / "answers.sav", pid=["P01"] * 99, mood=[1] * 99, sex=["f"] * 99)
     content = whole.read_bytes()
     for name, damaged, told in (
-        ("csv.sav", b"pid,a\nP01,1\n", "no file of SPSS"),
-        ("cut.sav", content[: len(content) // 2], "no file of SPSS"),
-        ("empty.sav", b"", "no file of SPSS"),
+        ("csv.sav", b"pid,a\nP01,1\n", "not a readable SPSS file"),
+        ("cut.sav", content[: len(content) // 2], "not a readable SPSS file"),
+        ("empty.sav", b"", "not a readable SPSS file"),
         ("none.sav", (tmp_path / "n.sav").read_bytes(), "it has no rows"),
     ):
         (tmp_path / name).write_bytes(damaged)

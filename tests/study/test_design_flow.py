@@ -91,7 +91,7 @@ def test_a_participant_goes_through_the_factors_as_the_flow_nests_them(tmp_path:
     first = planned(path, "dim: ae, hint: with #1")
     assert again.assignment == first.assignment
     assert len(again.parts) == len(first.parts) + 1
-    with pytest.raises(SessionError, match="'late' is no session of own: it has pre, post"):
+    with pytest.raises(SessionError, match="'late' is not a session of own: it has pre, post"):
         planned(path, "dim: ae, hint: with #1", session="late")
     assert len(list(allocation.variants(loaded.study))) == 4
 
@@ -153,7 +153,7 @@ def test_what_is_measured_is_an_item_or_a_score(tmp_path: Path, measured: str, s
 @pytest.mark.parametrize(
     ("old", "new", "line", "says"),
     [
-        ("each: light", "each: hint", 14, "'hint' is no factor within participants"),
+        ("each: light", "each: hint", 14, "'hint' is not a factor within participants"),
         ("each: light", "each: lights", 14, "there are: feedback, light"),
         ("- each: light", "- each: feedback", 14, "within another `each: feedback`"),
         (

@@ -158,6 +158,57 @@ OF_STUDIES = [
         "prompts: found []; allowed: at least 1",
     ),
     of_study("{audio: optional", "{audoi: optional", 6, "recording.audoi: unknown key 'audoi'"),
+    # labels
+    of_study("analysis:\n", "labels: {hnt: Hint}\nanalysis:\n", 11, "(did you mean 'hint'?)"),
+    of_study(
+        "analysis:\n",
+        "labels: {completion_rat: Solved}\nanalysis:\n",
+        11,
+        "labels.completion_rat: 'completion_rat' is no factor, level, model or outcome",
+    ),
+    of_study(
+        "analysis:\n",
+        'labels: {"with": Hint, hint: Hint}\nanalysis:\n',
+        11,
+        "labels.hint: 'Hint' is the label of with already",
+    ),
+    of_study(
+        "analysis:\n", "labels: {hint: ''}\nanalysis:\n", 11, "allowed: a text that is not empty"
+    ),
+    of_study("analysis:\n", "labels: [hint]\nanalysis:\n", 11, "labels: found ['hint']; allowed"),
+    of_study("analysis:\n", "label: {hint: H}\nanalysis:\n", 11, "did you mean 'labels'?"),
+    # languages
+    of_study("language: en", "languages: [en]", 4, "two languages or more"),
+    of_study("language: en", "languages: [en, de, de]", 4, "found 'de' again"),
+    of_study("language: en", "languages: en", 4, "found 'en'; allowed: a list"),
+    of_study("language: en", "languages: [en, deutsch]", 4, "a language like 'en'"),
+    of_study("version: 1", "version: 1\nlangauges: [en, de]", 4, "did you mean 'languages'?"),
+    # several smallest effects of an outcome
+    of_study(
+        "{contrast: first, raw: 0.1}",
+        "[{contrast: first, raw: 0.1}, {contrast: first, raw: 0.2}]",
+        14,
+        "smallest_effect.completion_rate[1].contrast: found 'first' again",
+    ),
+    of_study(
+        "{contrast: first, raw: 0.1}",
+        "[{contrast: first, raw: 0.1}, {contrast: last, raw: 0.2}]",
+        14,
+        "smallest_effect.completion_rate[1].contrast: there is no contrast 'last'",
+    ),
+    of_study(
+        "{contrast: first, raw: 0.1}",
+        "[{contrast: first, raw: 15}]",
+        14,
+        "smallest_effect.completion_rate[0].raw: completion_rate goes from 0 to 1",
+    ),
+    of_study(
+        "{contrast: first, raw: 0.1}",
+        "[{contrast: first, rw: 0.1}]",
+        14,
+        "smallest_effect.completion_rate[0].rw: unknown key 'rw' (did you mean 'raw'?)",
+    ),
+    of_study("{contrast: first, raw: 0.1}", "[]", 14, "allowed: at least 1 item"),
     # names
     of_study(
         "contrast: first, raw",
@@ -198,7 +249,7 @@ OF_STUDIES = [
     of_study(
         "below: 3}\n  low", "below: 9}\n  low", 20, "everybody would fail: clear goes from 1 to 7"
     ),
-    of_study("sinelines/ae: -1", "sinelines/ea: -1", 13, "'sinelines/ea' is no level of model"),
+    of_study("sinelines/ae: -1", "sinelines/ea: -1", 13, "'sinelines/ea' is not a level of model"),
     of_study("sinelines/ae: -1", "sinelines/ae: -2", 13, "weights that add up to 0"),
     of_study(
         '{hint: "with"}', '{hnt: "with"}', 26, "there is no variable 'hnt' here; there are: hint"
@@ -285,7 +336,7 @@ OF_QUESTIONNAIRES = [
     ),
     Mistake(EASE_, "mean: [clear]", "mean: [claer]", 6, "scores.ease: ease needs a rating 'claer'"),
     Mistake(
-        EASE_, "check: 3}", "check: 9}", 8, "check: 9 is no answer to it; it is one of: 1, 2, 3"
+        EASE_, "check: 3}", "check: 9}", 8, "check: 9 is not an answer to it; it is one of: 1, 2, 3"
     ),
     Mistake(
         EASE_,

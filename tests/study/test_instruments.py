@@ -317,7 +317,7 @@ SCORES_REFUSED = [
     ("scores: {t: {meaning: none}}\n" + TWO, "one of mean, sum, chosen, weighted or rule"),
     ("scores: {t: {mean: [a], reverse: [b]}}\n" + TWO, "reverse names 'b'"),
     ("scores: {t: {chosen: x, among: [a]}}\n" + TWO, "a choice 'a'"),
-    ("scores: {t: {weighted: {u: v}}}\n" + TWO, "no score above it"),
+    ("scores: {t: {weighted: {u: v}}}\n" + TWO, "not a score above it"),
     ("scores: as-answered\nscoring: as-answered\n" + TWO, "scores alone"),
 ]
 
@@ -329,7 +329,10 @@ SCORES_REFUSED = [
             "items:\n  - {id: a, text: {en: A, de: B}, points: 3, low: x, high: y}",
             "there is: de, en",
         ),
-        ("items:\n  - {id: a, text: {english: A}, points: 3, low: x, high: y}", "no language"),
+        (
+            "items:\n  - {id: a, text: {english: A}, points: 3, low: x, high: y}",
+            "'english' is not a language",
+        ),
         ("items:\n  - {id: a, kind: pulldown, text: A}", "'pulldown'"),
         ("items:\n  - {id: a, kind: statement, text: A}", "points: missing"),
         ("items:\n  - {id: a, text: A, points: 3, low: x}", "low and high"),

@@ -204,7 +204,7 @@ MISTAKES = {
     "kind: written, media: {fiel: a.png}": "did you mean 'file'",
     "kind: written, media: {file: a.png, width: 1}": "width",
     f"kind: choice, {OPTIONS}, check: {{right: x, attempt: 2}}": "did you mean 'attempts'",
-    f"kind: choice, {OPTIONS}, check: {{right: w}}": "'w' is no answer to it",
+    f"kind: choice, {OPTIONS}, check: {{right: w}}": "'w' is not an answer to it",
     f"kind: choice, {OPTIONS}, check: {{attempts: 2}}": "right: missing",
     f"kind: choice, {OPTIONS}, check: {{right: x, failed: stop}}": "failed",
     f"kind: choice, {OPTIONS}, required: false, check: {{right: x}}": "must be answered",
@@ -217,7 +217,7 @@ MISTAKES = {
     "kind: drawing": "media: missing",
     "kind: drawing, media: a.png, strokes: 0": "strokes",
     "kind: drawing, media: a.png, check: {right: 1}": "needs a right answer",
-    "kind: number, check: twelve": "is no answer to it",
+    "kind: number, check: twelve": "is not an answer to it",
 }
 
 

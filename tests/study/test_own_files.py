@@ -474,7 +474,7 @@ def test_a_word_that_tasks_alone_ask_for_is_claimed_by_each_of_them() -> None:
 
 @pytest.mark.parametrize("name", [path.stem for path in loading.list_shipped()])
 def test_a_study_needs_a_part_of_the_words(name: str) -> None:
-    shown = words.list_shown_words(load(name).study, WORDS)
+    shown = words.list_shown_words(load(name), WORDS)
     assert 40 < len(shown) < len(keys()) - 100
     assert ("judging_photo" in shown) == ("distinction" in name or "agreement" in name)
     assert ("mark_far" in shown) == (name == "calibration")
@@ -482,22 +482,40 @@ def test_a_study_needs_a_part_of_the_words(name: str) -> None:
 
 
 def test_the_quick_start_needs_its_own() -> None:
-    shown = words.list_shown_words(load("quickstart").study, WORDS)
+    shown = words.list_shown_words(load("quickstart"), WORDS)
     assert {"overlay", "consent_name", "paused_title"} <= set(shown)
-    for other in ("unmasking_", "judging_", "single_", "interview", "break", "consent_draw_"):
+    tasks = ("unmasking_", "judging_", "single_", "interview", "break", "consent_draw_")
+    for other in (*tasks, "item_", "sound_", "slider_"):
         assert not [key for key in shown if key.startswith(other)]
     assert len(shown) < 0.35 * len(keys()), "of the words that all screens have"
+
+
+def test_words_of_questions_are_those_of_the_kinds_that_are_asked(tmp_path: Path) -> None:
+    study = put_beside(tmp_path) / "mine.yaml"
+    study.write_text(asset("studies/quickstart.yaml").read_text("utf-8"), "utf-8")
+    sheet = "id: seq\nversion: 1\nsource: ours\ntitle: Asked\nitems:\n  - {id: a, %s}\n"
+    file = tmp_path / "instruments" / "seq.yaml"
+    file.write_text(sheet % "kind: number, text: N", "utf-8")
+    shown = set(words.list_shown_words(load(study), WORDS))
+    assert {"item_number", "item_unread", "item_from_to"} <= shown
+    assert not {"item_date", "item_search", "item_drawing_how", "item_check_right"} & shown
+    check = "kind: slider, required: true, text: N, check: {right: 3, attempts: 2}"
+    file.write_text(sheet % check, "utf-8")
+    shown = set(words.list_shown_words(load(study), WORDS))
+    assert {"slider_unanswered", "item_check_again"} <= shown
+    assert "item_number" not in shown
 
 
 def test_every_word_of_the_tasks_is_shown_by_some_shipped_study() -> None:
     """None falls between two kinds of stages. No shipped study has a break or a
     survey, or asks for all uses."""
-    studies = [load(path.stem).study for path in loading.list_shipped()]
+    studies = [load(path.stem) for path in loading.list_shipped()]
     shown = {key for study in studies for key in words.list_shown_words(study, WORDS)}
     assert [
         key
         for key in keys()
-        if key not in shown and not key.startswith(("consent_", "break", "survey"))
+        if key not in shown
+        and not key.startswith(("consent_", "break", "survey", "item_", "sound_"))
     ] == []
 
 
@@ -510,7 +528,7 @@ def test_words_of_other_studies_are_not_missed(tmp_path: Path) -> None:
     shutil.copytree(tmp_path / "texts/en", tmp_path / "texts/fr")
     file = tmp_path / "texts/fr/participant.yaml"
     english = words.read_shipped_words(WORDS, "en")
-    shown = words.list_shown_words(load("quickstart").study, WORDS)
+    shown = words.list_shown_words(load("quickstart"), WORDS)
     values = {key: sorted(words.fields_of(english[key])) for key in shown}
     rows = [f"{key}: '{key} {' '.join(f'{{{v}}}' for v in values[key])}'" for key in shown]
     file.write_text("\n".join(rows), "utf-8")

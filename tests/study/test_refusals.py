@@ -175,7 +175,7 @@ def test_a_file_that_is_not_there_is_told_with_the_nearest(
 
 def test_a_file_of_another_kind_is_told_as_such(tmp_path: Path) -> None:
     (tmp_path / "study.txt").write_text(GOOD)
-    with pytest.raises(StudyError, match=r"study\.txt is no study file: its name does not end"):
+    with pytest.raises(StudyError, match=r"study\.txt is not a study file: its name does not end"):
         check(tmp_path / "study.txt")
     with pytest.raises(StudyError, match="There is no study 'study'"):
         check("study")

@@ -1,4 +1,4 @@
-"""Windows of the page *Coding*: raters and locks, speakers, differences, videos, reels."""
+"""Windows of the *Coding* page: raters and locks, speakers, differences, videos, reels."""
 
 from __future__ import annotations
 

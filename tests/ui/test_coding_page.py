@@ -1,4 +1,4 @@
-"""The page *Coding* of the home, units with a code over a study, and writing down what was said."""
+"""The *Coding* page of the home, units with a code over a study, and writing down what was said."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_the_page_says_what_the_commands_say(page: CodingPage, coded: Path, qtbo
     page.table.selectRow(0)
     page.rater.setText("anna")
     page.freeze_requested.emit(coded.name, "nobody else")
-    qtbot.waitUntil(lambda: "is no name for a rater" in page.about.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: "cannot be a rater's name" in page.about.text(), timeout=30_000)
     QTest.keyClick(page.rater, Qt.Key.Key_Return)
     work.stop()
     again = CodingPage(theme.LIGHT)

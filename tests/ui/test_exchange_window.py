@@ -206,7 +206,8 @@ def test_files_are_asked_for_by_the_windows_own_dialogs(
     assert asked[0] == asked[1].removesuffix(".eaf")
     with qtbot.waitSignal(panel.import_requested) as wanted:
         panel.come_in.click()
-    assert wanted.args == [ImportWanted(tmp_path / "in.eaf")]
+    # Words go into units that are frozen.
+    assert wanted.args == [ImportWanted(tmp_path / "in.eaf", words_only=True)]
     done(work, qtbot)
 
 

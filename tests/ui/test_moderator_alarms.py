@@ -244,7 +244,7 @@ def test_the_decoder_is_slow(open_room: OpenRoom) -> None:
     turn(0.040, 10)
     (alarm,) = desk.alarms()
     assert alarm.startswith(
-        "The pictures lag behind the dials: one in a hundred takes 40 ms or more. Close other"
+        "The pictures lag behind the sliders: one in a hundred takes 40 ms or more. Close other"
     )
     assert desk.console.voice.facts["slowest"].full() == "! 40.0 ms"
     turn(0.002, 600)

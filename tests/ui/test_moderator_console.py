@@ -311,7 +311,7 @@ def test_alarms_come_stand_and_are_dismissed(desk: Desk, qtbot: QtBot) -> None:
     ]  # fmt: skip
     assert desk.console.alarms.more.text() == "and 1 more"
     qtbot.mouseClick(desk.console.alarms.more, Qt.MouseButton.LeftButton)
-    assert desk.alarms()[-1].startswith("The pictures lag behind the dials: one in a hundred")
+    assert desk.alarms()[-1].startswith("The pictures lag behind the sliders: one in a hundred")
     assert desk.console.alarms.more.isHidden()
     qtbot.mouseClick(desk.console.alarms.chips[0].button, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(desk.console.alarms.chips[0].button, Qt.MouseButton.LeftButton)

@@ -278,7 +278,7 @@ def test_nothing_is_told_of_sessions_and_microphones_before_they_were_looked_for
     view.ready.set_audio("optional", [], None)
     assert view.ready.device.currentText() == "Off: record without sound"
     reading._read(_done(Listing()))
-    hint = "No sessions yet. Start one on the page “New session”."
+    hint = "No sessions yet. Start one on the “New session” page."
     assert [label.text() for label in pages] == ["No sessions yet.", hint, "No sessions yet."]
 
 

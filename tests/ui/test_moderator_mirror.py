@@ -67,7 +67,7 @@ def test_the_mirror_is_the_participants_screen(desk: Desk) -> None:
     assert [row.control.shown for row in screen.dials.rows] == pytest.approx(trial.z)
     percent = f"{trial.alignment * 100:.1f}"
     assert f"{percent}\N{NO-BREAK SPACE}% / 90 %" in mirror.facts.text.replace(" % /", "\xa0% /")
-    assert "In the hand: Dial 2, " in mirror.facts.text
+    assert "In the hand: Slider 2, " in mirror.facts.text
     assert mirror.title.full() == "Stage 1 · Question 1 of 5"
     solve(desk.room)
     desk.console.refresh()

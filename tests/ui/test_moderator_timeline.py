@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QImage, QWheelEvent
+from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -18,6 +18,7 @@ from labapp.ui import language, theme
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.state.console import Hearing, TimelineBlock, TimelineMark, TimelineState
 from labapp.ui.moderator.timeline_view import LEAST_SPAN_S, TICK_PX, TimelinePanel, TimelineView
+from tests.helpers.hands import turn_wheel
 
 MIN = 60 * NS
 DARK = theme.DARK
@@ -69,26 +70,16 @@ def test_it_shows_the_whole_session_and_grows_in_steps(view: TimelineView) -> No
     assert view.range_ns() == (0, 500 * MIN)
 
 
-def turn_wheel(view: TimelineView, x: float, notches: int) -> None:
-    where = QPointF(x, 80)
-    wheel = QWheelEvent(
-        where, view.mapToGlobal(where), QPoint(), QPoint(0, 120 * notches),
-        Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )  # fmt: skip
-    QApplication.sendEvent(view.viewport(), wheel)
-
-
 def test_the_wheel_zooms_at_the_pointer(view: TimelineView) -> None:
     x = x_of(view, 3 * MIN)
-    turn_wheel(view, x, 2)
+    turn_wheel(view.viewport(), QPointF(x, 80), 2)
     assert span(view) < 4.5 * MIN
     assert x_of(view, 3 * MIN) == pytest.approx(x, abs=1)
     for _ in range(50):
-        turn_wheel(view, x, 2)
+        turn_wheel(view.viewport(), QPointF(x, 80), 2)
     assert span(view) == pytest.approx(LEAST_SPAN_S * NS)
     for _ in range(60):
-        turn_wheel(view, x, -2)
+        turn_wheel(view.viewport(), QPointF(x, 80), -2)
     assert view.follows
     assert view.range_ns() == (0, 5 * MIN)
 

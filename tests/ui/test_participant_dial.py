@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QCursor, QInputDevice, QMouseEvent, QPointingDevice, QWheelEvent
+from PySide6.QtGui import QCursor, QInputDevice, QMouseEvent, QPointingDevice
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -27,6 +27,7 @@ from labapp.ui.presentation import LONGEST_NS, MS, RECENT, WRAP_NS, InputClock
 from labapp.ui.starting import RunOptions, open_new
 from labapp.ui.widgets.choice import Look, Scale
 from labapp.ui.widgets.dial import HANDLE_R, DialSlider
+from tests.helpers.hands import turn_wheel
 from tests.helpers.rooms import skip_to
 from tests.helpers.studies import write_study
 
@@ -146,18 +147,7 @@ def test_dragging_beyond_the_ends_stops_at_the_limits(dial):
 
 
 def wheel(dial, notches: float) -> None:
-    place = QPointF(dial.rect().center())
-    event = QWheelEvent(
-        place,
-        dial.mapToGlobal(place),
-        QPoint(),
-        QPoint(0, round(notches * 120)),
-        Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier,
-        Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )
-    QApplication.sendEvent(dial, event)
+    turn_wheel(dial, dial.rect().center(), notches)
 
 
 def test_the_wheel_is_ignored_without_focus(dial):

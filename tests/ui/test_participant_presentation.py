@@ -11,13 +11,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
 from labapp.tasks.reconstruction.events import MoveDial, ToggleOverlay
 from labapp.tasks.reconstruction.screen.matching import ReconstructionScreen
 from labapp.ui.widgets.dial import DialSlider
+from tests.helpers.hands import turn_wheel
 from tests.helpers.rooms import Room, skip_to
 from tests.helpers.studies import ring_decoder, write_study
 
@@ -109,7 +110,7 @@ def test_only_improved_dials_are_dragged_finely_and_turned_by_the_wheel(shown, p
     else:
         assert 0 < dial.shown <= 10 * STEP
     before = dial.shown
-    wheel(dial, middle)
+    turn_wheel(dial, middle)
     assert dial.shown == pytest.approx(before + (0 if presentation == "as_published" else STEP))
 
 
@@ -119,21 +120,6 @@ def drag(dial: DialSlider, where: QPoint) -> None:
         QEvent.Type.MouseMove, at, dial.mapToGlobal(at), Qt.MouseButton.NoButton, LEFT, SHIFT
     )
     QApplication.sendEvent(dial, move)
-
-
-def wheel(dial: DialSlider, where: QPoint) -> None:
-    at = QPointF(where)
-    turn = QWheelEvent(
-        at,
-        dial.mapToGlobal(at),
-        QPoint(),
-        QPoint(0, 120),
-        Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier,
-        Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )
-    QApplication.sendEvent(dial, turn)
 
 
 def test_the_start_is_marked_and_keys_are_told_only_when_improved(shown, presentation):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QContextMenuEvent, QImage, QInputMethodEvent, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QContextMenuEvent, QImage, QInputMethodEvent, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
@@ -22,6 +22,7 @@ from labapp.tasks.unmasking.screen import UnmaskingScreen
 from labapp.ui.participant.screen import make_screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.participant.window import ParticipantWindow
+from tests.helpers.hands import turn_wheel
 from tests.helpers.rooms import Room, skip_to
 from tests.ui.desk import closed_forms
 
@@ -87,15 +88,11 @@ def touch(widget: QWidget) -> None:
         QEvent.Type.MouseMove, place, widget.mapToGlobal(place), Qt.MouseButton.NoButton,
         BUTTONS[0], Qt.KeyboardModifier.NoModifier,
     )  # fmt: skip
-    turned = QWheelEvent(
-        QPointF(middle), widget.mapToGlobal(QPointF(middle)), QPoint(), QPoint(0, -120),
-        Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )  # fmt: skip
     menu = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, middle, widget.mapToGlobal(middle))
     composed = QInputMethodEvent("", [])
     composed.setCommitString("é")
-    for event in (held, turned, menu, composed):
+    turn_wheel(widget, middle, -1)
+    for event in (held, menu, composed):
         QApplication.sendEvent(widget, event)
     QTest.mouseRelease(widget, BUTTONS[0], pos=QPoint(widget.width() - 4, middle.y()))
     for key in KEYS:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QImage, QPainter, QWheelEvent
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -20,6 +20,7 @@ from labapp.ui.replay.picture import item_label
 from labapp.ui.replay.timeline import VOICE_PX, Timeline
 from labapp.ui.replay.timeline_rows import LEAST_SPAN_NS, CodeItem, CodeLane, make_rows
 from tests.helpers.concepts import small_parts
+from tests.helpers.hands import turn_wheel
 from tests.helpers.timelines import (
     MIN,
     MemoryPeaks,
@@ -70,30 +71,18 @@ def middle(line: Timeline, t_ns: int) -> QPoint:
     return QPointF(line.scale.x(t_ns), line.voice_rect().center().y()).toPoint()
 
 
-def turn(
-    line: Timeline, where: QPoint, notches: int, sideways: int = 0, shift: bool = False
-) -> None:
-    keys = Qt.KeyboardModifier.ShiftModifier if shift else Qt.KeyboardModifier.NoModifier
-    at = QPointF(where)
-    wheel = QWheelEvent(
-        at, line.mapToGlobal(at), QPoint(), QPoint(120 * sideways, 120 * notches),
-        Qt.MouseButton.NoButton, keys, Qt.ScrollPhase.NoScrollPhase, False,
-    )  # fmt: skip
-    QApplication.sendEvent(line, wheel)
-
-
 # Where it looks
 
 
 def test_the_wheel_zooms_at_the_pointer_and_never_leaves_the_session(line: Timeline) -> None:
     where = middle(line, 5 * MIN)
     before = line.scale.t(where.x())
-    turn(line, where, 5)
+    turn_wheel(line, where, 5)
     assert line.scale.span_ns == pytest.approx(END / 1.25**5)
     assert line.scale.t(where.x()) == pytest.approx(before, abs=line.scale.ns_per_px)
-    turn(line, where, -50)
+    turn_wheel(line, where, -50)
     assert (line.scale.left_ns, line.scale.right_ns) == (0, END)
-    turn(line, where, 200)
+    turn_wheel(line, where, 200)
     assert line.scale.span_ns == LEAST_SPAN_NS
 
 
@@ -113,10 +102,10 @@ def test_dragging_moves_the_view_with_the_pointer(qtbot: QtBot, line: Timeline) 
 
 def test_sideways_and_with_shift_the_wheel_moves(line: Timeline) -> None:
     line.show_stretch(5 * MIN, 6 * MIN)
-    turn(line, middle(line, 5 * MIN + NS), -1, shift=True)
+    turn_wheel(line, middle(line, 5 * MIN + NS), -1, held=Qt.KeyboardModifier.ShiftModifier)
     assert line.scale.left_ns > 5 * MIN
     left = line.scale.left_ns
-    turn(line, middle(line, 6 * MIN), 0, sideways=1)
+    turn_wheel(line, middle(line, 6 * MIN), 0, sideways=1)
     assert line.scale.left_ns < left
     assert line.scale.span_ns == MIN
 
@@ -364,8 +353,8 @@ def test_tips_name_dials_and_marks(line: Timeline) -> None:
     rows = {row.title: top for row, top in line.placed()}
     assert "Flag 1 insight" in line.describe(line.scale.x(flag.t0_ns), rows["Notes"] + 8)
     moved = int(dials.times[np.searchsorted(dials.times, flag.t0_ns)])
-    said = line.describe(line.scale.x(moved), rows["Dial moves"] + 8)
-    assert "Dial " in said
+    said = line.describe(line.scale.x(moved), rows["Slider moves"] + 8)
+    assert "Slider " in said
     assert "move" in said
 
 
@@ -379,7 +368,7 @@ def test_moves_are_called_as_their_task_calls_them() -> None:
     )
     _, moves = make_rows(lanes, {stage.id: stage}, outcomes=False)
     assert moves.tip(2 * NS, 0, NS) == "size, height · 2 moves"
-    assert moves.tip(9 * NS, 0, NS) == "Dial 2 · 1 move"
+    assert moves.tip(9 * NS, 0, NS) == "Slider 2 · 1 move"
     setting = {"concept": 2, "to": 1}
     item = LaneItem("concept.set", NS, NS, "", stage.id, 1, payload=setting)
     assert item_label(item, {stage.id: stage}) == "height → low"
@@ -389,9 +378,9 @@ def test_rows_without_room_are_scrolled_to_by_whole_rows(qtbot: QtBot, line: Tim
     line.resize(900, 155)
     QApplication.processEvents()
     shown = [row.title for row, _ in line.placed()]
-    assert shown == ["Screen", "Dial moves"]
+    assert shown == ["Screen", "Slider moves"]
     over_titles = QPoint(10, round(line.rows_rect().center().y()))
-    turn(line, over_titles, -30)
+    turn_wheel(line, over_titles, -30)
     assert [row.title for row, _ in line.placed()][-1] == "ben · Strategy"
     bottom = line.rows_rect().bottom()
     assert all(top + row.height <= bottom for row, top in line.placed())
@@ -410,7 +399,7 @@ def test_a_session_without_anything_can_be_shown(qtbot: QtBot) -> None:
     line.set_units([])
     line.set_marks([CodeLane("Strategy")])
     painted(line)
-    turn(line, QPoint(200, 60), 3)
+    turn_wheel(line, QPoint(200, 60), 3)
     painted(line)
     line.close()
 
@@ -426,7 +415,7 @@ def test_it_says_what_it_shows_in_both_languages(qtbot: QtBot, spoken: str) -> N
     assert line.accessibleName() == {"en": "Timeline", "de": "Zeitleiste"}[spoken]
     assert ("playhead" in line.accessibleDescription()) == (spoken == "en")
     titles = {row.title for row, _ in line.placed()}
-    assert ("Reglerbewegungen" if spoken == "de" else "Dial moves") in titles
+    assert ("Reglerbewegungen" if spoken == "de" else "Slider moves") in titles
 
 
 def test_every_kind_of_item_has_words(line: Timeline) -> None:

@@ -114,7 +114,7 @@ def test_answers_are_merged_by_the_window_and_an_error_keeps_what_was_typed(
     form.send()
     assert not form.go.isEnabled()
     qtbot.waitUntil(form.go.isEnabled, timeout=PATIENCE_MS)
-    assert "'P99' is no participant" in form.state.text()
+    assert "'P99' is not a participant" in form.state.text()
     assert form.state.property("tone") == "alarm"
     assert of_study(session.parent) == {}
     form.left_out["unknown"].click()

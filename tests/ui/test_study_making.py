@@ -247,7 +247,7 @@ def test_no_screen_shows_a_word_that_translations_do_not_need(
     with open_preview(loaded, None, None) as opened:
         write_pictures(opened, tmp_path / "out")
     assert len(asked) > 80
-    assert asked <= set(list_shown_words(loaded.study, WORDS))
+    assert asked <= set(list_shown_words(loaded, WORDS))
 
 
 def test_what_comes_up_inside_of_a_part_is_there_once(qapp: QApplication) -> None:

@@ -40,7 +40,7 @@ from labapp.analysis.inference import EQUIVALENT, TWO_SIDED, Direction
 from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_records import Row
-from labapp.study.design import MODEL
+from labapp.study.design import MODEL, SmallestEffect
 
 VALUES, TEST, CHECK, SENSITIVITY = "values", "test", "check", "sensitivity"
 BACK, LEFT_OUT = "back-transformed", "left out"
@@ -404,18 +404,33 @@ def _equivalences(
     declaration: Declaration,
     transform: str,
 ) -> tuple[list[tuple[Comparison, Statistic]], list[str]]:
-    smallest = declaration.analysis.smallest_effect.get(outcome.name)
-    own = [each for each in comparisons if smallest and each.name == smallest.contrast]
-    # A contrast that is tested in several directions is one difference.
-    if smallest is None or not own:
-        return [], []
+    tests: list[tuple[Comparison, Statistic]] = []
+    remarks: dict[str, None] = {}
+    for smallest in declaration.analysis.smallest_of(outcome.name):
+        # A contrast that is tested in several directions is one difference.
+        own = next((each for each in comparisons if each.name == smallest.contrast), None)
+        if own is not None:
+            test, told = _equivalence(means, own, smallest, outcome, transform)
+            tests += [] if test is None else [(replace(own, direction=EQUIVALENT), test)]
+            remarks |= dict.fromkeys(told)
+    return tests, list(remarks)
+
+
+def _equivalence(
+    means: anova.Means,
+    own: Comparison,
+    smallest: SmallestEffect,
+    outcome: Outcome,
+    transform: str,
+) -> tuple[Statistic | None, list[str]]:
+    """The test of equivalence of a contrast, and remarks on it; None where there is none."""
     remarks, unit = [], " ".join(filter(None, (transform, outcome.unit)))
-    estimate = means.estimate(own[0].weights)
+    estimate = means.estimate(own.weights)
     if smallest.raw is not None and transform and not isinstance(estimate, Statistic):
         # The bound is in the outcome's own unit: so is the test.
         untransformed = anova.variance(wide(outcome.frame, outcome.layout).complete)
         estimate = (
-            untransformed.estimate(own[0].weights)
+            untransformed.estimate(own.weights)
             if isinstance(untransformed, anova.Variance)
             else inference.outcome("t", why=untransformed)
         )
@@ -423,12 +438,11 @@ def _equivalences(
         remarks.append(f"no test of equivalence: {why}" if why else RAW)
         unit = outcome.unit
     if isinstance(estimate, Statistic):
-        return [], remarks
+        return None, remarks
     bound = smallest.raw
     if bound is None:
         bound = (smallest.standardised or 0.0) * estimate.spread
-    made = replace(anova.equivalence(own[0], estimate, bound), unit=unit)
-    return [(replace(own[0], direction=EQUIVALENT), made)], remarks
+    return replace(anova.equivalence(own, estimate, bound), unit=unit), remarks
 
 
 def _of_trials(

@@ -411,7 +411,8 @@ def outcomes_figure(results: StudyAnalyses, name: str = "outcomes") -> ReportFig
 RESIDUALS_READ = (
     "Left: the residuals of the participants who have every cell in standard deviations, in order, "
     "beside those that a normal distribution would have; on the line they are alike. Right: the "
-    "residuals by the value that the model gives; a fan that opens says that spread grows with it."
+    "residuals by the value that the model gives; where the points fan out, the spread grows with "
+    "that value."
 )
 
 

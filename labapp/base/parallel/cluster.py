@@ -194,7 +194,7 @@ def _check_workers(client: Any, address: str) -> int:
                 f"The Dask worker {worker} runs {_list_versions(names, theirs)}; this machine runs "
                 f"{_list_versions(ours | theirs, ours)}.",
                 safe="Nothing was begun.",
-                todo="Install the same versions there: otherwise the numbers could differ.",
+                todo="Install the same versions there: other versions could give other numbers.",
             )
     return int(sum(client.nthreads().values()))
 

@@ -141,7 +141,7 @@ def _refuse_directory(stream: IO[bytes]) -> None:
     tail = stream.read()
     at = tail.rfind(b"PK\5\6")
     if at < 0 or len(tail) - at < _END.size:
-        raise ValueError("it is no whole zip archive")
+        raise ValueError("it is not a complete zip archive")
     _, _, _, _, count, size, _, _ = _END.unpack_from(tail, at)
     located = tail[max(0, at - _LOCATOR.size) : at]
     if len(located) == _LOCATOR.size and located.startswith(b"PK\6\7"):

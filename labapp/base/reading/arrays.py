@@ -105,4 +105,4 @@ def decode_image(content: bytes, formats: Sequence[str], pixels: int = PIXELS) -
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise ValueError("it has far too many pixels") from error
     except _BROKEN as error:
-        raise ValueError(f"it is no whole picture ({type(error).__name__})") from error
+        raise ValueError(f"it is not a complete picture ({type(error).__name__})") from error

@@ -128,7 +128,7 @@ def below(folder: Path) -> list[str]:
             for entry in entries:
                 if not entry.name.isprintable() and not _is_text(entry.name):
                     raise UnreadableFileError(
-                        errno.EILSEQ, f"the name {entry.name!r} in it is no text"
+                        errno.EILSEQ, f"the name {entry.name!r} in it is not text"
                     )
                 if entry.is_dir(follow_symlinks=False):
                     folders.append((Path(entry.path), f"{prefix}{entry.name}/"))

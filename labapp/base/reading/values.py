@@ -111,7 +111,7 @@ _TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
 
 
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _number(digits: str) -> float:

@@ -36,6 +36,7 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FixedFormatter, Formatter, FuncFormatter, NullFormatter
 
 from labapp.base.figure_style import FULL_IN, HAIRLINE, USUAL_FONT, look, points_of, style
+from labapp.base.report.labels import current_labels
 from labapp.base.report.page import ENGLISH, Html, Verbatim, count, current_language, figure, say
 
 DPI = 200
@@ -146,11 +147,12 @@ class ReportFigure:
         file."""
         return f"**{say(str(self.figure.get_label() or self.label))}.** {say(self.caption)}"
 
-    def save(self, folder: Path) -> list[Path]:
-        """Save the figure as SVG, PNG and PDF. Raises FileExistsError: files are never
-        overwritten."""
+    def save(self, folder: Path | str) -> list[Path]:
+        """Save the figure as SVG, PNG and PDF in a folder, which is made if it is missing. Raises
+        FileExistsError: files are never overwritten."""
+        Path(folder).mkdir(exist_ok=True)
         vector, picture, printed = (
-            folder / f"{self.name}.{ending}" for ending in ("svg", "png", "pdf")
+            Path(folder) / f"{self.name}.{ending}" for ending in ("svg", "png", "pdf")
         )
         with vector.open("x", encoding="utf-8") as text:
             text.write(f"{DECLARATION}{self.svg}")
@@ -302,9 +304,10 @@ def finish(figure: Figure) -> None:
     figure._labapp_finished = True  # type: ignore[attr-defined]
     for ax in figure.findobj(Axes):
         _mark_cut(ax)
-    if current_language() != ENGLISH:
+    changed = current_language() != ENGLISH or current_labels() is not None
+    if changed:
         _translate(figure)
-    if figure.get_figwidth() < FULL_IN or current_language() != ENGLISH:
+    if figure.get_figwidth() < FULL_IN or changed:
         renderer: RendererBase = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
         for _ in range(ROUNDS):
             figure.draw_without_rendering()
@@ -360,7 +363,7 @@ class _Spoken(FuncFormatter):
 
 def _translate_label(label: object) -> str:
     """The label of a tick in the language that is spoken; names stay as they are."""
-    return label if isinstance(label, Verbatim) else say(str(label))
+    return say(label if isinstance(label, Verbatim) else str(label))
 
 
 def _translate(figure: Figure) -> None:
@@ -373,9 +376,14 @@ def _translate(figure: Figure) -> None:
                 formatter.seq = [_translate_label(label) for label in formatter.seq]
             elif not isinstance(formatter, NullFormatter):
                 axis.set_major_formatter(_Spoken(formatter))
+    labels = current_labels()
     for text in figure.findobj(Text):
-        if text not in ticks and text.get_text() and text.get_label() != SAID:
+        if text in ticks or not text.get_text():
+            continue
+        if text.get_label() != SAID:
             text.set_text(say(text.get_text()))
+        elif labels is not None:
+            text.set_text(labels.put(text.get_text()))
 
 
 def _wrap_overflowing(figure: Figure, renderer: RendererBase) -> bool:

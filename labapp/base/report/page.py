@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 from labapp.base.errors import UsageError
 from labapp.base.figure_style import FULL_IN, PALETTES, USUAL_FONT, USUAL_PALETTE, FigureLook
+from labapp.base.report.labels import current_labels
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -372,11 +373,16 @@ def current_language() -> str:
 
 
 def say(text: str) -> str:
-    """An English text in the language that is spoken."""
-    translation = _SPOKEN.get()
-    if translation is None or isinstance(text, Verbatim) or hasattr(text, "__html__"):
+    """An English text in the language that is spoken, with the study's labels for its names."""
+    translation, labels = _SPOKEN.get(), current_labels()
+    if (translation is None and labels is None) or hasattr(text, "__html__"):
         return text
-    return translation.say(str(text))
+    if isinstance(text, Verbatim):
+        return text if labels is None else Verbatim(labels.whole(text))
+    if labels is not None and (label := labels.whole(text)) != text:
+        return label
+    spoken = str(text) if translation is None else translation.say(str(text))
+    return spoken if labels is None else labels.put(spoken)
 
 
 def translate_value(value: object) -> object:
@@ -469,7 +475,7 @@ def _inches(option: str, text: str, usual: str, example: str) -> float:
     unit = (match[2] or usual) if match else ""
     if match is None or unit not in UNITS:
         raise UsageError(
-            f"{option} {text}: this is no length.",
+            f"{option} {text}: this is not a length.",
             safe=SAFE,
             todo=f"Give a number and a unit ({', '.join(UNITS)}), such as {option} {example}.",
         )

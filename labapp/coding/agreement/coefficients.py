@@ -723,7 +723,7 @@ class RatingTable:
         if not _NUMBER.fullmatch(cell) or ("," in text) or not math.isfinite(float(text)):
             _refuse(
                 self.path,
-                f"line {line}, column {rater}: {_cut(cell)} is no number, and the level {level} "
+                f"line {line}, column {rater}: {_cut(cell)} is not a number, and the level {level} "
                 "needs numbers",
                 "Leave the cell empty if the rating is missing; number the categories in their "
                 "order; or compare them with --level nominal.",

@@ -788,7 +788,7 @@ def _parent_mistakes(
             what = f"{code.parent!r} is of the tier {parent.tier!r}; allowed: a code of this tier"
             yield what, place
         elif circle := circles.get(code.id):
-            yield f"a circle: {' → '.join(circle)}; a code is no kind of itself", place
+            yield f"a circle: {' → '.join(circle)}; a code cannot be below itself", place
 
 
 def _map_mistakes(

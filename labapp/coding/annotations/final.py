@@ -160,9 +160,9 @@ def _refuse_rivals(
     if len(rivals) > 1:
         raise AnnotationError(
             f"{', '.join(rivals[:-1])} and {rivals[-1]} coded {tier!r} in {session}, and nobody is "
-            "its primary rater: which of their marks count cannot be told.",
+            "its primary rater: it is unclear whose codes count.",
             safe="All marks are as they were given.",
-            todo="Assign the session, or settle what differs: *Raters* on the page Coding (labapp "
+            todo="Assign the session, or settle what differs: *Raters* on the Coding page (labapp "
             "code assign STUDY --raters …, labapp code adjudicate).",
         )
     for mark in (mark for marks in independent.values() for mark in marks):
@@ -170,9 +170,9 @@ def _refuse_rivals(
         if len(at) > 1:
             raise AnnotationError(
                 f"{' and '.join(at)} are both the primary rater of {session} at "
-                f"{mark.t0_ns / 1e9:.1f} s: which of their marks count cannot be told.",
+                f"{mark.t0_ns / 1e9:.1f} s: it is unclear whose codes count.",
                 safe="All marks are as they were given.",
-                todo="A stretch has one primary rater: correct assignments.jsonl by drawing anew.",
+                todo="A stretch has one primary rater: draw the assignments again.",
             )
 
 

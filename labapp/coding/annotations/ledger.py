@@ -644,7 +644,7 @@ def text_in(body: Mapping[str, Any], key: str) -> str:
     """A text in a line's body. Raises ValueError where it is none."""
     value = body.get(key)
     if not isinstance(value, str):
-        raise ValueError(f"its {key} is no text")
+        raise ValueError(f"its {key} is not text")
     return value
 
 

@@ -32,7 +32,7 @@ def time_ns(text: str) -> int:
     too_large |= hours is not None and int(minutes or 0) > 59
     if match is None or too_large:
         raise UsageError(
-            f"{text!r} is no time in a session.",
+            f"{text!r} is not a time in a session.",
             todo="Write minutes and seconds as in 12:34.5, hours too as in 1:02:03, or seconds "
             "as in 754.5.",
         )
@@ -377,7 +377,7 @@ def check_rater(
     """
     if not RATER.fullmatch(name):
         raise RaterRefused(
-            f"{name!r} is no name for a rater.",
+            f"{name!r} cannot be a rater's name.",
             todo="Take 1 to 40 letters a to z, digits, - and _, such as anna or rater-2.",
         )
     if nobody and name == nobody:

@@ -197,7 +197,7 @@ def make_pack(
     if not own:
         raise AnnotationError(
             f"{rater} is assigned to nothing in {study.name} in the round {round}.",
-            todo="*Raters*, *Assign…* on the page Coding (labapp code assign "
+            todo="*Raters*, *Assign…* on the Coding page (labapp code assign "
             f"{study.name} --raters {rater},…)",
         )
     if not (books := codebooks_of(study)):
@@ -379,8 +379,8 @@ def read_pack(folder: Path) -> Pack:
             raise ValueError("it does not say whose it is")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise AnnotationError(
-            f"{folder} is no pack ({_reason(error)}).",
-            todo="Give a pack as *Pack…* on the page Coding (`labapp code pack`) made it.",
+            f"{folder} is not a pack ({_reason(error)}).",
+            todo="Give a pack as *Pack…* on the Coding page (`labapp code pack`) made it.",
         ) from error
     return Pack(folder, pack, study, rater, round_, dict(heads))
 
@@ -434,7 +434,7 @@ def open_pack(path: Path) -> Pack:
     except (OSError, ValueError) as error:
         raise AnnotationError(
             f"{path} cannot be unpacked ({_reason(error)}).",
-            todo="Have it sent again; a pack is the .zip file that *Pack…* on the page Coding "
+            todo="Have it sent again; a pack is the .zip file that *Pack…* on the Coding page "
             "(`labapp code pack`) made.",
         ) from error
     return read_pack(folder)
@@ -637,7 +637,7 @@ def receive(study: Path, path: Path) -> list[Received]:
             why = dict(sessions.left_out).get(name, "it is not there any more")
             raise AnnotationError(
                 f"{place} is of {name}, which cannot be coded: {why}.",
-                safe="Nothing was taken in.",
+                safe="Nothing was received.",
                 todo="Delete the marks and the pack if its participant withdrew.",
             )
         session, rater = usable[name], check_rater(str(fold.opened["rater"]), study)
@@ -692,7 +692,7 @@ def _rater_files(path: Path) -> Iterator[tuple[str, bytes, dict[str, bytes]]]:
     except (OSError, ValueError) as error:
         raise AnnotationError(
             f"{path} cannot be read ({getattr(error, 'strerror', None) or error}).",
-            safe="Nothing was taken in.",
+            safe="Nothing was received.",
             todo="Have it sent again.",
         ) from error
 
@@ -709,13 +709,13 @@ def _pack_of(
                     raise AnnotationError(
                         f"{place} has marks of {opened['rater']}, and the pack was made for "
                         f"{pack.facts.get('rater')}.",
-                        safe="Nothing was taken in.",
+                        safe="Nothing was received.",
                         todo="Make a pack for each rater.",
                     )
                 return pack, name
     raise AnnotationError(
         f"{place} was not coded in a pack of this study.",
-        safe="Nothing was taken in.",
+        safe="Nothing was received.",
         todo="Give the study that the pack was made from. A file that was coded in the study's own "
         "folder belongs into its place by hand.",
     )
@@ -730,7 +730,7 @@ def _refuse_changed(
     if gone:
         raise AnnotationError(
             f"{place} has marks of {len(gone)} units that {session.name} does not have (any more).",
-            safe="Nothing was taken in.",
+            safe="Nothing was received.",
             todo="The units were changed since the pack was made: have the rater code a new one.",
         )
     handed = set(pack.facts.get("codebooks") or ())
@@ -738,7 +738,7 @@ def _refuse_changed(
     if foreign:
         raise AnnotationError(
             f"{place} was coded by a codebook that was not in the pack ({sorted(foreign)[0]}…).",
-            safe="Nothing was taken in.",
+            safe="Nothing was received.",
             todo="A codebook is changed in the study, and handed out in a new pack.",
         )
     known = {book.sha256: book for book in codebooks.codebooks_of(study)}
@@ -747,7 +747,7 @@ def _refuse_changed(
         if sha256 not in known:
             raise AnnotationError(
                 f"{place} was coded by a version of the codebook that is not there any more.",
-                safe="Nothing was taken in.",
+                safe="Nothing was received.",
                 todo="Put the codebook that was in the pack back into the study's folder once, and "
                 "receive the marks then.",
             )
@@ -794,7 +794,7 @@ def _merge_returned(
         raise AnnotationError(
             f"The marks of {each.rater} in {each.session.name} are locked: agreement was computed "
             "from them.",
-            safe="They are as they were, and nothing was taken in.",
+            safe="They are as they were, and nothing was received.",
             todo="What came later can be settled: *Raters*, *Settle differences…* on the page "
             "Coding (labapp code adjudicate).",
         )

@@ -183,12 +183,12 @@ class RedactionReport:
             lines.append(
                 f"{', '.join(self.videos)} still holds this stretch, picture and sound. No bundle "
                 "takes it along while something is redacted. To delete it: *Files*, *Videos…* on "
-                "the page Coding (`labapp videos remove`)."
+                "the Coding page (`labapp videos remove`)."
             )
         if self.codebooks:
             lines.append(
                 f"These codebooks quote words from there: {', '.join(self.codebooks)}. Take the "
-                "words out of the codebook itself; *Codebook…* on the page Coding (`labapp code "
+                "words out of the codebook itself; *Codebook…* on the Coding page (`labapp code "
                 "codebook STUDY --withhold`) takes all free text out of the stored versions."
             )
         return lines
@@ -434,7 +434,7 @@ def silent_frames(record: Record, redactions: Sequence[Redaction]) -> dict[str, 
         except RecordError as error:
             raise AnnotationError(
                 f"Stretches of {record.name} are redacted, and {sound.file} has no place in time: "
-                "which of its sound they are cannot be told.",
+                "it is unclear which of its sound they are.",
                 safe="No sound was let out.",
                 todo="Let the session out without its sound.",
             ) from error

@@ -128,7 +128,7 @@ def save_draw(study: Path, draw: Draw) -> None:
         taken = {(assignment.session, assignment.round) for assignment in before}
         if twice := sorted({a.session for a in draw.assignments if (a.session, a.round) in taken}):
             raise AnnotationError(
-                f"{', '.join(twice)} was assigned by somebody else meanwhile.",
+                f"{', '.join(twice)} was assigned by another process meanwhile.",
                 safe="What is assigned stays; nothing was added.",
                 todo="Assign the others: call it again.",
             )
@@ -311,7 +311,7 @@ def draw_assignments(
 def _refuse(raters: Sequence[str], both: float) -> None:
     if not 0 <= both <= 1:
         raise UsageError(
-            f"{both:g} is no share of the stretches.",
+            f"{both:g} is not a share of the stretches.",
             todo="Give --both a number from 0 to 1, such as 0.2 for a fifth.",
         )
     if not raters or len({rater.casefold() for rater in raters}) != len(raters):
@@ -452,7 +452,7 @@ def assign_study(
             f"All sessions of {study.name} that can be coded are assigned already."
             if ready
             else f"No session of {study.name} can be assigned ({why or 'there is none'}).",
-            todo="*Units* on the page Coding (`labapp code segment NAME --freeze`) finds and "
+            todo="*Units* on the Coding page (`labapp code segment NAME --freeze`) finds and "
             "freezes units; what is assigned stays.",
         )
     draw = draw_assignments(new, raters, both, seed, round)
@@ -525,7 +525,7 @@ def close(
         raise AnnotationError(
             f"There is no independent coding that {_NONE_LEFT[to]}.",
             safe="What is done or locked stays so.",
-            todo="The page Coding and `labapp code status` show how far everybody is.",
+            todo="The Coding page and `labapp code status` show how far everybody is.",
         )
     with ExitStack() as stack:
         files = [
@@ -566,7 +566,7 @@ def _refuse_drafts(drafts: Iterable[str]) -> None:
             f"Not done yet: {names}.",
             safe="Nothing was locked.",
             todo="When all is coded, click *Done* in the coding window, or *Raters* and *Done and "
-            "lock* on the page Coding for many sessions at once (`labapp code done`). Then lock.",
+            "lock* on the Coding page for many sessions at once (`labapp code done`). Then lock.",
         )
 
 
@@ -669,7 +669,7 @@ def settle(
             f"The coding of {' and '.join(unlocked)} in {session.name} is not locked: what is "
             "settled before that would be no independent coding any more.",
             safe="Nothing was settled.",
-            todo="*Raters*, *Done and lock…* on the page Coding (`labapp code lock "
+            todo="*Raters*, *Done and lock…* on the Coding page (`labapp code lock "
             f"{study.name}`) locks what is done.",
         )
     with open_settlements(session.path, by, record=session.record) as file:

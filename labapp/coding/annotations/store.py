@@ -244,7 +244,7 @@ def open_marks(
         raise AnnotationError(
             f"{record.name} {what}, and codes of {codebook.id} are given to units: raters would "
             "code different ones.",
-            todo="*Units* on the page Coding finds them in the sound and freezes them (`labapp "
+            todo="*Units* on the Coding page finds them in the sound and freezes them (`labapp "
             f"code segment {record.name} --freeze`). Look them through in the coding window first.",
         )
     codebooks.store_version(session.parent, codebook)
@@ -406,7 +406,7 @@ def _refuse_foreign(
         raise AnnotationError(
             f"{place} is not of the session {record.name}: {why}.",
             safe="It was only read; nothing was changed.",
-            todo="Its times mean nothing here. Put the file beside the session that it was made "
+            todo="Its times are of another session. Put the file next to the session it was made "
             "with; `labapp sessions verify` says whether the session itself was changed.",
         )
 
@@ -794,7 +794,7 @@ UNSAID = (
     "moderator's sentences included. {todo}"
 )
 UNSAID_ADVICE = (
-    "Say it by *Units*, *Who speaks…* on the page Coding (`labapp code speakers`), or with Alt+P "
+    "Say it by *Units*, *Who speaks…* on the Coding page (`labapp code speakers`), or with Alt+P "
     "in the coding window."
 )
 HEADER = ("session", "units", "text", "coded", "second", "adjudicated")

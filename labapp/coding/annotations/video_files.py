@@ -166,7 +166,7 @@ class VideosFold:
             alignment = record_from(VideoAlignment, body.pop("alignment", {}))
             video = record_from(Video, body)
             if "/" in video.file or "\\" in video.file or not video.file.startswith("video-"):
-                raise ValueError(f"{video.file!r} is no name of a video's file")
+                raise ValueError(f"{video.file!r} cannot be the name of a video file")
             self.videos[video.id] = PlacedVideo(video, alignment, line.utc, line.utc)
         elif line.kind == ALIGNED:
             video_id = text_in(line.body, "id")
@@ -267,7 +267,7 @@ def videos_of(record: Record) -> tuple[PlacedVideo, ...]:
             raise AnnotationError(
                 f"{place}: {placed.video.id} is not of the session {record.name}: {why}.",
                 safe="It was only read; nothing was changed.",
-                todo="Put the folder of videos beside the session that they were added to.",
+                todo="Put the folder of videos next to the session that they were added to.",
             )
     return tuple(fold.videos.values())
 

@@ -123,7 +123,7 @@ def decode_text(content: bytes, name: str) -> str:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
         raise unreadable(
-            name, f"it is no text in UTF-8 or UTF-16 ({error.reason})", "Save it as UTF-8."
+            name, f"it is not text in UTF-8 or UTF-16 ({error.reason})", "Save it as UTF-8."
         ) from error
 
 
@@ -244,7 +244,7 @@ def parse_xml(content: bytes, name: str, root: str) -> ET.Element:
     except TooMuch as error:
         raise unreadable(name, str(error), TOO_MUCH) from error
     except (expat.ExpatError, ValueError, LookupError, AssertionError) as error:
-        raise unreadable(name, f"it is no sound XML ({error})") from error
+        raise unreadable(name, f"it is not valid XML ({error})") from error
     if tree.tag != root:
         raise unreadable(name, f"it begins with <{str(tree.tag)[:80]}>, not with <{root}>")
     return tree

@@ -101,7 +101,7 @@ def read_translation(path: Path) -> Translation:
         speaks = model.speech_of(model.read_tier(to_tier)[0])
         if speaks is not None and speaks[1] is not None:
             known = ", ".join(model.SPEECH + speaker for speaker in SPEAKERS)
-            what = f"line {line}: {to_tier} is no speaker"
+            what = f"line {line}: {to_tier} is not a speaker"
             raise unreadable(path.name, what, f"Write one of: {known}.")
         translation[tier, code] = (to_tier, to_code)
     return translation

@@ -180,6 +180,6 @@ def _in_table(path: Path, units: Sequence[Unit]) -> dict[str, Speaker]:
 def _make_line_error(path: Path, number: int, why: str) -> AnnotationError:
     return AnnotationError(
         f"{path}, line {number}: {why}.",
-        todo="*Units*, *Who speaks…* on the page Coding (`labapp code speakers NAME`) lists the "
+        todo="*Units*, *Who speaks…* on the Coding page (`labapp code speakers NAME`) lists the "
         "units with their times.",
     )

@@ -232,7 +232,7 @@ class _Tokens:
     def time(self) -> int:
         seconds = self.number()
         if not abs(seconds) < 1e6:
-            raise unreadable(self.name, f"{seconds} s is no time in a session")
+            raise unreadable(self.name, f"{seconds} s is not a time in a session")
         return round(seconds * 1e9)
 
     def more(self) -> bool:
@@ -244,5 +244,5 @@ class _Tokens:
     def count(self) -> int:
         number = self.number()
         if not 0 <= number <= MOST or number != int(number):
-            raise unreadable(self.name, f"{number} is no count")
+            raise unreadable(self.name, f"{number} is not a count")
         return int(number)

@@ -233,7 +233,7 @@ class _SharedTexts:
                     f"Something was redacted in {self._session.name} meanwhile.",
                     safe="What was written down before is stored; nothing of the unit that was "
                     "being listened to is.",
-                    todo="Give the same command again: it goes on from there.",
+                    todo="Give the same command again: it continues from there.",
                 )
             if not waiting(self.texts.get(text.unit)):
                 return False
@@ -636,7 +636,7 @@ class Recogniser:
                 + (f"go on with {self.model.name}" if at_work else f"open {self.model.path}")
                 + f" ({answer['error']}).",
                 safe="What was written down before is stored." if at_work else None,
-                todo="Give the same command again: it goes on from there. Where memory ran out, "
+                todo="Give the same command again: it continues from there. Where memory ran out, "
                 "take a smaller model."
                 if at_work
                 else f"See that it is whole: {engine.model}. Is the engine itself broken? "

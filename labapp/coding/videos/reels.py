@@ -231,7 +231,7 @@ def _refuse_nothing(
     if not chosen:
         why = " ".join(f"{name}: {what}" for name, what in left_out)
         raise LabappError(
-            f"There is nothing that may be shown. {why}".rstrip(),
+            f"Nothing in it may be shown. {why}".rstrip(),
             safe="Nothing was written.",
             todo="Choose stretches of sessions whose participants agreed that their voice is "
             "passed on.",

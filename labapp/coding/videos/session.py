@@ -212,7 +212,7 @@ def check_consent(record: Record) -> None:
         todo="Delete the video, or keep it apart from the study."
         if asked
         else "Ask for it in the consent form of the next sessions: `consent: items: {video: "
-        "optional}`. What nobody agreed to is not taken in.",
+        "optional}`. Without this consent no video is added.",
     )
 
 
@@ -241,7 +241,7 @@ def _record(session: Path, by: str, *, consent: bool = True) -> Record:
         raise VideoError(f"{record.name} is being recorded.", todo="Wait until it is over.")
     if record.withdrawn:
         raise VideoError(
-            f"The participant of {record.name} withdrew: no video of them is taken in.",
+            f"The participant of {record.name} withdrew: no video of them can be added.",
             todo="Delete the video.",
         )
     if consent:
@@ -252,7 +252,7 @@ def _record(session: Path, by: str, *, consent: bool = True) -> Record:
 def _unknown(record: Record, video_id: str) -> VideoNotFound:
     return VideoNotFound(
         f"{record.name} has no video {video_id!r}.",
-        todo="*Files*, *Videos…* on the page Coding (`labapp videos list "
+        todo="*Files*, *Videos…* on the Coding page (`labapp videos list "
         f"{record.name}`) says which it has.",
     )
 
@@ -327,9 +327,9 @@ def video_features(video: OpenedVideo) -> Features:
 
 def _not_heard(why: str) -> VideoError:
     return VideoError(
-        f"Where the video lies in the session cannot be told by its sound: {why}.",
+        f"Where the video lies in the session cannot be found from its sound: {why}.",
         todo="See that it is the video of this session. Else say the session time of its "
-        f"beginning, in seconds: in the window *Videos…* of the page Coding, or by {BY_HAND}. The "
+        f"beginning, in seconds: in the window *Videos…* of the Coding page, or by {BY_HAND}. The "
         "replay window shows session times.",
     )
 

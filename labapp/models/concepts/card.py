@@ -241,7 +241,7 @@ def _file(table: Path, line: int, name: str) -> Path:
     one sign here and of two there, as macOS has them."""
     file = table.parent / name
     if not name.strip() or file.is_dir():
-        raise _refuse(f"{table}, line {line}: {name!r} is no picture.", "Name a picture's file.")
+        raise _refuse(f"{table}, line {line}: {name!r} is not a picture.", "Name a picture's file.")
     if file.exists() or not file.parent.is_dir():
         return file
     alike = unicodedata.normalize("NFC", file.name)

@@ -485,7 +485,7 @@ def build_stimuli(
     name = loaded.card.id.rpartition("/")[2] if set_id is None else set_id
     if not re.fullmatch(SET_ID, name):
         raise UsageError(
-            f"{name!r} is no id of a set: {PATTERNS[SET_ID]}.",
+            f"{name!r} is not a valid id of a set: {PATTERNS[SET_ID]}.",
             todo="Give another with --id.",
         )
     if out is None:

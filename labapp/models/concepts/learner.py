@@ -454,15 +454,10 @@ class ConceptModel:
 
     def predict_from(self, codes: Float64) -> Float64 | None:
         """The same from codes of shape (n, k) or (n, k, d); None where there is no predictor."""
-        parts = []
-        with torch.inference_mode():
-            for chosen in chunks(len(codes), ROWS):
-                x = torch.from_numpy(codes[chosen].astype(np.float32))
-                logits = self._learner.predict_from(x)
-                if logits is None:
-                    return None
-                parts.append(logits.double().numpy())
-        return np.concatenate(parts)
+        values = codes.astype(np.float32)
+        return _in_chunks(
+            len(codes), lambda rows: self._learner.predict_from(torch.from_numpy(values[rows]))
+        )
 
     def intervened(self, rows: ConceptRows, setting: Mapping[int, int]) -> Float64:
         """Class logits of all rows after some concepts, by their number from 0, were set to 0 or 1:
@@ -486,14 +481,19 @@ class ConceptModel:
         self, rows: ConceptRows, compute: Callable[[Tensor], Tensor | None]
     ) -> Float64 | None:
         memory = in_memory(rows)
-        parts = []
-        with torch.inference_mode():
-            for chosen in chunks(len(memory), ROWS):
-                values = compute(memory.batch(chosen).x)
-                if values is None:
-                    return None
-                parts.append(values.double().numpy())
-        return np.concatenate(parts)
+        return _in_chunks(len(memory), lambda chosen: compute(memory.batch(chosen).x))
+
+
+def _in_chunks(count: int, compute: Callable[[Int64], Tensor | None]) -> Float64 | None:
+    """What is computed of so many rows, some at a time; None where that is nothing."""
+    parts = []
+    with torch.inference_mode():
+        for chosen in chunks(count, ROWS):
+            values = compute(chosen)
+            if values is None:
+                return None
+            parts.append(values.double().numpy())
+    return np.concatenate(parts)
 
 
 def settable(model: ConceptModel) -> Float64:

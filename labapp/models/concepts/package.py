@@ -133,7 +133,7 @@ def task_of(card: Card, data: Path | None = None) -> ConceptData:
         raise DatasetError(
             f"The pictures of {data} are not those that {card.id} was imported with.",
             safe="Nothing was computed.",
-            todo="Give those, or import the model anew under another id.",
+            todo="Give those, or import the model again under another id.",
         )
     return own.data
 

@@ -519,7 +519,7 @@ class ConceptRecipe(Part):
             name += f"-{size.lower()}"
         if seed is not None and not 0 <= seed < SEEDS:
             raise UsageError(
-                f"The seed {seed} lies outside 0 to {SEEDS - 1}.",
+                f"The seed {seed} is outside 0 to {SEEDS - 1}.",
                 safe="Nothing was trained.",
                 todo="Give a smaller one.",
             )
@@ -598,7 +598,7 @@ def find(reference: str | Path) -> tuple[ConceptRecipe, ...]:
     if Path(reference).is_file():
         if {"encoder", "predictor"} <= recipe.keys(Path(reference)):
             raise ModelError(
-                f"{reference} describes a model that is trained already, and is no recipe.",
+                f"{reference} describes a model that is trained already, and is not a recipe.",
                 safe="Nothing was trained.",
                 todo=f"Bring it in: labapp concepts import {reference}",
             )

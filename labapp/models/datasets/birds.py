@@ -137,7 +137,7 @@ SPECIES = len(GENERA) * SISTERS
 def genus_of(species: int) -> int:
     """Number of the genus of a species, both from 0. ValueError: there is no such species."""
     if not 0 <= species < SPECIES:
-        raise ValueError(f"species must lie between 0 and {SPECIES - 1}, found {species}")
+        raise ValueError(f"species must be between 0 and {SPECIES - 1}, found {species}")
     return species // SISTERS
 
 
@@ -408,7 +408,7 @@ class BirdRows:
     def bird(self, row: int) -> Bird:
         """What the picture of a row is made of. IndexError: there is no such row."""
         if not 0 <= row < len(self):
-            raise IndexError(f"row must lie between 0 and {len(self) - 1}, found {row}")
+            raise IndexError(f"row must be between 0 and {len(self) - 1}, found {row}")
         number, species = divmod(int(row), SPECIES)
         return bird(self.seed, self.part, species, number, occlusion=self.occlusion)
 

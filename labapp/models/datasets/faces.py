@@ -462,7 +462,7 @@ def face(
 ) -> Face:
     """The parameters of one picture. Raises ValueError: no such class, part or number."""
     if not 0 <= label < len(CLASSES):
-        raise ValueError(f"class must lie between 0 and {len(CLASSES) - 1}, found {label}")
+        raise ValueError(f"class must be between 0 and {len(CLASSES) - 1}, found {label}")
     if part not in PARTS:
         raise ValueError(f"part must be one of {PARTS}, found {part!r}")
     entropy = (seed, PARTS.index(part), label, number)
@@ -566,7 +566,7 @@ class FaceRows:
     def face(self, row: int) -> Face:
         """What the picture of a row is made of. IndexError: there is no such row."""
         if not 0 <= row < len(self):
-            raise IndexError(f"row must lie between 0 and {len(self) - 1}, found {row}")
+            raise IndexError(f"row must be between 0 and {len(self) - 1}, found {row}")
         number, label = divmod(int(row), len(CLASSES))
         return face(self.seed, self.part, label, number, noise=self.noise, cue=self.cue)
 

@@ -167,8 +167,8 @@ def _pictures(folder: Path) -> list[Path]:
     for path in inside:
         if not path.is_file() or path.suffix.lower() not in SUFFIXES:
             raise DatasetError(
-                f"{path} is no picture: {', '.join(SUFFIXES)} are allowed.",
-                todo="Take it out of the folder; pictures lie directly in the folder of their "
+                f"{path} is not a picture: {', '.join(SUFFIXES)} are allowed.",
+                todo="Move it out of the folder. Pictures must be directly in the folder of their "
                 "class.",
             )
     return inside

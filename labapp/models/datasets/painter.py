@@ -145,7 +145,7 @@ def average_blocks(pictures: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
     a side of what comes out, at most `side`."""
     side = pictures.shape[-1]
     if not 0 < size <= side:
-        raise ValueError(f"size must lie between 1 and {side}, found {size}")
+        raise ValueError(f"size must be between 1 and {side}, found {size}")
     edges = np.arange(size + 1) * (side / size)
     # Where the new pixel and the old one overlap, as a share of the new one: (size, side).
     over = np.minimum(edges[1:, None], np.arange(side) + 1) - np.maximum(

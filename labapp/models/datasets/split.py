@@ -100,7 +100,7 @@ def divide(count: int, held_out: int, seed: int) -> tuple[Int64, Int64]:
 def check(count: int, held_out: int) -> None:
     """Raises ValueError when `held_out` of `count` rows leave nothing on one side."""
     if not 0 < held_out < count:
-        raise ValueError(f"held_out must lie between 1 and {count - 1}, found {held_out}")
+        raise ValueError(f"held_out must be between 1 and {count - 1}, found {held_out}")
 
 
 def part_sizes(

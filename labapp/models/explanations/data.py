@@ -59,14 +59,7 @@ class BirdsData(Part):
 
     def load(self, folder: Path | None = None) -> Birds:
         """The three parts; pictures are painted when they are asked for, and need no folder."""
-        return birds(
-            seed=self.seed,
-            train=self.train,
-            validation=self.validation,
-            test=self.test,
-            size=self.size,
-            occlusion=self.occlusion,
-        )
+        return birds(**self.model_dump(exclude={"dataset"}))
 
 
 class FacesData(Part):
@@ -93,15 +86,7 @@ class FacesData(Part):
         return CLASSES
 
     def load(self, folder: Path | None = None) -> Faces:
-        return faces(
-            seed=self.seed,
-            train=self.train,
-            validation=self.validation,
-            test=self.test,
-            size=self.size,
-            noise=self.noise,
-            cue=self.cue,
-        )
+        return faces(**self.model_dump(exclude={"dataset"}))
 
 
 class FolderData(Part):

@@ -133,7 +133,7 @@ def _refuse_another(stimulus_set: StimulusSet, card: ClassifierCard) -> None:
         raise StimuliError(
             f"The stimulus set {stimulus_set.id} was made with another {card.id} than the one "
             "that is installed: the weights differ.",
-            todo="Put back the model it was made with, or build the set anew.",
+            todo="Put back the model it was made with, or build the set again.",
         )
     classes, told = tuple(class_.id for class_ in manifest.classes), ids_of(card.recipe.data.names)
     if classes != told:

@@ -112,7 +112,7 @@ def predictability(
     check_size(codes)
     if maps and math.isqrt(codes.shape[2]) ** 2 != codes.shape[2]:
         raise MetricError(
-            f"Networks cannot learn: a code has {codes.shape[2]} numbers, which are no square map.",
+            f"Networks cannot learn: a code has {codes.shape[2]} numbers: no square map.",
             todo="Leave maps out, or give square maps, row by row.",
         )
     values = torch.from_numpy(codes.transpose(1, 0, 2).astype(np.float32, order="C"))

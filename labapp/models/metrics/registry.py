@@ -14,6 +14,8 @@ from labapp.base.discovery import Catalogue, load
 from labapp.models.metrics.inputs import Score
 
 Function = Callable[..., Score]
+OF_CONCEPTS = ("oracle", "deviation", "leakage", "between_codes", "between_concepts")
+"""Parts of shape (K, K), whose rows are concepts and not codes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,8 @@ class TargetDistance(NamedTuple):
     error_mean: float
 
 
+Look = tuple[Array, TargetDistance]
+"""A picture and its distance from the target."""
 State = tuple[float, ...]
 Likely = Callable[[], Iterable[State]]
 """Gives states of the dials that are likely to come next."""
@@ -68,8 +70,8 @@ def compare(distance: str, x: Array, target: Array) -> TargetDistance:
 def compare_many(distance: str, x: Array, target: Array) -> list[TargetDistance]:
     """Alignment and error of pictures, shape (n, *shape), against the target."""
     alignments = 1.0 - get_distance(distance).many(x, target)
-    columns = (alignments, *squared_errors(x, target))
-    return [TargetDistance(*row) for row in zip(*(c.tolist() for c in columns), strict=True)]
+    sums, means = squared_errors(x, target)
+    return list(map(TargetDistance, alignments.tolist(), sums.tolist(), means.tolist()))
 
 
 class Foresight:
@@ -87,25 +89,30 @@ class Foresight:
         self._distance = distance
         self._target = target
         self._next: Likely | None = None
-        self._kept: dict[State, tuple[Array, TargetDistance]] = {}
+        self._kept: dict[State, Look] = {}
 
     def foresee(self, likely: Likely) -> None:
         """What comes next; it is asked for where something has to be decoded."""
         self._next = likely
 
-    def look(self, z: State) -> tuple[Array, TargetDistance]:
+    def look(self, z: State) -> Look:
         """The picture of a state of the dials, shape (*shape,), and its distance."""
         if self._next is None:
             picture = decode_one(self._decoder, z)
             return picture, compare(self._distance, picture, self._target)
-        if (known := self._kept.get(z)) is not None:
-            return known
-        states = [s for s in dict.fromkeys((z, *self._next())) if s not in self._kept]
-        self._next = tuple
-        space = self._decoder.space
-        pictures = self._decoder.decode(space.encode_rows(np.array(states, np.float32)))
-        if len(self._kept) >= KEPT:
-            self._kept.clear()
-        measured = compare_many(self._distance, pictures, self._target)
-        self._kept.update(zip(states, zip(pictures, measured, strict=True), strict=True))
-        return self._kept[z]
+        return self.look_along((z,))[0]
+
+    def look_along(self, states: Sequence[State]) -> list[Look]:
+        """As `look`, of states that follow one another; they are decoded in one call, with what
+        was said to come next."""
+        kept = self._kept
+        if any(z not in kept for z in states):
+            if len(kept) >= KEPT:
+                kept.clear()
+            coming, self._next = self._next or tuple, tuple
+            fresh = [z for z in dict.fromkeys((*states, *coming())) if z not in kept]
+            z = self._decoder.space.encode_rows(np.array(fresh, np.float32))
+            pictures = self._decoder.decode(z)
+            measured = compare_many(self._distance, pictures, self._target)
+            kept.update(zip(fresh, zip(pictures, measured, strict=True), strict=True))
+        return [kept[z] for z in states]

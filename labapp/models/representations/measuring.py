@@ -396,7 +396,7 @@ def _effect_lines(rows: list[dict[str, Any]]) -> list[str]:
     unit = "d(x, x')" if rows[0]["distance"] is not None else "sum of absolute differences"
     width = max(len(result["name"]) for result in rows)
     title = (
-        f"dials, from percentile {LOW} to {HIGH} (mean {unit}, share of the strongest dial's; "
+        f"sliders, from percentile {LOW} to {HIGH} (mean {unit}, share of the strongest slider's; "
         f"little effect: below {LITTLE:.0%}):"
     )
     return [

@@ -51,9 +51,9 @@ PRIOR_SEED = 0
 """Size and seed of the sample in `LoadedDecoder.latents` of a model whose states are drawn from a
 prior."""
 KINDS = {
-    cards.CARD: "a decoder with dials",
-    "classifier.yaml": "a classifier, without dials",
-    "concepts.yaml": "a concept model, without dials",
+    cards.CARD: "a decoder with sliders",
+    "classifier.yaml": "a classifier, without sliders",
+    "concepts.yaml": "a concept model, without sliders",
 }
 """Kinds of packages in words, by the name of the card's file."""
 MAKING = {
@@ -85,7 +85,7 @@ def find(reference: str | Path, root: Path | None = None, *, card: str = cards.C
             raise ModelError(
                 f"The id {text!r} names two models: {' and '.join(map(str, matches))}.",
                 safe=f"{_SAFE} Both are as they were.",
-                todo="Move one of the two out of its models folder, or make it anew under "
+                todo="Move one of the two out of its models folder, or make it again under "
                 "another id.",
             )
         if matches:
@@ -281,7 +281,7 @@ def _load_trained(folder: Path, card: ModelCard, device: str | None, threads: in
     if not (card.weights_sha256 and card.latents_sha256):
         raise ModelError(
             f"The card in {folder} states no weights_sha256 and latents_sha256: "
-            "its files cannot be told from others.",
+            "its files cannot be recognised.",
             safe=_SAFE,
             todo="Take a fresh copy of the package.",
         )
@@ -295,7 +295,7 @@ def _load_trained(folder: Path, card: ModelCard, device: str | None, threads: in
         return _make_decoder(card, sample, forward, "cpu", threads)
     if device != "cpu" and find_spec("torch") is None:
         raise DeviceMissing(
-            f"{card.id} was to be decoded on {device}, which needs the package torch, and that is "
+            f"{card.id} should be decoded on {device}, which needs the package torch, and that is "
             "not installed.",
             safe=_SAFE,
             todo="Decode on the processor: remove LABAPP_DEVICE and leave --device out. Or install "

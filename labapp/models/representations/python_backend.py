@@ -96,7 +96,7 @@ def locate(function: str) -> Code:
         raise ModelError(
             f"Python finds no package {top} here.{belongs}",
             safe=_SAFE,
-            todo="Install it beside labapp (pip install), or put the folder that it lies in into "
+            todo="Install it where labapp is installed (pip install), or put its folder into "
             "the environment variable PYTHONPATH.",
         )
     path = Path(places[0] if places else str(origin))

@@ -104,7 +104,7 @@ def write(sheet: TraversalSheet, path: Path) -> Path:
     except OSError as error:
         raise ModelError(
             f"The sheet {path} cannot be written: {error.strerror}.",
-            safe="The model is in order; nothing else was to be written.",
+            safe="The model is in order; nothing else was written.",
             todo="Name a file in a folder you may write to with --out.",
         ) from error
     return path

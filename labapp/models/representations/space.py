@@ -27,7 +27,7 @@ def snap_to_step(value: float, low: float, high: float, step: float) -> float:
     if value >= high:
         return high
     stepped = round(round(value / step) * step, 10)
-    return float(min(max(stepped, low), high))
+    return float(low if stepped < low else high if stepped > high else stepped)
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ def _convert_weights(recipe: Recipe, weights: dict[str, Float32], state: Path) -
         raise ModelError(
             f"{lost[0]!r} holds values that {recipe.weights} cannot.",
             safe=f"The trained networks are kept in {state}.",
-            todo="Say weights: float32 in the recipe and train anew.",
+            todo="Write weights: float32 in the recipe and train again.",
         )
     return stored
 

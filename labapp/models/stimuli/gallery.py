@@ -7,13 +7,11 @@ birds are also stored in a cache: they are painted once on a machine, not once i
 from __future__ import annotations
 
 import hashlib
-import os
-import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from labapp.base import leftovers, resources
+from labapp.base import durable, leftovers, resources
 from labapp.base.errors import StimuliError
 from labapp.base.reading import files as reading
 from labapp.models import datasets
@@ -58,7 +56,7 @@ def keep(
         place, content = _content(stimulus_sets, ref)
         name = hashlib.sha256(content).hexdigest() + _ending(ref)
         if not (folder / name).exists():
-            _write(folder / name, content)
+            durable.replace(folder / name, content)
         files[place][ref] = name
     return tuple(
         StimuliStored(stimuli=stimulus_set.id, manifest_sha256=stimulus_set.sha256, files=names)
@@ -114,7 +112,7 @@ def _bird_bytes(ref: str) -> bytes:
         content = pictures.jpeg(pictures.paint_bird(ref))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, content)
+        durable.replace(path, content)
     except OSError:
         pass  # A full or read-only cache costs time and nothing else.
     return content
@@ -134,19 +132,6 @@ def _painter() -> str:
         digest.update(path.read_bytes())
     digest.update(f"{pictures.PHOTO_PX} {pictures.PROTOTYPE_PX}".encode())
     return digest.hexdigest()[:16]
-
-
-def _write(path: Path, content: bytes) -> None:
-    """A file, whole or not at all."""
-    draft = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
-    try:
-        with draft.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        draft.replace(path)
-    finally:
-        leftovers.drop(draft)
 
 
 class Gallery:

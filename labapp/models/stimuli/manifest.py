@@ -28,7 +28,7 @@ from pydantic import (
     field_validator,
 )
 
-from labapp.base.documents import ID, LANGUAGE, Strict
+from labapp.base.documents import ID, LANGUAGE, Language, Strict
 from labapp.base.naming import NotReserved
 
 Kind = Literal["heatmaps", "prototypes", "path", "scores", "interventions"]
@@ -81,7 +81,6 @@ Box = tuple[Share, Share, Share, Share]
 """Left, top, right and bottom, as shares of the picture's width and height."""
 
 W = TypeVar("W")
-Language = Annotated[str, Field(pattern=LANGUAGE)]
 
 
 class ClassWords(Strict):

@@ -92,7 +92,7 @@ def path_of(folder: Path, ref: str, what: str = PICTURE) -> Path:
     path = folder.joinpath(*parts)
     if not parts or ref.startswith("/") or ".." in parts or "\\" in ref:
         raise StimuliError(
-            f"The {what} {ref!r} does not lie in the set's folder.",
+            f"The {what} {ref!r} is not in the set's folder.",
             todo="Name files below the folder, with / between folders.",
         )
     steps = [folder.joinpath(*parts[: depth + 1]) for depth in range(len(parts))]

@@ -71,7 +71,7 @@ def decode_scores(content: bytes, ref: str) -> Scores:
     scores = values.astype(np.float64)
     if bad := int((~np.isfinite(scores)).sum()):
         raise StimuliError(
-            f"The score file {ref!r} has {bad} values that are no finite numbers.",
+            f"The score file {ref!r} has {bad} values that are not finite numbers.",
             todo="Replace them, or leave the photo out.",
         )
     scores.flags.writeable = False
@@ -115,7 +115,7 @@ def decode_answers(content: bytes, ref: str) -> Answers:
     if wrong.any():
         photo, state = (int(at) for at in np.argwhere(wrong)[0])
         raise StimuliError(
-            f"In the file of answers {ref!r}, {int(wrong.sum())} rows are no probabilities; the "
+            f"In the file of answers {ref!r}, {int(wrong.sum())} rows are not probabilities; the "
             f"first is of photo {photo + 1}, state {state}.",
             todo="Save probabilities of the classes, which sum to 1 in each state.",
         )

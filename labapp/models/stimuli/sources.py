@@ -108,7 +108,7 @@ def read(folder: Path) -> SetSource:
     raise StimuliError(
         f"There is no stimulus set in {folder}: it has neither {MANIFEST} nor {HEADER}.",
         todo="Name the folder that has one of them; `labapp stimuli schema` and the page "
-        "assets/stimuli/README.md say what stands in them.",
+        "assets/stimuli/README.md say what is in them.",
     )
 
 

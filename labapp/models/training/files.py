@@ -162,7 +162,7 @@ def writing(path: Path) -> Iterator[None]:
             f"{path} cannot be written: {error.strerror}.",
             safe="What was there before is untouched.",
             todo="Free some space or choose another output folder, and start again. "
-            "A training run goes on from its last checkpoint.",
+            "Training continues from its last checkpoint.",
         ) from error
 
 

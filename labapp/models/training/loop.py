@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import platform
 import shutil
 import time
@@ -31,6 +30,7 @@ import torch
 from torch import Tensor, nn
 
 from labapp import __version__
+from labapp.base import durable
 from labapp.base.errors import ModelError, TrainingFailed
 from labapp.models.training import files
 
@@ -246,14 +246,9 @@ def save(folder: Path, run: Run[LearnerT], provenance: Provenance) -> None:
         "seconds": round(run.seconds, 3),
     }
     content = safetensors.torch.save(run.tensors(), metadata={"run": json.dumps(about)})
-    draft = folder / f"{FILE}.draft"
     with files.writing(folder / FILE):
         folder.mkdir(parents=True, exist_ok=True)
-        with draft.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        draft.replace(folder / FILE)
+        durable.replace(folder / FILE, content)
 
 
 def clear(folder: Path) -> None:

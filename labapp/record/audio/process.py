@@ -23,7 +23,6 @@ import os
 import queue
 import signal
 import struct
-import subprocess
 import sys
 import threading
 import time
@@ -32,6 +31,7 @@ from collections.abc import Callable
 from typing import IO, Any
 
 from labapp.base.errors import AudioError, DeviceGone
+from labapp.base.installation import wait_or_kill
 from labapp.base.messages import Message, decode_message, encode_message
 from labapp.record.audio import devices
 from labapp.record.audio.capture import Packet, PortAudioInput
@@ -88,11 +88,7 @@ class ProcessInput:
         child = self._child
         if child.stdin is not None and not child.stdin.closed:
             child.stdin.close()
-        try:
-            child.wait(_CLOSE_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+        wait_or_kill(child, _CLOSE_TIMEOUT_S)
         # What the child had written before it ended is still in the pipe.
         self._reader.join()
 

@@ -451,6 +451,36 @@ class PartLeftOut(Payload):
     index: Index
 
 
+@kind("quota.counted", durable=True)
+class QuotaCounted(Payload):
+    """How many participants fell under a quota of the study before this session.
+
+    Attributes
+    ----------
+    quota : its name in the study.
+    count : people who held a place of the study, and fell under it.
+    limit : how many the study takes at most.
+    """
+
+    quota: Word
+    count: Index
+    limit: Number
+
+
+@kind("quota.met", durable=True)
+class QuotaMet(Payload):
+    """By what was answered so far, the participant falls under a quota of the study.
+
+    Attributes
+    ----------
+    quota : its name in the study.
+    full : whether the quota was full already.
+    """
+
+    quota: Word
+    full: bool
+
+
 @kind("page.turned", durable=True)
 class PageTurned(Payload):
     """A page of a text, tutorial or questionnaire is on the screen.

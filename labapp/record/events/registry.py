@@ -386,7 +386,7 @@ def kind(
         if name in _KINDS:
             raise ValueError(f"event kind {name!r} is defined twice")
         if lane and lane not in LANES:
-            raise ValueError(f"event kind {name!r} has its mark in {lane!r}, which is no lane")
+            raise ValueError(f"event kind {name!r} has its mark in {lane!r}, which is not a lane")
         payload = _KINDS[name] = _struct(
             cls,
             kind=name,

@@ -26,9 +26,7 @@ whole in a later one.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -195,7 +193,6 @@ def forget_comments(session: Path, log: str = COMMENTS) -> int:
     """Remove the remarks on a session, or what another log of such lines says of it; how many there
     were. Raises DataFolderError."""
     path = session.parent / log
-    draft = path.with_name(f".{log}-{uuid.uuid4().hex}")
     try:
         for killed in path.parent.glob(f".{log}-*"):
             if session.name.encode() in files.content(killed, LARGEST):
@@ -213,12 +210,8 @@ def forget_comments(session: Path, log: str = COMMENTS) -> int:
         with anchor.rewriting(path, content, "withdrawal"):
             for killed in path.parent.glob(f".{log}-*"):  # nobody else is at work on one now
                 killed.unlink(missing_ok=True)
-            durable.write(draft, content)
-            draft.replace(path)
-            durable.sync_folder(path.parent)
+            durable.replace(path, content)
     except OSError as error:
-        with suppress(OSError):
-            draft.unlink()
         raise DataFolderError(
             f"The remarks on {session.name} could not be removed from {path} "
             f"({error.strerror or error}).",

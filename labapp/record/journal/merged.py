@@ -9,13 +9,13 @@ a later file has nothing of the session any more.
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
+
+import msgspec
 
 from labapp.base import durable
 from labapp.base.errors import DataFolderError, RecordError
@@ -89,19 +89,15 @@ class Merged:
     def of(cls, entry: Any) -> Merged:
         """What a line, or a bundle, says. Raises ValueError where it says no such thing."""
         try:
-            columns = tuple(_column(**column) for column in entry["columns"])
-            texts = {key: entry[key] for key in ("survey", "file", "sha256", "utc", "by")}
-            answers = {column.name: entry["answers"].get(column.name) for column in columns}
-            row = entry["row"]
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError("it says no answers") from error
-        if not all(isinstance(text, str) for text in texts.values()) or not isinstance(row, int):
-            raise ValueError("it does not say where the answers come from")
-        for column in columns:
+            merged = msgspec.convert(entry, cls)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"it does not say what was answered and where ({error})") from error
+        answers = {column.name: merged.answers.get(column.name) for column in merged.columns}
+        for column in merged.columns:
             answer = answers[column.name]
             if answer is not None and not isinstance(answer, _TYPES[column.kind]):
                 raise ValueError(f"the answer in {column.name} is not of the kind {column.kind}")
-        return cls(**texts, row=row, columns=columns, answers=answers)
+        return replace(merged, answers=answers)
 
     def deidentified(self) -> Merged:
         """As a de-identified copy has it: shared columns alone, and nothing of file and people."""
@@ -118,14 +114,6 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "number": (int, float),
     "boolean": bool,
 }
-
-
-def _column(**fields: Any) -> MergedColumn:
-    column = MergedColumn(**fields)
-    texts = (column.name, column.header, column.label, *column.values, *column.values.values())
-    if column.kind not in get_args(Kind) or not all(isinstance(text, str) for text in texts):
-        raise TypeError(column.name)
-    return column
 
 
 def of_session(folder: Path) -> tuple[Merged, ...]:
@@ -185,7 +173,6 @@ def add(study: Path, given: Mapping[str, Merged], gone: Sequence[str], survey: s
     path = study / MERGED
     entries = [{"session": name, "text": "", **merged.to_json()} for name, merged in given.items()]
     entries += [{"session": name, "text": "", "survey": survey, "answers": None} for name in gone]
-    draft = path.with_name(f".{MERGED}-{uuid.uuid4().hex}")
     try:
         content = files.content(path, LARGEST) if files.exists(path) else b""
         if content and not content.endswith(b"\n"):
@@ -196,12 +183,8 @@ def add(study: Path, given: Mapping[str, Merged], gone: Sequence[str], survey: s
         if len(content) > LARGEST:
             raise OSError(f"it would have more than {LARGEST:,} bytes")
         with anchor.rewriting(path, content, "merge"):
-            durable.write(draft, content)
-            draft.replace(path)
-            durable.sync_folder(path.parent)
+            durable.replace(path, content)
     except OSError as error:
-        with suppress(OSError):
-            draft.unlink()
         raise DataFolderError(
             f"The answers could not be kept in {path} ({error.strerror or error}).",
             safe="The sessions and what was merged before are as they were.",

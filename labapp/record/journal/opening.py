@@ -75,7 +75,7 @@ class SessionPlace:
         tree = bundle_tree(self.path)
         if tree is None:
             raise RecordError(
-                f"{self.path} is no bundle (any more).", todo="Check that it is still there."
+                f"{self.path} is not a bundle (any more).", todo="Check that it is still there."
             )
         return read_bundled_record(tree.below(self.prefix), f"{self.path}: {self.prefix}")
 

@@ -624,7 +624,7 @@ def plausible(events: Iterable[tuple[Event, Payload]]) -> Iterator[tuple[Event, 
                 f"Event {event.seq} ({event.kind}) cannot be: {why}.",
                 safe="The record was only read; nothing was changed.",
                 todo="The journal is damaged, or was changed or made by something else than "
-                "labapp: `labapp sessions verify` tells more. Take another copy of it, and leave "
+                "labapp: `labapp sessions verify` shows more. Take another copy of it, and leave "
                 "the session out until then.",
             )
         yield pair
@@ -661,7 +661,7 @@ class PlausibilityCheck:
             case SessionEnded():
                 self.ends.add(event.seq)
             case SessionReopened() if payload.seq not in self.ends:
-                return f"event {payload.seq} is no end that could be taken back"
+                return f"event {payload.seq} is not an end that can be taken back"
         if payload.begins and (why := self._draw(event, payload)):
             return why
         return payload.misfit(self.parts.get(part_id or "", {}))

@@ -50,6 +50,8 @@ REST_OF_A_ROW = 64 * 1024
 """Bytes of a row besides its payload, at most."""
 
 Subscriber = Callable[[Event], None]
+Moment = tuple[int, Payload, Source]
+"""Something that happened: its session time in ns, what it was, and who caused it."""
 _INSERT = f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 
 
@@ -144,7 +146,7 @@ class Journal:
         except sqlite3.Error as error:
             raise storage_error(path, error) from error
         if row is None:
-            raise JournalError(f"{path} holds no event.", todo="Start the session anew.")
+            raise JournalError(f"{path} holds no event.", todo="Start the session again.")
         last = Event(*(*row[:10], json_value(row[10])))
         segment = last.segment + (last.kind != SessionPlanned.kind)
         return cls(path, clock_from(last), segment, last, row[11], fsync_on_commit=fsync_on_commit)
@@ -172,6 +174,14 @@ class Journal:
         for an event that could not be read again: one that is too long, or with a value of another
         type."""
         return self.append_all((unstamped,), source)[0]
+
+    def append_run(
+        self, run: Sequence[Moment], trial: tuple[str, int, int], clock: FakeClock
+    ) -> None:
+        """As `append`, for what happened one after the other in a trial. clock: the journal's."""
+        for at_ns, payload, source in run:
+            clock.set_ns(at_ns)
+            self.append(UnstampedEvent(payload, *trial), source)
 
     def append_all(self, events: Sequence[UnstampedEvent], source: Source) -> list[Receipt]:
         """As `append`, for events that belong together: no other event comes between them, and a
@@ -352,6 +362,19 @@ class MemoryJournal(Journal):
 
     def append_all(self, events: Sequence[UnstampedEvent], source: Source) -> list[Receipt]:
         return [self.append(each, source) for each in events]
+
+    def append_run(
+        self, run: Sequence[Moment], trial: tuple[str, int, int], clock: FakeClock
+    ) -> None:
+        """In half the time that it takes one by one; nearly all events of a session come so."""
+        for self._t_ns, payload, source in run:
+            if self._text[0] != self._t_ns:
+                clock.set_ns(self._t_ns)
+                self._text = self._t_ns, clock.utc_text()
+            self._seq += 1
+            stamp = (self._seq, self.segment, *self._text, source.value)
+            kind = (payload.kind, payload.version, *trial)
+            self.events.append(Event(*stamp, *kind, payload.as_dict()))
 
     def _utc(self) -> str:
         """The clock stands still during a command, so the text is reused."""

@@ -520,6 +520,8 @@ SESSION_TYPES = {
     "part.skipped": "A part was skipped before it began: the moderator skipped its stage or "
     "continued at a later part, or it asks about a stage that was skipped.",
     "part.left_out": "A part was not shown because of what was answered before, as the study says.",
+    "quota.counted": "How many people fell under a quota of the study before the session.",
+    "quota.met": "By their answers so far, the participant falls under a quota of the study.",
     "pause": "The session stood still; text says why.",
     "break": "A break of the plan; the session stood still. The row of its part has its outcome.",
     "gap": "From the end of a run that was killed to the moment the session went on.",

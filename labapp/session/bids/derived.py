@@ -99,7 +99,7 @@ def codebook(declared: Sequence[str] = ()) -> dict[str, Any]:
     }
 
 
-TABLE_FORMAT = 16
+TABLE_FORMAT = 17
 """Raised by one whenever these files come out otherwise, be it a word in a description."""
 README = "README"
 

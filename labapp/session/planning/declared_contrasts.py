@@ -174,7 +174,7 @@ def plan_contrasts(loaded: LoadedStudy, pilot: Sequence[Path]) -> list[ContrastP
     pilots = _pilots(loaded, pilot) if pilot else {}
     return [
         _plan_contrast(outcome, smallest, plan, design, of_design(study.hypotheses), pilots)
-        for outcome, smallest in plan.smallest_effect.items()
+        for outcome, smallest, _ in plan.smallest_effects()
     ]
 
 
@@ -183,7 +183,7 @@ def left_out(loaded: LoadedStudy) -> list[str]:
     effect; a sentence each for contrasts and for outcomes."""
     study = loaded.study
     plan, smallest = study.analysis, study.analysis.smallest_effect
-    planned = {effect.contrast for effect in smallest.values()}
+    planned = {effect.contrast for _, effect, _ in plan.smallest_effects()}
     contrasts = [each.name for each in plan.contrasts if each.name not in planned]
     tested = (*plan.outcomes.primary, *(each.outcome for each in of_design(study.hypotheses)))
     outcomes = [name for name in dict.fromkeys(tested) if name not in smallest]
@@ -279,8 +279,9 @@ def _plan_contrast(
     one_sided = direction in ("greater", "less")
     curve = power(effect, sizes, groups, scale, level, one_sided=one_sided)
     lower = power(careful, sizes, groups, scale, level, one_sided=one_sided)
-    # A family of its own: an outcome has one test of equivalence.
-    equal_tests = len(plan.smallest_effect) if plan.family == "all" else 1
+    # A family of its own: the tests of equivalence.
+    of_family = list(plan.smallest_effects()) if plan.family == "all" else plan.smallest_of(outcome)
+    equal_tests = len(of_family)
     equal_level = LEVEL / equal_tests if plan.correction in ("holm", "bonferroni") else LEVEL
     equal = equivalence_power(effect, sizes, groups, scale, equal_level)
     needs = {

@@ -14,11 +14,14 @@ from labapp.analysis.columns import table_columns
 from labapp.base import access
 from labapp.base.errors import DataFolderError, ExportExists
 from labapp.base.reading.tables import write_csv
+from labapp.base.report.drawing import ReportFigure
+from labapp.base.report.labels import labelling
 from labapp.session.planning.declared_contrasts import ContrastPower
 from labapp.session.planning.plan import Plan, quantile
 from labapp.session.planning.power import GOALS, SIZES, normal_power
 from labapp.session.planning.slopes import REPLICATIONS
 from labapp.session.planning.thresholds import BEST, TRIES, UNDERSTANDS
+from labapp.study.design import Declared
 from labapp.study.loading import LoadedStudy
 
 PAGE = "plan.html"
@@ -83,7 +86,17 @@ def write_contrasts(loaded: LoadedStudy, powers: Sequence[ContrastPower], out: P
     Raises DataFolderError."""
     from labapp.session.planning import declared_contrasts
 
-    figure = declared_contrasts.plate(powers)
+    declared = Declared.model_validate(loaded.study.declared)
+    with labelling(declared.labels_in(loaded.study.own_language)):
+        figure = declared_contrasts.plate(powers)
+        return _write_contrasts(loaded, powers, figure, out)
+
+
+def _write_contrasts(
+    loaded: LoadedStudy, powers: Sequence[ContrastPower], figure: ReportFigure, out: Path
+) -> Path:
+    from labapp.session.planning import declared_contrasts
+
     try:
         _write_rows(out / "contrasts.csv", declared_contrasts.summary(powers))
         _write_rows(out / "power.csv", declared_contrasts.rows(powers))

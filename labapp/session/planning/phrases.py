@@ -11,10 +11,11 @@ from labapp.session.planning.thresholds import HARDLY, STUMBLES, TRIES, UNDERSTA
 
 NONE = "–"
 RESTS_ON = (
-    "All of this rests on simulated people. How they see, turn dials and give up is modelled after "
-    "what the participants of paper 000 were observed to do; in which shares real participants "
-    "will understand, half understand or only try is an assumption ({shares}). Take the numbers as "
-    "a first guess, look at how they change with the shares, and pilot the study with people."
+    "All of this rests on simulated people. How they see, move sliders and give up is modelled "
+    "after what the participants of paper 000 were observed to do; in which shares real "
+    "participants will understand, half understand or only try is an assumption ({shares}). "
+    "Take the numbers as a first guess, look at how they change with the shares, and pilot the "
+    "study with people."
 )
 BY_RULES = (
     "All of this rests on simulated people. What they see, do and give up follows from rules that "

@@ -336,8 +336,8 @@ def check_plannable(loaded: LoadedStudy) -> None:
         able = [study for study in shipped if _about_dials(loading.load(study))]
         raise UsageError(
             f"{loaded.study.id} cannot be planned: simulated participants stand in for people only "
-            "in questions about dials that can be answered rightly or wrongly, and where concepts "
-            "of a model are set; it has none. "
+            "in questions about sliders that can be answered rightly or wrongly, and where "
+            "concepts of a model are set; it has none. "
             "Their answers about explanations and masked pictures, and their marks in a "
             "calibration, are set beforehand.",
             safe="Nothing was simulated.",
@@ -382,7 +382,7 @@ def _collect_suggestions(paths: Sequence[Path], loaded: LoadedStudy) -> list[Sug
         others = ", ".join(suggestion.dataset for suggestion in suggested)
         raise UsageError(
             f"The sessions given with --calibration are of {others}; {loaded.study.id} asks about "
-            f"the dials of {', '.join(datasets) or 'nothing'}.",
+            f"the sliders of {', '.join(datasets) or 'nothing'}.",
             safe="Nothing was simulated.",
             todo="Give calibrations with models of the same data set, or leave --calibration out: "
             "threshold and T are then taken from simulated participants.",

@@ -451,13 +451,13 @@ def _of_analysis(
     title = f"{words[:1].upper()}{words[1:]}"
     equal = [each for each in analysis.comparisons if each.direction == EQUIVALENT]
     alone = len(equal) == 1 and plan.family == "per_outcome"
-    raw = name in plan.smallest_effect and plan.smallest_effect[name].raw is not None
+    smallest = {effect.contrast: effect for effect in plan.smallest_of(name)}
     equivalences = [
         replace(
             _contrast(each, layout),
             name=f"{each.name} (equivalent)",
-            bound=plan.smallest_effect[name].raw or plan.smallest_effect[name].standardised,
-            standardised=not raw,
+            bound=smallest[each.name].raw or smallest[each.name].standardised,
+            standardised=smallest[each.name].raw is None,
             corrected=not alone,
         )
         for each in equal
@@ -470,13 +470,14 @@ def _of_analysis(
     if not analysis.transform:
         yield title, _pool(name, [*tests, *equivalences], analysis.frame, layout, people)
         return
-    tests += [] if raw else equivalences
+    raw = [each for each in equivalences if not each.standardised]
+    tests += [each for each in equivalences if each.standardised]
     yield f"{title}, {analysis.transform}", _pool(name, tests, analysis.frame, layout, people)
-    if raw and equivalences:
+    if raw:
         metric = f"{name}, not transformed"
         yield (
             f"{title}, not transformed",
-            _pool(metric, equivalences, analysis.outcome.frame, layout, people),
+            _pool(metric, raw, analysis.outcome.frame, layout, people),
         )
 
 

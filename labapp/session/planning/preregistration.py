@@ -311,7 +311,16 @@ class _Facts:
         if not self.design.within_levels:
             return f"{by}."
         names = " and ".join(self.design.within_levels)
-        return f"{by}. Levels of {names}: {_ORDERS[self.design.order]}."
+        own = "".join(
+            f" Levels of {factor}: "
+            + "; ".join(
+                f"{' → '.join(map(str, order))} where {each.by} is {level}"
+                for level, order in each.orders.items()
+            )
+            + "."
+            for factor, each in self.design.orders.items()
+        )
+        return f"{by}. Levels of {names}: {_ORDERS[self.design.order]}.{own}" if names else by + own
 
     def _describe_covariates(self) -> str:
         names = self.design.measured
@@ -350,7 +359,7 @@ class _Facts:
         family = "one outcome" if self.plan.family == "per_outcome" else "all outcomes"
         smallest = "\n".join(
             f"* {outcome}: {_smallest(effect)}"
-            for outcome, effect in self.plan.smallest_effect.items()
+            for outcome, effect, _ in self.plan.smallest_effects()
         )
         equivalence = (
             f"\n\nSmallest differences that matter, tested by two one-sided tests:\n{smallest}"
@@ -414,6 +423,10 @@ class _Facts:
         return f"{told}\n\nItems that check attention:\n" + "\n".join(items) if items else told
 
     def _sample(self) -> str:
+        quotas = [f"* {quota.words} (quota “{name}”)" for name, quota in self.study.quotas.items()]
+        return "\n".join([self._places(), *quotas])
+
+    def _places(self) -> str:
         drawn = self._drawn_places()
         if drawn is not None:
             wanted, places = drawn
@@ -456,7 +469,7 @@ class _Facts:
     def _rationale(self) -> str:
         effects = [
             f"the smallest difference that matters in {outcome} is {_smallest(effect)}"
-            for outcome, effect in self.plan.smallest_effect.items()
+            for outcome, effect, _ in self.plan.smallest_effects()
         ]
         why = YOURS.format("why so many, for example from the power curves of `labapp plan`")
         return f"For the contrasts, {'; '.join(effects)}. {why}" if effects else why

@@ -22,22 +22,24 @@ from labapp.record.events.lifecycle import (
     SegmentStarted,
     SessionPlanned,
 )
-from labapp.record.events.voice import SoundNow, SoundState
-from labapp.record.journal.layout import STIMULI, STUDY, study_files_of
+from labapp.record.events.voice import SoundState
+from labapp.record.journal.layout import STIMULI, STUDY
 from labapp.session.machine import SessionState
-from labapp.session.pictures import PictureRenderer, ShowsPictures
+from labapp.session.pictures import PictureRenderer
 from labapp.session.remote import wire
 from labapp.session.remote.client import Link
-from labapp.session.replay.history import STALLED, RecordedDecoders, read_file_notes
-from labapp.session.runner import Listener, machine_of
+from labapp.session.replay.history import (
+    STALLED,
+    RecordedDecoders,
+    load_recorded_study,
+    read_file_notes,
+)
+from labapp.session.runner import FollowsSession, Listener, machine_of
 from labapp.session.stimuli import sets_of
-from labapp.study import loading
 from labapp.study.plan import models_of
-from labapp.study.plugins import registry
-from labapp.study.plugins.part import PlannedPart
 
 
-class FollowedSession(ShowsPictures):
+class FollowedSession(FollowsSession):
     """Everything that a console asks of a session, of one at another computer.
 
     Parameters
@@ -70,7 +72,12 @@ class FollowedSession(ShowsPictures):
         if planned is None:
             raise RecordError("The session has no plan: nothing of it can be shown.")
         self.planned = planned
-        self.loaded = _load_study(folder, planned)
+        self.loaded = load_recorded_study(
+            planned,
+            folder / STUDY,
+            safe="The session goes on at its own computer.",
+            todo="Install the packages of the session's computer here, too.",
+        )
         self.machine = machine_of(self.loaded, planned, {})
         self.name = planned.participant
         cards, names = read_file_notes(payload for _, payload in events)
@@ -134,20 +141,6 @@ class FollowedSession(ShowsPictures):
     # --- what a console asks ----------------------------------------------------------------------
 
     @property
-    def part(self) -> PlannedPart | None:
-        """The part on the participant's screen."""
-        return self.machine.part(self.state)
-
-    @property
-    def finished(self) -> bool:
-        return self.state.ended is not None
-
-    @property
-    def sound(self) -> SoundNow:
-        """What becomes of sound now."""
-        return self._sound.now
-
-    @property
     def saved_ago_s(self) -> float:
         """Since when events wait for the disk there."""
         return self._now.saved_ago_s
@@ -177,18 +170,9 @@ class FollowedSession(ShowsPictures):
         """Ask the session's computer for something."""
         self.link.ask(command)
 
-    def listen(self, listener: Listener) -> None:
-        """Call after every change, in the thread of the windows."""
-        self._listeners.append(listener)
-
     def subscribe(self, subscriber: Callable[[Event], None]) -> None:
         """Call with every further event."""
         self._subscribers.append(subscriber)
-
-    def tell(self) -> None:
-        """Tell the listeners that something changed."""
-        for listener in tuple(self._listeners):
-            listener()
 
     def close(self) -> None:
         """Leave, and let go what was loaded."""
@@ -208,18 +192,3 @@ def _read(row: wire.Row) -> tuple[Event, Payload]:
             safe="The session goes on at its own computer.",
             todo="Install the same version of labapp and the same packages on both computers.",
         ) from error
-
-
-def _load_study(folder: Path, planned: SessionPlanned) -> loading.LoadedStudy:
-    for row in planned.plan:
-        if not registry.knows(task := str(row.get("part"))):
-            raise RecordError(
-                f"The session has parts of the kind {task!r}, which this computer does not know.",
-                safe="The session goes on at its own computer.",
-                todo="Install the packages of the session's computer here, too.",
-            )
-    study = folder / STUDY
-    names = study_files_of([path.name for path in study.iterdir()] if study.is_dir() else [])
-    if len(names) != 1:
-        raise RecordError("The session sent no study file: nothing of it can be shown.")
-    return loading.load(study / names[0], planned.language, recorded=True)

@@ -24,7 +24,7 @@ import msgspec
 
 from labapp.base.clock import NS
 from labapp.base.errors import JournalError, LabappError, SessionError, UsageError
-from labapp.base.installation import child_environment, module_command
+from labapp.base.installation import child_environment, module_command, wait_or_kill
 from labapp.record.audio.capture import Packet
 from labapp.record.events import Event, Payload, Source
 from labapp.record.events.commands import (
@@ -234,14 +234,7 @@ class RemoteHost:
         self._runner.journal.unsubscribe(self._take_event)
         self.listening = Listening()
         self._put(None)
-        _start_thread("remote-end", self._end)
-
-    def _end(self) -> None:
-        try:
-            self._process.wait(END_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        _start_thread("remote-end", lambda: wait_or_kill(self._process, END_S))
 
     # --- what the moderator at this computer does -------------------------------------------------
 
@@ -455,7 +448,7 @@ class RemoteHost:
             self._runner.emit(payload)
 
 
-def _start_thread(name: str, function: Callable[[], None]) -> None:
+def _start_thread(name: str, function: Callable[[], object]) -> None:
     threading.Thread(target=function, name=name, daemon=True).start()
 
 

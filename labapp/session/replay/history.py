@@ -38,6 +38,7 @@ from labapp.record.events.lifecycle import (
     ParticipantSimulated,
     PartStarted,
     SegmentStarted,
+    SessionPlanned,
     StimuliStored,
 )
 from labapp.record.events.look import WindowShown
@@ -108,6 +109,25 @@ class RecordedEvents(Sequence[tuple[Event, Payload]]):
         return block
 
 
+def load_recorded_study(
+    planned: SessionPlanned, folder: Path, *, safe: str | None = None, todo: str = ""
+) -> LoadedStudy:
+    """The study as a session had it. folder: its copy; safe, todo: for the error where a package is
+    missing. Raises LabappError."""
+    for row in planned.plan:
+        if not registry.knows(task := str(row.get("part"))):
+            raise RecordError(
+                f"The session has parts of the kind {task!r}, which neither labapp nor a package "
+                "installed here knows, so that its screens cannot be shown.",
+                safe=safe,
+                todo=todo,
+            )
+    names = study_files_of([path.name for path in folder.iterdir()] if folder.is_dir() else [])
+    if len(names) != 1:
+        raise RecordError("The session has no copy of its study file: no screen can be shown.")
+    return loading.load(folder / names[0], planned.language, recorded=True)
+
+
 def read_file_notes(noted: Iterable[Payload]) -> tuple[dict[str, str], dict[str, str]]:
     """SHA-256 of the cards by model, and names of pictures, as the session noted them."""
     cards: dict[str, str] = {}
@@ -172,7 +192,7 @@ class History:
         self.loaded: LoadedStudy | None = None
         self.machine: SessionMachine | None = None
         try:
-            loaded = self._study()
+            loaded = load_recorded_study(self.record.planned, self._folder(STUDY))
             # Nobody decides anything any more, so that the machines need no decoder.
             self.machine = machine_of(loaded, record.planned, {})
             self.loaded = loaded
@@ -225,21 +245,6 @@ class History:
                 self._stalled.append((count, isinstance(payload, AlarmRaised)))
             case SegmentStarted():
                 self._stalled.append((count, False))
-
-    def _study(self) -> LoadedStudy:
-        """The study as the session had it. Raises LabappError."""
-        planned = self.record.planned
-        for row in planned.plan:
-            if not registry.knows(task := str(row.get("part"))):
-                raise RecordError(
-                    f"The session has parts of the kind {task!r}, which neither labapp nor an "
-                    "installed package knows, so that its screens cannot be shown."
-                )
-        folder = self._folder(STUDY)
-        names = study_files_of([path.name for path in folder.iterdir()] if folder.is_dir() else [])
-        if len(names) != 1:
-            raise RecordError("The session has no copy of its study file: no screen can be shown.")
-        return loading.load(folder / names[0], planned.language, recorded=True)
 
     def _folder(self, name: str) -> Path:
         """A folder of the record on the disk; of a bundle in an archive a copy."""

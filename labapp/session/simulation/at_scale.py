@@ -69,7 +69,9 @@ def simulate_at_scale(
     of the serial run: their journals are equal but for what was measured on the machine (the
     warm-up of the decoders) and the environment. Raises as that, and as `workers`.
     """
-    if dask is None and _processes(number, participants) == 1:
+    # Whether a quota is full depends on the sessions before.
+    in_turn = bool(loading.load(study).study.quotas)
+    if in_turn or (dask is None and _processes(number, participants) == 1):
         return simulation_job.simulate_study(
             study,
             participants,

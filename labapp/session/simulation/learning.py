@@ -23,8 +23,10 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from labapp.models.representations.decoding import State
 from labapp.session.simulation.motor import RISES, MotorModel, Solving
 from labapp.session.simulation.percept import (
     ACROSS,
@@ -49,7 +51,7 @@ from labapp.session.simulation.percept import (
     perceive_glances,
 )
 from labapp.session.simulation.person import NOTHING
-from labapp.session.simulation.view import Acts, DialMove, ScreenDial, View
+from labapp.session.simulation.view import Acts, Array, DialMove, ScreenDial, View
 
 Float64 = NDArray[np.float64]
 
@@ -147,8 +149,13 @@ class LearnerModel:
             means.append(self.effects.reliable(dial) * main)
         return float(np.mean(means))
 
+    def glance_along(self, states: Sequence[State], pictures: Array) -> None:
+        """As `see`, of the pictures on the way of a movement."""
+        for z, glance in zip(states, self.eye.glances(pictures), strict=True):
+            self.effects.see(z, glance)
+
     def watch(self, acts: Generator[DialMove, View, View]) -> Acts:
-        """Look at the picture after each move."""
+        """Look at the picture after each move, and at those on its way."""
         view: View | None = None
         while True:
             try:
@@ -156,7 +163,7 @@ class LearnerModel:
             except StopIteration as end:
                 last: View = end.value
                 return last
-            view = yield move
+            view = yield replace(move, watch=self.glance_along) if move.onward else move
             self.see(view)
 
 

@@ -22,13 +22,13 @@ OVERSHOOT = 2
 """Strides that go the wrong way before a hand that is dragging stops: about a quarter of a second,
 the time a person takes to react to what is seen (reaction times of 200 to 300 ms)."""
 
-AHEAD, ONWARD = 16, 3
-"""How many pictures of a movement to decode in one call; the second is for a movement that
-continues while the alignment rises. More would often be wasted, since a question ends once it is
-solved."""
+ONWARD = 3
+"""How many pictures to decode in one call of a movement that continues while the alignment rises.
+More would often be wasted."""
 
-SMALL = 256
-"""Values of a picture so small that decoding a few in vain costs less than another call."""
+SMALL, FAR = 256, 8
+"""Values of a picture so small that decoding a few in vain costs less than another call, and how
+many more are decoded then."""
 
 RISES = 0.0005
 """Half a step of the alignment shown."""
@@ -71,9 +71,8 @@ class MotorModel:
         strides = 1 if dimension.options else ceil(abs(goal - at) / width)
         strides = strides if most is None else min(strides, most)
         values = [at + (goal - at) * k / strides for k in range(1, strides + 1)]
-        for k, value in enumerate(values):
-            then = partial(_along, view, dial, values[k + 1 : k + AHEAD])
-            view = yield DialMove(dial, value, pause=k == 0, then=then)
+        if values:
+            view = yield DialMove(dial, values[0], pause=True, onward=tuple(values[1:]))
         return view
 
     def climb(self, view: View, dial: int, stride: float) -> Acts:
@@ -113,7 +112,7 @@ class MotorModel:
 
     def press(self, view: View, dial: int, button: float, order: Sequence[float]) -> DialMove:
         """Press a button of those that are all pressed one after the other."""
-        return DialMove(dial, button, pause=True, then=lambda: _along(view, dial, order))
+        return DialMove(dial, button, pause=True, then=lambda: states_along(view, dial, order))
 
     def _buttons(self, view: View, dial: int) -> Acts:
         best, highest = view.z[dial], view.alignment
@@ -136,7 +135,7 @@ class MotorModel:
         return float(self.rng.uniform(dimension.low, dimension.high))
 
 
-def _along(view: View, dial: int, values: Iterable[float]) -> Iterator[State]:
+def states_along(view: View, dial: int, values: Iterable[float]) -> Iterator[State]:
     """The states of the dials with each of these values of one."""
     z, snap = view.z, view.dials[dial].snap
     return ((*z[:dial], snap(value), *z[dial + 1 :]) for value in values)
@@ -148,8 +147,8 @@ def _onward(view: View, dial: int, step: float, n: int, start: float) -> Iterato
     onward = _steps(view, dial, view.z[dial], step)
     values = list(islice(onward, n + 1))
     if view.picture.size <= SMALL:
-        values += [*islice(onward, AHEAD // 2), *islice(_steps(view, dial, start, -step), ONWARD)]
-    return _along(view, dial, values[1:])
+        values += [*islice(onward, FAR), *islice(_steps(view, dial, start, -step), ONWARD)]
+    return states_along(view, dial, values[1:])
 
 
 def _steps(view: View, dial: int, value: float, step: float) -> Iterator[float]:

@@ -15,10 +15,10 @@ participant."""
 
 TURNS_DIALS: Mapping[str, str] = MappingProxyType(
     {
-        "understanding": "tries each dial, and from then on turns it where it leads",
-        "partial": "knows what some dials do",
+        "understanding": "tries each slider, and from then on turns it where it leads",
+        "partial": "knows what some sliders do",
         "ascent": "goes by the number of the alignment alone",
-        "random": "turns dials at random",
+        "random": "moves sliders at random",
         ORACLE: "is told the answer",
     }
 )

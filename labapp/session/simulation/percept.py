@@ -216,3 +216,8 @@ class Eye:
         """As `look`, for `perceive_glances`."""
         sd = self.noise / sqrt(glances)
         return Glance(picture, self.rng.normal(0.0, sd, len(kinds_of(picture))))
+
+    def glances(self, pictures: Array) -> list[Glance]:
+        """As `glance`, at each of several pictures, shape (n, *shape)."""
+        noise = self.rng.normal(0.0, self.noise, (len(pictures), len(kinds_of(pictures[0]))))
+        return [Glance(*seen) for seen in zip(pictures, noise, strict=True)]

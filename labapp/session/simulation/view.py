@@ -7,7 +7,7 @@ by their pictures alone.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from labapp.models.representations.decoding import Likely
+from labapp.models.representations.decoding import Likely, State
 from labapp.models.representations.space import (
     PUBLISHED_CHART,
     Chart,
@@ -92,17 +92,28 @@ def on_screen(picture: Array, display: Display, chart: Chart | None = None) -> A
 
 
 class DialMove(Struct, frozen=True):
-    """Set a dial to a value. pause: stop for a moment first, to look or to turn round; then: gives
-    what is likely to be seen next."""
+    """Set a dial to a value.
+
+    Attributes
+    ----------
+    pause : stop for a moment first, to look or to turn round.
+    onward : values that the dial is set to after that, one after the other. The strategy is asked
+        again when the last of them is on the screen.
+    watch : called with the states of the dials and the pictures, shape (n, *shape), that are seen
+        on the way, before the last.
+    then : gives what is likely to be seen next.
+    """
 
     dial: int
     value: float
     pause: bool = False
+    onward: tuple[float, ...] = ()
+    watch: Callable[[Sequence[State], Array], None] | None = None
     then: Likely = tuple
 
 
 Acts = Generator[DialMove, View, View]
-"""One move after another; each is answered by what is seen then, and so is the end."""
+"""One move after another; each is answered by what is seen at its end, and so is the last."""
 
 
 class Strategy(Protocol):

@@ -13,7 +13,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labapp.base.documents import Path_
-from labapp.study.conditions import Value, as_tuple
+from labapp.study.conditions import OrderByGroup, Value, as_tuple
 from labapp.study.instruments.items import Item, Typed
 from labapp.study.when import ABOVE, BELOW, Known, Leaf, holds, is_answer, leaves, names
 
@@ -108,6 +108,10 @@ def faults(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
                     "out `advance`, or ask it in a questionnaire of its own"
                 ),
             )
+    if isinstance(instrument.order, OrderByGroup):
+        names_of_items = [item.id for item in instrument.items]
+        for at_order, what in instrument.order.faults(None, names_of_items):
+            yield ("order", *at_order), what
     yield from _impossible_samples(instrument)
 
 
@@ -129,7 +133,7 @@ def _no_answer_yet(instrument: Instrument, index: int, name: str) -> Iterator[st
         yield f"{written}: {name} is asked once for each stage; name an item that is asked once"
     elif decider.parts() != (decider,):
         yield f"{written}: the answer has several parts; name one, such as {decider.parts()[0].id}"
-    elif instrument.order == "shuffled" or place // size >= index // size:
+    elif instrument.order != "fixed" or place // size >= index // size:
         yield (
             f"{written}: {name} is not on an earlier page: say `order: fixed` and how many items a "
             "page has (`per_page`), or ask it in an earlier questionnaire"
@@ -152,7 +156,7 @@ def _impossible_samples(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
             at: Path_ = ("samples", number, "of", place)
             item = items.get(name)
             if item is None:
-                yield at, f"{name!r} is no item of this questionnaire"
+                yield at, f"{name!r} is not an item of this questionnaire"
             elif name in seen:
                 yield at, f"{name!r} is in another sample already"
             elif item.repeat is not None:
@@ -177,7 +181,7 @@ def _impossible(instrument: Instrument, index: int, leaf: Leaf) -> Iterator[str]
             if place > index
             else "it depends on itself; name an item that stands above it"
         )
-    elif instrument.order == "shuffled":
+    elif instrument.order != "fixed":
         yield (
             f"{name} may be asked after it, for the items are shuffled: say `order: fixed`, or ask "
             "it in a questionnaire of its own, before this one"
@@ -275,9 +279,9 @@ def _no_check(instrument: Instrument, item: Item) -> Iterator[str]:
     for value in right:
         if isinstance(item, Typed):
             if not item.holds(value):
-                yield f"{value!r} is no answer to it, as it would be stored"
+                yield f"{value!r} is not an answer to it, as it would be stored"
         elif possible is not None and not among(value, possible):
-            yield f"{value!r} is no answer to it; it is one of: {_format_values(possible)}"
+            yield f"{value!r} is not an answer to it; it is one of: {_format_values(possible)}"
     if not item.required:
         yield f"{noun} must be answered: leave out `required: false`"
     if item.comprehension is not None and item.repeat is not None:

@@ -23,7 +23,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     ConfigDict,
+    Discriminator,
     Field,
+    Tag,
     TypeAdapter,
     ValidationError,
     ValidationInfo,
@@ -49,7 +51,7 @@ from labapp.base.documents import (
 from labapp.base.errors import RecordError, StudyError
 from labapp.base.naming import NotReserved
 from labapp.study import when
-from labapp.study.conditions import Value
+from labapp.study.conditions import OrderByGroup, Value
 from labapp.study.instruments import asking
 from labapp.study.instruments.items import (
     USUAL,
@@ -461,7 +463,8 @@ class Instrument(Strict):
     scoring : what older files say instead of `scores`: the name of a shipped questionnaire, whose
         scores it has as far as it has their items.
     scores : by name how its scores are made, or `as-answered`: each rating is a score of its own.
-    order : of its items: `fixed` as listed, or `shuffled` for each participant.
+    order : of its items: `fixed` as listed, `shuffled` for each participant, or by group:
+        `{by: hint, orders: {with: [a, b], without: [b, a]}}`.
     per_page : items a page where they do not all fit one screen.
     samples : items of which each participant is asked some only, drawn at random.
     minimum_s : seconds for which each page stays at least.
@@ -479,7 +482,11 @@ class Instrument(Strict):
     source: str
     scoring: str | None = None
     scores: Scores | None = None
-    order: Literal["fixed", "shuffled"] = "fixed"
+    order: Annotated[
+        Annotated[Literal["fixed", "shuffled"], Tag("alike")]
+        | Annotated[OrderByGroup, Tag("group")],
+        Discriminator(lambda order: "alike" if isinstance(order, str) else "group"),
+    ] = "fixed"
     per_page: int | None = Field(default=None, ge=1)
     samples: tuple[Sample, ...] = ()
     minimum_s: float = Field(default=0.0, ge=0, le=600)
@@ -576,7 +583,7 @@ class Instrument(Strict):
         if score.weighted:
             if unknown := [other for other in score.weighted if other not in before]:
                 raise ValueError(
-                    f"scores: {name} weighs {unknown[0]!r}, which is no score above it"
+                    f"scores: {name} weighs {unknown[0]!r}, which is not a score above it"
                 )
             ends = [before[other] for other in score.weighted]
             lows, highs = [end.low or 0.0 for end in ends], [end.high or 0.0 for end in ends]
@@ -590,7 +597,7 @@ class Instrument(Strict):
             among = score.among or every
             options = [option for item in among for option in self._options(name, item)]
             if score.chosen not in options:
-                raise ValueError(f"scores: {name} counts {score.chosen!r}, which is no option")
+                raise ValueError(f"scores: {name} counts {score.chosen!r}, which is not an option")
             count = float(options.count(score.chosen))
             return score.model_copy(update={"among": among, "low": 0.0, "high": count})
         if score.rule is not None and not self._are_ratings(name, score):
@@ -762,6 +769,8 @@ class Instrument(Strict):
         """The variables of a study that its conditions name."""
         own = {item.id for item in self.items}
         named = dict.fromkeys(name for item in self.items for name in when.names(item.only_if))
+        if isinstance(self.order, OrderByGroup):
+            named[self.order.by] = None
         return tuple(name for name in named if name not in own and not when.is_answer(name))
 
     def checks(self, item_ids: Sequence[str]) -> dict[str, tuple[Value, ...]]:

@@ -48,7 +48,7 @@ def _in_language(value: Any, info: ValidationInfo) -> Any:
     if not isinstance(value, dict):
         return value
     if wrong := [key for key in value if not LANGUAGE.fullmatch(str(key))]:
-        raise ValueError(f"a text, or texts by language like 'en'; {wrong[0]!r} is no language")
+        raise ValueError(f"a text, or texts by language like 'en'; {wrong[0]!r} is not a language")
     context = info.context or {}
     language, fallback = context.get("language", USUAL), context.get("fallback")
     if language not in value and fallback in value:
@@ -365,7 +365,7 @@ class Item(Strict):
 
     def answer_of(self, values: tuple[Value, ...]) -> Any:
         """The answer, as stored, that is told by these values of `possible`."""
-        raise NotImplementedError
+        return values[0]
 
     def right_cells(self) -> tuple[Value, ...]:
         """What tables have of the answers that pass it as a check; nothing where it is none."""
@@ -597,7 +597,7 @@ class Compound(Item):
         """A value by the ids that are known, in their order. Raises ValueError for another one."""
         known = list(known)
         if not isinstance(value, Mapping) or not set(value) <= set(known):
-            raise ValueError(f"{self.id}: {value!r} is no answer about {', '.join(known)}")
+            raise ValueError(f"{self.id}: {value!r} is not an answer about {', '.join(known)}")
         return {name: value[name] for name in known if name in value}
 
 

@@ -203,7 +203,7 @@ class TaskFiles:
 
     def __post_init__(self) -> None:
         if not (self.label.isascii() and self.label.isalnum()) or self.label == SESSION_LABEL:
-            raise ValueError(f"{self.label!r} is no label of a task in names of BIDS files")
+            raise ValueError(f"{self.label!r} is not a label of a task in names of BIDS files")
         for row in (STAGE, TRIAL, *self.kinds.values()):
             if row not in self.types:
                 raise ValueError(f"rows of the type {row!r} are not described")

@@ -12,6 +12,7 @@ from labapp.ui import theme
 from labapp.ui.consent_pdf import SignatureField
 from labapp.ui.participant.screen import InView, QuestionCard, Screen
 from labapp.ui.participant.view import SessionView, announce_interview
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.choice import CheckBox
 from labapp.ui.widgets.controls import Button, Limit, PlainLabel
 from labapp.ui.widgets.dial import Foot
@@ -94,11 +95,7 @@ class ConsentScreen(Screen):
         if self.name is not None:
             inside.addSpacing(theme.SPACE_S)
             self._lay_out_signature(inside, self.name)
-        side = QVBoxLayout()
-        side.setSpacing(theme.SPACE_L)
-        side.addWidget(card)
-        side.addWidget(self.leave)
-        side.addStretch(1)
+        side = controls.fill(controls.column(None, theme.SPACE_L), card, self.leave, 1)
         inner = QWidget()
         inner.setProperty("role", "ground")
         inner.setLayout(side)
@@ -111,17 +108,11 @@ class ConsentScreen(Screen):
         holder.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         holder.setFixedWidth(CARD_WIDTH + theme.SPACE_S)
         holder.setWidget(inner)
-        row = QHBoxLayout()
-        row.setSpacing(theme.SPACE_XXL)
+        row = controls.row(None, theme.SPACE_XXL)
         text = QVBoxLayout()
-        text.addWidget(self.text)
-        text.addStretch(1)
-        row.addLayout(text, 1)
-        row.addWidget(holder)
-        column = self.column()
-        column.addStretch(1)
-        column.addLayout(row)
-        column.addStretch(2)
+        controls.fill(text, self.text, 1)
+        controls.fill(row, (text, 1), holder)
+        controls.fill(self.column(), 1, row, 2)
 
     def _lay_out_signature(self, inside: QVBoxLayout, name: QLineEdit) -> None:
         words = self.session.words

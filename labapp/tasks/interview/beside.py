@@ -18,7 +18,7 @@ from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.mirror import PartPanel, SendCommand
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.controls import Button, PlainLabel
+from labapp.ui.widgets.controls import Button
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState
@@ -46,8 +46,7 @@ class _Question(Button):
         shown = tr("interview.key", number=number) if key else f"{number}"
         self.key = bits.label(shown, "caption")
         self.key.setFixedWidth(KEY_WIDTH)
-        self.words = PlainLabel(text)
-        self.words.setWordWrap(True)
+        self.words = bits.label(text, wrap=True)
         self.asked = bits.label("", "caption")
         self.asked.setFixedWidth(ASKED_WIDTH)
         self.asked.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -56,9 +55,7 @@ class _Question(Button):
         row.setSpacing(theme.SPACE_S)
         for label in (self.key, self.words, self.asked):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        row.addWidget(self.key)
-        row.addWidget(self.words, 1)
-        row.addWidget(self.asked)
+        bits.fill(row, self.key, (self.words, 1), self.asked)
 
     def hasHeightForWidth(self) -> bool:
         return True
@@ -84,18 +81,14 @@ class InterviewPanel(PartPanel):
         self.questions: list[_Question] = []
         self.headline = bits.label("", "title")
         self.text = bits.label("", "secondary", wrap=True)
-        self.end = Button(tr("interview.end"))
+        self.end = Button(tr("interview.end"), pressed=lambda: self.send(EndInterview()))
         self.end.setProperty("role", "primary")
         self.end.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.end.clicked.connect(lambda: self.send(EndInterview()))
-        self._rows = QVBoxLayout()
-        self._rows.setContentsMargins(0, 0, 0, 0)
-        self._rows.setSpacing(theme.SPACE_S)
+        self._rows = bits.column(None, theme.SPACE_S)
         inside = QWidget()
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, 0, theme.SPACE_S, 0)
-        column.addLayout(self._rows)
-        column.addStretch(1)
+        bits.fill(column, self._rows, 1)
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
@@ -103,14 +96,9 @@ class InterviewPanel(PartPanel):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(inside)
         head = QHBoxLayout()
-        head.addWidget(self.headline, 1)
-        head.addWidget(self.end)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, theme.SPACE_S, 0, 0)
-        layout.setSpacing(theme.SPACE_S)
-        layout.addLayout(head)
-        layout.addWidget(self.text)
-        layout.addWidget(area, 1)
+        bits.fill(head, (self.headline, 1), self.end)
+        layout = bits.column(self, theme.SPACE_S, (0, theme.SPACE_S, 0, 0))
+        bits.fill(layout, head, self.text, (area, 1))
 
     def show_panel(self, part: PlannedPart, session: SessionView, console: ConsoleState) -> None:
         self.show_guide(part, session.part_state, sound=session.recorded)

@@ -3,12 +3,13 @@ asks and ends it; nothing here can be pressed by accident."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from labapp.tasks.interview.machine import InterviewPart
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.dial import Foot, Head, RecordingMark
 from labapp.ui.widgets.markdown import MarkdownView, text_width
@@ -32,18 +33,11 @@ class InterviewScreen(Screen):
         inside = QVBoxLayout(card)
         inside.setContentsMargins(*(theme.SPACE_L,) * 4)
         inside.setSpacing(theme.SPACE_S)
-        line = QHBoxLayout()
-        line.setSpacing(theme.SPACE_S)
-        line.addWidget(self.mark)
-        line.addWidget(self.announcement, 1)
-        inside.addLayout(line)
-        inside.addWidget(self.how)
-        column = self.column(text_width())
-        column.addStretch(1)
-        column.addWidget(self.text, 100)
-        column.addSpacing(theme.SPACE_XL)
-        column.addWidget(card)
-        column.addStretch(2)
+        line = controls.fill(controls.row(None, theme.SPACE_S), self.mark, (self.announcement, 1))
+        controls.fill(inside, line, self.how)
+        controls.fill(
+            self.column(text_width()), 1, (self.text, 100), controls.Gap(theme.SPACE_XL), card, 2
+        )
         self.render_state()
 
     def render_state(self) -> None:

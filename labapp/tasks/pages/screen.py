@@ -8,6 +8,7 @@ from labapp.study.inclusion import amount
 from labapp.study.plan import PagesPart
 from labapp.ui.participant.screen import PagedScreen, stage_words
 from labapp.ui.participant.view import SessionView
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.markdown import text_width
 
 
@@ -26,10 +27,7 @@ class PagesScreen(PagedScreen):
             stage=stage_words(session, part),
             last_words="finish" if last else "continue",
         )
-        column = self.column(text_width())
-        column.addStretch(1)
-        column.addWidget(self.text, 100)
-        column.addStretch(2)
+        controls.fill(self.column(text_width()), 1, (self.text, 100), 2)
         # Before the first layout, which decides whether the text scrolls and so takes the focus.
         self.text.show_text(self._pages[0])
 

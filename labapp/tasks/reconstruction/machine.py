@@ -20,6 +20,7 @@ from labapp.models.representations.decoding import (
     Array,
     Foresight,
     Likely,
+    Look,
     TargetDistance,
     compare,
     decode_one,
@@ -311,24 +312,42 @@ class ReconstructionTask(machine.StageMachine[StageState]):
         return events
 
     def stride(
-        self,
-        trial: Trial,
-        move: MoveDial,
-        look: Callable[[Dials], tuple[Array, TargetDistance]],
-        working: int,
-    ) -> tuple[Trial, Sequence[UnstampedEvent], Array | None] | None:
-        """A movement whose picture is decoded at once: the question after it, the events of both,
-        and the picture; none of them where the dial stays where it is. None where more comes of
-        it, which `decide` says. look: gives the picture of a state of the dials, measured."""
-        moved = self._move(trial, move, working)
-        if not moved:
-            return trial, (), None
-        trial = self._after(trial, moved[0].payload, working)
-        picture, measured = look(trial.z)
-        decoded = self._decide_decoded(trial, trial.z_seq, trial.z, measured, working)
-        if len(moved) + len(decoded) > 2:
+        self, trial: Trial, move: MoveDial, z: Dials, measured: TargetDistance, working: int
+    ) -> tuple[Trial, DialMoved, PictureDecoded] | None:
+        """A movement whose picture is decoded at once: the question after it, and both events. None
+        where more comes of it, which `decide` says. z: the dials after it; measured: their picture.
+        """
+        dimension = move.dimension
+        z_seq, value = trial.z_seq + 1, z[dimension]
+        if self._is_reached(measured.alignment) or self._offer(trial, working):
             return None
-        return self._after(trial, decoded[0].payload, working), (*moved, *decoded), picture
+        assert trial.snapshots is not None
+        fold, taken = trial.snapshots.moved(working, z_seq, dimension, value).decoded(
+            working, z_seq, *measured
+        )
+        active = trial.active
+        if not self.as_published:
+            active = active.add_action(working)
+        elif taken:
+            active = active.seen(working)
+        after = replace(
+            trial,
+            z=z,
+            z_seq=z_seq,
+            decoded_seq=z_seq,
+            z_decoded=z,
+            undecoded=(),
+            alignment=measured.alignment,
+            error_sum=measured.error_sum,
+            error_mean=measured.error_mean,
+            active=active,
+            snapshots=fold,
+            selected=dimension,
+        )
+        if self.as_published and self._offer(after, working):
+            return None
+        moved = DialMoved(z_seq, dimension, value, move.device)
+        return after, moved, PictureDecoded(z_seq, *measured)
 
     def _move(self, trial: Trial, move: MoveDial, working: int) -> Sequence[UnstampedEvent]:
         if not self._is_dial(move.dimension) or not isfinite(move.value):
@@ -547,10 +566,11 @@ class TrialPictures(PartPictures[ReconstructionPart]):
         if self._looks is not None:
             self._looks.foresee(likely)
 
-    def look(self, z: Dials) -> tuple[Array, TargetDistance]:
-        """What would be seen of a state of the dials, and how far that is from the target."""
+    def look_along(self, states: Sequence[Dials]) -> list[Look]:
+        """What would be seen of states of the dials that follow one another, and how far each is
+        from the target."""
         assert self._looks is not None
-        return self._looks.look(z)
+        return self._looks.look_along(states)
 
     def show(self, own: Array, z_seq: int) -> None:
         """Show what was looked at; z_seq: counts the changes of the dials until then."""

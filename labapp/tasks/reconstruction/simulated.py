@@ -7,7 +7,10 @@ the dials is the same with names and without.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections import deque
+from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import partial
+from itertools import islice
 from typing import cast
 
 import numpy as np
@@ -15,13 +18,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from labapp.base.clock import NS
-from labapp.models.representations.decoding import Likely
+from labapp.models.representations.decoding import Likely, Look, State
 from labapp.models.representations.space import LatentSpace
-from labapp.record.events import Source, UnstampedEvent
+from labapp.record.events import Source
 from labapp.record.events.commands import Command, Next, Skip, SkipStage
+from labapp.record.journal.write import Moment
 from labapp.session.runner import Runner
 from labapp.session.simulation.learning import LearningStrategy
-from labapp.session.simulation.motor import MotorModel
+from labapp.session.simulation.motor import MotorModel, states_along
 from labapp.session.simulation.names import ORACLE
 from labapp.session.simulation.person import (
     AIMS,
@@ -159,9 +163,11 @@ class Reconstructor(Actor[ReconstructionPart]):
         if pictures.slow or trial.z_seq > trial.decoded_seq:
             return command
         task = cast(ReconstructionTask, runner.machine.tasks[runner.state.index])
+        dials = self._dials
         own, target = pictures.shown.own, pictures.shown.target
         at_ns, paused_ns = runner.clock.now_ns(), state.pauses.total_ns
-        run: list[tuple[int, UnstampedEvent, Source]] = []
+        stride_s = participant.pace.stride_s
+        run: list[Moment] = []
 
         def quiet(then_ns: int) -> bool:
             offer_ns = task.offer_ns(trial)
@@ -170,19 +176,38 @@ class Reconstructor(Actor[ReconstructionPart]):
         def take() -> None:
             if run:
                 pictures.show(own, trial.z_seq)
-            runner.take(run, replace(state, trial=trial), at_ns)
+            key = (part.id, trial.number, trial.attempt)
+            runner.take(run, key, replace(state, trial=trial), at_ns)
 
-        while (done := task.stride(trial, command, pictures.look, at_ns - paused_ns)) is not None:
-            trial, events, looked = done
-            own = own if looked is None else looked
-            run += [(at_ns, each, source) for each, source in zip(events, SOURCES, strict=False)]
-            then_ns = at_ns + round(participant.lasts(participant.pace.stride_s) * NS)
-            if not quiet(then_ns):
-                take()
-                participant.at(then_ns)
-                return None
-            at_ns = then_ns
-            decided = self._dials.act(runner, part, Sight(trial, own, target, at_ns - paused_ns))
+        while True:
+            seen: list[Look] = []
+            states = dials.way_of(part, task, trial, command)
+            for z, look in zip(states, pictures.look_along(states), strict=True):
+                if seen:
+                    command = dials.go_on()
+                if z != trial.z:
+                    own, measured = look
+                    done = task.stride(trial, command, z, measured, at_ns - paused_ns)
+                    if done is None:
+                        dials.see_way(part, states, seen)
+                        take()
+                        return command
+                    trial, moved, decoded = done
+                    run.append((at_ns, moved, Source.SIMULATED))
+                    run.append((at_ns, decoded, Source.SYSTEM))
+                then_ns = at_ns + round(participant.lasts(stride_s) * NS)
+                if not quiet(then_ns):
+                    dials.see_way(part, states, seen)
+                    take()
+                    participant.at(then_ns)
+                    return None
+                at_ns = then_ns
+                last = len(seen) + 1 == len(states)
+                if last or dials.stops(part, task, trial, at_ns - paused_ns):
+                    break
+                seen.append((own, look[1]))
+            dials.see_way(part, states, seen)
+            decided = dials.act(runner, part, Sight(trial, own, target, at_ns - paused_ns))
             if not isinstance(decided.command, MoveDial):
                 take()
                 if not self._is_ready(decided):
@@ -201,8 +226,6 @@ class Reconstructor(Actor[ReconstructionPart]):
                     participant.at(then_ns)
                     return None
                 at_ns = then_ns
-        take()
-        return command
 
     def _takes(self, what: str) -> float:
         """Seconds before something is done: a stride of a drag goes on from the one before."""
@@ -232,8 +255,19 @@ STRIDE, TURN, THINK = "stride", "turn", "think"
 a dial's new place, or to decide."""
 
 
-SOURCES = (Source.SIMULATED, Source.SYSTEM)
-"""Who causes the events of a stride: the movement, and its picture."""
+AHEAD = 16
+"""How many pictures of a movement to decode in one call. More would often be wasted, since a
+question ends once it is solved."""
+
+
+def _as_shown(alignment: float) -> float:
+    """An alignment in the steps in which it is on the screen."""
+    return round(alignment * 1000) / 1000
+
+
+def _seconds_of(trial: Trial, working_ns: int) -> float:
+    """How long a question has been on the screen."""
+    return (working_ns - (trial.started_ns or 0)) / NS
 
 
 class Act(Struct, frozen=True):
@@ -306,6 +340,8 @@ class Reconstructing:
         self._motor = MotorModel(person, generator(*seed))
         self._question: tuple[str, int, int] | None = None
         self._solving: Generator[DialMove, View, object] | None = None
+        self._move = DialMove(0, 0.0)
+        self._way: deque[float] = deque()
         self._moves = 0
         self._target: tuple[float, ...] = ()
         self._aimed_at: tuple[Array, Array] | None = None
@@ -344,8 +380,7 @@ class Reconstructing:
         if stage and view.may_skip:
             # Of fast hands the windows set the time, so that movements are counted instead.
             seconds = view.seconds if self._haste == 1.0 else self._moves * MOVE_S
-            near = view.goal - view.alignment <= NEAR
-            if seconds > self._person.gives_up_after(self._experience(part).missed, near):
+            if self._gives_up(part, trial.alignment, seconds):
                 return self._leave(runner, part, trial, view, Skip())
         move = self._next(view)
         if move is None and part.marks:
@@ -362,7 +397,49 @@ class Reconstructing:
             self._thoughts.moves(self._strategy, move)
         other = move.dial != trial.selected
         before = THINK if other else TURN if move.pause else STRIDE
-        return Act(MoveDial(move.dial, move.value, DEVICE), before, then=move.then)
+        then = move.then
+        if self._way:
+            then = partial(states_along, view, move.dial, tuple(islice(self._way, AHEAD - 1)))
+        return Act(MoveDial(move.dial, move.value, DEVICE), before, then=then)
+
+    def way_of(
+        self, part: ReconstructionPart, task: ReconstructionTask, trial: Trial, move: MoveDial
+    ) -> Sequence[State]:
+        """The states of the dials from a movement on, for as long as nothing is decided on the way;
+        a calibration's participant decides at each picture, and so do fast hands."""
+        most = 0 if part.marks or self._haste != 1.0 else AHEAD - 1
+        snap, z, dial = task.space.dimensions[move.dimension].snap, trial.z, move.dimension
+        values = (move.value, *islice(self._way, most))
+        return [(*z[:dial], snap(value), *z[dial + 1 :]) for value in values]
+
+    def go_on(self) -> MoveDial:
+        """The next movement on the way."""
+        self._moves += 1
+        return MoveDial(self._move.dial, self._way.popleft(), DEVICE)
+
+    def see_way(
+        self, part: ReconstructionPart, states: Sequence[State], looks: Sequence[Look]
+    ) -> None:
+        """Look at pictures on the way, which are of the first of these states."""
+        if looks and self._move.watch is not None:
+            pictures = np.stack([picture for picture, _ in looks])
+            shown = on_screen(pictures, part.display, part.chart)
+            self._move.watch(states[: len(looks)], shown)
+
+    def stops(
+        self, part: ReconstructionPart, task: ReconstructionTask, trial: Trial, working_ns: int
+    ) -> bool:
+        """Whether there is something to decide before the next movement on the way."""
+        if trial.selected != self._move.dial or (self._moves > ENDURES and part.skip == "never"):
+            return True
+        if part.role != "stage" or not task.may_skip(trial):
+            return False
+        return self._gives_up(part, trial.alignment, _seconds_of(trial, working_ns))
+
+    def _gives_up(self, part: ReconstructionPart, alignment: float, seconds: float) -> bool:
+        """Whether its patience with a question is over."""
+        near = part.target_alignment - _as_shown(alignment) <= NEAR
+        return seconds > self._person.gives_up_after(self._experience(part).missed, near)
 
     def _meet(self, part: ReconstructionPart, task: ReconstructionTask, trial: Trial) -> None:
         """Forget the dials of the stage before, and the question before."""
@@ -383,6 +460,7 @@ class Reconstructing:
             return
         self._question = (part.id, trial.number, trial.attempt)
         self._solving, self._moves, self._target = None, 0, trial.z_target
+        self._way.clear()
         self._names, self._last = [], None
         if part.marks:
             self._judging = generator(*self._seed, part.id, trial.number, "close enough")
@@ -392,11 +470,18 @@ class Reconstructing:
     def _next(self, view: View) -> DialMove | None:
         """The next move; None where nothing else comes to mind. Then it begins again elsewhere."""
         assert self._strategy is not None
+        if self._way:
+            if self._move.watch is not None:
+                self._move.watch((view.z,), view.picture[None])
+            return DialMove(self._move.dial, self._way.popleft())
         try:
             if self._solving is None:
                 self._solving = self._strategy.solve(view)
-                return next(self._solving)
-            return self._solving.send(view)
+                self._move = next(self._solving)
+            else:
+                self._move = self._solving.send(view)
+            self._way.extend(self._move.onward)
+            return self._move
         except StopIteration:
             self._solving = self._again()
             next(self._solving)
@@ -457,11 +542,11 @@ class Reconstructing:
         return View(
             own,
             target,
-            round(trial.alignment * 1000) / 1000,
+            _as_shown(trial.alignment),
             part.target_alignment,
             trial.z,
             self._dials,
-            (sight.working_ns - (trial.started_ns or 0)) / NS,
+            _seconds_of(trial, sight.working_ns),
             task.may_skip(trial),
         )
 

@@ -14,7 +14,7 @@ from labapp.study.plan import BreakPart
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
-from labapp.ui.widgets.controls import PlainLabel
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 
@@ -29,15 +29,9 @@ class BreakScreen(Screen):
         self._part = part
         self._left_s = ceil(part.at_least_s)
         self.text = MarkdownView(session.study_picture)
-        self.sound = PlainLabel()
-        self.sound.setProperty("role", "secondary")
-        self.sound.setWordWrap(True)
+        self.sound = controls.make_label(role="secondary", wrap=True)
         column = self.column(text_width())
-        column.addStretch(1)
-        column.addWidget(self.text, 100)
-        column.addSpacing(theme.SPACE_L)
-        column.addWidget(self.sound)
-        column.addStretch(2)
+        controls.fill(column, 1, (self.text, 100), controls.Gap(theme.SPACE_L), self.sound, 2)
         self.text.show_text("\n\n".join(session.pages(part.document, {})))
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._look)

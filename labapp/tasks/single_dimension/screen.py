@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPolygonF, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QImage, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from labapp.models.representations.space import (
     PUBLISHED_CHART,
@@ -35,12 +35,20 @@ from labapp.ui import theme
 from labapp.ui.participant.screen import PagedScreen, QuestionScreen, say
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
-from labapp.ui.widgets import painting
+from labapp.ui.widgets import controls, painting
 from labapp.ui.widgets.choice import AnchorRow, Look, Scale
 from labapp.ui.widgets.controls import Button, Picture, PlainLabel
 from labapp.ui.widgets.dial import view_of
 from labapp.ui.widgets.markdown import text_width
-from labapp.ui.widgets.painting import Array, Pixels, brush, color, font, metrics, pen
+from labapp.ui.widgets.painting import (
+    Array,
+    Pixels,
+    brush,
+    color,
+    draw_chart,
+    metrics,
+    write_with,
+)
 from labapp.ui.widgets.row_view import AnswerRow
 from labapp.ui.widgets.segments import magnification, shrink_to_fit, too_large
 
@@ -86,12 +94,7 @@ class AgreementRating(QWidget):
         self.label = PlainLabel(text)
         self.row = Scale(POINTS, palette, Look(digits=True, even=True), text, points)
         self.anchors = AnchorRow(POINTS, points, palette)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.label)
-        column.addWidget(self.row)
-        column.addWidget(self.anchors)
+        controls.fill(controls.column(self, 0), self.label, self.row, self.anchors)
 
     def mark_missing(self, missing: bool) -> None:
         """Tell, by tone and mark, that this statement still needs an answer."""
@@ -131,15 +134,12 @@ class SingleDimensionScreen(QuestionScreen):
             part.display, part.visualisation, palette, words("examples"), part.chart
         )
         self.sheet.show_rows(examples.rows, ())
-        self.more = Button(words("more_examples"))
-        self.title = PlainLabel()
-        self.title.setProperty("role", "title")
-        self.title.setWordWrap(True)
+        self.more = Button(words("more_examples"), pressed=lambda: send(ShowMoreExamples()))
+        self.title = controls.make_label(role="title", wrap=True)
         self.feeling = PlainLabel(words("single_feeling"))
         self._lay_out()
         send = self.send
         self.answers.chosen.connect(lambda index, device: send(Choose(index, device)))
-        self.more.clicked.connect(lambda: send(ShowMoreExamples()))
         for item, rating in self.ratings.items():
             rating.row.chosen.connect(
                 lambda index, device, item=item: send(Rate(item, index + 1, device))
@@ -150,54 +150,24 @@ class SingleDimensionScreen(QuestionScreen):
         text = words(HELP[self._part.visualisation])
         if self._part.think_aloud:
             text = f"{text} {words('task_text_think_aloud')}"
-        help_text = PlainLabel(text)
-        help_text.setWordWrap(True)
-        help_text.setProperty("role", "secondary")
+        help_text = controls.make_label(text, "secondary", wrap=True)
         self._left = QWidget()
         self._left.setFixedWidth(LEFT_WIDTH)
-        left = QVBoxLayout(self._left)
-        left.setContentsMargins(0, 0, 0, 0)
-        left.setSpacing(0)
-        left.addWidget(self.title)
-        left.addSpacing(theme.SPACE_M)
-        left.addWidget(self.picture)
-        left.addSpacing(theme.SPACE_M)
-        left.addWidget(self.answers)
-        left.addSpacing(theme.SPACE_M)
-        left.addWidget(self.feeling)
-        left.addSpacing(theme.SPACE_S)
+        left = controls.column(self._left, 0)
+        controls.fill(left, self.title, controls.Gap(theme.SPACE_M))
+        controls.fill(left, self.picture, controls.Gap(theme.SPACE_M), self.answers)
+        controls.fill(left, controls.Gap(theme.SPACE_M), self.feeling, controls.Gap(theme.SPACE_S))
         for rating in self.ratings.values():
-            left.addWidget(rating)
-            left.addSpacing(theme.SPACE_S)
-        left.addWidget(self.feedback)
-        left.addStretch(1)
+            controls.fill(left, rating, controls.Gap(theme.SPACE_S))
+        controls.fill(left, self.feedback, 1)
         self.feedback.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._help = help_text
-        above = QHBoxLayout()
-        above.setSpacing(theme.SPACE_L)
-        above.addWidget(help_text, 1)
-        above.addWidget(self.more, 0, Qt.AlignmentFlag.AlignBottom)
+        above = controls.row(None, theme.SPACE_L)
+        controls.fill(above, (help_text, 1), (self.more, Qt.AlignmentFlag.AlignBottom))
         self._right = QWidget()
-        right = QVBoxLayout(self._right)
-        right.setContentsMargins(0, 0, 0, 0)
-        right.setSpacing(theme.SPACE_S)
-        right.addLayout(above)
-        right.addWidget(self.sheet)
-        right.addStretch(1)
-        row = QHBoxLayout()
-        row.setSpacing(theme.SPACE_XXL)
-        row.addStretch(1)
-        row.addWidget(self._left)
-        row.addWidget(self._right)
-        row.addStretch(1)
-        column = self.column(WIDTH)
-        column.addStretch(1)
-        column.addLayout(row)
-        column.addStretch(2)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
+        controls.fill(controls.column(self._right, theme.SPACE_S), above, self.sheet, 1)
+        row = controls.fill(controls.row(None, theme.SPACE_XXL), 1, self._left, self._right, 1)
+        controls.fill(self.column(WIDTH), 1, row, 2)
 
     def _fit(self) -> None:
         high = self.height() - 2 * theme.SPACE_XL
@@ -267,7 +237,6 @@ SMALLEST_CELL = 64.0
 """Logical pixels of a picture that has more pixels than its place; smaller, it would show nothing,
 and the window scrolls."""
 CHART_MOST, CHART_RATIO = 168.0, 0.8
-LINE_PX = 1.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,7 +378,9 @@ class ExampleSheet(Picture):
             for column in range(columns):
                 box = self.box(row, column)
                 if self._display == "series":
-                    self._paint_chart(painter, box, self._rows[row, column])
+                    draw_chart(
+                        painter, box, self._rows[row, column], self._chart, self._colors.hairline
+                    )
                 else:
                     where = self._on_pixels(box)
                     painter.fillRect(where.adjusted(-RIM, -RIM, RIM, RIM), rim)
@@ -432,8 +403,7 @@ class ExampleSheet(Picture):
         return QRectF(left, top, box.width(), box.height())
 
     def _paint_headings(self, painter: QPainter) -> None:
-        painter.setFont(font(theme.SECONDARY_PX, bold=True))
-        painter.setPen(color(self._colors.ink))
+        write_with(painter, color(self._colors.ink), theme.SECONDARY_PX, bold=True)
         known = metrics(theme.SECONDARY_PX, True)
         bins = self._visualisation == "exemplars"
         for index, heading in enumerate(self._headings):
@@ -448,27 +418,6 @@ class ExampleSheet(Picture):
                 side = Qt.AlignmentFlag.AlignRight if left else Qt.AlignmentFlag.AlignLeft
             box = QRectF(left, 0, wide, HEAD - theme.SPACE_XS)
             painter.drawText(box, side | Qt.AlignmentFlag.AlignVCenter, heading)
-
-    def _paint_chart(self, painter: QPainter, box: QRectF, series: Array) -> None:
-        middle = box.center().y()
-        x = np.linspace(box.left(), box.right(), series.size)
-        y = middle - self._chart.above_middle(series, box.height() / 2)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setClipRect(box)
-        painter.fillRect(box, brush(theme.SERIES_GROUND))
-        if (zero := self._chart.zero) is not None:
-            at = middle - zero * box.height() / 2
-            painter.setPen(pen(theme.SERIES_AXIS, dashed=True))
-            painter.drawLine(QPointF(box.left(), at), QPointF(box.right(), at))
-        painter.setPen(pen(theme.SERIES_OWN, LINE_PX))
-        painter.drawPolyline(
-            QPolygonF([QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)])
-        )
-        painter.setPen(pen(self._colors.hairline))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
-        painter.restore()
 
 
 def _image(picture: Array, *, binary: bool) -> QImage:
@@ -492,16 +441,8 @@ class ExampleScreen(PagedScreen):
         texts = choice_words(words, space, part.dimension)
         over = headings(part.visualisation, texts, space, part.dimension)
         self.sheet.show_rows(examples.rows, over)
-        column = self.column(text_width())
-        column.addStretch(1)
-        column.addWidget(self.text)
-        column.addSpacing(theme.SPACE_L)
-        column.addWidget(self.sheet, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addStretch(2)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
+        column = controls.fill(self.column(text_width()), 1, self.text, controls.Gap(theme.SPACE_L))
+        controls.fill(column, (self.sheet, Qt.AlignmentFlag.AlignLeft), 2)
 
     def _fit(self) -> None:
         room = self.height() - 2 * theme.SPACE_XL - self.text.sizeHint().height() - theme.SPACE_L

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QHBoxLayout
 
 from labapp.tasks.survey.events import EndSurvey
 from labapp.tasks.survey.machine import SurveyPart, SurveyState
@@ -32,17 +32,12 @@ class SurveyPanel(PartPanel):
         self.opened = bits.label("", "", wrap=True)
         self.how = bits.label(tr("survey.how_on"), "secondary", wrap=True)
         self.since = bits.label("", "number")
-        self.end = Button(tr("survey.continue"))
+        self.end = Button(tr("survey.continue"), pressed=lambda: self.send(EndSurvey()))
         self.end.setProperty("role", "primary")
         self.end.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.end.clicked.connect(lambda: self.send(EndSurvey()))
         head = QHBoxLayout()
-        head.addWidget(self.headline, 1)
-        head.addWidget(self.end)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, theme.SPACE_S, 0, 0)
-        layout.setSpacing(theme.SPACE_S)
-        layout.addLayout(head)
+        bits.fill(head, (self.headline, 1), self.end)
+        layout = bits.fill(bits.column(self, theme.SPACE_S, (0, theme.SPACE_S, 0, 0)), head)
         for label in (self.since, self.way, self.opened, self.how):
             layout.addWidget(label)
         layout.addStretch(1)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import segno
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from labapp.tasks.survey.events import FinishSurvey, OpenSurvey
 from labapp.tasks.survey.machine import SurveyPart, can_finish
@@ -14,6 +14,7 @@ from labapp.ui import theme
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.theme import Palette
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import Button, Picture, PlainLabel
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.markdown import MarkdownView, text_width
@@ -73,8 +74,7 @@ class SurveyScreen(Screen):
         self._part = part
         self.text = MarkdownView(session.study_picture)
         self.text.show_text("\n\n".join(session.pages(part.document, {})))
-        self.open = Button(words("survey_open"), "primary")
-        self.open.clicked.connect(self._open)
+        self.open = Button(words("survey_open"), "primary", pressed=self._open)
         self.code = QrCode(words("survey_code"), session.palette)
         self.scan, self.note = PlainLabel(), PlainLabel()
         for label in (self.scan, self.note):
@@ -88,23 +88,15 @@ class SurveyScreen(Screen):
         """The text and the button on the left, the code on the right: on a low screen, too, there
         is room for both."""
         button = QHBoxLayout()
-        button.addWidget(self.open)
-        button.addStretch(1)
-        left = QVBoxLayout()
-        left.setSpacing(0)
-        left.addStretch(0)
-        left.addWidget(self.text, 1)
-        left.addSpacing(theme.SPACE_L)
-        left.addLayout(button)
-        left.addSpacing(theme.SPACE_M)
-        left.addWidget(self.scan)
-        left.addSpacing(theme.SPACE_XS)
-        left.addWidget(self.note)
-        left.addStretch(0)
-        row = QHBoxLayout()
-        row.setSpacing(theme.SPACE_XL)
-        row.addLayout(left, 1)
-        row.addWidget(self.code, 0, Qt.AlignmentFlag.AlignVCenter)
+        controls.fill(button, self.open, 1)
+        left = controls.fill(
+            controls.column(None, 0), 0, (self.text, 1), controls.Gap(theme.SPACE_L), button
+        )
+        controls.fill(
+            left, controls.Gap(theme.SPACE_M), self.scan, controls.Gap(theme.SPACE_XS), self.note, 0
+        )
+        row = controls.row(None, theme.SPACE_XL)
+        controls.fill(row, (left, 1), (self.code, Qt.AlignmentFlag.AlignVCenter))
         self.column(text_width()).addLayout(row)
 
     def render_state(self) -> None:

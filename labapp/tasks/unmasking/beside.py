@@ -27,7 +27,7 @@ from labapp.ui.moderator import bits
 from labapp.ui.moderator.mirror import Beside
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Picture
-from labapp.ui.widgets.painting import draw_focus_ring, font, metrics
+from labapp.ui.widgets.painting import draw_focus_ring, metrics, smooth, write_with
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState
@@ -107,8 +107,7 @@ class Masks(Picture, Beside):
         return ceil(max(len(self.cells), 1) / rows)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         across = self._across(self.width())
         for place, cell in enumerate(self.cells):
             row, column = divmod(place, across)
@@ -116,8 +115,7 @@ class Masks(Picture, Beside):
 
     def _paint(self, painter: QPainter, cell: MaskCell, box: QRectF) -> None:
         p, now = self._palette, cell.mark == "current"
-        painter.setFont(font(theme.SECONDARY_PX, now))
-        painter.setPen(p.color("ink" if now else "secondary"))
+        write_with(painter, p.color("ink" if now else "secondary"), theme.SECONDARY_PX, now)
         words = QRectF(box.left(), box.top(), CELL_PX, metrics(theme.SECONDARY_PX).height())
         painter.drawText(words, Qt.AlignmentFlag.AlignCenter, cell.told)
         left = box.left() + (CELL_PX - ICON_PX) / 2
@@ -127,8 +125,7 @@ class Masks(Picture, Beside):
             return
         inside = icon.adjusted(1, 1, -1, -1)
         draw_focus_ring(painter, inside, inside.width() / 2, p.warn)
-        painter.setFont(font(theme.SECONDARY_PX, True))
-        painter.setPen(p.color("warn"))
+        write_with(painter, p.color("warn"), theme.SECONDARY_PX, True)
         painter.drawText(icon, Qt.AlignmentFlag.AlignCenter, "?")
 
     def show_beside(self, part: PlannedPart, session: SessionView, console: ConsoleState) -> None:

@@ -534,6 +534,6 @@ def _key(text: str) -> str:
         return named
     raise IncompatibleStimuliError(
         "keys",
-        f"{text!r} is no key for a button",
+        f"{text!r} is not a key for a button",
         f"Use letters, digits, or one of: {', '.join(NAMED_KEYS)}.",
     )

@@ -48,10 +48,22 @@ from labapp.ui.fitting import get_growth
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.presentation import DueTimer, Presenter, refresh_ms
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.choice import COMMANDS, Group
-from labapp.ui.widgets.controls import Picture, PlainLabel
+from labapp.ui.widgets.controls import Picture
 from labapp.ui.widgets.dial import Head
-from labapp.ui.widgets.painting import brush, color, device_of, draw_focus_ring, font, metrics, pen
+from labapp.ui.widgets.painting import (
+    brush,
+    centre_on_pixels,
+    color,
+    device_of,
+    draw_focus_ring,
+    equip,
+    metrics,
+    pen,
+    smooth,
+    write_with,
+)
 from labapp.ui.widgets.segments import magnification, picture_side
 
 HEIGHT = 56
@@ -138,26 +150,21 @@ class ResponseButton(QAbstractButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         p = self._colors
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.setPen(pen(p.accent if self._over else p.secondary))
-        painter.setBrush(brush(p.card))
+        equip(painter, pen(p.accent if self._over else p.secondary), brush(p.card))
         painter.drawRoundedRect(box, theme.RADIUS, theme.RADIUS)
         text = metrics().horizontalAdvance(self.response.text)
         left = (self.width() - text - theme.SPACE_S - self._cap_width) / 2
         words = QRectF(left, 0, text + 2, self.height())
-        painter.setPen(color(p.ink))
-        painter.setFont(font())
+        write_with(painter, color(p.ink))
         middle = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(words, middle, self.response.text)
         corner = QPointF(left + text + theme.SPACE_S, (self.height() - CAP_HEIGHT) / 2)
         cap = QRectF(corner.x(), corner.y(), self._cap_width, CAP_HEIGHT)
-        painter.setPen(pen(p.hairline))
-        painter.setBrush(brush(p.ground))
+        equip(painter, pen(p.hairline), brush(p.ground))
         painter.drawRoundedRect(cap, theme.SPACE_XS, theme.SPACE_XS)
-        painter.setPen(color(p.secondary))
-        painter.setFont(font(theme.SECONDARY_PX))
+        write_with(painter, color(p.secondary), theme.SECONDARY_PX)
         painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, self.response.cap)
         if self.hasFocus():
             draw_focus_ring(painter, QRectF(self.rect()), theme.RADIUS, p.accent)
@@ -230,8 +237,7 @@ class ResponseRow(Group):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.hasFocus():
-            painter = QPainter(self)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter = smooth(self)
             radius = theme.RADIUS + theme.SPACE_XS
             draw_focus_ring(painter, QRectF(self.rect()), radius, self._colors.accent)
             painter.end()
@@ -276,9 +282,7 @@ class UnmaskingScreen(Screen):
             self._idle.setInterval(0)
             self._idle.timeout.connect(self._prepare_one)
         question = part.question or words("unmasking_question")
-        self.question = PlainLabel(question)
-        self.question.setProperty("role", "title")
-        self.question.setWordWrap(True)
+        self.question = controls.make_label(question, "title", wrap=True)
         self.question.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.responses = ResponseRow(list(self._buttons()), session.palette, question)
         self.responses.pressed.connect(self._on_press)
@@ -286,10 +290,8 @@ class UnmaskingScreen(Screen):
         column.addStretch(1)
         column.addWidget(self.field, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(theme.SPACE_L)
-        column.addWidget(self.question)
-        column.addSpacing(theme.SPACE_S)
-        column.addWidget(self.responses, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(1)
+        controls.fill(column, self.question, controls.Gap(theme.SPACE_S))
+        controls.fill(column, (self.responses, Qt.AlignmentFlag.AlignHCenter), 1)
 
     def _buttons(self) -> Iterator[Response]:
         words = self.session.words
@@ -578,14 +580,7 @@ class StimulusField(Picture):
         """Where the picture is drawn, in logical pixels, on whole device pixels of the window."""
         if self._image is None:
             return QRectF()
-        ratio = self.devicePixelRatioF()
-        wide, high = self._image.width(), self._image.height()
-        origin = self.mapTo(self.window(), QPointF(0, 0))
-        left = round((origin.x() + self.width() / 2) * ratio - wide / 2)
-        top = round((origin.y() + self.height() / 2) * ratio - high / 2)
-        return QRectF(
-            left / ratio - origin.x(), top / ratio - origin.y(), wide / ratio, high / ratio
-        )
+        return centre_on_pixels(self, self._image.width(), self._image.height())
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.DevicePixelRatioChange and self.side:

@@ -46,10 +46,9 @@ class Observing(Actor[UnmaskingPart]):
         if trial is not None and trial.due and participant.paints:
             if now_ns < trial.due_ns:
                 participant.at(trial.due_ns)
-            else:
-                runner.send(StimulusPainted(now_ns, DEVICE, None), Source.SIMULATED)
-                participant.at(now_ns)
-            return
+                return
+            runner.send(StimulusPainted(now_ns, DEVICE, None), Source.SIMULATED)
+            trial = self.state.trial
         if trial is None or not trial.open or trial.painted_ns is None:
             participant.later(participant.pace.stride_s)
             return

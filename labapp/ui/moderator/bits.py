@@ -59,10 +59,16 @@ from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import NOTE_LIMIT, Limit, PlainLabel
 from labapp.ui.widgets.controls import hairline as hairline
 from labapp.ui.widgets.markdown import text_width
-from labapp.ui.widgets.painting import equip, font, metrics, restyle, smooth
+from labapp.ui.widgets.painting import equip, metrics, restyle, smooth, write_with
 
 ICON_PX = 20
-column, fill, row = controls.column, controls.fill, controls.row
+column, fill, row, label, Gap = (
+    controls.column,
+    controls.fill,
+    controls.row,
+    controls.make_label,
+    controls.Gap,
+)
 set_property = restyle
 
 
@@ -72,17 +78,6 @@ def set_text(label: QLabel | QAbstractButton, text: str, tone: str | None = None
         set_property(label, "tone", tone)
     if label.text() != text:
         label.setText(text)
-
-
-def label(text: str = "", role: str = "", *, wrap: bool = False, tone: str = "") -> QLabel:
-    """A label with a role of the style sheet; its text is always plain."""
-    made = PlainLabel(text)
-    made.setWordWrap(wrap)
-    if role:
-        made.setProperty("role", role)
-    if tone:
-        made.setProperty("tone", tone)
-    return made
 
 
 def start_one() -> str:
@@ -511,15 +506,13 @@ class _Entries(QStyledItemDelegate):
         middle = Qt.AlignmentFlag.AlignVCenter
         inside = box.adjusted(theme.SPACE_M, 0, -theme.SPACE_M, 0)
         if index.data(_HEADING):
-            painter.setFont(font(theme.SECONDARY_PX, True))
-            painter.setPen(self._palette.color("secondary"))
+            write_with(painter, self._palette.color("secondary"), theme.SECONDARY_PX, True)
             painter.drawText(inside, middle, str(index.data()))
             return
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(box, self._palette.color("accent_soft"))
         end = str(index.data(_END) or "")
-        painter.setFont(font(theme.SECONDARY_PX))
-        painter.setPen(self._palette.color("secondary"))
+        write_with(painter, self._palette.color("secondary"), theme.SECONDARY_PX)
         line = QRectF(inside.left(), box.top() + 4, inside.width(), _TITLE_PX - 2)
         painter.drawText(line, middle | Qt.AlignmentFlag.AlignRight, end)
         for px, role, ink, top in (
@@ -530,8 +523,7 @@ class _Entries(QStyledItemDelegate):
             text = metrics(px).elidedText(
                 str(index.data(role) or ""), Qt.TextElideMode.ElideRight, inside.width()
             )
-            painter.setFont(font(px))
-            painter.setPen(self._palette.color(ink))
+            write_with(painter, self._palette.color(ink), px)
             painter.drawText(line, middle, text)
 
 

@@ -79,7 +79,7 @@ from labapp.ui.participant.view import Bridge, ConsoleSession, SessionView
 from labapp.ui.strings import strings_of
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
-from labapp.ui.widgets.painting import equip, font, metrics, smooth
+from labapp.ui.widgets.painting import equip, metrics, smooth, write_with
 
 PALETTE = theme.DARK
 NOTE_KEY = "Ctrl+N"
@@ -649,8 +649,7 @@ class AlarmBar(QWidget):
         self._dismissed_s = 0.0
         self._palette = palette
         self.chips: list[_Chip] = []
-        self.more = Button("", "chip")
-        self.more.clicked.connect(self._show_all)
+        self.more = Button("", "chip", pressed=self._show_all)
         self.well = QWidget()
         calm = bits.row(self.well, theme.SPACE_S, (theme.SPACE_M, 0, 0, 0))
         words = bits.label(tr("console.all_well"), "secondary")
@@ -809,8 +808,7 @@ class PlanList(QWidget):
         bits.paint_status(painter, p, view.state, icon)
         right, small = box.right() - inset, theme.SECONDARY_PX
         middle = Qt.AlignmentFlag.AlignVCenter
-        painter.setFont(font(small))
-        painter.setPen(p.color("secondary"))
+        write_with(painter, p.color("secondary"), small)
         if (time := self.time_of(view)) and self._has_room(view, box.width()):
             width = metrics(small).horizontalAdvance(time)
             where = QRectF(right - width, box.top(), width, ROW_PX)
@@ -818,15 +816,13 @@ class PlanList(QWidget):
             right = where.left() - theme.SPACE_S
         if view.progress:
             width = metrics(small, True).horizontalAdvance(view.progress)
-            painter.setFont(font(small, True))
-            painter.setPen(p.color("accent" if current else "warn"))
+            write_with(painter, p.color("accent" if current else "warn"), small, True)
             where = QRectF(right - width, box.top(), width, ROW_PX)
             painter.drawText(where, middle | Qt.AlignmentFlag.AlignRight, view.progress)
             right = where.left() - theme.SPACE_S
         left = icon.right() + theme.SPACE_M
         title = wording.part_title(view.row.title)
-        painter.setFont(font(theme.BODY_PX - 1, current))
-        painter.setPen(p.color("secondary" if todo else "ink"))
+        write_with(painter, p.color("secondary" if todo else "ink"), theme.BODY_PX - 1, current)
         fm = metrics(theme.BODY_PX - 1, current)
         room = QRectF(left, box.top(), right - left, ROW_PX)
         shown = fm.elidedText(title, Qt.TextElideMode.ElideRight, right - left)
@@ -838,8 +834,7 @@ class PlanList(QWidget):
                 view.row.detail, Qt.TextElideMode.ElideMiddle, max(0.0, right - left)
             )
             if len(detail) > 1:  # an ellipsis alone says nothing
-                painter.setFont(font(small))
-                painter.setPen(p.color("secondary"))
+                write_with(painter, p.color("secondary"), small)
                 painter.drawText(QRectF(left, box.top(), right - left, ROW_PX), middle, detail)
 
 

@@ -492,16 +492,14 @@ class Reasons(Asking):
         self.typed.returnPressed.connect(self.choose)
         self.buttons: list[Button] = []
         row = bits.row(self, theme.SPACE_XS, (0, 0, 0, theme.SPACE_XS))
-        row.addStretch(1)
-        row.addWidget(bits.label(tr("console.why"), "strong"))
+        bits.fill(row, 1, bits.label(tr("console.why"), "strong"))
         for reason, text in wording.PAUSE_REASONS.items():
             self.buttons.append(Button(tr(text), "compact"))
             self.buttons[-1].clicked.connect(lambda _=False, why=reason: self.chosen.emit(why))
         self.buttons.append(Button(tr("console.other_reason"), "compact"))
         self.buttons[-1].clicked.connect(self._ask)
-        self.no = Button(tr("button.cancel"), "compact")
+        self.no = Button(tr("button.cancel"), "compact", pressed=self.cancelled)
         self.no.setToolTip(tr("console.cancel_pause"))
-        self.no.clicked.connect(self.cancelled)
         bits.fill(row, *self.buttons, self.typed, self.no)
         self.typed.hide()
 
@@ -540,8 +538,7 @@ class SkipLine(Asking):
     def __init__(self) -> None:
         super().__init__()
         self.text = bits.label(role="strong")
-        self.back = Button(tr("console.take_back"))
-        self.back.clicked.connect(self.left)
+        self.back = Button(tr("console.take_back"), pressed=self.left)
         bits.fill(
             bits.row(self, theme.SPACE_S), 1, self.text, (self.back, Qt.AlignmentFlag.AlignVCenter)
         )
@@ -727,15 +724,13 @@ class ContinueAt(Asking):
         self.list.setFixedHeight(ROW_PX * ROWS)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.detail = bits.label(role="caption", wrap=True)
-        self.cancel = Button(tr("console.skip_no"))
-        self.go = Button(tr("console.continue_there"))
+        self.cancel = Button(tr("console.skip_no"), pressed=self.left)
+        self.go = Button(tr("console.continue_there"), pressed=self._answer)
         right = Qt.AlignmentFlag.AlignRight
         answers = bits.column(None, theme.SPACE_XS)
         bits.fill(answers, (self.cancel, right), (self.detail, 1), (self.go, right))
         bits.fill(bits.row(self, theme.SPACE_M), (self.list, 3), (answers, 2))
         self.list.itemSelectionChanged.connect(self._on_choice)
-        self.cancel.clicked.connect(self.left)
-        self.go.clicked.connect(self._answer)
 
     def ask(
         self, index: int, places: Sequence[tuple[str, int]], contents: Callable[[int], str]

@@ -73,6 +73,7 @@ PALETTE = theme.LIGHT
 LEAST_HEIGHT = 240
 """Of what is chosen for a session, in logical pixels: it scrolls beside the checklist."""
 NOBODY: Mapping[PersonState, int] = {}
+NO_QUOTAS: Mapping[str, tuple[int, int]] = {}
 NEW, SESSIONS, STUDY, RESULTS, CODING, READER = range(6)
 HELP_KEY = "F1"
 TABS = (
@@ -152,8 +153,7 @@ class HomeView(QWidget):
         bar.setProperty("role", "bar")
         bar.setFixedHeight(56)
         row = bits.row(bar, theme.SPACE_M, (theme.SPACE_XXL, 0, theme.SPACE_XXL, 0))
-        row.addWidget(bits.label("labapp", "brand"))
-        row.addSpacing(theme.SPACE_M)
+        bits.fill(row, bits.label("labapp", "brand"), bits.Gap(theme.SPACE_M))
         self.tabs = [Button(tr(text), "tab") for text in TABS]
         for tab in self.tabs:
             row.addWidget(tab)
@@ -313,11 +313,14 @@ class HomeView(QWidget):
         *,
         whole: bool = True,
         people: Mapping[PersonState, int] = NOBODY,
+        quotas: Mapping[str, tuple[int, int]] = NO_QUOTAS,
     ) -> None:
         """The sessions of the chosen study, newest first; whole: all were read; people: how many
-        took part, by what became of them."""
-        bits.set_text(self.people, wording.people_text(people))
-        self.people.setVisible(bool(people))
+        took part, by what became of them; quotas: of the study, each with its count and limit."""
+        lines_of_people = [wording.people_text(people)] if people else []
+        lines_of_people += [wording.quota_text(name, *n) for name, n in quotas.items()]
+        bits.set_text(self.people, "\n".join(lines_of_people))
+        self.people.setVisible(bool(lines_of_people))
         self.so_far.set_lines(lines)
         self.so_far.setVisible(bool(lines))
         self.none_yet.setVisible(not lines)
@@ -366,7 +369,7 @@ class HomeView(QWidget):
 
     @cached_property
     def results(self) -> ResearcherPage:
-        """The page Results, created when first opened."""
+        """The Results page, created when first opened."""
         from labapp.ui.researcher.page import ResearcherPage
 
         page = ResearcherPage(PALETTE)
@@ -462,10 +465,9 @@ class InterruptedBanner(_Band):
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette, "warn", "warn")
         self.lines: list[Interrupted] = []
-        self.leave = Button(tr("home.leave"))
+        self.leave = Button(tr("home.leave"), pressed=self._left)
         self.resume = Button(tr("button.resume"), "primary")
         bits.fill(self.row, self.leave, self.resume)
-        self.leave.clicked.connect(self._left)
         self.resume.clicked.connect(lambda: self.resume_requested.emit(self.lines[0].path))
 
     def set_lines(self, lines: Sequence[Interrupted]) -> None:
@@ -501,9 +503,8 @@ class ErrorBanner(_Band):
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette, "missing", "alarm")
-        self.dismiss = Button(tr("button.dismiss"))
+        self.dismiss = Button(tr("button.dismiss"), pressed=self.hide)
         self.row.addWidget(self.dismiss)
-        self.dismiss.clicked.connect(self.hide)
 
     def show_error(self, error: LabappError) -> None:
         bits.set_text(self.title, translate_message(error.what))
@@ -664,11 +665,11 @@ class ReadyCard(bits.Card):
         self.bars = LevelBars(palette, 16, QSize(72, 24))
         self.bars.setFixedWidth(72)
         self.screen_choice = Combo(palette, tr("home.row.screen"))
-        self.cards = Button(tr("home.show_numbers"), "link")
+        self.cards = Button(tr("home.show_numbers"), "link", pressed=self.show_cards)
         self.cards.setToolTip(tr("home.show_numbers_tip"))
-        self.read = Button(tr("home.read"), "link")
+        self.read = Button(tr("home.read"), "link", pressed=self.read_consent)
         self.read.setAccessibleName(tr("home.read_tip"))
-        self.tone = Button(tr("home.play_tone"), "link")
+        self.tone = Button(tr("home.play_tone"), "link", pressed=self.tone_requested)
         self.heard, self.heard_it = QWidget(), Button(tr("home.tone_heard"), "compact")
         self.not_heard = Button(tr("home.tone_unheard"), "compact")
         bits.fill(bits.row(self.heard, theme.SPACE_S), self.heard_it, self.not_heard, 1)
@@ -677,7 +678,7 @@ class ReadyCard(bits.Card):
         bits.fill(bits.row(below, 0), self.backup, 1)  # a path needs the width
         self.items = OwnItems()
         self.why = bits.label(role="secondary", wrap=True)
-        self.start_button = Button(tr("home.start"), "primary")
+        self.start_button = Button(tr("home.start"), "primary", pressed=self.start)
         self.start_button.setMinimumHeight(44)
         self.start_button.setMinimumWidth(150)
         controls = {
@@ -716,10 +717,6 @@ class ReadyCard(bits.Card):
         device, screen = self.device, self.screen_choice
         device.activated.connect(lambda at: self.audio_device_changed.emit(device.itemData(at)))
         screen.activated.connect(lambda at: self.screen_changed.emit(screen.itemData(at)))
-        self.cards.clicked.connect(self.show_cards)
-        self.read.clicked.connect(self.read_consent)
-        self.start_button.clicked.connect(self.start)
-        self.tone.clicked.connect(self.tone_requested)
         self.heard_it.clicked.connect(lambda: self.tone_answered.emit(True))
         self.not_heard.clicked.connect(lambda: self.tone_answered.emit(False))
         self.backup.clicked.connect(self.backup_requested)

@@ -46,7 +46,7 @@ from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.state.console import DeviationLog, Note, WorkTime
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button, ElidedButton
-from labapp.ui.widgets.painting import font, metrics
+from labapp.ui.widgets.painting import font, metrics, write_with
 
 COLOURS = {"note": "accent", "flag": "warn", "prompt": "good", "question": "accent"}
 NOTES, DEVIATIONS = range(2)
@@ -314,8 +314,7 @@ class _Delegate(QStyledItemDelegate):
         bar = QRect(box.left(), box.top() + 2, BAR, box.height() - 4)
         painter.fillRect(bar, self._palette.color(line.token))
         left = box.left() + BAR + GAP
-        painter.setFont(font(theme.SECONDARY_PX))
-        painter.setPen(self._palette.color("secondary"))
+        write_with(painter, self._palette.color("secondary"), theme.SECONDARY_PX)
         width = metrics(theme.SECONDARY_PX).horizontalAdvance(line.time)
         painter.drawText(QRectF(left, box.top() + 4, width + 1, 20), 0, line.time)
         words = font(TEXT_PX)
@@ -424,16 +423,14 @@ class Correction(QFrame):
         self.field = field
         self.title = bits.label("", "secondary")
         self.words = bits.label("", "", wrap=True)
-        self.take_back = Button(tr("notes.take_back"), "compact")
-        self.leave = Button(tr("notes.leave"), "compact")
+        self.take_back = Button(tr("notes.take_back"), "compact", pressed=self._take_back)
+        self.leave = Button(tr("notes.leave"), "compact", pressed=self.close_line)
         buttons = bits.fill(bits.row(None, theme.SPACE_XS), self.take_back, self.leave, 1)
         layout = bits.column(self, theme.SPACE_XS, (0, 0, 0, theme.SPACE_S))
         bits.fill(layout, self.title, self.words, field, buttons)
         field.installEventFilter(self)
         field.committed.connect(self._keep)
         field.returnPressed.connect(self.close_line)  # after it was kept
-        self.take_back.clicked.connect(self._take_back)
-        self.leave.clicked.connect(self.close_line)
         self.hide()
 
     @property

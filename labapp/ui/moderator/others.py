@@ -21,6 +21,11 @@ from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
 
 
+def where_of(address: str, port: int) -> str:
+    """An address with its port as one types it."""
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+
+
 @dataclass(frozen=True)
 class PersonLine:
     """Somebody at another computer. error_ms: by how much the clock there can be wrong, None while
@@ -71,8 +76,7 @@ class _Line(QFrame):
         self.words = bits.row(None, theme.SPACE_M)
         bits.fill(self.words, (self.text, 1))
         bits.fill(self.row, (self.words, 1))
-        self._column.addLayout(self.row)
-        self._column.addWidget(self.hint)
+        bits.fill(self._column, self.row, self.hint)
         self._people = QWidget()
         self._lines = bits.column(self._people, theme.SPACE_XS)
         self._column.addWidget(self._people)

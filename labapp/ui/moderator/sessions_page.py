@@ -271,8 +271,7 @@ class _QuestionLine(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.text = bits.label(role="strong", wrap=True)
-        self.cancel = Button(tr("button.cancel"))
-        self.cancel.clicked.connect(self.left)
+        self.cancel = Button(tr("button.cancel"), pressed=self.left)
 
     def place(self, *answers: controls.Item) -> None:
         """Put the answers below the question."""
@@ -294,10 +293,9 @@ class WithdrawLine(_QuestionLine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.keep = Button(tr("sessions.withdraw_keep"))
+        self.keep = Button(tr("sessions.withdraw_keep"), pressed=lambda: self.answered.emit(False))
         self.delete = Button(tr("sessions.withdraw_delete"), "danger")
         self.place(1, self.cancel, self.keep, self.delete)
-        self.keep.clicked.connect(lambda: self.answered.emit(False))
         self.delete.clicked.connect(lambda: self.answered.emit(True))
 
     def ask(self, line: SessionSummary) -> None:
@@ -321,9 +319,8 @@ class DecisionLine(_QuestionLine):
         self._needed = True
         self.reason = QLineEdit()
         bits.limit(self.reason, LONGEST)
-        self.decide = Button()
+        self.decide = Button(pressed=self._answer)
         self.place((self.reason, 1), self.cancel, self.decide)
-        self.decide.clicked.connect(self._answer)
         self.reason.returnPressed.connect(self._answer)
         self.reason.textChanged.connect(self._update_button)
 
@@ -393,12 +390,12 @@ class SessionsPage(bits.Card):
         self.count = bits.label(role="secondary")
         self.about = bits.label(role="secondary", wrap=True)
         self.remark = bits.line_edit(tr("sessions.column.remark"), tr("sessions.remark_tip"))
-        self.replay = Button(tr("button.replay"))
+        self.replay = Button(tr("button.replay"), pressed=lambda: self._emit(self.replay_requested))
         self.folder = Button(tr("button.open_folder"))
-        self.exclude = Button(tr("sessions.exclude_ask"))
-        self.move_ = Button(tr("sessions.into_study_ask"))
+        self.exclude = Button(tr("sessions.exclude_ask"), pressed=self._ask_why)
+        self.move_ = Button(tr("sessions.into_study_ask"), pressed=self._ask_move)
         self.withdraw = Button(tr("sessions.withdraw_ask"))
-        self.resume = Button(tr("button.resume"))
+        self.resume = Button(tr("button.resume"), pressed=lambda: self._emit(self.resume_requested))
         self.asking = WithdrawLine()
         self.deciding = DecisionLine()
         head = QHBoxLayout()
@@ -419,12 +416,8 @@ class SessionsPage(bits.Card):
         self.table.opened.connect(self._open)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._open_menu)
-        self.replay.clicked.connect(lambda: self._emit(self.replay_requested))
         self.folder.clicked.connect(lambda: self._emit(self.folder_requested))
-        self.resume.clicked.connect(lambda: self._emit(self.resume_requested))
         self.withdraw.clicked.connect(lambda: self._ask(self.asking.ask))
-        self.exclude.clicked.connect(self._ask_why)
-        self.move_.clicked.connect(self._ask_move)
         self.deciding.answered.connect(self._on_decision)
         self.asking.answered.connect(self._on_answer)
         self.remark.returnPressed.connect(self._save_remark)
@@ -604,7 +597,7 @@ class SessionCard(bits.Card):
 
         self.study = FindingCombo(palette, tr("tab.study"))
         self.study.setMinimumContentsLength(4)
-        self.open_file = Button(tr("sessions.open_file"))
+        self.open_file = Button(tr("sessions.open_file"), pressed=self._choose_file)
         self.about = bits.label(role="secondary", wrap=True)
         self.study_note = bits.label(role="secondary", wrap=True)
         self.study_note.hide()
@@ -648,7 +641,6 @@ class SessionCard(bits.Card):
         self.study.activated.connect(lambda at: self.study_changed.emit(self.study.itemData(at)))
         language = self.language
         language.activated.connect(lambda at: self.language_changed.emit(language.itemData(at)))
-        self.open_file.clicked.connect(self._choose_file)
         self.participant.textEdited.connect(self._participant_edited)
         self.session.textEdited.connect(self._participant_edited)
         self.blind.toggled.connect(self._show_order)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QImage, QKeyEvent, QPainter, QPaintEvent, QPolygonF, QResizeEvent
+from PySide6.QtCore import QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QImage, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
@@ -50,12 +50,12 @@ from labapp.ui.widgets.painting import (
     Array,
     brush,
     color,
-    equip,
+    draw_chart,
     font,
     levels,
     metrics,
-    pen,
     smooth,
+    write_with,
 )
 
 SOUND = {
@@ -132,8 +132,7 @@ class SheetCard(bits.Card):
             return
         shown = TraversalView(sheet, self._palette)
         if self.sheet is None:
-            self.body.addSpacing(theme.SPACE_M)
-            self.body.addWidget(shown)
+            bits.fill(self.body, bits.Gap(theme.SPACE_M), shown)
         else:  # of another model of the same id
             self.body.replaceWidget(self.sheet, shown)
             self.sheet.deleteLater()
@@ -186,17 +185,15 @@ class StudyPage(QScrollArea):
         self.title = bits.label(role="title", wrap=True)
         self.facts = bits.label(role="secondary", wrap=True)
         self.flow = bits.label(wrap=True)
-        self.preview = Button(tr("study.preview"))
+        self.preview = Button(tr("study.preview"), pressed=self._ask_preview)
         self.preview.setEnabled(False)
-        self.preview.clicked.connect(self._ask_preview)
         top = bits.fill(QHBoxLayout(), (self.title, 1), (self.preview, Qt.AlignmentFlag.AlignTop))
         bits.fill(about.body, top, self.facts, self.flow)
         self.unblinds = QWidget()
         question = QHBoxLayout(self.unblinds)
         question.setContentsMargins(0, 0, 0, 0)
         question.addWidget(bits.label(tr(UNBLINDS), wrap=True), 1)
-        self.all_the_same = Button(tr("study.show_anyway"))
-        self.all_the_same.clicked.connect(self._preview)
+        self.all_the_same = Button(tr("study.show_anyway"), pressed=self._preview)
         question.addWidget(self.all_the_same)
         about.body.addWidget(self.unblinds)
         self.unblinds.hide()
@@ -299,7 +296,6 @@ LABEL, GAP, LINE = 84, 2, 18
 LEAST_SIDE = 56
 """Pictures are magnified by a whole number to about so many logical pixels."""
 CHART = (64, 52)
-LINE_PX = 1.6
 
 
 class TraversalView(QWidget):
@@ -343,8 +339,7 @@ class TraversalView(QWidget):
             painter.drawText(box, top | middle, tr_known(mark.text, MARKS))
         for y, row in self.layout_shown.labels:
             box = QRectF(0, y + (m.cell_height - 2 * LINE) / 2, LABEL - theme.SPACE_S, LINE)
-            painter.setFont(font(theme.SECONDARY_PX, bold=True))
-            painter.setPen(color(p.ink))
+            write_with(painter, color(p.ink), theme.SECONDARY_PX, bold=True)
             painter.drawText(box, top, _elide(row.dimension.name, box.width(), bold=True))
             painter.setFont(small)
             painter.setPen(color(p.secondary))
@@ -367,23 +362,7 @@ class TraversalView(QWidget):
         painter.drawImage(box, image)
 
     def _draw_chart(self, painter: QPainter, box: QRectF, number: int, cell: Cell) -> None:
-        middle, chart = box.center().y(), self.sheet.chart
-        x = np.linspace(box.left(), box.right(), cell.instance.size)
-        y = middle - chart.above_middle(cell.instance, box.height() / 2)
-        painter.fillRect(box, brush(theme.SERIES_GROUND))
-        if chart.zero is not None:
-            at = middle - chart.zero * box.height() / 2
-            painter.setPen(pen(theme.SERIES_AXIS, dashed=True))
-            painter.drawLine(QPointF(box.left(), at), QPointF(box.right(), at))
-        painter.save()
-        painter.setClipRect(box)
-        painter.setPen(pen(theme.SERIES_OWN, LINE_PX))
-        painter.drawPolyline(
-            QPolygonF([QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)])
-        )
-        painter.restore()
-        equip(painter, pen(self._colors.hairline), Qt.BrushStyle.NoBrush)
-        painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
+        draw_chart(painter, box, cell.instance, self.sheet.chart, self._colors.hairline)
 
 
 def _limits(dimension: Dimension) -> str:
@@ -441,10 +420,10 @@ class StudyMaking(bits.Card):
 
     def __init__(self, palette: theme.Palette) -> None:
         super().__init__(spacing=theme.SPACE_S, margins=theme.SPACE_L)
-        self.new = Button(tr("study.new"))
-        self.copy = Button(tr("study.duplicate"))
-        self.check = Button(tr("study.check"))
-        self.folder = Button(tr("button.open_folder"))
+        self.new = Button(tr("study.new"), pressed=lambda: self._open("quickstart"))
+        self.copy = Button(tr("study.duplicate"), pressed=lambda: self._open(self._chosen))
+        self.check = Button(tr("study.check"), pressed=self.check_requested)
+        self.folder = Button(tr("button.open_folder"), pressed=self.folder_requested)
         self.check_result = bits.label(wrap=True)
         self.check_result.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.check_result.hide()
@@ -453,10 +432,6 @@ class StudyMaking(bits.Card):
         row = bits.row(None, theme.SPACE_S)
         bits.fill(row, self.new, self.copy, self.check, self.folder, 1)
         bits.fill(self.body, row, self._form(palette), self.check_result)
-        self.new.clicked.connect(lambda: self._open("quickstart"))
-        self.copy.clicked.connect(lambda: self._open(self._chosen))
-        self.check.clicked.connect(self.check_requested)
-        self.folder.clicked.connect(self.folder_requested)
         self.set_chosen("")
 
     def _form(self, palette: theme.Palette) -> QFrame:
@@ -481,8 +456,7 @@ class StudyMaking(bits.Card):
             label.setBuddy(field)
             grid.addWidget(label, place, 0)
             grid.addWidget(field, place, 1)
-        self.browse = Button(tr("button.choose"))
-        self.browse.clicked.connect(self._browse)
+        self.browse = Button(tr("button.choose"), pressed=self._browse)
         grid.addWidget(self.browse, 3, 2)
         row = bits.row(None, theme.SPACE_S)
         self.make, self.cancel = Button(tr("study.write")), Button(tr("button.cancel"))

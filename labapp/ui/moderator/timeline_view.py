@@ -295,8 +295,7 @@ class TimelinePanel(bits.Card):
         if timeline.asks:
             signs = f"{tr('timeline.questions')}   {signs}"
         self.signs = bits.label(signs, "secondary")
-        head.addWidget(self.signs)
-        head.addSpacing(theme.SPACE_M)
+        bits.fill(head, self.signs, bits.Gap(theme.SPACE_M))
         # What the signs mean is needed first; this takes the room that is left.
         self.hint = bits.ElidedLabel(tr("timeline.keys"), "secondary")
         whole = metrics(theme.SECONDARY_PX).horizontalAdvance(self.hint.full())

@@ -175,6 +175,12 @@ PEOPLE: Mapping[PersonState, str] = {
 """What became of people, as `labapp.study.people` counts them."""
 
 
+def quota_text(name: str, n: int, limit: int) -> str:
+    """How many people fall under a quota, of how many at most."""
+    key = N_("people.quota_full") if n >= limit else N_("people.quota")
+    return tr(key, name=name, n=n, limit=limit)
+
+
 def people_text(people: Mapping[PersonState, int]) -> str:
     """How many people took part, such as `7 participants: 5 included, 2 withdrawn`."""
     states = ", ".join(f"{n} {tr(PEOPLE[state])}" for state, n in people.items())

@@ -160,6 +160,10 @@ class Screen(Shown):
     def resizeEvent(self, event: QResizeEvent) -> None:
         self.set_column_width(self._width)
         super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Give what is shown the room that the screen has now."""
 
     @property
     def state(self) -> Any:
@@ -379,16 +383,12 @@ class QuestionCard(QFrame):
         super().__init__()
         self.setProperty("role", "card")
         self.setAccessibleName(title)
-        heading = PlainLabel(title)
-        heading.setProperty("role", "title")
-        label = PlainLabel(text)
-        label.setWordWrap(True)
-        self.stay = Button(stay, "primary")
-        self.stay.clicked.connect(self.stayed)
+        heading = controls.make_label(title, "title")
+        label = controls.make_label(text, wrap=True)
+        self.stay = Button(stay, "primary", pressed=self.stayed)
         buttons = controls.fill(controls.row(None, theme.SPACE_M), self.stay)
         if go:
-            self.go = Button(go)
-            self.go.clicked.connect(self.went)
+            self.go = Button(go, pressed=self.went)
             buttons.addWidget(self.go)
         buttons.addStretch(1)
         card = controls.column(self, theme.SPACE_M, theme.SPACE_L)
@@ -467,8 +467,7 @@ class QuestionScreen(Screen):
         super().__init__(session, part)
         self.tells = tells
         """Whether the participant is told if an answer was right."""
-        self.feedback = PlainLabel()
-        self.feedback.setWordWrap(True)
+        self.feedback = controls.make_label(wrap=True)
         Measured(self.feedback, self._fit_feedback)
         self._trials: int = part.trials
         self._stage = stage_words(session, part)

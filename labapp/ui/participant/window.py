@@ -76,7 +76,8 @@ from labapp.ui.participant.screen import (
 )
 from labapp.ui.participant.view import Bridge, CoverText, OnConsent, ParticipantActions, SessionView
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.controls import PlainLabel, column, fill
+from labapp.ui.widgets import controls
+from labapp.ui.widgets.controls import column, fill
 from labapp.ui.widgets.dial import BottomBar, Foot, Head, TopBar
 from labapp.ui.widgets.markdown import MarkdownView
 from labapp.ui.widgets.photo_view import Enlarger, ZoomView
@@ -145,8 +146,7 @@ class ParticipantWindow(Fitted, QWidget):
         self.body = Body(self.stack)
         self.body.takes_key = self._page_takes
         self.stack.addWidget(self.cover)
-        self.pilot = PlainLabel()
-        self.pilot.setProperty("role", "pilot")
+        self.pilot = controls.make_label(role="pilot")
         self.pilot.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.pilot.hide()
         fill(column(self, 0), self.pilot, self.top, (self.body, 1), self.bottom)

@@ -1,5 +1,5 @@
 """The window in which a codebook is made by clicking: codes are added, renamed, merged, coloured,
-given keys, retired and deleted. It opens from the coding window and from the page *Coding*.
+given keys, retired and deleted. It opens from the coding window and from the *Coding* page.
 
 What is changed is kept in the window until it is saved, as the next version of the same file that
 commands read and write.
@@ -95,14 +95,11 @@ class CodebookEditor(TableForm):
         self.kind.set_choices([(tr(text), name) for name, text in KINDS.items()], "one")
         for combo in (self.group, self.kind):
             combo.setMinimumWidth(COMBO_PX)
-        self.name, self.key, self.when, self.not_ = (
+        self.name, self.when, self.not_ = (
             bits.line_edit(tr(text), longest=LONGEST)
-            for text in (
-                *("codebook.name", "codebook.column.key"),
-                *("codebook.when", "codebook.not"),
-            )
+            for text in ("codebook.name", "codebook.when", "codebook.not")
         )
-        self.key.setMaxLength(1)
+        self.key = bits.line_edit(tr("codebook.column.key"), longest=1)
         self.key.setMaximumWidth(56)
         self.colour = Combo(palette, tr("codebook.colour"))
         self.into = Combo(palette, tr("codebook.merge_into"))

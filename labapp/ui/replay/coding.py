@@ -529,11 +529,11 @@ class CodingBar(QWidget):
         self.rater, self.hidden, self.progress, self.mode, self.agreement = (
             Chip("") for _ in range(5)
         )
-        self.codebook = Button("", "chip")
+        self.codebook = Button("", "chip", pressed=self.codebook_pressed)
         self.saved = bits.label(role="caption")
-        self.search = Button(tr("button.find"), "chip")
-        self.exchange = Button(tr("button.exchange"), "chip")
-        self.done = Button(tr("coding.finish_ask"), "compact")
+        self.search = Button(tr("button.find"), "chip", pressed=self.find_pressed)
+        self.exchange = Button(tr("button.exchange"), "chip", pressed=self.exchange_pressed)
+        self.done = Button(tr("coding.finish_ask"), "compact", pressed=self.done_pressed)
         row = bits.row(self, theme.SPACE_S)
         chips = (self.rater, self.mode, self.hidden, self.progress, self.agreement)
         for chip in chips:
@@ -544,10 +544,6 @@ class CodingBar(QWidget):
         for widget in (self.saved, self.search, self.codebook, self.exchange):
             row.addWidget(widget)
         self.setFixedHeight(theme.TARGET_HEIGHT)
-        self.done.clicked.connect(self.done_pressed)
-        self.search.clicked.connect(self.find_pressed)
-        self.exchange.clicked.connect(self.exchange_pressed)
-        self.codebook.clicked.connect(self.codebook_pressed)
         coding.state_changed.connect(self.show_state)
         coding.units_changed.connect(self.show_state)
         self.show_state()

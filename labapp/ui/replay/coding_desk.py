@@ -669,8 +669,8 @@ class CodingField(QFrame):
         self.answers.setAccessibleName(tr("coding.matches"))
         self.answers.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.hint = bits.label(role="caption", wrap=True)
-        self.yes = Button("", "compact")
-        self.no = Button(tr("button.not_now"), "compact")
+        self.yes = Button("", "compact", pressed=self.accept)
+        self.no = Button(tr("button.not_now"), "compact", pressed=self.leave)
         column = bits.column(self, theme.SPACE_XS, (theme.SPACE_M, theme.SPACE_S) * 2)
         row = bits.fill(bits.row(None, theme.SPACE_S), self.yes, self.no, 1)
         bits.fill(column, self.title, self.line, self.answers, self.hint, row)
@@ -679,8 +679,6 @@ class CodingField(QFrame):
         self.line.returnPressed.connect(self.accept)
         self.line.textChanged.connect(self._look)
         self.answers.itemClicked.connect(lambda item: self.accept())
-        self.yes.clicked.connect(self.accept)
-        self.no.clicked.connect(self.leave)
         self.hide()
 
     def ask(self, question: DeskQuestion) -> None:

@@ -17,7 +17,7 @@ from labapp.ui import theme
 from labapp.ui.language import number, tr
 from labapp.ui.moderator import bits
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.painting import color, font, metrics, pen
+from labapp.ui.widgets.painting import color, equip, font, metrics, pen, smooth, write_with
 
 ROW_PX, HEAD_PX, BAND_ROW_PX = 28, 30, 26
 CAP_PX = 22
@@ -222,8 +222,7 @@ class CodeRows(QWidget):
         self.pointed.emit(line.code.id if line is not None and line.code is not None else "")
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         for line in self._lines:
             box = QRectF(line.left, line.top, line.width, line.height)
             if line.code is None:
@@ -234,16 +233,14 @@ class CodeRows(QWidget):
     def _paint_head(self, painter: QPainter, box: QRectF, tier: Tier) -> None:
         p = self._palette
         active = tier.name == self._active
-        painter.setFont(font(SECTION_PX, True))
-        painter.setPen(color(p.accent if active else p.secondary))
+        write_with(painter, color(p.accent if active else p.secondary), SECTION_PX, True)
         low = int(Qt.AlignmentFlag.AlignVCenter)
         text = _head(tier, active=active)
         width = metrics(SECTION_PX, True).horizontalAdvance(text)
         painter.drawText(box, low, text)
         if self._most_rows:
             return
-        painter.setPen(color(p.secondary))
-        painter.setFont(font(10, True))
+        write_with(painter, color(p.secondary), 10, True)
         room = max(0.0, box.width() - width - theme.SPACE_S)
         hint = metrics(10, True).elidedText(how(tier), Qt.TextElideMode.ElideRight, room)
         painter.drawText(box, low | int(Qt.AlignmentFlag.AlignRight), hint)
@@ -257,20 +254,16 @@ class CodeRows(QWidget):
             soft.setRedF(0.82 * soft.redF() + 0.18 * ground.redF())
             soft.setGreenF(0.82 * soft.greenF() + 0.18 * ground.greenF())
             soft.setBlueF(0.82 * soft.blueF() + 0.18 * ground.blueF())
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(soft)
+            equip(painter, Qt.PenStyle.NoPen, soft)
             painter.drawRoundedRect(box.adjusted(0, 1, 0, -1), 5, 5)
         middle = box.center().y()
         cap = QRectF(box.left() + 5, middle - CAP_PX / 2, CAP_PX + 2, CAP_PX)
-        painter.setPen(pen(p.accent if active else p.hairline))
-        painter.setBrush(color(p.card))
+        equip(painter, pen(p.accent if active else p.hairline), color(p.card))
         painter.drawRoundedRect(cap, 5, 5)
-        painter.setPen(color(p.ink if active else p.secondary))
-        painter.setFont(font(12, True))
+        write_with(painter, color(p.ink if active else p.secondary), 12, True)
         painter.drawText(cap, int(Qt.AlignmentFlag.AlignCenter), code.key.upper())
         dot = QRectF(cap.right() + 8, middle - DOT_PX / 2, DOT_PX, DOT_PX)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(color(code.colour))
+        equip(painter, Qt.PenStyle.NoPen, color(code.colour))
         if code.kind == "point":
             painter.drawEllipse(dot)
         else:
@@ -287,8 +280,7 @@ class CodeRows(QWidget):
         low = Qt.AlignmentFlag.AlignVCenter
         place = QRectF(box.left(), box.top(), right - box.left(), box.height())
         painter.drawText(place, int(Qt.AlignmentFlag.AlignRight | low), count)
-        painter.setFont(font(NAME_PX))
-        painter.setPen(color(p.ink))
+        write_with(painter, color(p.ink), NAME_PX)
         place = QRectF(dot.right() + 8, box.top(), room, box.height())
         painter.drawText(place, int(low), name)
 

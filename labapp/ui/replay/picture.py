@@ -54,6 +54,7 @@ from labapp.ui.participant.view import CoverText, SessionView
 from labapp.ui.participant.window import USUAL, WindowPicture
 from labapp.ui.strings import strings_of
 from labapp.ui.widgets.controls import Button
+from labapp.ui.widgets.painting import smooth
 from labapp.ui.widgets.photo_view import Images
 
 TRAIL_NS = 5 * NS
@@ -180,8 +181,7 @@ class PastWindow:
             return
         controls = screen.dial_controls()
         window, now_ns = self.picture.window, self._past.t_ns
-        painter = QPainter(pixmap)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(pixmap)
         scale = pixmap.width() / ratio / window.width()
         painter.scale(scale, scale)
         for dimension, stops in self.history.trails(now_ns - TRAIL_NS, now_ns).items():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -30,6 +30,7 @@ from labapp.record.journal.record import Record
 from labapp.session.replay.history import History
 from labapp.session.replay.lanes import CodedStretch, Retrieved, retrieve
 from labapp.ui import mistakes, theme, timers
+from labapp.ui.background import Worker
 from labapp.ui.language import N_, counted, tr, tr_known, translate_message
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.bits import Combo, RowModel, RowTable
@@ -149,7 +150,7 @@ class RetrievalView(QWidget):
         self.playing: CodedStretch | None = None
         self._study: Path | None = None
         self._all: tuple[CodedStretch, ...] = ()
-        self._pool: ThreadPoolExecutor | None = None
+        self._worker = Worker("retrieval")
         self._stop = threading.Event()
         self.code, self.condition, self.outcome = (
             Combo(palette, name)
@@ -192,14 +193,12 @@ class RetrievalView(QWidget):
         self.rest()
         self._study, self.model.codebook = study, codebook
         bits.set_text(self.about, tr("find.reading"))
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="retrieval")
-        done = self._pool.submit(retrieve, study)
+        done = self._worker.submit(retrieve, study)
         done.add_done_callback(self._read.emit)
 
     @Slot(object)
     def _show_read(self, done: Future[Retrieved]) -> None:
-        if self._pool is None:
+        if not self._worker.there:
             return
         with mistakes.show_errors(self.failed.emit, tr("find.unreadable")):
             self.show_stretches(done.result())
@@ -313,9 +312,7 @@ class RetrievalView(QWidget):
     def close_all(self) -> None:
         """The program ends, or a session begins."""
         self.rest()
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+        self._worker.close()
 
 
 def _has_code(stretch: CodedStretch, wanted: str, finding: bool) -> bool:

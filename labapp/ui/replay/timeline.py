@@ -51,7 +51,7 @@ from labapp.ui.replay.timeline_rows import (
     make_rows,
 )
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.painting import draw_focus_ring, font, metrics, pen
+from labapp.ui.widgets.painting import draw_focus_ring, equip, font, metrics, pen, write_with
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -350,8 +350,7 @@ class Timeline(QWidget):
 
     def _paint_gutter(self, painter: QPainter, text: str, rect: QRectF) -> None:
         painter.setClipping(False)
-        painter.setFont(font(drawing.SMALL_PX))
-        painter.setPen(self.palette_.color("secondary"))
+        write_with(painter, self.palette_.color("secondary"), drawing.SMALL_PX)
         room = QRectF(LEFT_PX, rect.top() - 2, self.scale.x0 - 10 - LEFT_PX, rect.height() + 4)
         words = drawing.elide_text(text, int(room.width()))
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
@@ -453,8 +452,7 @@ def paint_front(painter: QPainter, line: Timeline) -> None:
         painter.setClipRect(body.adjusted(-KNOB_PX, 0, KNOB_PX, 0))
         painter.setPen(pen(line.palette_.alarm, 1.5))
         painter.drawLine(QPointF(x, voice.top() - 2), QPointF(x, bottom))
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(line.palette_.color("alarm"))
+        equip(painter, Qt.PenStyle.NoPen, line.palette_.color("alarm"))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.drawEllipse(QPointF(x, voice.top() - 1.5), KNOB_PX, KNOB_PX)
     painter.setClipping(False)
@@ -496,8 +494,7 @@ def _paint_stretches(painter: QPainter, line: Timeline, voice: QRectF, bottom: f
         room = QRectF(left, voice.top(), right - left, bottom - voice.top())
         painter.fillRect(room, drawing.translucent(p.accent, 28))
         width, height = HANDLE_PX
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(p.color("accent"))
+        equip(painter, Qt.PenStyle.NoPen, p.color("accent"))
         for x in (left, right):
             middle = voice.center().y() - height / 2
             painter.drawRoundedRect(QRectF(x - width / 2, middle, width, height), 2, 2)
@@ -508,8 +505,7 @@ def _paint_stretches(painter: QPainter, line: Timeline, voice: QRectF, bottom: f
     if line.selection is not None:
         left, right = (scale.x(t_ns) for t_ns in line.selection)
         room = QRectF(left, voice.top(), right - left, voice.height() - 0.5)
-        painter.setBrush(drawing.translucent(p.accent, 40))
-        painter.setPen(pen(p.accent, dashed=True))
+        equip(painter, pen(p.accent, dashed=True), drawing.translucent(p.accent, 40))
         painter.drawRect(room)
 
 
@@ -523,8 +519,7 @@ def _paint_frame(painter: QPainter, line: Timeline) -> None:
         left, right = _strip_x(line, line.scale.left_ns), _strip_x(line, line.scale.right_ns)
         frame = QRectF(left, strip.top() - 2, max(6.0, right - left), strip.height() + 4)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(pen(p.accent, 2))
-        painter.setBrush(drawing.translucent(p.accent, 24))
+        equip(painter, pen(p.accent, 2), drawing.translucent(p.accent, 24))
         painter.drawRoundedRect(frame, 3, 3)
 
 
@@ -863,8 +858,7 @@ class VoiceLane:
     def paint_strip(self, painter: QPainter, rect: QRectF, view: RowPainting) -> None:
         """The whole session: how loud it was, and where sound was lost."""
         scale, p = view.scale, view.palette
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(p.color("track"))
+        equip(painter, Qt.PenStyle.NoPen, p.color("track"))
         painter.drawRoundedRect(rect, 2, 2)
         if self._peaks is not None:
             count = max(1, round(rect.width() * view.ratio))

@@ -38,7 +38,7 @@ from labapp.ui.replay.picture import (
     title,
 )
 from labapp.ui.theme import Palette
-from labapp.ui.widgets.painting import brush, color, font, metrics, pen
+from labapp.ui.widgets.painting import brush, color, equip, metrics, pen, smooth, write_with
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -319,8 +319,7 @@ class _Points:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for at, point in zip(xs, points, strict=True):
             value = point.colour if point.colour[0] == "#" else getattr(p, point.colour)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(brush(value))
+            equip(painter, Qt.PenStyle.NoPen, brush(value))
             painter.translate(at, middle)
             painter.drawPath(sign(point.shape))
             painter.translate(-at, -middle)
@@ -481,8 +480,7 @@ def code_rows(lanes: Sequence[CodeLane], known: Sequence[CodeRow]) -> list[CodeR
 
 def draw_title(painter: QPainter, row: TimelineRow, rect: QRectF, palette: Palette) -> None:
     """What stands left of a row: its title, and how many codes are in it."""
-    painter.setFont(font(SMALL_PX))
-    painter.setPen(color(palette.secondary))
+    write_with(painter, color(palette.secondary), SMALL_PX)
     right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
     room = rect.width()
     if row.total:
@@ -769,8 +767,7 @@ def hatch(value: str, alpha: int = 150) -> QBrush:
     ink.setAlpha(alpha)
     tile = QImage(8, 8, QImage.Format.Format_ARGB32_Premultiplied)
     tile.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(tile)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter = smooth(tile)
     painter.setPen(QPen(ink, 2.0))
     for shift in (-8, 0, 8):
         painter.drawLine(QPointF(shift - 1, 9), QPointF(shift + 9, -1))
@@ -811,8 +808,7 @@ def draw_label(
     if shown != text:
         shown = next((words for words in shorter if elide_text(words, room) == words), shown)
     if shown:
-        painter.setFont(font(SMALL_PX))
-        painter.setPen(ink)
+        write_with(painter, ink, SMALL_PX)
         painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
 

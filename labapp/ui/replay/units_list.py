@@ -33,7 +33,7 @@ from labapp.ui.language import tr
 from labapp.ui.moderator import bits
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import PlainLabel
-from labapp.ui.widgets.painting import color, font, metrics, pen
+from labapp.ui.widgets.painting import color, equip, font, metrics, pen, smooth, write_with
 
 LEAST_HEIGHT = 120
 AHEAD = 2
@@ -330,8 +330,7 @@ class UnitsList(QAbstractScrollArea):
         return QSize(380, 360)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self.viewport())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self.viewport())
         place = self._place_at(event.rect().top())
         while place is not None and place < len(self.rows):
             box = self._rect(place)
@@ -342,8 +341,7 @@ class UnitsList(QAbstractScrollArea):
             paint_row(painter, QRectF(box), row, self._palette, current=current, pad=self._pad)
             place += 1
         if self.hasFocus():
-            painter.setPen(color(self._palette.accent))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
+            equip(painter, color(self._palette.accent), Qt.BrushStyle.NoBrush)
             inside = QRectF(self.viewport().rect()).adjusted(0.5, 0.5, -0.5, -0.5)
             painter.drawRoundedRect(inside, theme.RADIUS, theme.RADIUS)
 
@@ -504,12 +502,10 @@ def paint_row(
 ) -> None:
     if current:
         inside = box.adjusted(1, 1, -1, -1)
-        painter.setPen(pen(p.accent, 2.0))
-        painter.setBrush(color(p.accent_soft))
+        equip(painter, pen(p.accent, 2.0), color(p.accent_soft))
         painter.drawRoundedRect(inside, theme.RADIUS, theme.RADIUS)
     top, left = box.top() + pad, box.left() + PAD
-    painter.setFont(font(theme.SECONDARY_PX))
-    painter.setPen(color(p.secondary))
+    write_with(painter, color(p.secondary), theme.SECONDARY_PX)
     middle = int(Qt.AlignmentFlag.AlignVCenter)
     painter.drawText(QRectF(left + 2, top, TIME_WIDTH, LINE_PX), middle, row.time)
     left += TIME_WIDTH
@@ -525,8 +521,7 @@ def _paint_words(
     painter: QPainter, left: float, top: float, row: UnitRow, width: float, p: Palette
 ) -> None:
     quiet = row.veiled or row.unit.speaker != "participant"
-    painter.setFont(font(TEXT_PX))
-    painter.setPen(color(p.secondary if quiet else p.ink))
+    write_with(painter, color(p.secondary if quiet else p.ink), TEXT_PX)
     words = row.shown.split()
     flags = int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
     for number, (begin, end) in enumerate(wrap(words, width)):
@@ -552,8 +547,7 @@ def _paint_chips(painter: QPainter, box: QRectF, row: UnitRow, p: Palette) -> No
     top = box.top() + (LINE_PX - CHIP_HEIGHT) / 2
     width = chips_width(box.width())
     if not row.chips:
-        painter.setFont(font(theme.SECONDARY_PX))
-        painter.setPen(color(p.secondary))
+        write_with(painter, color(p.secondary), theme.SECONDARY_PX)
         place = QRectF(right - width, box.top(), width, LINE_PX)
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(place, int(flags), NO_CODE)

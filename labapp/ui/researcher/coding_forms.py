@@ -1,4 +1,4 @@
-"""Windows of the page *Coding*: raters and locks, who speaks, what raters differ in, videos of a
+"""Windows of the *Coding* page: raters and locks, who speaks, what raters differ in, videos of a
 session, and what is shown of coded stretches. Each does what a command of `labapp code` or
 `labapp videos` does.
 """

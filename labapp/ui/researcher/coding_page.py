@@ -2,7 +2,7 @@
 
 A passive view, as the home is: told through its setters, telling through its signals.
 
-Also the line of the page *Coding* for writing down what was said: which model, of which sessions,
+Also the line of the *Coding* page for writing down what was said: which model, of which sessions,
 and how far it is.
 """
 
@@ -226,7 +226,7 @@ class CodingPage(QWidget):
         self.pack = Button(tr("coding_page.pack_ask"))
         self.receive = Button(tr("coding_page.receive_ask"))
         self.agreement = Button(tr("coding_page.agreement_ask"))
-        self.segment_all = Button(tr("coding_page.find_all"))
+        self.segment_all = Button(tr("coding_page.find_all", n=0))
         self.speakers = Button(tr("coding_page.speakers_ask"))
         self.open_pack = Button(tr("coding_page.open_pack_ask"))
         self.raters_form = Button(tr("coding_page.raters_ask"))

@@ -3,7 +3,7 @@
 Results belong to the sessions they were computed from: when these change while the page is looked
 at, they are computed again. Nothing runs while a session does.
 
-Also the page *Coding* at work: what it shows and does is what the commands `labapp code …` say.
+Also the *Coding* page at work: what it shows and does is what the commands `labapp code …` say.
 """
 
 from __future__ import annotations

@@ -47,6 +47,7 @@ from labapp.ui.widgets.painting import (
     metrics,
     pen,
     smooth,
+    write_with,
 )
 from labapp.ui.widgets.study_picture import scaled, size_of
 
@@ -396,8 +397,7 @@ def paint_marked(
         painter.drawEllipse(box.adjusted(1, 1, -1, -1))
     x, y = box.center().x(), box.center().y()
     if mark:
-        painter.setFont(font(theme.SECONDARY_PX, bold=True))
-        painter.setPen(color(p.on_accent if on else p.ink))
+        write_with(painter, color(p.on_accent if on else p.ink), theme.SECONDARY_PX, bold=True)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, mark)
     elif on and square:
         painter.setPen(pen(p.on_accent, 2.4))
@@ -405,8 +405,7 @@ def paint_marked(
     elif on:
         equip(painter, Qt.PenStyle.NoPen, brush(p.on_accent))
         painter.drawEllipse(box.center(), 4.0, 4.0)
-    painter.setFont(font())
-    painter.setPen(color(p.ink))
+    write_with(painter, color(p.ink))
     words = QRect(_LEFT, above, button.width() - _LEFT - right, button.height() - above)
     painter.drawText(words, int(_WRAPPED), button.accessibleName())
     if button.hasFocus():
@@ -784,7 +783,6 @@ class AnchorRow(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        painter.setFont(font(theme.SECONDARY_PX))
-        painter.setPen(color(self._colors.secondary))
+        write_with(painter, color(self._colors.secondary), theme.SECONDARY_PX)
         for place, (box, side) in self._boxes().items():
             painter.drawText(box, int(_WRAP | _SIDES[side] | self._upright), self._words[place])

@@ -22,6 +22,7 @@ from PySide6.QtCore import (
     QSize,
     Qt,
     Signal,
+    SignalInstance,
 )
 from PySide6.QtGui import (
     QAccessible,
@@ -60,11 +61,21 @@ _PRESSES = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 class Button(QPushButton):
     """role: primary, quiet, link, or empty for the plain one (see theme.stylesheet).
 
+    pressed: called, or emitted, when it is clicked.
     pressed_by: while it is clicked, what did so: mouse, touch or keyboard.
     """
 
-    def __init__(self, text: str = "", role: str = "", parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        text: str = "",
+        role: str = "",
+        parent: QWidget | None = None,
+        *,
+        pressed: Callable[..., object] | SignalInstance | None = None,
+    ) -> None:
         super().__init__(text, parent)
+        if pressed is not None:
+            self.clicked.connect(pressed)
         if role:
             self.setProperty("role", role)
         self.setAutoDefault(False)
@@ -445,6 +456,21 @@ class PlainLabel(QLabel):
         self.setText(text)
 
 
+def make_label(text: str = "", role: str = "", *, wrap: bool = False, tone: str = "") -> QLabel:
+    """A label with a role of the style sheet; its text is always plain."""
+    made = PlainLabel(text)
+    made.setWordWrap(wrap)
+    if role:
+        made.setProperty("role", role)
+    if tone:
+        made.setProperty("tone", tone)
+    return made
+
+
+class Gap(int):
+    """Empty room of so many logical pixels, as an item of `fill`."""
+
+
 Box = TypeVar("Box", bound=QBoxLayout)
 Margins = int | tuple[int, int, int, int]
 """Logical pixels around what is laid out: left, top, right and bottom, or the same all around."""
@@ -469,10 +495,13 @@ def _set_spacing(layout: Box, spacing: int, margins: Margins) -> Box:
 
 def fill(layout: Box, *items: Item) -> Box:
     """Add widgets and layouts one after another. In a pair the number says how far one stretches,
-    a flag at which side of its place it stands; a number alone is empty room that stretches."""
+    a flag at which side of its place it stands; a number alone is empty room that stretches, unless
+    it is a `Gap`."""
     for item in items:
         inside, how = item if isinstance(item, tuple) else (item, 0)
-        if isinstance(inside, int):
+        if isinstance(inside, Gap):
+            layout.addSpacing(inside)
+        elif isinstance(inside, int):
             layout.addStretch(inside)
         elif isinstance(inside, QLayout):
             layout.addLayout(inside, int(how))

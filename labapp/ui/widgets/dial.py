@@ -279,9 +279,8 @@ class DialSlider(QAbstractSlider):
     def paintEvent(self, event: QPaintEvent) -> None:
         p = self._colors
         middle = self.height() / 2
-        painter = QPainter(self)
+        painter = smooth(self)
         painter.fillRect(self.rect(), brush(p.ground))
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         equip(painter, Qt.PenStyle.NoPen, brush(p.track))
         track = QRectF(
             RING_R - HANDLE_R, middle - TRACK_H / 2, self._span() + 2 * HANDLE_R, TRACK_H
@@ -425,15 +424,12 @@ class TopBar(_Bar):
         self._mark = RecordingMark(palette)
         row = controls.row(None, theme.SPACE_XL, (theme.SPACE_XXL, 0, theme.SPACE_XXL, 0))
         controls.fill(row, self._stage, self._question, self._dots)
-        self.help = Button(role="link")
+        self.help = Button(role="link", pressed=self.help_pressed)
         self.help.hide()
-        self.help.clicked.connect(self.help_pressed)
-        self.keyboard = PlainLabel()
-        self.keyboard.setProperty("role", "secondary")
+        self.keyboard = controls.make_label(role="secondary")
         self.keyboard.hide()
         controls.fill(row, 1, self.keyboard, self.help, self._mark)
-        row.addSpacing(theme.SPACE_S - theme.SPACE_XL)
-        row.addWidget(self._recording)
+        controls.fill(row, controls.Gap(theme.SPACE_S - theme.SPACE_XL), self._recording)
         self.setLayout(row)
         self._head = Head()
 
@@ -474,15 +470,13 @@ class BottomBar(_Bar):
     def __init__(self, palette: theme.Palette) -> None:
         super().__init__(palette, towards="top")
         self.setFixedHeight(BOTTOM_HEIGHT)
-        self.left = Button(role="quiet")
+        self.left = Button(role="quiet", pressed=self.left_pressed)
         self.left.setProperty("side", "left")
-        self.right = Button(role="primary")
+        self.right = Button(role="primary", pressed=self.right_pressed)
         self.note = PlainLabel()
         self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.note.setWordWrap(True)
         self.note.setProperty("role", "secondary")
-        self.left.clicked.connect(self.left_pressed)
-        self.right.clicked.connect(self.right_pressed)
         row = controls.row(None, theme.SPACE_XL, (theme.SPACE_L, 0, theme.SPACE_XXL, 0))
         for button in (self.left, self.right):
             button.setMinimumWidth(BUTTON_WIDTH)

@@ -10,11 +10,12 @@ and blue, and fills `out`, uint32 of shape (rows, columns).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QBrush,
     QColor,
@@ -25,11 +26,15 @@ from PySide6.QtGui import (
     QPainter,
     QPen,
     QPointerEvent,
+    QPolygonF,
 )
 from PySide6.QtWidgets import QWidget
 
+from labapp.models.representations.space import Chart
 from labapp.ui import theme
 
+Array = NDArray[np.float32]
+Pixels = NDArray[np.uint32]
 FOCUS_PX = 2.0
 
 
@@ -73,6 +78,14 @@ def equip(
     painter.setBrush(fill)
 
 
+def write_with(
+    painter: QPainter, ink: QPen | QColor, px: int = theme.BODY_PX, bold: bool = False
+) -> None:
+    """Give a painter the colour and the font of the words that it draws next."""
+    painter.setPen(ink)
+    painter.setFont(font(px, bold))
+
+
 def smooth(device: QPaintDevice) -> QPainter:
     """A painter that smooths edges."""
     painter = QPainter(device)
@@ -86,6 +99,43 @@ def draw_focus_ring(painter: QPainter, rect: QRectF, radius: float, accent: str)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     half = FOCUS_PX / 2
     painter.drawRoundedRect(rect.adjusted(half, half, -half, -half), radius, radius)
+
+
+def centre_on_pixels(
+    widget: QWidget, wide: int, high: int, whole: Callable[[float], int] = round
+) -> QRectF:
+    """The middle of a widget, so many device pixels wide and high, on whole device pixels of its
+    window; in logical pixels. whole: takes a place between two pixels to one of them."""
+    ratio = widget.devicePixelRatioF()
+    origin = widget.mapTo(widget.window(), QPointF(0, 0))
+    left = whole((origin.x() + widget.width() / 2) * ratio - wide / 2)
+    top = whole((origin.y() + widget.height() / 2) * ratio - high / 2)
+    return QRectF(left / ratio - origin.x(), top / ratio - origin.y(), wide / ratio, high / ratio)
+
+
+CHART_LINE_PX = 1.6
+
+
+def draw_chart(painter: QPainter, box: QRectF, series: Array, chart: Chart, frame: str) -> None:
+    """A small chart of a series, float32 of any shape, with its zero line and a frame."""
+    middle = box.center().y()
+    x = np.linspace(box.left(), box.right(), series.size)
+    y = middle - chart.above_middle(series, box.height() / 2)
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setClipRect(box)
+    painter.fillRect(box, brush(theme.SERIES_GROUND))
+    if chart.zero is not None:
+        at = middle - chart.zero * box.height() / 2
+        painter.setPen(pen(theme.SERIES_AXIS, dashed=True))
+        painter.drawLine(QPointF(box.left(), at), QPointF(box.right(), at))
+    painter.setPen(pen(theme.SERIES_OWN, CHART_LINE_PX))
+    painter.drawPolyline(
+        QPolygonF([QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)])
+    )
+    equip(painter, pen(frame), Qt.BrushStyle.NoBrush)
+    painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
+    painter.restore()
 
 
 def restyle(widget: QWidget, name: str, value: object) -> None:
@@ -105,9 +155,6 @@ def device_of(event: QPointerEvent) -> str:
     knows the device that it came from."""
     return "touch" if event.device().type() in TOUCH else "mouse"
 
-
-Array = NDArray[np.float32]
-Pixels = NDArray[np.uint32]
 
 _GREYS = np.arange(256, dtype=np.uint32) * 0x010101 + 0xFF000000
 LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)

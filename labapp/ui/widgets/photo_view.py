@@ -33,16 +33,17 @@ from labapp.models.stimuli.gallery import Gallery
 from labapp.models.stimuli.manifest import ColourMap, Scale
 from labapp.ui import theme
 from labapp.ui.widgets import controls
-from labapp.ui.widgets.controls import Picture, PlainLabel
+from labapp.ui.widgets.controls import Picture
 from labapp.ui.widgets.painting import (
     brush,
+    centre_on_pixels,
     color,
     draw_focus_ring,
     equip,
-    font,
     metrics,
     pen,
     smooth,
+    write_with,
 )
 
 Box = tuple[float, float, float, float]
@@ -126,12 +127,7 @@ class PhotoView(Picture):
         high = self.image.height() * self._part.height()
         scale = min(self.width() * ratio / wide, self.height() * ratio / high)
         across, down = max(round(wide * scale), 1), max(round(high * scale), 1)
-        origin = self.mapTo(self.window(), QPointF(0, 0))
-        left = ceil((origin.x() + self.width() / 2) * ratio - across / 2 - 1e-6)
-        top = ceil((origin.y() + self.height() / 2) * ratio - down / 2 - 1e-6)
-        return QRectF(
-            left / ratio - origin.x(), top / ratio - origin.y(), across / ratio, down / ratio
-        )
+        return centre_on_pixels(self, across, down, lambda place: ceil(place - 1e-6))
 
     def _share(self, place: QPointF) -> QPointF:
         """A place of the widget as shares of the part that is shown, from 0 to 1."""
@@ -401,8 +397,7 @@ class Enlarger(QAbstractButton):
         self._at = QPointF(0.5, 0.5)
         self._over: QPointF | None = None
         self.view = PhotoView(palette)
-        self.caption = PlainLabel()
-        self.caption.setProperty("role", "secondary")
+        self.caption = controls.make_label(role="secondary")
         self.caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.caption.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         # Also while there is nothing to say: nothing shifts when there is.
@@ -554,8 +549,7 @@ class Enlarger(QAbstractButton):
         if self.view.image is None:
             painter.setPen(pen(p.hairline, dashed=True))
             painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), theme.RADIUS, theme.RADIUS)
-            painter.setPen(color(p.secondary))
-            painter.setFont(font(theme.SECONDARY_PX))
+            write_with(painter, color(p.secondary), theme.SECONDARY_PX)
             words = place.adjusted(theme.SPACE_L, 0, -theme.SPACE_L, 0)
             flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
             painter.drawText(words, int(flags), self._hint)

@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSizePolicy,
     QSpacerItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -37,6 +36,7 @@ from labapp.ui.widgets.painting import (
     metrics,
     pen,
     restyle,
+    write_with,
 )
 from labapp.ui.widgets.photo_view import Box, Enlarger, PhotoView
 from labapp.ui.widgets.segments import MISSING_WIDTH, MissingMark, Segments
@@ -230,8 +230,7 @@ class RowList(QWidget):
         self._over: list[QLabel] = []
 
         def add(text: str, width: int = 0) -> QLabel:
-            label = PlainLabel(text)
-            label.setProperty("role", "heading")
+            label = controls.make_label(text, "heading")
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom)
             label.setWordWrap(True)
             if width:
@@ -394,8 +393,7 @@ class AnswerRow(Choice):
         equip(painter, pen(tone, 2.0 if on or right else 1.0), brush(ground))
         painter.drawRoundedRect(box, theme.RADIUS - 2, theme.RADIUS - 2)
         px = theme.BODY_PX if roomy else theme.SECONDARY_PX
-        painter.setFont(font(px, bold=on or right))
-        painter.setPen(color(p.ink if tone == p.hairline else tone))
+        write_with(painter, color(p.ink if tone == p.hairline else tone), px, bold=on or right)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
 
@@ -465,8 +463,7 @@ class ClassTabs(Choice):
         if on:
             line = QRectF(box.left(), TAB_HEIGHT - LINE, box.width(), LINE)
             painter.fillRect(line, brush(p.accent))
-        painter.setFont(font(bold=on))
-        painter.setPen(color(p.accent if on else p.ink))
+        write_with(painter, color(p.accent if on else p.ink), bold=on)
         upper = QRectF(box.left(), 5, box.width(), 20)
         painter.drawText(upper, Qt.AlignmentFlag.AlignCenter, self._names[index])
         whole, lacks = done == of, self._marked[index]
@@ -505,8 +502,7 @@ class OpenStep(QWidget):
         self.mark = MissingMark()
         labels = [PlainLabel(text) for text in texts]
         labels[-1].setProperty("role", "strong")
-        layout = QVBoxLayout()
-        layout.setSpacing(theme.SPACE_XS)
+        layout = controls.column(None, theme.SPACE_XS)
         for label in labels:
             label.setWordWrap(True)
             layout.addWidget(label)
@@ -515,8 +511,7 @@ class OpenStep(QWidget):
         self._effect.setEnabled(False)
         self.setGraphicsEffect(self._effect)
         asked = controls.fill(controls.row(None, 0), self.mark, (layout, 1))
-        asked.addSpacing(theme.SPACE_M)
-        asked.addWidget(self.choice)
+        controls.fill(asked, controls.Gap(theme.SPACE_M), self.choice)
         controls.fill(
             controls.column(self, theme.SPACE_S, (0, theme.SPACE_S, 0, theme.SPACE_S)),
             asked,

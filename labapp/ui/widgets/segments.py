@@ -28,7 +28,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QSizePolicy, QWid
 from labapp.ui import theme
 from labapp.ui.widgets import controls, painting
 from labapp.ui.widgets.choice import Choice
-from labapp.ui.widgets.controls import Picture, PlainLabel
+from labapp.ui.widgets.controls import Picture
 from labapp.ui.widgets.painting import (
     Array,
     Pixels,
@@ -40,6 +40,7 @@ from labapp.ui.widgets.painting import (
     metrics,
     pen,
     restyle,
+    write_with,
 )
 from labapp.ui.widgets.photo_view import scale_image
 
@@ -235,8 +236,7 @@ class Views(Choice):
                 equip(painter, pen(p.accent), brush(p.accent_soft))
                 inner = box.adjusted(1.5, 1.5, -1.5, -1.5)
                 painter.drawRoundedRect(inner, theme.RADIUS - 2, theme.RADIUS - 2)
-            painter.setFont(font(bold=on))
-            painter.setPen(color(p.accent if on else p.ink))
+            write_with(painter, color(p.accent if on else p.ink), bold=on)
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
         if self.hasFocus():
             draw_focus_ring(painter, whole, theme.RADIUS, p.accent)
@@ -314,16 +314,14 @@ class QuestionRow(QWidget):
     ) -> None:
         super().__init__()
         self.mark = MissingMark()
-        self.label = PlainLabel(text)
-        self.label.setWordWrap(True)
+        self.label = controls.make_label(text, wrap=True)
         if strong:
             self.label.setProperty("role", "strong")
         self.choice = Segments(
             options, palette, text, upright=upright, each=each, lines=lines, px=px
         )
         self.choice.chosen.connect(lambda index, device: self.answered.emit(index + 1, device))
-        words = QHBoxLayout()
-        words.setSpacing(0)
+        words = controls.row(None, 0)
         controls.fill(words, (self.mark, Qt.AlignmentFlag.AlignTop), (self.label, 1))
         below = QHBoxLayout()
         below.addSpacing(MISSING_WIDTH)
@@ -486,12 +484,7 @@ class ImageView(StimulusView):
         small = too_large(most, room, ratio)
         factor = room * ratio / most if small else magnification(most, room, ratio)
         wide, high = max(1, round(columns * factor)), max(1, round(rows * factor))
-        origin = self.mapTo(self.window(), QPointF(0, 0))
-        left = round((origin.x() + self.width() / 2) * ratio - wide / 2)
-        top = round((origin.y() + self.height() / 2) * ratio - high / 2)
-        return QRectF(
-            left / ratio - origin.x(), top / ratio - origin.y(), wide / ratio, high / ratio
-        )
+        return painting.centre_on_pixels(self, wide, high)
 
     def paint(self, painter: QPainter) -> None:
         where = self.target_rect()

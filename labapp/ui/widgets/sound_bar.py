@@ -9,7 +9,7 @@ from math import ceil
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QProgressBar, QWidget
 
 from labapp.base.clock import NS
 from labapp.record.audio.player import Player
@@ -17,6 +17,7 @@ from labapp.study.media import DecodedSound
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.timers import make_repeating_timer
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import Button, PlainLabel, announce
 from labapp.ui.widgets.painting import metrics
 
@@ -74,12 +75,11 @@ class SoundBar(QWidget):
         self._player: Player | None = None
         self._led = False  # whether the player was told to play
         self._name, self._problem = name, ""
-        self.button = Button(words("sound_play"))
+        self.button = Button(words("sound_play"), pressed=self._press)
         words_wide = (
             metrics().horizontalAdvance(words(key)) for key in ("sound_play", "sound_pause")
         )
         self.button.setFixedWidth(ceil(max(words_wide)) + 2 * theme.SPACE_XL)
-        self.button.clicked.connect(self._press)
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setProperty("role", "sound")
@@ -87,20 +87,11 @@ class SoundBar(QWidget):
         self.bar.setRange(0, max(round(1000 * sound.seconds), 1))
         self.bar.setAccessibleName(name)
         self.time = PlainLabel()
-        self.note = PlainLabel()
-        self.note.setProperty("role", "secondary")
-        self.note.setWordWrap(True)
-        row = QHBoxLayout()
-        row.setSpacing(theme.SPACE_M)
-        row.addWidget(self.button)
-        row.addWidget(self.bar)
-        row.addWidget(self.time)
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, theme.SPACE_S, 0, 0)
-        column.setSpacing(theme.SPACE_XS)
-        column.addLayout(row)
-        column.addWidget(self.note)
+        self.note = controls.make_label(role="secondary", wrap=True)
+        row = controls.fill(controls.row(None, theme.SPACE_M), self.button, self.bar, self.time, 1)
+        controls.fill(
+            controls.column(self, theme.SPACE_XS, (0, theme.SPACE_S, 0, 0)), row, self.note
+        )
         self._timer = make_repeating_timer(self, self.follow, TICK_MS)
 
     def _press(self) -> None:

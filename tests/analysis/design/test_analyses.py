@@ -66,6 +66,20 @@ OPPOSITE = DESIGN | {
 """Each outcome is tested in every way, all in one family."""
 
 
+BOTH = DESIGN | {
+    "analysis": DESIGN["analysis"]
+    | {
+        "smallest_effect": {
+            "completion_rate": [
+                {"contrast": AGAINST["name"], "raw": 0.2},
+                {"contrast": "hint", "standardised": 0.4},
+            ],
+        },
+    },
+}
+"""An outcome with a smallest effect in each of its contrasts."""
+
+
 def analysed(tables: Tables, *, by_trials: bool = True) -> StudyAnalyses:
     return analyse(tables.included(), read_declaration(tables, "own"), by_trials=by_trials)
 
@@ -296,6 +310,22 @@ def _ends(row: Statistic) -> tuple[float, float]:
     assert row.effect_low is not None
     assert row.effect_high is not None
     return row.effect_low, row.effect_high
+
+
+def test_each_contrast_of_an_outcome_has_a_smallest_effect_of_its_own() -> None:
+    """The first test is the same as if it were the only one; both are one family."""
+    alone = analysed(study(DESIGN), by_trials=False).analyses[0]
+    both = analysed(study(BOTH), by_trials=False).analyses[0]
+    (single,) = alone.select(EQUIVALENCE)
+    first, second = both.select(EQUIVALENCE)
+    assert (first.contrast, second.contrast) == (AGAINST["name"], "hint")
+    assert (first.p, first.bound) == (single.p, 0.2)
+    assert second.bound != 0.4, "in standard deviations"
+    assert first.p is not None
+    assert second.p is not None
+    smaller, larger = sorted((first, second), key=lambda row: row.p or 0.0)
+    assert smaller.p_corrected == pytest.approx(min(1.0, 2 * (smaller.p or 0.0)))
+    assert larger.p_corrected == pytest.approx(max(larger.p or 0.0, smaller.p_corrected or 0.0))
 
 
 def test_pairs_that_nobody_asked_for_are_compared_of_few_levels_alone() -> None:

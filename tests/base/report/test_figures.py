@@ -80,8 +80,8 @@ def test_text_is_smaller_in_a_column_and_never_unreadable() -> None:
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ({"width": "3.33"}, "this is no length"),
-        ({"width": "wide"}, "this is no length"),
+        ({"width": "3.33"}, "this is not a length"),
+        ({"width": "wide"}, "this is not a length"),
         ({"width": "3.33 feet"}, "in, cm, mm, pt"),
         ({"width": "1mm"}, "2.5 to 20 in"),
         ({"size": "2pt"}, "4 to 24 pt"),

@@ -117,7 +117,7 @@ def test_what_is_no_number_is_refused_where_numbers_are_needed(
     tmp_path: Path, level: Level, cell: str
 ) -> None:
     table = read_table(saved(tmp_path, f"unit,A,B\nu1,1,2\nu2,{cell},3\n"))
-    with pytest.raises(AgreementError, match=r"line 3, column A: .* is no number"):
+    with pytest.raises(AgreementError, match=r"line 3, column A: .* is not a number"):
         agree(table, "alpha", level)
     assert agree(table, "alpha", "nominal").value is not None
 

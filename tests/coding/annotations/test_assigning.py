@@ -121,7 +121,7 @@ def test_nobody_is_the_second_rater_of_a_session_of_their_own(
 
 @pytest.mark.parametrize("both", [-0.1, 1.1])
 def test_a_share_is_from_nought_to_one(both: float) -> None:
-    with pytest.raises(UsageError, match="no share"):
+    with pytest.raises(UsageError, match="not a share"):
         draw_assignments(STUDY, ("anna", "ben"), both, 1)
 
 
@@ -272,7 +272,7 @@ def test_what_somebody_else_assigns_meanwhile_is_not_assigned_twice(
         return draw_assignments(*given)
 
     monkeypatch.setattr(rounds, "draw_assignments", meanwhile)
-    with pytest.raises(AnnotationError, match="by somebody else meanwhile"):
+    with pytest.raises(AnnotationError, match="by another process meanwhile"):
         assign_study(session_rounds.parent, ["anna"], 0, 1)
     assert {a.rater for a in assignments_of_study(session_rounds.parent)} == {"cleo"}
 

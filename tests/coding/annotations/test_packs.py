@@ -219,7 +219,7 @@ def test_a_rater_goes_on_with_what_is_not_done(
         session_to_code(tmp_path / "ben.zip", "anna")
     other = shutil.copy(tmp_path / "ben.zip", tmp_path / "more.zip")
     (tmp_path / "more").mkdir()
-    with pytest.raises(AnnotationError, match="is no pack"):
+    with pytest.raises(AnnotationError, match="is not a pack"):
         open_pack(Path(other))
 
 
@@ -539,7 +539,9 @@ def test_marks_of_units_that_are_gone_are_a_remark(session_verifying: Path) -> N
 def test_marks_by_an_older_definition_are_a_remark(session_verifying: Path) -> None:
     newer = session_verifying.parent / "codebook.yaml"
     text = BOOK.read_text("utf-8").replace("version: 1", "version: 2")
-    newer.write_text(text.replace("turns a dial to see what it does", "turns any dial"), "utf-8")
+    newer.write_text(
+        text.replace("moves a slider to see what it does", "moves any slider"), "utf-8"
+    )
     with store.open_marks(session_verifying, "anna", codebooks.read(newer)):
         pass
     (remark,) = verify_annotations(session_verifying).remarks
@@ -553,7 +555,7 @@ def test_marks_by_an_older_definition_are_a_remark(session_verifying: Path) -> N
         ("raters/anna.jsonl", "mark.put", {"t0_ns": -1}, "it goes from -1"),
         ("raters/anna.jsonl", "mark.put", {"t0_ns": "1"}, "its t0_ns"),
         ("raters/anna.jsonl", "mark.put", {"round": "final"}, "its round"),
-        ("raters/anna.jsonl", "set.opened", {"rater": None}, "its rater is no text"),
+        ("raters/anna.jsonl", "set.opened", {"rater": None}, "its rater is not text"),
         ("raters/anna.jsonl", "status", {"status": "over"}, "its status is 'over'"),
         ("units.jsonl", "unit.put", {"t0_ns": 2**60, "t1_ns": 2**60}, "it goes from"),
         ("units.jsonl", "unit.put", {"speaker": "dog"}, "its speaker"),

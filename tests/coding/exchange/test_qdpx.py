@@ -475,15 +475,15 @@ ENTITIES = (
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"", "no whole zip archive"),
-        (b"PK\3\4" + b"\0" * 60, "no whole zip archive"),
+        (b"", "not a complete zip archive"),
+        (b"PK\3\4" + b"\0" * 60, "not a complete zip archive"),
         (zipped({"a.txt": b"x"}), "there is no project.qde in it"),
         (zipped({"a.qde": XML, "b.qde": XML}), "2 files .qde"),
         (zipped({"project.qde": XML, "../evil.txt": b"x"}), "leads out of the archive's folder"),
         (zipped({"project.qde": XML, "/etc/evil": b"x"}), "does not lie below"),
         (zipped({"project.qde": ENTITIES}), "defines entities"),
         (zipped({"project.qde": b"<html/>"}), "begins with <html>"),
-        (zipped({"project.qde": XML}), "no sound XML"),
+        (zipped({"project.qde": XML}), "not valid XML"),
         (zipped({"project.qde": XML + b"</Project>"}), "no sound or video"),
         (zipped({"project.qde": b"<a>" * 5000}), "nested more than"),
         (zipped({"project.qde": XML + b"<a/>" * 2_000_001}), "more than 1,000,000 elements"),

@@ -104,7 +104,7 @@ def test_a_codebook_of_another_tool_becomes_one_of_ours(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("", "no sound XML"),
+        ("", "not valid XML"),
         ("<CodeBook/>", "begins with <CodeBook>"),
         ('<CodeBook xmlns="urn:QDA-XML:codebook:1.0"/>', "it has no codes"),
         (ONLY_GROUPS, "it has no codes"),

@@ -131,7 +131,7 @@ def test_a_map_leaves_a_speaker_out(bare: Path) -> None:
 
 def test_a_map_to_nobodys_speech_is_refused(tmp_path: Path) -> None:
     path = new(tmp_path, "map.csv", f"{MAP}a,,speech: participant,\nb,,speech: Mara,\n")
-    with pytest.raises(ExchangeError, match="line 3: speech: Mara is no speaker") as refused:
+    with pytest.raises(ExchangeError, match="line 3: speech: Mara is not a speaker") as refused:
         read_translation(path)
     assert refused.value.todo == (
         "Write one of: speech: participant, speech: moderator, speech: other."
@@ -231,7 +231,7 @@ def test_a_transcript_that_comes_after_the_codes_changes_neither_units_nor_marks
     after = annotations_of(open_record(session))
     assert after.segmentation.units == before.segmentation.units
     assert after.raters["anna"].marks == marks
-    (waiting,) = after.segmentation.proposals  # it waits for whoever froze the units
+    (waiting,) = after.segmentation.proposals  # it waits for the person who froze the units
     assert waiting.by == "anna"
     assert all(after.texts[unit] == text for unit, text in before.texts.items())
 

@@ -160,8 +160,8 @@ def test_a_concept_that_hardly_varies_is_refused(
         (",0\r\n", "\r\n", "line [0-9]+ has [57] cells, and line 1 has 6"),
         (",0\r\n", ",0,0\r\n", "line [0-9]+ has [57] cells, and line 1 has 6"),
         ("class,size,", "class,size,size,", "two columns called size"),
-        ("pictures/0.png,", ",", "line 2: '' is no picture"),
-        ("pictures/0.png,", "pictures,", "line 2: 'pictures' is no picture"),
+        ("pictures/0.png,", ",", "line 2: '' is not a picture"),
+        ("pictures/0.png,", "pictures,", "line 2: 'pictures' is not a picture"),
         ("pictures/0.png,", "description.yaml,", "line 2: .* is not a readable PNG"),
         ("class,size,", "class,größe,", "no column size"),
         # As other programs save it: in their own encoding, and with a line given again.

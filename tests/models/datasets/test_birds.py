@@ -230,7 +230,7 @@ def test_rows_give_pictures_and_factors_as_the_other_data_sets_do() -> None:
 
 
 def test_what_cannot_be_is_refused() -> None:
-    with pytest.raises(ValueError, match="species must lie"):
+    with pytest.raises(ValueError, match="species must be"):
         bird(0, "train", SPECIES, 0)
     with pytest.raises(ValueError, match="part must be one of"):
         bird(0, "held", 0, 0)  # type: ignore[arg-type]
@@ -238,5 +238,5 @@ def test_what_cannot_be_is_refused() -> None:
         birds(seed=0, validation=0)
     with pytest.raises(ValueError, match="seed must not"):
         birds(seed=-1)
-    with pytest.raises(IndexError, match="row must lie"):
+    with pytest.raises(IndexError, match="row must be"):
         birds(seed=0, train=1).train.bird(20)

@@ -174,7 +174,7 @@ def test_rows_give_pictures_at_the_size_of_the_network() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (lambda: face(0, "train", 2, 0), "class must lie"),
+        (lambda: face(0, "train", 2, 0), "class must be"),
         (lambda: face(0, "held", 0, 0), "part must be one of"),  # type: ignore[arg-type]
         (lambda: faces(seed=0, validation=0), "validation must have"),
         (lambda: faces(seed=-1), "seed must not"),
@@ -183,5 +183,5 @@ def test_rows_give_pictures_at_the_size_of_the_network() -> None:
 def test_what_cannot_be_is_refused(wrong: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         wrong()
-    with pytest.raises(IndexError, match="row must lie"):
+    with pytest.raises(IndexError, match="row must be"):
         faces(seed=0, train=1).train.face(2)

@@ -112,7 +112,7 @@ def test_another_model_under_the_name_is_refused(made: StimulusSet, tmp_path: Pa
     other = stimuli.edited(made, lambda m: m["method"].update(sha256="0" * 64))
     with pytest.raises(StimuliError, match="mine was made with another my/cnn") as refused:
         masked.outputs(other, MASKING, other.manifest.photos[0], "lrp")
-    assert "build the set anew" in refused.value.todo
+    assert "build the set again" in refused.value.todo
 
 
 def test_a_study_that_could_not_ask_the_model_is_found_by_its_check(

@@ -29,6 +29,13 @@ from labapp.models.metrics.information import (
 from tests.helpers.sample import examples
 from tests.models.metrics.made import BINNINGS, Float64, array, mixed, seeds
 
+SETTINGS = {
+    "bins": 20,
+    "binning": "equal-width",
+    "factors": "labels up to 20 values, else binned",
+    "as_published": False,
+}
+
 
 def test_two_coins_by_hand() -> None:
     # Three rows in four agree: I = log 2 - H(1/4).
@@ -118,13 +125,7 @@ def test_mi_by_hand() -> None:
     )
     assert found.metric == "mi"
     assert found.score == pytest.approx(2 / 3)
-    assert found.settings == {
-        "bins": 20,
-        "binning": "equal-width",
-        "factors": "labels up to 20 values, else binned",
-        "as_published": False,
-        "rows": 8,
-    }
+    assert found.settings == SETTINGS | {"rows": 8}
     assert mi(np.ones((8, 2)), coins).score == 0
     assert mi(coins[:, :1], coins[:, :1], seed=9).score == pytest.approx(1)
 
@@ -163,13 +164,7 @@ def test_by_hand() -> None:
     share = both / math.log(2)
     np.testing.assert_allclose(found.parts["per_factor"], [1 - share, share, 0], atol=1e-14)
     assert found.score == pytest.approx(1 / 3)
-    assert found.settings == {
-        "bins": 20,
-        "binning": "equal-width",
-        "factors": "labels up to 20 values, else binned",
-        "as_published": False,
-        "rows": 8,
-    }
+    assert found.settings == SETTINGS | {"rows": 8}
 
 
 def test_one_code_is_measured_against_nothing() -> None:
@@ -483,13 +478,7 @@ def test_coins_by_hand_of_modularity() -> None:
     found = modularity(codes, coins)
     np.testing.assert_allclose(found.parts["per_code"], [1, 1, 0, 0], atol=1e-14)
     assert found.score == pytest.approx(0.5)
-    assert found.settings == {
-        "bins": 20,
-        "binning": "equal-width",
-        "factors": "labels up to 20 values, else binned",
-        "as_published": False,
-        "rows": 12,
-    }
+    assert found.settings == SETTINGS | {"rows": 12}
 
 
 @several

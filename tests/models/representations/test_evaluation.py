@@ -160,5 +160,5 @@ def test_several_models_are_timed_by_one_command(tmp_path: Path) -> None:
 def test_it_is_said_how_to_name_what_is_timed(args: list[str]) -> None:
     from labapp.cli.models import models_bench
 
-    with pytest.raises(UsageError, match="Which models"):
+    with pytest.raises(UsageError, match="No model was named"):
         models_bench(args[1:], every="--all" in args)

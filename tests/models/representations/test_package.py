@@ -187,12 +187,12 @@ def test_what_is_no_id_is_refused(
 
 @pytest.mark.parametrize("reference", ["birds/resnet", resources.models() / "birds" / "resnet"])
 def test_a_classifier_is_not_taken_for_a_decoder(reference: str | Path) -> None:
-    with pytest.raises(ModelError, match="is a classifier, without dials"):
+    with pytest.raises(ModelError, match="is a classifier, without sliders"):
         package.find(reference)
 
 
 def test_a_decoder_is_not_taken_for_a_classifier() -> None:
-    with pytest.raises(ModelError, match="is a decoder with dials"):
+    with pytest.raises(ModelError, match="is a decoder with sliders"):
         package.find("sinelines/vae", card=CARD)
 
 

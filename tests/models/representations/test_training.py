@@ -190,7 +190,7 @@ def test_an_evaluation_tells_what_each_dial_changes(root: Path) -> None:
     ]
     assert max(one["share"] for one in found) == 1
     lines = measuring.table(result)
-    heading = next(at for at, line in enumerate(lines) if line.startswith("dials, "))
+    heading = next(at for at, line in enumerate(lines) if line.startswith("sliders, "))
     assert [line.split()[0] for line in lines[heading + 1 : -1]] == [one["name"] for one in found]
 
 

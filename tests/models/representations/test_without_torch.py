@@ -7,7 +7,7 @@ import pytest
 from labapp.base import installation
 from labapp.base.errors import DeviceMissing, ModelError
 from labapp.models.representations import package
-from labapp.models.representations.importing import graph
+from labapp.models.representations.importing import convert
 from labapp.ui import doctor
 
 
@@ -19,7 +19,7 @@ def without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_graphics_card_that_was_asked_for_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LABAPP_DEVICE", "cuda")
-    with pytest.raises(DeviceMissing, match="sinelines/vae was to be decoded on cuda") as missing:
+    with pytest.raises(DeviceMissing, match="sinelines/vae should be decoded on cuda") as missing:
         package.load_package("sinelines/vae")
     assert "remove LABAPP_DEVICE" in missing.value.todo
     assert "extras add torch" in missing.value.todo
@@ -36,7 +36,7 @@ def test_the_processor_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_file_of_torch_names_both_extras() -> None:
-    graph.import_onnx()
+    convert.import_onnx()
     with pytest.raises(ModelError, match=r"not installed \(torch\)") as missing:
-        graph.import_onnx(torch=True)
+        convert.import_onnx(torch=True)
     assert "extras add import,torch" in missing.value.todo

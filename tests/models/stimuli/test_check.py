@@ -90,7 +90,7 @@ GENERAL: dict[str, tuple[Callable[[Json, Path], Any], str]] = {
     ),
     "way out": (
         lambda m, f: m["photos"][1].update(photo="../photo.png"),
-        "photos[p01].photo: The picture '../photo.png' does not lie in the set's folder",
+        "photos[p01].photo: The picture '../photo.png' is not in the set's folder",
     ),
     "link": (
         lambda m, f: (

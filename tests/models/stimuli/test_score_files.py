@@ -55,7 +55,7 @@ ODD = {
     "three axes": (saved(np.zeros((3, 4, 4))), r"has the shape \(3, 4, 4\)"),
     "nothing in it": (saved(np.zeros((0, 4))), r"has the shape \(0, 4\)"),
     "far too wide": (saved(np.zeros((1, 5000), np.int8)), r"has the shape \(1, 5000\)"),
-    "not finite": (saved([[0.0, np.nan], [np.inf, 1.0]]), "2 values that are no finite numbers"),
+    "not finite": (saved([[0.0, np.nan], [np.inf, 1.0]]), "2 values that are not finite numbers"),
 }
 
 
@@ -110,7 +110,7 @@ def test_no_file_outside_the_folder_is_read() -> None:
         folder = Path(name) / "set"
         folder.mkdir()
         (folder.parent / "a.npy").write_bytes(score_files.encode_scores(np.zeros((2, 2))))
-        with pytest.raises(StimuliError, match="does not lie in the set's folder"):
+        with pytest.raises(StimuliError, match="is not in the set's folder"):
             score_files.read(folder, "../a.npy")
         (folder / "b.npy").symlink_to(folder.parent / "a.npy")
         with pytest.raises(StimuliError, match=r"The score file 'b\.npy' is a link"):

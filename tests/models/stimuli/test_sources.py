@@ -367,8 +367,8 @@ def test_what_cannot_be_shown_is_refused_by_name(tmp_path: Path) -> None:
         "d.png": "'d.png' is not a readable",
         "e.png": "'e.png' is a link",
         "deep/a.png": "'deep/a.png' is a link",
-        "../a.png": "does not lie in the set's folder",
-        "/etc/a.png": "does not lie in the set's folder",
+        "../a.png": "is not in the set's folder",
+        "/etc/a.png": "is not in the set's folder",
         "none.png": "'none.png' cannot be read: No such file",
     }.items():
         with pytest.raises(StimuliError) as found:

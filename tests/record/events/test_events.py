@@ -387,7 +387,7 @@ def test_a_field_says_its_unit_its_bounds_and_its_privacy() -> None:
 @pytest.mark.usefixtures("own_kinds")
 def test_a_mark_is_in_a_lane_that_a_timeline_has() -> None:
     assert registered_kinds()["note.added"].lane == "notes"
-    with pytest.raises(ValueError, match="'alarm', which is no lane"):
+    with pytest.raises(ValueError, match="'alarm', which is not a lane"):
         kind("test.rang", lane="alarm")(Payload)
 
 

@@ -351,7 +351,7 @@ def test_a_broken_chain_is_told_and_not_what_follows_from_it() -> None:
     [
         (SkipRequested("trial", 99), "index 99"),
         (SkipRequested("part", 1), "is not 'stage-1'"),
-        (SessionReopened(3), "event 3 is no end"),
+        (SessionReopened(3), "event 3 is not an end"),
     ],
 )
 def test_what_is_taken_back_was_there(payload: Payload, why: str) -> None:

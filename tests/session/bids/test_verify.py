@@ -492,6 +492,7 @@ FORMATS = {
     14: "6e6e9625c5ae483e",
     15: "e1daae95fcbe332f",
     16: "d10e48c4adda2038",
+    17: "137195ef11af3f28",
 }
 
 """What each format of the tables comes to, see `test_a_changed_table_has_a_new_format`."""

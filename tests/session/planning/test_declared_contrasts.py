@@ -17,6 +17,7 @@ from labapp.session.planning import declared_contrasts
 from labapp.session.planning.declared_contrasts import (
     _sessions,
     equivalence_power,
+    left_out,
     plan_contrasts,
     power,
     scale_of,
@@ -251,3 +252,15 @@ def test_what_a_plan_of_contrasts_leaves_out_is_told(
     printed = capsys.readouterr()
     assert {row["contrast"] for row in json.loads(printed.out)} == {"models"}
     assert "opposite" in printed.err
+
+
+def test_a_contrast_each_has_its_own_smallest_effect(tmp_path: Path) -> None:
+    effects = "[{contrast: models, standardised: 0.5}, {contrast: hint, standardised: 0.8}]"
+    smallest = f"  smallest_effect: {{completion_rate: {effects}}}"
+    path = tmp_path / "own.yaml"
+    hint = "    - {name: hint, hint: {with: 1, without: -1}}\n"
+    path.write_text(STUDY.format(smallest=hint + smallest), encoding="utf-8")
+    loaded = loading.load(str(path))
+    powers = plan_contrasts(loaded, [])
+    assert [(each.contrast, each.effect) for each in powers] == [("models", 0.5), ("hint", 0.8)]
+    assert left_out(loaded) == []

@@ -367,7 +367,7 @@ def test_a_study_in_which_concepts_are_set_is_planned_with_strategies_of_its_own
     assert status == 0, err
     assert "Participants needed" in said
     assert "careful 40 %" in said
-    assert "turn dials" not in said
+    assert "move sliders" not in said
     needs = rows(out / "needs.csv")
     measured = {"success_rate", "gain", "harm_rate", "foretold_rate"}
     assert measured <= {row["metric"] for row in needs}

@@ -5,21 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from labapp.base.clock import FakeClock
 from labapp.base.errors import RecordError
 from labapp.record.audio.recorder import Level
 from labapp.record.events import Event, Source
 from labapp.record.events.commands import AddNote, GivePrompt, Pause, Resume, SkipStage
 from labapp.record.events.lifecycle import AlarmCleared, AlarmRaised, BlindingSet
 from labapp.record.journal.read import read_rows
-from labapp.session import opening
-from labapp.session.opening import OpenSession
 from labapp.session.remote import wire
 from labapp.session.remote.following import FollowedSession
 from labapp.session.remote.host import RemoteHost
@@ -27,39 +23,16 @@ from labapp.session.replay.history import STALLED
 from labapp.session.runner import VirtualScheduler
 from labapp.session.simulation.driver import Driver
 from labapp.session.simulation.person import FAST
-from labapp.session.simulation.simulation_job import Decoders
-from labapp.study.allocation import rule_of, variants
-from labapp.study.loading import load
 from labapp.tasks.interview.events import AskQuestion, EndInterview
 from tests.helpers.sample import sample
 from tests.session.remote.linked import Person, SharedSession, free_port
+from tests.session.sessions import virtual_session
 from tests.session.test_skipping import INTERVIEW_STUDY
 
 Share = Callable[..., SharedSession]
 AHEAD = 2_000
 """Messages that may wait for the process: virtual time is quicker than any network."""
 STUDIES = ("quickstart", "gradcam-distinction-labels", "unmasking-faces", "mnist-think-aloud")
-
-
-def virtual_session(study: str, tmp_path: Path) -> tuple[OpenSession, VirtualScheduler, str]:
-    loaded = load(study)
-    label = loaded.study.participants.label(1)
-    cells = () if rule_of(loaded.study) is None else next(variants(loaded.study))[1]
-    clock = FakeClock()
-    scheduler = VirtualScheduler(clock)
-    dependencies = replace(
-        Decoders().dependencies(loaded, label, cells, None, tmp_path / "private"),
-        make_scheduler=lambda of: scheduler,
-        fsync_on_commit=False,
-        commit_timeout_s=5.0,
-        decode_at_once=True,
-        keeps_pictures=True,
-    )
-    session = opening.create(
-        loaded, label, dependencies, data=tmp_path / "data", cells=cells,
-        make_clock=lambda start: clock,
-    )  # fmt: skip
-    return session, scheduler, label
 
 
 def wait_for(scheduler: VirtualScheduler, holds: Callable[[], bool]) -> None:
@@ -75,7 +48,7 @@ def wait_for(scheduler: VirtualScheduler, holds: Callable[[], bool]) -> None:
 @pytest.mark.parametrize("study", sample(list(STUDIES), ("quickstart",)))
 def test_a_whole_session_is_followed_event_by_event(study: str, tmp_path: Path) -> None:
     """A simulated participant goes through it; somebody joins at once and another one midway."""
-    session, scheduler, label = virtual_session(study, tmp_path)
+    session, scheduler, _, label = virtual_session(study, tmp_path)
     runner = session.runner
     states: dict[int, Any] = {}
     apply = runner.machine.apply
@@ -249,7 +222,7 @@ def test_what_cannot_be_shown_here_is_named(share: Share) -> None:
 
     with pytest.raises(RecordError, match="no plan"):
         follow(rows[1:], anna.folder)
-    with pytest.raises(RecordError, match="no study file"):
+    with pytest.raises(RecordError, match="no copy of its study file"):
         follow(rows, anna.folder / "elsewhere")
     unknown = (*rows[1][:5], "of.another.version", *rows[1][6:])
     with pytest.raises(RecordError, match=r"event 2 \(of\.another\.version\)"):

@@ -286,6 +286,7 @@ def test_events_and_rows_are_those_of_a_recorded_session(
         ("synthetic-crowd", ("reconstruction-sinelines",), "random", False),
         ("synthetic-crowd", ("reconstruction-dsprites",), "understanding", True),
         ("calibration", (), ORACLE, False),
+        ("quickstart", (), "ascent", False),
     ],
 )
 def test_movements_are_the_same_whether_one_by_one_or_many_on_end(
@@ -299,9 +300,9 @@ def test_movements_are_the_same_whether_one_by_one_or_many_on_end(
     taken: list[int] = []
     take = Runner.take
 
-    def noted(runner: Runner, run: Sequence[Any], part_state: Any, until_ns: int) -> None:
+    def noted(runner: Runner, run: Sequence[Any], *rest: Any) -> None:
         taken.append(len(run))
-        take(runner, run, part_state, until_ns)
+        take(runner, run, *rest)
 
     monkeypatch.setattr(Runner, "take", noted)
     on_end = run_job(job).folded

@@ -195,7 +195,7 @@ def test_tables_and_rules_know_it(study: Any, tmp_path: Path, begun: Any) -> Non
 @pytest.mark.parametrize(
     ("check", "why"),
     [
-        ({"right": "gone"}, "'gone' is no answer to it"),
+        ({"right": "gone"}, "'gone' is not an answer to it"),
         ({"right": "stays", "attempts": 30}, "attempts"),
         ({"attempts": 2}, "right"),
         ({"right": "stays", "otherwise": 1}, "otherwise"),

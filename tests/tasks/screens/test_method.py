@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QImage, QWheelEvent
+from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -26,6 +26,7 @@ from labapp.tasks.judging.screen.description import (
 from labapp.ui import theme
 from labapp.ui.widgets.photo_view import ZoomView
 from labapp.ui.widgets.row_view import RowList
+from tests.helpers.hands import turn_wheel
 from tests.helpers.judging_studies import write_judging_study
 from tests.helpers.rooms import skip_to
 from tests.ui.hearing import taken
@@ -348,17 +349,7 @@ def test_a_large_picture_is_seen_whole_at_first(zoomed):
 def test_the_wheel_enlarges_what_is_under_the_pointer(zoomed):
     at = QPointF(300, 200)
     before = (at.x() - zoomed.target.x()) / zoomed.scale
-    turned = QWheelEvent(
-        at,
-        zoomed.mapToGlobal(at),
-        QPoint(),
-        QPoint(0, 120),
-        Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier,
-        Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )
-    QApplication.sendEvent(zoomed, turned)
+    turn_wheel(zoomed, at)
     assert zoomed.scale == pytest.approx(0.625)
     assert (at.x() - zoomed.target.x()) / zoomed.scale == pytest.approx(before)
 

@@ -107,7 +107,7 @@ def test_some_items_are_drawn_for_each_participant(tmp_path: Path) -> None:
 
 MISTAKES: dict[str, dict[str, Any]] = {
     "a draw of fewer than the 2 items": {"samples": [{"draw": 2, "of": ["q1", "q2"]}]},
-    "is no item of this questionnaire": {"samples": [{"draw": 1, "of": ["q1", "q9"]}]},
+    "is not an item of this questionnaire": {"samples": [{"draw": 1, "of": ["q1", "q9"]}]},
     "in another sample already": {
         "samples": [{"draw": 1, "of": ["q1", "q2"]}, {"draw": 1, "of": ["q2", "q3"]}]
     },

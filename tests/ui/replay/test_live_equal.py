@@ -15,23 +15,18 @@ from numpy.typing import NDArray
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
-from labapp.base.clock import FakeClock
 from labapp.base.errors import LabappError
 from labapp.record.journal.opening import open_record
-from labapp.session import opening
 from labapp.session.replay.history import History
-from labapp.session.runner import VirtualScheduler
 from labapp.session.simulation.at_scale import simulate_at_scale
 from labapp.session.simulation.driver import Driver
 from labapp.session.simulation.person import FAST
-from labapp.session.simulation.simulation_job import Decoders
-from labapp.study.allocation import rule_of, variants
-from labapp.study.loading import load
 from labapp.ui.participant.view import Bridge
 from labapp.ui.participant.window import ParticipantWindow
 from labapp.ui.replay.picture import PastWindow, still
 from labapp.ui.strings import strings_of
 from tests.helpers.sample import sample
+from tests.session.sessions import virtual_session
 
 SHARES = {
     "quickstart": 0.02,
@@ -58,27 +53,7 @@ def pixels(image: QImage) -> NDArray[np.uint8]:
 def test_the_replayed_screen_is_the_one_that_was_live(
     study: str, tmp_path: Path, qapp: QApplication
 ) -> None:
-    loaded = load(study)
-    label = loaded.study.participants.label(1)
-    cells = () if rule_of(loaded.study) is None else next(variants(loaded.study))[1]
-    clock = FakeClock()
-    scheduler = VirtualScheduler(clock)
-    dependencies = replace(
-        Decoders().dependencies(loaded, label, cells, None, tmp_path / "private"),
-        make_scheduler=lambda of: scheduler,
-        fsync_on_commit=False,
-        commit_timeout_s=5.0,
-        decode_at_once=True,
-        keeps_pictures=True,
-    )
-    session = opening.create(
-        loaded,
-        label,
-        dependencies,
-        data=tmp_path / "data",
-        cells=cells,
-        make_clock=lambda start: clock,
-    )
+    session, scheduler, loaded, label = virtual_session(study, tmp_path)
     runner = session.runner
     bridge = Bridge(runner)
     window = ParticipantWindow(
@@ -112,7 +87,7 @@ def test_the_replayed_screen_is_the_one_that_was_live(
                 window.looks.look()
             window.setFocus()
             qapp.processEvents()
-            seen.append((clock.now_ns(), runner.state, pixels(window.grab().toImage())))
+            seen.append((runner.clock.now_ns(), runner.state, pixels(window.grab().toImage())))
         return runner.finished
 
     scheduler.run(look)

@@ -185,14 +185,14 @@ def _sort(
         own = [mark for mark in rater.marks if (mark.codebook, mark.round) == (sha, round_)]
         if round_ == "reconciled":
             work.left_out[
-                f"{rater.rater}: what was settled after talking about it is no agreement"
+                f"{rater.rater}: what was settled after a discussion does not count as agreement"
             ] += 1
             continue
         status = rater.status_of(round_)
         if round_ == "independent" and status != "locked":
             work.left_out[
                 f"{rater.rater}: independent coding that is not locked yet ({status}); it is "
-                "compared once it is locked: *Raters*, *Done and lock…* on the page Coding "
+                "compared once it is locked: *Raters*, *Done and lock…* on the Coding page "
                 "(labapp code lock)"
             ] += 1
             continue

@@ -160,7 +160,7 @@ def rules_of(label: Callable[[Int64], Int64], count: int) -> tuple[dict[int, int
         rule = {int(j): int(of_class[0, j]) for j in np.flatnonzero(same)}
         fits = np.all([states[:, j] == value for j, value in rule.items()], axis=0)
         if fits.sum() != len(of_class):
-            raise ValueError(f"class {class_} is no conjunction of concepts")
+            raise ValueError(f"class {class_} is not a conjunction of concepts")
         rules.append(rule)
     return tuple(rules)
 
@@ -304,7 +304,7 @@ def make_correlation_rule(
     """
     if not 0 <= correlations < len(sizes):
         raise ValueError(
-            f"correlations must lie between 0 and {len(sizes) - 1}, found {correlations}"
+            f"correlations must be between 0 and {len(sizes) - 1}, found {correlations}"
         )
     allowed = []
     for i in range(correlations):
@@ -346,7 +346,7 @@ def draw_equicorrelated(
     `rho` lies outside 0 to 1.
     """
     if not 0.0 <= rho <= 1.0:
-        raise ValueError(f"the correlation must lie between 0 and 1, found {rho}")
+        raise ValueError(f"the correlation must be between 0 and 1, found {rho}")
     u = random.random((2, rows, columns + 1))
     # Box and Muller; 1 - u lies in (0, 1], so that its logarithm is finite.
     normal = np.sqrt(-2.0 * np.log(1.0 - u[0])) * np.cos(2.0 * np.pi * u[1])

@@ -83,7 +83,7 @@ def find_scored_spec(
                 todo="Name a set, or a model with --model and the id of its new set with --id.",
             )
         if not re.fullmatch(SET_ID, set_id):
-            raise UsageError(f"{set_id!r} is no id of a set: {PATTERNS[SET_ID]}.")
+            raise UsageError(f"{set_id!r} is not a valid id of a set: {PATTERNS[SET_ID]}.")
         spec = ScoredSpec(set_id, set_id, model)
     names = spec.methods if methods is None else tuple(methods.split(","))
     if unknown := [name for name in names if name not in scorings()]:

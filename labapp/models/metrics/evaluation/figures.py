@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
@@ -21,9 +22,11 @@ from matplotlib.figure import Figure
 from labapp.base.figure_style import PALETTES, SECONDARY, STYLE, USUAL_PALETTE
 from labapp.base.report import kit
 from labapp.models.datasets.split import Float64
-from labapp.models.metrics.evaluation.scores import OF_CONCEPTS, MetricOutcome
 from labapp.models.metrics.inputs import Score
-from labapp.models.metrics.registry import METRICS
+from labapp.models.metrics.registry import METRICS, OF_CONCEPTS
+
+if TYPE_CHECKING:
+    from labapp.models.metrics.evaluation.scores import MetricOutcome
 
 SHADES = LinearSegmentedColormap.from_list(
     "shades", ["#FFFFFF", PALETTES[USUAL_PALETTE].accent, "#0B2A66"]

@@ -47,13 +47,11 @@ from labapp.models.metrics.inputs import (
     check_labels,
     check_vectors,
 )
-from labapp.models.metrics.registry import METRICS, Metric
+from labapp.models.metrics.registry import METRICS, OF_CONCEPTS, Metric
 
 Say = Callable[[str, float | None], None]
 """Called with the name of each metric and None before it is computed; for metrics that may take
 minutes, also with the share that is done, 0 to 1."""
-OF_CONCEPTS = ("oracle", "deviation", "leakage", "between_codes", "between_concepts")
-"""Parts of shape (K, K), whose rows are concepts and not codes."""
 LEARNT_WITHOUT_CONCEPTS = {"ois": {"align": True}, "ctl": {"align": True}, "icl": {"align": True}}
 """Settings, by metric, for codes that stand for no concepts of their own."""
 MEDIAN = "above the median"
@@ -121,7 +119,7 @@ def compute(
     if train is not None:
         if not metric.train:
             raise MetricError(
-                f"{metric.label} takes no other rows to learn from.",
+                f"{metric.label} cannot train on other rows.",
                 todo="Leave them out.",
             )
         learnt, of_learnt = train
@@ -403,7 +401,7 @@ def _number(path: Path, table: TextTable, line: int, cell: str) -> float:
     except ValueError as error:
         raise _refuse(
             path,
-            f"line {line} holds {cell[:60]!r}, which is no number",
+            f"line {line} holds {cell[:60]!r}, which is not a number",
             "Give numbers, with commas, semicolons or tabs between them",
         ) from error
 

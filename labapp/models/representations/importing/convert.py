@@ -20,7 +20,7 @@ from typing import IO, Any, Literal
 import numpy as np
 
 from labapp.base.errors import ModelError
-from labapp.base.installation import module_command
+from labapp.base.installation import install_command, module_command, require, wait_or_kill
 from labapp.base.reading import archives, files
 from labapp.models.datasets.split import Float32
 from labapp.models.representations.importing import memory
@@ -43,6 +43,23 @@ _OPENED = {
 }
 """By whether it was trusted."""
 TITLES = {"onnx": "ONNX", "torchscript": "TorchScript", "torch-export": "torch.export"}
+
+
+def import_onnx(*, torch: bool = False) -> Any:
+    """The package onnx. torch: whether a file of torch is converted. Raises ModelError with the
+    command that installs what is missing."""
+    try:
+        import onnx
+        import onnxruntime  # noqa: F401
+
+        if torch:
+            require("torch")
+    except ImportError as error:
+        raise ModelError(
+            f"Models are imported by packages that are not installed ({error.name}).",
+            todo=f"Install what it needs: {install_command('import,torch' if torch else 'import')}",
+        ) from error
+    return onnx
 
 
 @dataclass(frozen=True)
@@ -257,11 +274,7 @@ class _Child:
 
     def ended(self) -> str:
         """How it ended, in words; `_TOO_LONG` where it computed for too long."""
-        try:
-            code = self._process.wait(1)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            code = self._process.wait()
+        code = wait_or_kill(self._process, 1)
         if self._late or code == -getattr(signal, "SIGXCPU", 0):
             return _TOO_LONG
         self._errors.seek(0)
@@ -273,7 +286,6 @@ class _Child:
 @contextmanager
 def _child() -> Iterator[_Child]:
     from labapp.models.representations.importing.child import command
-    from labapp.models.representations.importing.graph import import_onnx
 
     import_onnx(torch=True)
     program = module_command("labapp.models.representations.importing.child")

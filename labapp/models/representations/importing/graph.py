@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.base.errors import ModelError
-from labapp.base.installation import install_command, require
 from labapp.models.datasets.split import Float32
 from labapp.models.representations import onnx_backend
 from labapp.models.representations.importing import memory
 from labapp.models.representations.importing.child import session_options
-from labapp.models.representations.importing.convert import try_graph
+from labapp.models.representations.importing.convert import import_onnx, try_graph
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -36,23 +35,6 @@ def make_import_error(path: Path | str, problems: Sequence[str], todo: str) -> M
     """An error with all that is wrong with a file."""
     lines = problems[0] if len(problems) == 1 else "\n" + "\n".join(f"  {p}" for p in problems)
     return ModelError(f"{path} is not imported: {lines}", safe="Nothing of it was kept.", todo=todo)
-
-
-def import_onnx(*, torch: bool = False) -> Any:
-    """The package onnx. torch: whether a file of torch is converted. Raises ModelError with the
-    command that installs what is missing."""
-    try:
-        import onnx
-        import onnxruntime  # noqa: F401
-
-        if torch:
-            require("torch")
-    except ImportError as error:
-        raise ModelError(
-            f"Models are imported by packages that are not installed ({error.name}).",
-            todo=f"Install what it needs: {install_command('import,torch' if torch else 'import')}",
-        ) from error
-    return onnx
 
 
 def read(path: Path | str, content: bytes) -> ModelProto:
@@ -273,8 +255,8 @@ def layout(made: tuple[int, ...], asked: tuple[int, ...] | None) -> OutputLayout
         )
     if recognised is None:
         raise ValueError(
-            f"it makes instances of the shape {made}, which is no series, grey picture or picture "
-            "of three colours"
+            f"it makes instances of the shape {made}, which is not a series, or "
+            "a grey or colour picture"
         )
     return recognised
 

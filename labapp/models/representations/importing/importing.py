@@ -36,9 +36,9 @@ from labapp.models.representations.card import (
 from labapp.models.representations.decoders import AT_ONCE
 from labapp.models.representations.distance import USUAL, get_distance
 from labapp.models.representations.effects import FRAME_BUDGET_MS
+from labapp.models.representations.importing import convert, memory
 from labapp.models.representations.importing import graph as graphs
 from labapp.models.representations.importing import latents as rows_of
-from labapp.models.representations.importing import memory
 from labapp.models.representations.importing.graph import OutputLayout, layout, make_import_error
 from labapp.models.representations.recipe import ID_PATTERN, Task
 from labapp.models.representations.space import Chart, Continuous, LatentSpace
@@ -229,7 +229,7 @@ def differing(name: Path | str, distance: str, instances: Sequence[Float32]) -> 
     notes = [remark]
     if is_picture and middle < ALIKE:
         notes.append(
-            f"Warning: that is little. People will hardly see what its dials do where pixels "
+            f"Warning: that is little. People will hardly see what its sliders do where pixels "
             f"differ by less than {ALIKE:g} of 0 to 1."
         )
     return notes
@@ -388,7 +388,7 @@ def import_decoder(
             get_distance(distance)
         except ValueError as error:
             raise ModelError(
-                f"{distance!r} is no distance; it is {error}.",
+                f"{distance!r} is not a distance; it is {error}.",
                 todo="Correct --distance.",
             ) from error
     rows = rows_of.read(latents)
@@ -488,13 +488,11 @@ def _file(
     *,
     trusted: bool,
 ) -> _Opened:
-    from labapp.models.representations.importing.convert import refuse_other_kind
-
-    graphs.import_onnx(torch=kind != "onnx")
+    convert.import_onnx(torch=kind != "onnx")
     content = rows_of.content_of(path)
     hashes = {path.name: files.digest(content)}
     if kind == "onnx":
-        refuse_other_kind(path, content, kind)
+        convert.refuse_other_kind(path, content, kind)
         return _graph(path, content, latents, space, trial, shape, hashes)
     return _convert_model(
         path, content, kind, latents, space, trial, shape, hashes, trusted=trusted
@@ -513,9 +511,7 @@ def _convert_model(
     *,
     trusted: bool,
 ) -> _Opened:
-    from labapp.models.representations.importing.convert import convert
-
-    conversion = convert(name, content, kind, trial, trusted=trusted)
+    conversion = convert.convert(name, content, kind, trial, trusted=trusted)
     opened = _graph(name, conversion.graph, latents, space, trial, shape, hashes)
     return replace(opened, expected=conversion.decoded, package={"torch": conversion.torch})
 
@@ -560,7 +556,7 @@ def _python(
     hashes = {code.file: code.sha256}
     if python_backend.is_network(value):
         versions = python_backend.versions_used(code, before)
-        graphs.import_onnx()
+        convert.import_onnx()
         content = _export_module(function, value, space.width)
         opened = _convert_model(
             function, content, "torch-export", latents, space, trial, shape, hashes, trusted=False

@@ -37,7 +37,9 @@ class Dials(Strict):
     """The file of `--limits`: the dials in the order of the latents' columns."""
 
     dials: list[Dial] = Field(
-        min_length=1, max_length=64, description="The dials, in the order of the latents' columns."
+        min_length=1,
+        max_length=64,
+        description="The sliders, in the order of the latents' columns.",
     )
 
 
@@ -65,7 +67,7 @@ def read(path: Path) -> Float32:
         if len(values) < FEW:
             problems.append(f"it has {len(values)} rows; limits and questions need at least {FEW}.")
         if not 1 <= values.shape[1] <= 64:
-            problems.append(f"it has {values.shape[1]} columns; there can be 1 to 64 dials.")
+            problems.append(f"it has {values.shape[1]} columns; there can be 1 to 64 sliders.")
         broken = ~np.isfinite(values.astype(np.float64))
         if broken.any():
             columns = ", ".join(str(at + 1) for at in np.flatnonzero(broken.any(axis=0)))
@@ -76,7 +78,7 @@ def read(path: Path) -> Float32:
         elif len(values):
             still = np.flatnonzero(values.min(axis=0) == values.max(axis=0))
             problems += [
-                f"column {at + 1} has one value only ({values[0, at]:g}): it is no dial."
+                f"column {at + 1} has one value only ({values[0, at]:g}): it cannot be a slider."
                 for at in still
             ]
     if problems:
@@ -97,11 +99,11 @@ def dials(rows: Float32, latents: Path, limits: Path | None) -> list[Dial]:
     try:
         dials = Dials.model_validate(located.value).dials
     except ValidationError as error:
-        raise refusal(limits, located, error, "list of dials", Dials, ModelError) from error
+        raise refusal(limits, located, error, "list of sliders", Dials, ModelError) from error
     if len(dials) != rows.shape[1]:
         raise ModelError(
-            f"{limits} has {len(dials)} dials, and {latents} has {rows.shape[1]} columns.",
-            todo="Give a dial for each column, in their order.",
+            f"{limits} has {len(dials)} sliders, and {latents} has {rows.shape[1]} columns.",
+            todo="Give a slider for each column, in their order.",
         )
     return dials
 
@@ -116,7 +118,7 @@ def inside(rows: Float32, space: LatentSpace, path: Path) -> tuple[Float32, int]
             inside &= np.isin(column, np.arange(dial.k))
     if inside.sum() < FEW:
         raise ModelError(
-            f"Of the {len(rows)} latents in {path} only {int(inside.sum())} lie within the limits; "
+            f"Of the {len(rows)} latents in {path} only {int(inside.sum())} are within the limits; "
             f"at least {FEW} must.",
             todo="Widen the limits. A choice among k has the whole numbers from 0 to k - 1.",
         )
@@ -147,7 +149,7 @@ def limits_of(dials: list[Dial], latents: Path, limits: Path | None) -> str:
         else f"{dial.name} one of {dial.k}"
         for dial in dials
     )
-    return f"Dials, as {(limits or latents).name} says: {ranges}."
+    return f"Sliders, as {(limits or latents).name} says: {ranges}."
 
 
 def where(rows: Float32, broken: NDArray[np.bool_], space: LatentSpace) -> str:

@@ -53,6 +53,8 @@ class ItemKind:
     figure : what the report draws of its answers, besides the numbers and options, as
         `module:function`: `(axes, answers, parts)` draws rows of the table of answers into a
         panel of matplotlib's and gives back the caption; parts: the rows of the table of items.
+    words : keys of the participant's words that only items of such kinds show, or patterns such as
+        `item_search*`: a translation of a study without them needs none of these.
     """
 
     name: str
@@ -60,27 +62,49 @@ class ItemKind:
     view: str
     form: str = ""
     figure: str = ""
+    words: tuple[str, ...] = ()
 
 
+_TYPED = ("item_unread", "item_from*", "item_up_to")
 VIEWS = "labapp.tasks.questionnaire.screen.kinds"
 FIGURES = "labapp.analysis.planes"
 _ALL = (
     ItemKind("scale", Scale, f"{VIEWS}.rating:RatingView", "rating"),
     ItemKind("statement", Statement, f"{VIEWS}.rating:RatingView", "rating"),
-    ItemKind("slider", Slider, f"{VIEWS}.slider:SliderView", "slider"),
+    ItemKind("slider", Slider, f"{VIEWS}.slider:SliderView", "slider", words=("slider_*",)),
     ItemKind("choice", Choice, f"{VIEWS}.choice:ChoiceView", "choice"),
     ItemKind("choices", Choices, f"{VIEWS}.choice:ChoiceView", "choice"),
     ItemKind("written", Written, f"{VIEWS}.written:WrittenView", "written"),
-    ItemKind("number", Number, f"{VIEWS}.typed:NumberView"),
+    ItemKind(
+        "number", Number, f"{VIEWS}.typed:NumberView", words=("item_number", "item_whole", *_TYPED)
+    ),
     ItemKind("matrix", Matrix, f"{VIEWS}.matrix:MatrixView"),
-    ItemKind("ranking", Ranking, f"{VIEWS}.ranking:RankingView"),
-    ItemKind("dropdown", Dropdown, f"{VIEWS}.dropdown:DropdownView", "choice"),
-    ItemKind("constant_sum", ConstantSum, f"{VIEWS}.constant_sum:ConstantSumView"),
+    ItemKind(
+        "ranking", Ranking, f"{VIEWS}.ranking:RankingView", words=("item_ranking", "item_place")
+    ),
+    ItemKind(
+        "dropdown", Dropdown, f"{VIEWS}.dropdown:DropdownView", "choice", words=("item_search*",)
+    ),
+    ItemKind(
+        "constant_sum", ConstantSum, f"{VIEWS}.constant_sum:ConstantSumView", words=("item_sum_*",)
+    ),
     ItemKind("best_worst", BestWorst, f"{VIEWS}.best_worst:BestWorstView"),
-    ItemKind("date", Date, f"{VIEWS}.typed:DateView"),
+    ItemKind("date", Date, f"{VIEWS}.typed:DateView", words=("item_date*", *_TYPED)),
     ItemKind("region", RegionChoice, f"{VIEWS}.region:RegionView", "choice"),
-    ItemKind("grid", Grid, f"{VIEWS}.grid:GridView", figure=f"{FIGURES}:count_squares"),
-    ItemKind("drawing", Drawing, f"{VIEWS}.drawing:DrawingView", figure=f"{FIGURES}:draw_strokes"),
+    ItemKind(
+        "grid",
+        Grid,
+        f"{VIEWS}.grid:GridView",
+        figure=f"{FIGURES}:count_squares",
+        words=("item_grid_*",),
+    ),
+    ItemKind(
+        "drawing",
+        Drawing,
+        f"{VIEWS}.drawing:DrawingView",
+        figure=f"{FIGURES}:draw_strokes",
+        words=("item_drawing_*",),
+    ),
 )
 
 

@@ -42,7 +42,9 @@ class ConstantSum(Compound, Listed):
         for number in given.values():
             whole = isinstance(number, int) and not isinstance(number, bool)
             if not whole or not 0 <= number <= self.total:
-                raise ValueError(f"{self.id}: {number!r} is no whole number from 0 to {self.total}")
+                raise ValueError(
+                    f"{self.id}: {number!r} is not a whole number from 0 to {self.total}"
+                )
         if self.complete(given):
             given = {option.id: given.get(option.id, 0) for option in self.options}
         return given

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from labapp.study.conditions import Value
 from labapp.study.instruments.items import SomeWords, Typed
 from labapp.study.plugins.bids import Column
 
@@ -60,9 +59,6 @@ class Date(Typed):
 
     def holds(self, value: Any) -> bool:
         return isinstance(value, str) and self.read(value) == value
-
-    def answer_of(self, values: tuple[Value, ...]) -> Any:
-        return values[0]
 
     def column(self, where: str) -> Column:
         return Column("", f"{self.title} ({where}; year, month and day)")

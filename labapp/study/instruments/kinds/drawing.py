@@ -67,7 +67,7 @@ class Drawing(Compound):
         points = stroke if isinstance(stroke, Sequence) and not isinstance(stroke, str) else ()
         if not 1 <= len(points) <= MOST_POINTS or not all(map(_is_point, points)):
             raise ValueError(
-                f"{self.id}: {stroke!r} is no stroke: 1 to {MOST_POINTS} points from 0 to 100"
+                f"{self.id}: {stroke!r} is not a stroke: 1 to {MOST_POINTS} points from 0 to 100"
             )
         return tuple((float(x), float(y)) for x, y in points)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from labapp.study.conditions import Value
 from labapp.study.instruments.items import Bounds, SomeWords, Typed, Words
 from labapp.study.plugins.bids import Column
 
@@ -65,9 +64,6 @@ class Number(Typed):
     def holds(self, value: Any) -> bool:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         return number and self.read(f"{value:.{self.decimals}f}") == value
-
-    def answer_of(self, values: tuple[Value, ...]) -> Any:
-        return values[0]
 
     def shown(self, value: Any) -> str:
         return f"{value:.{self.decimals}f}".rstrip("0").rstrip(".") if self.decimals else str(value)

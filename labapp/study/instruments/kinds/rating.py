@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from labapp.study.conditions import Value
 from labapp.study.instruments.items import MOST_CIRCLES, Bounds, Item, SomeWords, Words
 from labapp.study.plugins.bids import Column
 
@@ -108,9 +107,6 @@ class Rating(OnScale):
 
     def bounds(self) -> Bounds:
         return self.first, self.last
-
-    def answer_of(self, values: tuple[Value, ...]) -> Any:
-        return values[0]
 
     def check(self, value: Any) -> int:
         return self.point(value)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
@@ -15,7 +16,6 @@ from labapp.base.figure_style import ACCENT, INK, SECONDARY, SERIES, points_of, 
 from labapp.base.report import kit
 from labapp.base.report.drawing import ReportFigure, shorten_names
 from labapp.base.report.page import count
-from labapp.tasks.concept_repair.report.hypotheses import RepairResults
 from labapp.tasks.concept_repair.report.measures import (
     BUILT_IN,
     MATCHED,
@@ -25,6 +25,9 @@ from labapp.tasks.concept_repair.report.measures import (
     PERSON,
     SAMPLES,
 )
+
+if TYPE_CHECKING:
+    from labapp.tasks.concept_repair.report.hypotheses import RepairResults
 
 HEIGHT_IN = 3.2
 ACROSS = 3

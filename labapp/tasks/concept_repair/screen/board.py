@@ -25,7 +25,17 @@ from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.choice import Choice
 from labapp.ui.widgets.controls import Button, PlainLabel
-from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen, restyle
+from labapp.ui.widgets.painting import (
+    brush,
+    color,
+    draw_focus_ring,
+    equip,
+    font,
+    metrics,
+    pen,
+    restyle,
+    write_with,
+)
 from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.segments import find_wrapped_width
 
@@ -272,8 +282,7 @@ class AnswerCard(Choice):
         if index % self.rows(self.form):
             painter.drawLine(box.topLeft(), box.topRight())
         if strong or index == self._hover:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(brush(p.accent_soft if strong else p.track))
+            equip(painter, Qt.PenStyle.NoPen, brush(p.accent_soft if strong else p.track))
             painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), theme.RADIUS - 2, theme.RADIUS - 2)
         if self._hidden:
             at = QPointF(box.left() + ROUND_WIDTH[self.form.lines] / 2, box.center().y())
@@ -281,8 +290,7 @@ class AnswerCard(Choice):
             painter.setBrush(brush(p.accent if strong else p.card))
             painter.drawEllipse(at, 7.0, 7.0)
             if strong:
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(brush(p.on_accent))
+                equip(painter, Qt.PenStyle.NoPen, brush(p.on_accent))
                 painter.drawEllipse(at, 3.0, 3.0)
 
     def _boxes_left(self, box: QRectF) -> float:
@@ -293,8 +301,7 @@ class AnswerCard(Choice):
     def _paint_head(self, painter: QPainter) -> None:
         """The numbers of the switches above their boxes."""
         form = self.form
-        painter.setFont(font(theme.SECONDARY_PX))
-        painter.setPen(color(self._colors.secondary))
+        write_with(painter, color(self._colors.secondary), theme.SECONDARY_PX)
         high, wide = self.head_height(form), form.box_step * 2 / 3
         for first in range(0, len(self._classes), self.rows(form)):
             left = self._boxes_left(self.box(first))
@@ -310,15 +317,13 @@ class AnswerCard(Choice):
             half = box.height() / 2
             upper.adjust(0, 1, 0, 3 - half)
             lower.adjust(0, half - 1, 0, -2)
-        painter.setFont(font(form.px, form.bold))
-        painter.setPen(color(p.accent if strong else p.ink))
+        write_with(painter, color(p.accent if strong else p.ink), form.px, form.bold)
         painter.drawText(upper, _LEFT, known.name)
         if form.boxes:
             middle = lower.center().y() if form.lines == 2 else box.center().y()
             self._paint_boxes(painter, self._boxes_left(box), middle, self._sides[index])
             return
-        painter.setFont(font(theme.SECONDARY_PX))
-        painter.setPen(color(p.secondary))
+        write_with(painter, color(p.secondary), theme.SECONDARY_PX)
         painter.drawText(lower, _LEFT, known.marks)
 
     def _paint_boxes(
@@ -358,13 +363,11 @@ class AnswerCard(Choice):
             arrow = HIGHER if share > changed else LOWER
             at, over = left + changed * wide, 1 if under else 4
             painter.fillRect(QRectF(at - 1, top - over, 2, high + 2 * over), brush(p.ink))
-        painter.setFont(font(form.px, form.bold and strong))
-        painter.setPen(color(p.accent if strong else p.ink))
+        write_with(painter, color(p.accent if strong else p.ink), form.px, form.bold and strong)
         percent = upper.adjusted(0, 0, -theme.SPACE_XS, -STRIP_HEIGHT if under else 0)
         painter.drawText(percent, _RIGHT, self._percent(share))
         if not under:
-            painter.setFont(font(theme.SECONDARY_PX - 2))
-            painter.setPen(color(p.secondary))
+            write_with(painter, color(p.secondary), theme.SECONDARY_PX - 2)
             at_bar = QRectF(left + wide, lower.top(), ARROW_WIDTH, lower.height())
             painter.drawText(at_bar, Qt.AlignmentFlag.AlignCenter, arrow)
 

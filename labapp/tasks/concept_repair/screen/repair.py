@@ -50,10 +50,19 @@ from labapp.ui import theme
 from labapp.ui.participant.screen import DialControl, Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.choice import COMMANDS, Choice, OptionList
 from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.dial import Foot, Head
-from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen
+from labapp.ui.widgets.painting import (
+    brush,
+    color,
+    draw_focus_ring,
+    equip,
+    metrics,
+    pen,
+    write_with,
+)
 from labapp.ui.widgets.photo_view import PhotoView
 from labapp.ui.widgets.segments import find_wrapped_width
 
@@ -396,13 +405,11 @@ class TickGrid(Choice):
         p, count = self._colors, len(self._names)
         middle = Qt.AlignmentFlag.AlignCenter
         left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        painter.setFont(font())
-        painter.setPen(color(p.secondary))
+        write_with(painter, color(p.secondary))
         over = QRectF(1 + self._rows_width, 0, count * self._wide, HEAD_HEIGHT)
         painter.drawText(over, middle, self._across)
         painter.drawText(QRectF(0, HEAD_HEIGHT, self._rows_width, HEAD_HEIGHT), left, self._corner)
-        painter.setFont(font(bold=True))
-        painter.setPen(color(p.ink))
+        write_with(painter, color(p.ink), bold=True)
         for place, name in enumerate(self._names):
             top = self.cell(0, place).translated(0, -HEAD_HEIGHT)
             top.setHeight(HEAD_HEIGHT)
@@ -412,8 +419,7 @@ class TickGrid(Choice):
             painter.fillRect(self.cell(place, place), brush(p.track))
         for index in range(len(self.pairs)):
             self._paint_cell(painter, index)
-        painter.setPen(pen(p.hairline))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+        equip(painter, pen(p.hairline), Qt.BrushStyle.NoBrush)
         painter.drawRect(self.cell(0, 0).united(self.cell(count - 1, count - 1)))
         if self.hasFocus():
             ring = self.box(self._at).adjusted(2, 2, -2, -2)
@@ -421,15 +427,13 @@ class TickGrid(Choice):
 
     def _paint_cell(self, painter: QPainter, index: int) -> None:
         p, box, on = self._colors, self.box(index), index in self._taken
-        painter.setPen(pen(p.hairline))
-        painter.setBrush(brush(p.accent_soft if on else p.card))
+        equip(painter, pen(p.hairline), brush(p.accent_soft if on else p.card))
         painter.drawRect(box)
         if index == self._hover:
             painter.setPen(pen(p.accent))
             painter.drawRect(box.adjusted(2, 2, -2, -2))
         if on:
-            painter.setFont(font(theme.TITLE_PX, bold=True))
-            painter.setPen(color(p.accent))
+            write_with(painter, color(p.accent), theme.TITLE_PX, bold=True)
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, "✓")
 
 
@@ -458,18 +462,12 @@ class GridScreen(Screen):
             [nothing], session.palette, words("concept_grid_title"), several=True
         )
         self.nothing.chosen.connect(lambda _, device: self.send(TickNothing(device)))
-        column = self.column()
-        column.addStretch(1)
-        column.addWidget(self.title)
-        column.addSpacing(theme.SPACE_S)
-        column.addWidget(self.text)
-        column.addSpacing(theme.SPACE_L)
-        column.addWidget(self.grid, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addSpacing(theme.SPACE_S)
-        column.addWidget(self.nothing)
-        column.addSpacing(theme.SPACE_S)
-        column.addWidget(self.keys)
-        column.addStretch(2)
+        column = controls.fill(self.column(), 1)
+        controls.fill(
+            column, self.title, controls.Gap(theme.SPACE_S), self.text, controls.Gap(theme.SPACE_L)
+        )
+        controls.fill(column, (self.grid, Qt.AlignmentFlag.AlignLeft), controls.Gap(theme.SPACE_S))
+        controls.fill(column, self.nothing, controls.Gap(theme.SPACE_S), self.keys, 2)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -675,19 +673,14 @@ class ExamplesScreen(Screen):
         super().__init__(session, part)
         words = session.words
         alike = not any(example.others for example in part.examples)
-        self.title = PlainLabel(words("concept_examples_title"))
-        self.title.setProperty("role", "title")
+        self.title = controls.make_label(words("concept_examples_title"), "title")
         self.text = PlainLabel(words("concept_examples_alike" if alike else "concept_examples"))
         for label in (self.title, self.text):
             label.setWordWrap(True)
         self.sheet = ConceptExampleSheet(session, part.examples)
         self._stage = stage_words(session, part)
-        column = self.column(EXAMPLE_WIDTH)
-        column.addWidget(self.title)
-        column.addSpacing(theme.SPACE_XS)
-        column.addWidget(self.text)
-        column.addSpacing(theme.SPACE_M)
-        column.addWidget(self.sheet, 1)
+        column = controls.fill(self.column(EXAMPLE_WIDTH), self.title, controls.Gap(theme.SPACE_XS))
+        controls.fill(column, self.text, controls.Gap(theme.SPACE_M), (self.sheet, 1))
 
     def set_column_width(self, width: int) -> None:
         """Little above and below, so that pictures are large."""

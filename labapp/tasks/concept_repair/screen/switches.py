@@ -25,10 +25,11 @@ from labapp.ui.widgets.painting import (
     brush,
     color,
     draw_focus_ring,
-    font,
+    equip,
     metrics,
     pen,
     restyle,
+    write_with,
 )
 from labapp.ui.widgets.segments import find_wrapped_width, paint_frame
 
@@ -184,16 +185,13 @@ class ConceptSwitch(Choice):
         tone = p.accent if on else p.secondary if self.locked else p.ink
         if index == MIDDLE and not self._tight:
             upper, lower = box.adjusted(0, 4, 0, -box.height() / 2), box.adjusted(0, 20, 0, -2)
-            painter.setFont(font(theme.SECONDARY_PX))
-            painter.setPen(color(p.accent if on else p.secondary))
+            write_with(painter, color(p.accent if on else p.secondary), theme.SECONDARY_PX)
             painter.drawText(upper, centre, self._caption)
-            painter.setFont(font(self._model_px(self.model_word), on))
-            painter.setPen(color(tone))
+            write_with(painter, color(tone), self._model_px(self.model_word), on)
             painter.drawText(lower, centre, self.model_word)
             return
         word = self._words_of.get(self.states[index], self.model_word)
-        painter.setFont(font(MEASURES[self._tight].words, bold=on and not self._tight))
-        painter.setPen(color(tone))
+        write_with(painter, color(tone), MEASURES[self._tight].words, bold=on and not self._tight)
         text = f"{SET_MARK} {word}" if on and index != MIDDLE else word
         inside = box.adjusted(theme.SPACE_XS, 0, -theme.SPACE_XS, 0)
         painter.drawText(inside, centre | Qt.TextFlag.TextWordWrap, text)
@@ -205,8 +203,7 @@ class ConceptSwitch(Choice):
         left, middle, right = (self.box(place).center().x() for place in range(len(self.states)))
         half = min(middle - left, right - middle)
         track = QRectF(middle - half, y - high / 2, 2 * half, high)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(brush(p.track))
+        equip(painter, Qt.PenStyle.NoPen, brush(p.track))
         painter.drawRoundedRect(track, high / 2, high / 2)
         tone = p.accent if self.index == MIDDLE else p.secondary
         share = self._belief if self.states[-1] == ON else 1 - self._belief
@@ -214,8 +211,7 @@ class ConceptSwitch(Choice):
         filled = QRectF(min(middle, at), track.top(), abs(at - middle), high)
         painter.fillRect(filled, brush(tone))
         painter.fillRect(QRectF(middle - 0.5, y - knob, 1, 2 * knob), brush(p.secondary))
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(brush(tone))
+        equip(painter, Qt.PenStyle.NoPen, brush(tone))
         painter.drawEllipse(QPointF(at, y), knob, knob)
 
 
@@ -391,8 +387,7 @@ class TimeLeft(Picture):
         painter = QPainter(self)
         painter.fillRect(QRectF(0, 0, self.width(), BAR_HEIGHT), brush(p.track))
         painter.fillRect(QRectF(0, 0, share * self.width(), BAR_HEIGHT), brush(p.secondary))
-        painter.setFont(font(theme.SECONDARY_PX))
-        painter.setPen(color(p.secondary))
+        write_with(painter, color(p.secondary), theme.SECONDARY_PX)
         below = QRectF(self.rect()).adjusted(0, BAR_HEIGHT + theme.SPACE_XS, 0, 0)
         painter.drawText(below, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
         painter.end()

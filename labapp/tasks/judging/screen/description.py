@@ -55,9 +55,7 @@ from labapp.tasks.judging.screen.photos import (
     DescribedScreen,
     JudgingScreen,
     columns,
-    fill_box,
     heatmap,
-    label,
     path_columns,
     path_rows,
     row_of,
@@ -66,8 +64,9 @@ from labapp.tasks.judging.task import SCREENS
 from labapp.ui import theme
 from labapp.ui.participant.screen import Opened, PagedScreen, PageStack
 from labapp.ui.participant.view import SessionView
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.choice import COMMANDS
-from labapp.ui.widgets.controls import Button, Picture, PlainLabel
+from labapp.ui.widgets.controls import Button, Picture
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 from labapp.ui.widgets.painting import pen
 from labapp.ui.widgets.photo_view import (
@@ -117,10 +116,10 @@ class WorkedExample(QWidget):
         else:
             self.explanation = rows_of(session, session.images, task, photo, self.enlarger)
         self._left = QWidget()
-        left = QVBoxLayout(self._left)
-        fill_box(left, theme.SPACE_S, (self.text, 50), self.enlarger, 1)
+        left = controls.column(self._left, theme.SPACE_S)
+        controls.fill(left, (self.text, 50), self.enlarger, 1)
         left.setAlignment(self.enlarger, Qt.AlignmentFlag.AlignLeft)
-        fill_box(QHBoxLayout(self), theme.SPACE_XL, self._left, (self.explanation, 1))
+        controls.fill(controls.row(self, theme.SPACE_XL), self._left, (self.explanation, 1))
 
     def minimumSizeHint(self) -> QSize:
         """With the smallest photo, however large it is now: a page that has become smaller would
@@ -240,10 +239,9 @@ class Captioned(QWidget):
     def __init__(self, caption: str, name: str, role: str, palette: theme.Palette) -> None:
         super().__init__()
         self.view = PhotoView(palette, name)
-        self.caption = PlainLabel(caption)
-        self.caption.setProperty("role", role)
+        self.caption = controls.make_label(caption, role)
         self.caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        column = fill_box(QVBoxLayout(self), theme.SPACE_XS, self.view, self.caption)
+        column = controls.fill(controls.column(self, theme.SPACE_XS), self.view, self.caption)
         column.setAlignment(self.view, Qt.AlignmentFlag.AlignHCenter)
 
 
@@ -274,7 +272,10 @@ class HeatmapScreen(JudgingScreen):
         ]
         for place in (self.photo_place, *self.heatmaps):
             self.enlarger.watch(place.view, place.view.accessibleName())
-        self.label, self.marks = label("", "title"), label("", "secondary")
+        self.label, self.marks = (
+            controls.make_label("", "title", wrap=True),
+            controls.make_label("", "secondary", wrap=True),
+        )
         self._told = ((part.labels, self.label), (bool(part.explained.marks), self.marks))
         for there, line in self._told:
             if not there:
@@ -302,15 +303,13 @@ class HeatmapScreen(JudgingScreen):
             grid.addWidget(place, index // ACROSS, 1 + index % ACROSS)
         if self._bar is not None:
             grid.addWidget(self._bar, grid.rowCount(), 1, 1, ACROSS)
-        left = fill_box(QVBoxLayout(), theme.SPACE_XS, 1, self.label, self.marks)
-        left.addSpacing(theme.SPACE_S if self.part.labels else 0)
-        left.addLayout(grid)
-        left.addStretch(1)
+        left = controls.fill(controls.column(None, theme.SPACE_XS), 1, self.label, self.marks)
+        controls.fill(left, controls.Gap(theme.SPACE_S if self.part.labels else 0), grid, 1)
         answers = QWidget()
         self._wide = max(ANSWERS_LEAST, self.asked_width)
         answers.setFixedWidth(self._wide)
         output = (self.asked[OUTPUT], self.asked[OUTPUT_CONFIDENCE])
-        right = fill_box(QVBoxLayout(answers), theme.SPACE_M, 1, *output)
+        right = controls.fill(controls.column(answers, theme.SPACE_M), 1, *output)
         if self.part.explained.scale == "signed":
             # Its heatmaps are what the model decides by (paper 003: BagNet).
             recall = self.session.words(
@@ -319,18 +318,13 @@ class HeatmapScreen(JudgingScreen):
                 hot=self.part.values.get("hot", ""),
             )
             right.addWidget(_secondary(recall))
-        right.addSpacing(theme.SPACE_L)
-        right.addWidget(self.asked[DISTINCTION])
-        right.addWidget(self.asked[DISTINCTION_CONFIDENCE])
-        right.addSpacing(theme.SPACE_S)
+        controls.fill(right, controls.Gap(theme.SPACE_L), self.asked[DISTINCTION])
+        controls.fill(right, self.asked[DISTINCTION_CONFIDENCE], controls.Gap(theme.SPACE_S))
         keys = self.session.words("judging_keys_choose", last=len(self.heatmaps))
-        right.addWidget(_secondary(keys))
-        right.addStretch(1)
-        self.column(WIDEST).addLayout(fill_box(QHBoxLayout(), theme.SPACE_XXL, 1, left, answers, 1))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
+        controls.fill(right, _secondary(keys), 1)
+        self.column(WIDEST).addLayout(
+            controls.fill(controls.row(None, theme.SPACE_XXL), 1, left, answers, 1)
+        )
 
     def _fit(self) -> None:
         """Pictures as large as there is room for, all of one size."""
@@ -370,7 +364,7 @@ class HeatmapScreen(JudgingScreen):
 
 
 def _secondary(text: str) -> QLabel:
-    made = label(text, "secondary")
+    made = controls.make_label(text, "secondary", wrap=True)
     made.setIndent(MISSING_WIDTH)
     return made
 
@@ -413,22 +407,21 @@ class HeatmapBar(Picture):
         super().__init__()
         listed = " – ".join(text for text in (low, middle, high) if text)
         self.setAccessibleName(f"{listed}. {remark}")
-        words = QHBoxLayout()
-        words.setSpacing(theme.SPACE_S)
+        words = controls.row(None, theme.SPACE_S)
         # The remark stands where the middle has no words of its own, else below.
         for text, side in (
             (low, Qt.AlignmentFlag.AlignLeft),
             (middle or remark, Qt.AlignmentFlag.AlignHCenter),
             (high, Qt.AlignmentFlag.AlignRight),
         ):
-            line = PlainLabel(text)
-            line.setProperty("role", "secondary")
+            line = controls.make_label(text, "secondary")
             line.setAlignment(side)
             words.addWidget(line, 1)
-        column = fill_box(QVBoxLayout(self), theme.SPACE_XS, ColourStrip(table, palette), words)
+        column = controls.fill(
+            controls.column(self, theme.SPACE_XS), ColourStrip(table, palette), words
+        )
         if middle:
-            below = PlainLabel(remark)
-            below.setProperty("role", "secondary")
+            below = controls.make_label(remark, "secondary")
             below.setAlignment(Qt.AlignmentFlag.AlignHCenter)
             column.addWidget(below)
 
@@ -517,8 +510,8 @@ class DescriptionPages(QWidget):
         self.stack = PageStack()
         for page in self.pages:
             self.stack.addWidget(page)
-        head = fill_box(QHBoxLayout(), theme.SPACE_L, self.tabs, self.tree, 1)
-        fill_box(QVBoxLayout(self), theme.SPACE_L, head, (self.stack, 1))
+        head = controls.fill(controls.row(None, theme.SPACE_L), self.tabs, self.tree, 1)
+        controls.fill(controls.column(self, theme.SPACE_L), head, (self.stack, 1))
 
     def turn_to(self, page: int) -> None:
         """Show a page, from 0."""
@@ -562,12 +555,12 @@ class WholeTree(QWidget):
         self.larger.clicked.connect(lambda: self.view.zoom(FACTOR))
         self.smaller.clicked.connect(lambda: self.view.zoom(1 / FACTOR))
         self.whole.clicked.connect(self.view.fit)
-        hint = PlainLabel(words("judging_tree_hint"))
-        hint.setProperty("role", "secondary")
-        row = fill_box(QHBoxLayout(), theme.SPACE_S, self.larger, self.smaller, self.whole)
-        row.addSpacing(theme.SPACE_M)
-        row.addWidget(hint, 1)
-        fill_box(QVBoxLayout(self), theme.SPACE_M, row, (self.view, 1))
+        hint = controls.make_label(words("judging_tree_hint"), "secondary")
+        row = controls.fill(
+            controls.row(None, theme.SPACE_S), self.larger, self.smaller, self.whole
+        )
+        controls.fill(row, controls.Gap(theme.SPACE_M), (hint, 1))
+        controls.fill(controls.column(self, theme.SPACE_M), row, (self.view, 1))
 
     def entrance(self) -> QWidget:
         return self.view
@@ -590,15 +583,13 @@ class TextPage(QWidget):
         self.text = MarkdownView()
         self.text.show_text(text)
         self.button = button
-        column = fill_box(QVBoxLayout(), theme.SPACE_L, 1, (self.text, 100))
+        column = controls.fill(controls.column(None, theme.SPACE_L), 1, (self.text, 100))
         if button is not None:
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(2)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.addStretch(1)
-        row.addLayout(column, 100)
-        row.addStretch(1)
+        controls.fill(row, 1, (column, 100), 1)
         self.text.setMinimumWidth(min(text_width(), 600))
 
     def entrance(self) -> QWidget | None:
@@ -613,7 +604,7 @@ class PreviewPage(QWidget):
         self.tried = screen
         self.text = MarkdownView()
         self.text.show_text(text)
-        fill_box(QVBoxLayout(self), theme.SPACE_M, self.text, (screen, 100))
+        controls.fill(controls.column(self, theme.SPACE_M), self.text, (screen, 100))
 
     def entrance(self) -> QWidget | None:
         return self.tried.entrance()
@@ -647,8 +638,7 @@ class MethodScreen(DescribedScreen, PagedScreen):
         if shown == "preview" and (tried := rehearsal(session, part)):
             return PreviewPage(text, tried)
         if shown == TREE and part.explained.tree is not None:
-            button = Button(session.words("judging_whole_tree"))
-            button.clicked.connect(self.open_tree)
+            button = Button(session.words("judging_whole_tree"), pressed=self.open_tree)
             return TextPage(text, button)
         return TextPage(text)
 

@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil, floor
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QImage, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtGui import QImage, QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 from shiboken6 import isValid
 
 from labapp.record.events.commands import Next
@@ -47,6 +47,7 @@ from labapp.ui import theme
 from labapp.ui.participant.screen import Opened, Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.choice import COMMANDS, Choice
 from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.dial import Foot, Head
@@ -81,34 +82,6 @@ SIMILARITIES = (
 )
 WIDEST = 1760
 """Wider than other screens: pictures as large as there is room for."""
-
-
-Box = TypeVar("Box", bound=QBoxLayout)
-Laid = QWidget | QLayout
-
-
-def fill_box(box: Box, spacing: int, *items: Laid | tuple[Laid, int] | int) -> Box:
-    """A box without margins with these items, in their order; a number with an item is its stretch,
-    one alone an empty stretch."""
-    box.setContentsMargins(0, 0, 0, 0)
-    box.setSpacing(spacing)
-    for entry in items:
-        item, stretch = entry if isinstance(entry, tuple) else (entry, 0)
-        if isinstance(item, QWidget):
-            box.addWidget(item, stretch)
-        elif isinstance(item, QLayout):
-            box.addLayout(item, stretch)
-        else:
-            box.addStretch(item)
-    return box
-
-
-def label(text: str = "", role: str = "") -> PlainLabel:
-    """Words that go on in the next line where there is no more room."""
-    made = PlainLabel(text)
-    made.setWordWrap(True)
-    made.setProperty("role", role)
-    return made
 
 
 class DescribedScreen(Screen):
@@ -395,10 +368,13 @@ class RatedScreen(JudgingScreen):
         super().__init__(session, part)
         self.rows = self.make_rows()
         self.rows.rated.connect(self._rate)
-        self.above = label("", "strong")
+        self.above = controls.make_label("", "strong", wrap=True)
         self.above.setIndent(MISSING_WIDTH)
-        self.task, self.key = label(task), label(similarity_key(session), "secondary")
-        self.keys = label(session.words("judging_keys_rate"), "secondary")
+        self.task, self.key = (
+            controls.make_label(task, wrap=True),
+            controls.make_label(similarity_key(session), "secondary", wrap=True),
+        )
+        self.keys = controls.make_label(session.words("judging_keys_rate"), "secondary", wrap=True)
         if not task:  # shown before it is in its window, a label would be a window of its own
             for line in (self.task, self.key, self.keys):
                 line.hide()
@@ -413,18 +389,16 @@ class RatedScreen(JudgingScreen):
         self._over_rows = tuple(over_rows)
         self._left = QWidget()
         place = QHBoxLayout()
-        place.addSpacing(MISSING_WIDTH)
-        place.addWidget(self.enlarger)
-        place.addStretch(1)
-        fill_box(QVBoxLayout(self._left), theme.SPACE_S, self.above, place, *self._below, 1)
+        controls.fill(place, controls.Gap(MISSING_WIDTH), self.enlarger, 1)
+        controls.fill(
+            controls.column(self._left, theme.SPACE_S), self.above, place, *self._below, 1
+        )
         above = (*over_rows, self.task, self.key)
-        right = fill_box(QVBoxLayout(), theme.SPACE_S, *above, (self.rows, 1), self.keys)
-        row = fill_box(QHBoxLayout(), theme.SPACE_XL, self._left, (right, 1))
+        right = controls.fill(
+            controls.column(None, theme.SPACE_S), *above, (self.rows, 1), self.keys
+        )
+        row = controls.fill(controls.row(None, theme.SPACE_XL), self._left, (right, 1))
         self.column(WIDEST).addLayout(row)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
 
     def event(self, event: QEvent) -> bool:
         handled = super().event(event)
@@ -542,7 +516,7 @@ class PrototypeAgreementScreen(BelievedScreen):
     def __init__(self, session: SessionView, part: plan.JudgingPart) -> None:
         super().__init__(session, part, session.words("judging_q_rows"))
         self.ask_agreement()
-        self.note = label("", "secondary")
+        self.note = controls.make_label("", "secondary", wrap=True)
         self.lay_out((self.note,))
 
     def show_photo(self, photo: plan.PlannedPhoto) -> None:
@@ -868,10 +842,9 @@ class SpeciesKey(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(MISSING_WIDTH, 0, 0, 0)
         row.addWidget(card)
-        head = PlainLabel(title)
-        head.setProperty("role", "heading")
+        head = controls.make_label(title, "heading")
         self.lines = [PlainLabel() for _ in range(4)]
-        column = fill_box(QVBoxLayout(card), theme.SPACE_XS, head, *self.lines)
+        column = controls.fill(controls.column(card, theme.SPACE_XS), head, *self.lines)
         column.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
         self._place: int | None = None
 

@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -40,15 +39,25 @@ from labapp.tasks.judging.plan import (
     attribute_of,
     exercise_questions,
 )
-from labapp.tasks.judging.screen.photos import AGREEMENTS, fill_box, label
+from labapp.tasks.judging.screen.photos import AGREEMENTS
 from labapp.ui import theme
 from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import Picture
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.markdown import MarkdownView, text_width
-from labapp.ui.widgets.painting import brush, color, font, metrics, pen, restyle
+from labapp.ui.widgets.painting import (
+    brush,
+    color,
+    equip,
+    metrics,
+    pen,
+    restyle,
+    smooth,
+    write_with,
+)
 from labapp.ui.widgets.row_view import RIGHT_MARK, WRONG_MARK
 from labapp.ui.widgets.segments import MISSING_WIDTH, QuestionRow
 
@@ -102,18 +111,20 @@ class ExercisePanel(QWidget):
         self.exercise = exercise
         self.asked = {question.id: question for question in exercise_questions(exercise)}
         texts = tree_texts(words)
-        self.title = label("", "title")
+        self.title = controls.make_label("", "title", wrap=True)
         self.photo = FruitPicture(palette, words("judging_photo"), exercise.picture)
         self.tree = FruitTree(palette, texts, words("judging_fruits_step"), exercise.steps)
         fruit = texts[exercise.prediction]
         on_left = QWidget()
         on_left.setFixedWidth(LEFT_WIDTH)
-        predicts = label(words("judging_predicts", name=fruit), "strong")
-        marked = label(words("judging_path_marked"), "secondary")
-        beside = fill_box(QVBoxLayout(), theme.SPACE_S, self.title, predicts, marked, 1)
-        above = fill_box(QHBoxLayout(), theme.SPACE_XL, self.photo, (beside, 1))
+        predicts = controls.make_label(words("judging_predicts", name=fruit), "strong", wrap=True)
+        marked = controls.make_label(words("judging_path_marked"), "secondary", wrap=True)
+        beside = controls.fill(
+            controls.column(None, theme.SPACE_S), self.title, predicts, marked, 1
+        )
+        above = controls.fill(controls.row(None, theme.SPACE_XL), self.photo, (beside, 1))
         above.setAlignment(self.photo, Qt.AlignmentFlag.AlignTop)
-        fill_box(QVBoxLayout(on_left), theme.SPACE_M, above, self.tree, 1)
+        controls.fill(controls.column(on_left, theme.SPACE_M), above, self.tree, 1)
         attributes = [texts[attribute] for attribute in exercise.asked]
         self.rows = {
             VERDICT: QuestionRow(
@@ -138,10 +149,9 @@ class ExercisePanel(QWidget):
         }
         self.feedback = Feedback()
         told = QHBoxLayout()
-        told.addSpacing(MISSING_WIDTH)
-        told.addWidget(self.feedback)
-        right = fill_box(QVBoxLayout(), theme.SPACE_L, *self.rows.values(), told, 1)
-        fill_box(QHBoxLayout(self), theme.SPACE_XXL, on_left, (right, 1))
+        controls.fill(told, controls.Gap(MISSING_WIDTH), self.feedback)
+        right = controls.fill(controls.column(None, theme.SPACE_L), *self.rows.values(), told, 1)
+        controls.fill(controls.row(self, theme.SPACE_XXL), on_left, (right, 1))
 
     def options(self, question: str) -> Sequence[int]:
         """The answers to a question, in the order of its options."""
@@ -177,9 +187,12 @@ class Feedback(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "card")
-        self.head, self.text = label("", "strong"), label()
+        self.head, self.text = (
+            controls.make_label("", "strong", wrap=True),
+            controls.make_label(wrap=True),
+        )
         self.head.hide()
-        column = fill_box(QVBoxLayout(self), theme.SPACE_XS, self.head, self.text, 1)
+        column = controls.fill(controls.column(self, theme.SPACE_XS), self.head, self.text, 1)
         column.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
         lines = (FEEDBACK_LINES + 1) * ceil(metrics(bold=True).lineSpacing())
         self.setFixedHeight(lines + theme.SPACE_XS + 2 * theme.SPACE_M + 2)
@@ -207,10 +220,10 @@ class Explanation(QWidget):
         self.text = MarkdownView()
         self.text.show_text(page)
         self.tree = FruitTree(session.palette, tree_texts(words), words("judging_fruits_step"))
-        row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._row = fill_box(row, theme.SPACE_XXL, (self.text, 1), (self.tree, 1))
+        self._row = controls.row(self, theme.SPACE_XXL)
+        controls.fill(self._row, (self.text, 1), (self.tree, 1))
         for widget in (self.text, self.tree):
-            row.setAlignment(widget, Qt.AlignmentFlag.AlignTop)
+            self._row.setAlignment(widget, Qt.AlignmentFlag.AlignTop)
         self.text.setFixedWidth(min(text_width(), (theme.CONTENT_WIDTH - theme.SPACE_XXL) // 2))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -250,8 +263,7 @@ class WarmUpScreen(Screen):
                 )
         self._before: list[QWidget] = [*self.explanations, self.worked]
         self._begun, self._page = False, 0
-        column = self.column()
-        column.addStretch(1)
+        column = controls.fill(self.column(), 1)
         for page in (*self._before, *self.panels):
             page.hide()
             column.addWidget(page)
@@ -428,10 +440,8 @@ class FruitPicture(Picture):
         self.setFixedSize(PHOTO_WIDTH, round(PHOTO_WIDTH * 0.72))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(pen(self._colors.hairline))
-        painter.setBrush(brush(GROUND))
+        painter = smooth(self)
+        equip(painter, pen(self._colors.hairline), brush(GROUND))
         frame = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         painter.drawRoundedRect(frame, theme.RADIUS, theme.RADIUS)
         paint_fruits(painter, frame, self.picture)
@@ -458,8 +468,7 @@ def _paint_round(painter: QPainter, tones: tuple[str, str, str]) -> None:
     leaf = QPainterPath(QPointF(3, -44))
     leaf.quadTo(QPointF(16, -60), QPointF(32, -50))
     leaf.quadTo(QPointF(20, -38), QPointF(3, -44))
-    painter.setPen(pen(rim, 2))
-    painter.setBrush(brush(LEAF))
+    equip(painter, pen(rim, 2), brush(LEAF))
     painter.drawPath(leaf)
     painter.setBrush(brush(body))
     painter.drawEllipse(QPointF(0, 4), 40.0, 39.0)
@@ -467,8 +476,7 @@ def _paint_round(painter: QPainter, tones: tuple[str, str, str]) -> None:
     whole, lit = QPainterPath(), QPainterPath()
     whole.addEllipse(QPointF(0, 4), 38.5, 37.5)
     lit.addEllipse(QPointF(-7, -3), 39.0, 38.0)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(brush(shade))
+    equip(painter, Qt.PenStyle.NoPen, brush(shade))
     painter.drawPath(whole.subtracted(lit))
     painter.translate(-17, -12)
     painter.rotate(30)
@@ -486,14 +494,12 @@ def _paint_skinny(painter: QPainter, tones: tuple[str, str, str]) -> None:
     pod.cubicTo(QPointF(-40, 42), QPointF(40, 42), QPointF(65, -20))
     pod.cubicTo(QPointF(34, 2), QPointF(-34, 2), QPointF(-58, -24))
     pod.closeSubpath()
-    painter.setPen(pen(rim, 2))
-    painter.setBrush(brush(body))
+    equip(painter, pen(rim, 2), brush(body))
     painter.drawPath(pod)
     below = QPainterPath(QPointF(-60, -15))
     below.cubicTo(QPointF(-38, 40), QPointF(38, 40), QPointF(63, -17))
     below.cubicTo(QPointF(36, 28), QPointF(-36, 28), QPointF(-60, -15))
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(brush(shade))
+    equip(painter, Qt.PenStyle.NoPen, brush(shade))
     painter.drawPath(below)
     painter.setBrush(brush(rim))
     painter.drawEllipse(QPointF(63, -18), 4.0, 4.0)
@@ -563,8 +569,7 @@ class FruitTree(Picture):
         return QRectF(left, y * self.height() - NODE_H / 2, wide, NODE_H)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = smooth(self)
         for answer in sorted(EDGES, key=self._taken.__contains__):  # those taken lie on top
             self._paint_edge(painter, answer, taken=answer in self._taken)
         for node in PLACES:
@@ -582,8 +587,7 @@ class FruitTree(Picture):
         at = start + (end - start) * 0.66  # where the lines of two answers are well apart
         area = QRectF(at.x() - wide / 2, at.y() - 10, wide, 20)
         painter.fillRect(area, brush(p.ground))
-        painter.setFont(font(theme.SECONDARY_PX, taken))
-        painter.setPen(color(p.accent if taken else p.secondary))
+        write_with(painter, color(p.accent if taken else p.secondary), theme.SECONDARY_PX, taken)
         painter.drawText(area, Qt.AlignmentFlag.AlignCenter, words)
 
     def _paint_node(self, painter: QPainter, node: str, *, taken: bool) -> None:
@@ -593,6 +597,5 @@ class FruitTree(Picture):
         painter.setBrush(brush(p.accent_soft if taken else p.card))
         radius = NODE_H / 2 if leaf else theme.RADIUS
         painter.drawRoundedRect(box, radius, radius)
-        painter.setFont(font(bold=taken))
-        painter.setPen(color(p.accent if taken else p.ink))
+        write_with(painter, color(p.accent if taken else p.ink), bold=taken)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, self._texts[node])

@@ -29,7 +29,6 @@ from labapp.tasks.questionnaire.screen.kinds.view import (
     TABLE_WORDS_WIDTH,
     ItemView,
     Pictures,
-    make_label,
     no_pictures,
 )
 from labapp.ui import theme
@@ -37,8 +36,9 @@ from labapp.ui.participant.screen import InView, PageStack, Screen, stage_words
 from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.timers import make_repeating_timer
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.choice import AnchorRow, Choice
-from labapp.ui.widgets.controls import PlainLabel, hairline
+from labapp.ui.widgets.controls import hairline
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.markdown import LINE_CHARACTERS, MarkdownView, text_width
 from labapp.ui.widgets.painting import metrics, restyle
@@ -350,10 +350,7 @@ class Page(QScrollArea):
         InView(self)
         inside = QWidget()
         inside.setProperty("role", "ground")
-        self._column = QVBoxLayout(inside)
-        self._column.setContentsMargins(0, 0, theme.RING, 0)
-        self._column.setSpacing(0)
-        self._column.addStretch(1)
+        self._column = controls.fill(controls.column(inside, 0, (0, 0, theme.RING, 0)), 1)
         if above:
             self._above(above, title, instruction)
         else:
@@ -394,33 +391,25 @@ class Page(QScrollArea):
         heading is what the page is about; another title would be one too many."""
         if not text.startswith("# "):
             self._head(title, "")
-        row = QHBoxLayout()
-        row.setSpacing(theme.SPACE_XXL)
+        row = controls.row(None, theme.SPACE_XXL)
         columns = [text] if instruction else halves(text)
         for number, part in enumerate(columns):
             down = QVBoxLayout()
             down.addSpacing(HEADING_HEIGHT if number else 0)  # the heading stands in the first
-            down.addWidget(TextAbove(part, self._pictures))
-            down.addStretch(1)
+            controls.fill(down, TextAbove(part, self._pictures), 1)
             row.addLayout(down, 1)
         if instruction:
-            asked = PlainLabel(instruction)
-            asked.setProperty("role", "strong")
-            asked.setWordWrap(True)
+            asked = controls.make_label(instruction, "strong", wrap=True)
             row.addWidget(asked, 1, Qt.AlignmentFlag.AlignBottom)
         elif len(columns) == 1:
             row.addStretch(1)
-        self._column.addLayout(row)
-        self._column.addSpacing(theme.SPACE_M)
+        controls.fill(self._column, row, controls.Gap(theme.SPACE_M))
 
     def _head(self, title: str, instruction: str) -> None:
-        head = PlainLabel(title)
-        head.setProperty("role", "title")
-        head.setWordWrap(True)
+        head = controls.make_label(title, "title", wrap=True)
         self._column.addWidget(head)
         if instruction:
-            label = PlainLabel(instruction)
-            label.setWordWrap(True)
+            label = controls.make_label(instruction, wrap=True)
             # So wide that its lines are about equally long, and none too long to read.
             long = metrics().horizontalAdvance(instruction)
             even = round(long / ceil(long / text_width()))
@@ -428,8 +417,7 @@ class Page(QScrollArea):
             self._column.addSpacing(theme.SPACE_XS)
             # In a row of its own: a column asks a label how high it is at the width of the column.
             row = QHBoxLayout()
-            row.addWidget(label, 1)
-            row.addStretch()
+            controls.fill(row, (label, 1), 0)
             self._column.addLayout(row)
         self._column.addSpacing(theme.SPACE_M)
 
@@ -446,8 +434,7 @@ class Page(QScrollArea):
             heads = AnchorRow(first.points, first.anchors(), self._palette, over=True)
             corner = QWidget()
             corner.setFixedWidth(TABLE_WORDS_WIDTH)
-            row.addWidget(corner)
-            row.addWidget(heads, 1)
+            controls.fill(row, corner, (heads, 1))
             in_column: list[QWidget] = [corner]
             self._tables.append((heads, in_column))
             self._column.addWidget(over)
@@ -473,7 +460,7 @@ class Page(QScrollArea):
             self._rows.append(([item.id], widgets))
             self._column.addWidget(view)
             if item.comprehension is not None:
-                self.feedback[item.id] = feedback = make_label("", "strong")
+                self.feedback[item.id] = feedback = controls.make_label(role="strong", wrap=True)
                 feedback.setContentsMargins(MARK_WIDTH, 0, 0, theme.SPACE_S)
                 feedback.hide()
                 self._column.addWidget(feedback)

@@ -75,12 +75,12 @@ def of_study(study: str, result: LabelResults) -> Iterator[Html]:
     if study not in result.studies:
         return
     models = result.of_study(study)
-    yield heading(3, "Names given to dials")
+    yield heading(3, "Names given to sliders")
     repeats = any(model.published for model, _ in models)
     yield paragraph(
         ("As in Tables 1 and A.4 of Ross et al. (2021): the" if repeats else "The")
-        + " names that dials had at the end of their stage, of the sessions that count. The order "
-        "of the names is drawn."
+        + " names that sliders had at the end of their stage, of the sessions that count. The "
+        "order of the names is drawn."
     )
     if provenance := _provenance([model for model, _ in models]):
         yield paragraph(provenance, "note")
@@ -110,9 +110,9 @@ def _provenance(models: Sequence[LabelledModel]) -> str:
     met = frozenset[str]().union(*(model.met for model in models))
     of = "All" if programs == met else f"{len(programs)} of {len(met)}"
     return (
-        f"{of} participants here are simulated: programs, not people. A program names a dial after "
-        "what it saw the dial change, with a word from a short list: these names, and how far "
-        "raters agree on them, test the analysis and say nothing about people."
+        f"{of} participants here are simulated: programs, not people. A program names a slider "
+        "after what it saw the slider change, with a word from a short list: these names, and how "
+        "far raters agree on them, test the analysis and say nothing about people."
     )
 
 
@@ -124,20 +124,20 @@ def legend(study: str, result: LabelResults) -> Iterator[str]:
         from labapp.models.representations import effects as measured
 
         yield (
-            f"Effect: the mean distance d(x, x') between pictures with the dial at its "
+            f"Effect: the mean distance d(x, x') between pictures with the slider at its "
             f"{measured.LOW}th and its {measured.HIGH}th percentile (of a choice: between all "
             f"pairs of its values), the others left where {measured.ROWS} held-out instances have "
-            "them, over that of the model's strongest dial. Grey and marked: below "
+            "them, over that of the model's strongest slider. Grey and marked: below "
             f"{measured.LITTLE:.0%}. The threshold is ours."
         )
     for model, effects in models:
         if effects.why_not:
             yield (
-                f"{model.model}: the effect of its dials is not known here, and none is grey. "
+                f"{model.model}: the effect of its sliders is not known here, and none is grey. "
                 f"Why: {effects.why_not}."
             )
     yield (
-        "Named by: participants who named the dial, of those who met the model (its coverage). "
+        "Named by: participants who named the slider, of those who met the model (its coverage). "
         "A name that was taken away again does not count."
     )
     if hidden := result.withheld.get(study):
@@ -170,7 +170,7 @@ def _raters(result: LabelResults) -> Iterator[str]:
     )
     both = result.agreement
     if both is None or both.percent is None:
-        yield "No dial was named by two participants: there is nothing for raters to agree on."
+        yield "No slider was named by two participants: there is nothing for raters to agree on."
         return
     text = f"The raters say the same of {decimal(both.percent, 0)} % of {count(both.n, 'name')} "
     text += "that another participant's name stands beside. "
@@ -184,7 +184,7 @@ def _raters(result: LabelResults) -> Iterator[str]:
     left_out = f", {both.undefined} of them without a kappa left out" if both.undefined else ""
     yield (
         f"{text}, 95 % interval {decimal(both.low, 2)} to {decimal(both.high, 2)} (percentiles of "
-        f"{DRAWS:,} bootstrap draws of names{left_out}; names of one dial hang together, so that "
+        f"{DRAWS:,} bootstrap draws of names{left_out}; names of one slider hang together, so that "
         "it may be too narrow)."
     )
 
@@ -250,9 +250,9 @@ def models_table(models: Sequence[_Both], result: LabelResults) -> Html:
     counted: list[object] = [two_lines("Paper", "n = 5")] if theirs else []
     names = [
         "Model",
-        two_lines("Named at least one dial", "participants, %"),
+        two_lines("Named at least one slider", "participants, %"),
         *paper_says,
-        two_lines("Dials with a coverage", "of 80 % or more"),
+        two_lines("Sliders with a coverage", "of 80 % or more"),
         *counted,
         "Names",
         *counted,
@@ -263,8 +263,8 @@ def models_table(models: Sequence[_Both], result: LabelResults) -> Html:
         rows,
         numeric=range(1, len(names)),
         caption="Coverage by model."
-        + " Paper: of the model that is named alike, as its text says (named at least one dial) or "
-        "counted in its tables." * theirs,
+        + " Paper: of the model that is named alike, as its text says (named at least one slider) "
+        "or counted in its tables." * theirs,
     )
 
 
@@ -291,7 +291,7 @@ def write(result: LabelResults, out: Path, made: datetime | None = None) -> list
 def tables_page(result: LabelResults, made: datetime) -> str:
     """The tables of names alone, to be copied or printed."""
     studies = result.studies
-    title = f"Names given to dials: {', '.join(studies)}"
+    title = f"Names given to sliders: {', '.join(studies)}"
     when = paragraph(f"Written {made:%Y-%m-%d %H:%M} UTC.", "quiet")
     header = join_parts([heading(1, title), when])
     body = join_parts(
@@ -325,7 +325,7 @@ DEFINITIONS = {
         "questions that do not count are left out."
     ),
     "Slide distance": (
-        "Total movement of the dials in full slider widths, mean per question; a change of a "
+        "Total movement of the sliders in full slider widths, mean per question; a change of a "
         "discrete dimension counts 1."
     ),
     "Error AUC": (
@@ -336,20 +336,20 @@ DEFINITIONS = {
         "says)."
     ),
     "Snapshots": (
-        "Derived from the recorded movements: one at the start of the question, one when a dial "
-        "has changed and at least 100 ms have passed, at once when the active dial or the "
+        "Derived from the recorded movements: one at the start of the question, one when a slider "
+        "has changed and at least 100 ms have passed, at once when the active slider or the "
         "direction changes, one at the alignment and one at the end of the question."
     ),
-    "Names of dials": (
-        "The last name of each dial in a stage, of sessions that count; a name that was "
-        "removed does not count. Coverage: participants who named the dial / participants who "
+    "Names of sliders": (
+        "The last name of each slider in a stage, of sessions that count; a name that was "
+        "removed does not count. Coverage: participants who named the slider / participants who "
         "met the "
         "model. Consistent: every rater says that the name agrees with another participant's. "
-        "Kappa is over the names that have another participant's next to them. Effect of a dial: "
+        "Kappa is over the names that have another participant's next to them. Effect of a slider: "
         "mean distance of the study, over held-out instances, between the pictures at its 5th and "
         "95th percentile (of a choice, between all pairs of values), as a share of the model's "
-        "strongest dial; below 5 % it has little effect, a threshold of ours. All of it is in the "
-        "tables label_names, label_dials, label_models and label_agreement."
+        "strongest slider; below 5 % it has little effect, a threshold of ours. All of it is in "
+        "the tables label_names, label_dials, label_models and label_agreement."
     ),
 }
 
@@ -361,9 +361,9 @@ class ReconstructionReport(TaskReport[LabelResults]):
         return suggestions(counted.trials, counted.marks)
 
     activities: ClassVar = {
-        TASK: "reconstructed target pictures by turning dials",
-        CALIBRATION: "turned dials without a target mark and said when they were far away and when "
-        "close enough",
+        TASK: "reconstructed target pictures by moving sliders",
+        CALIBRATION: "moved sliders without a target mark and said when they were far away and "
+        "when close enough",
     }
     tasks = (TASK, CALIBRATION)
     definitions = DEFINITIONS
@@ -406,7 +406,7 @@ class ReconstructionReport(TaskReport[LabelResults]):
         write(findings, folder)
 
     def defined(self, counted: Tables, findings: LabelResults) -> Mapping[str, str]:
-        there = {"Calibration": not counted.marks.empty, "Names of dials": bool(findings.models)}
+        there = {"Calibration": not counted.marks.empty, "Names of sliders": bool(findings.models)}
         return {name: text for name, text in DEFINITIONS.items() if there.get(name, True)}
 
     def asked(self, trials: pd.DataFrame) -> str:

@@ -6,15 +6,16 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from labapp.models.representations.space import Discrete, LatentSpace
 from labapp.tasks.reconstruction.machine import LABEL_LIMIT
 from labapp.ui import theme
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.choice import Look, Scale
 from labapp.ui.widgets.controls import Limit, comes_back
 from labapp.ui.widgets.dial import DialSlider
-from labapp.ui.widgets.painting import brush, color, font, metrics, pen
+from labapp.ui.widgets.painting import brush, color, equip, metrics, pen, write_with
 
 ROW_LEAST, ROW_MOST = 32, 48
 PENCIL = 12.0
@@ -117,8 +118,7 @@ class DialName(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         p = self._colors
         painter = QPainter(self)
-        painter.setFont(font())
-        painter.setPen(color(p.ink))
+        write_with(painter, color(p.ink))
         room = self.width() - (PENCIL + 2 * theme.SPACE_S if self._editable else theme.SPACE_S)
         shown = metrics().elidedText(self.text, Qt.TextElideMode.ElideRight, room)
         middle = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -130,8 +130,7 @@ class DialName(QWidget):
 
     def _paint_pencil(self, painter: QPainter, x: float, y: float) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(pen(self._colors.secondary, 1.2))
-        painter.setBrush(brush(self._colors.ground))
+        equip(painter, pen(self._colors.secondary, 1.2), brush(self._colors.ground))
         h = PENCIL / 2
         painter.drawPolygon(
             [
@@ -152,10 +151,7 @@ class DialRow(QWidget):
         self.control = control
         self.setMinimumHeight(ROW_LEAST)
         self.setMaximumHeight(ROW_MOST)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.SPACE_XS)
-        row.addWidget(name)
+        row = controls.fill(controls.row(self, theme.SPACE_XS), name)
         row.addWidget(control, 1, Qt.AlignmentFlag.AlignVCenter)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -189,9 +185,7 @@ class DialPanel(QWidget):
         names = [number_words(i + 1) for i in range(len(space))]
         widest = max(metrics().horizontalAdvance(name) for name in names)
         width = EDITABLE_WIDTH if editable else round(widest) + theme.SPACE_L
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = controls.column(self, 0)
         self.rows: list[DialRow] = []
         for index, dimension in enumerate(space.dimensions):
             control: DialSlider | Scale

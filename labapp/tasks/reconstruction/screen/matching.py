@@ -43,11 +43,22 @@ from labapp.ui.participant.screen import DialControl, PagedScreen, Screen, stage
 from labapp.ui.participant.view import SessionView
 from labapp.ui.participant.window import MoveGate
 from labapp.ui.strings import Strings
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.choice import Scale
 from labapp.ui.widgets.controls import Button, Picture, PlainLabel
 from labapp.ui.widgets.dial import DialSlider, Foot, Head, SeriesView, moves_dial, view_of
 from labapp.ui.widgets.markdown import text_width
-from labapp.ui.widgets.painting import KEYBOARD, Array, brush, color, font, metrics, pen
+from labapp.ui.widgets.painting import (
+    KEYBOARD,
+    Array,
+    brush,
+    color,
+    equip,
+    metrics,
+    pen,
+    smooth,
+    write_with,
+)
 from labapp.ui.widgets.segments import ImageView, StimulusView, Views
 
 DIALS_LEAST, NAMED_DIALS_LEAST = 344, 384
@@ -122,48 +133,27 @@ class ReconstructionScreen(Screen):
 
     def _lay_out(self) -> None:
         words, part = self.session.words, self.part
-        title = PlainLabel(self.title())
-        title.setProperty("role", "title")
-        title.setWordWrap(True)
+        title = controls.make_label(self.title(), "title", wrap=True)
         task = self.instruction()
         if part.think_aloud:
             task = " ".join([task, words("task_text_think_aloud")])
-        text = PlainLabel(task)
-        text.setWordWrap(True)
+        text = controls.make_label(task, wrap=True)
         # As published nothing is said of keys: they are those of any slider on a web page.
         hints = [words("dial_help")] if self.session.improved else []
         if part.labels_editable:
             hints.append(words("rename_help"))
-        help_text = PlainLabel(" ".join(hints))
-        help_text.setWordWrap(True)
-        help_text.setProperty("role", "secondary")
-        left = QVBoxLayout()
-        left.setSpacing(0)
-        left.addWidget(title)
-        left.addSpacing(theme.SPACE_S)
-        left.addWidget(text)
-        left.addSpacing(theme.SPACE_M)
-        left.addWidget(self.dials)
-        left.addSpacing(theme.SPACE_S)
-        left.addWidget(help_text)
-        left.addStretch(1)
+        help_text = controls.make_label(" ".join(hints), "secondary", wrap=True)
+        left = controls.fill(controls.column(None, 0), title, controls.Gap(theme.SPACE_S), text)
+        controls.fill(
+            left, controls.Gap(theme.SPACE_M), self.dials, controls.Gap(theme.SPACE_S), help_text, 1
+        )
         self._right = QWidget()
-        right = QVBoxLayout(self._right)
-        right.setContentsMargins(0, 0, 0, 0)
-        right.setSpacing(theme.SPACE_M)
-        right.addWidget(self.pictures)
-        right.addWidget(self.bar)
+        right = controls.fill(controls.column(self._right, theme.SPACE_M), self.pictures, self.bar)
         if self.beneath is not None:
             right.addWidget(self.beneath)
         right.addStretch(1)
-        row = QHBoxLayout()
-        row.setSpacing(theme.SPACE_XL)
-        row.addLayout(left, 1)
-        row.addWidget(self._right)
-        column = self.column()
-        column.addStretch(1)
-        column.addLayout(row)
-        column.addStretch(2)
+        row = controls.fill(controls.row(None, theme.SPACE_XL), (left, 1), self._right)
+        controls.fill(self.column(), 1, row, 2)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -330,9 +320,7 @@ class PicturePanel(QWidget):
             (words("side_by_side"), words("overlay")), palette, words("your_picture")
         )
         pair, single = QWidget(), QWidget()
-        row = QHBoxLayout(pair)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GAP)
+        row = controls.row(pair, GAP)
         for picture, key in ((self.own, "your_picture"), (self.target, "target")):
             caption = PlainLabel(words(key))
             caption.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -340,16 +328,12 @@ class PicturePanel(QWidget):
         middle = QHBoxLayout(single)
         middle.setContentsMargins(0, 0, 0, 0)
         middle.addStretch(1)
-        middle.addLayout(_add_caption(self.both, _legend(part, words, improved=improved)))
-        middle.addStretch(1)
+        controls.fill(middle, _add_caption(self.both, _legend(part, words, improved=improved)), 1)
         self._stack = QStackedWidget()
         self._stack.addWidget(pair)
         self._stack.addWidget(single)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.SPACE_S)
-        column.addWidget(self._stack)
-        column.addWidget(self.toggle, 0, Qt.AlignmentFlag.AlignHCenter)
+        column = controls.column(self, theme.SPACE_S)
+        controls.fill(column, self._stack, (self.toggle, Qt.AlignmentFlag.AlignHCenter))
 
     @property
     def front(self) -> StimulusView:
@@ -401,10 +385,7 @@ class PicturePanel(QWidget):
 
 
 def _add_caption(view: QWidget, caption: QWidget) -> QVBoxLayout:
-    column = QVBoxLayout()
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
-    column.addWidget(view, 0, Qt.AlignmentFlag.AlignHCenter)
+    column = controls.fill(controls.column(None, 0), (view, Qt.AlignmentFlag.AlignHCenter))
     caption.setFixedHeight(CAPTION_HEIGHT)
     column.addWidget(caption)
     return column
@@ -428,16 +409,11 @@ def _legend(part: ReconstructionPart, words: Strings, *, improved: bool) -> QWid
     else:
         marks = []
     legend = QWidget()
-    row = QHBoxLayout(legend)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(theme.SPACE_S)
-    row.addStretch(1)
+    row = controls.fill(controls.row(legend, theme.SPACE_S), 1)
     for key, mark, kind in marks:
         row.addWidget(Swatch(mark, kind=kind))
-        words_label = PlainLabel(words(key))
-        words_label.setProperty("role", "secondary")
-        row.addWidget(words_label)
-        row.addSpacing(theme.SPACE_S)
+        words_label = controls.make_label(words(key), "secondary")
+        controls.fill(row, words_label, controls.Gap(theme.SPACE_S))
     row.addStretch(1)
     return legend
 
@@ -494,24 +470,20 @@ class AlignmentBar(Picture):
     def paintEvent(self, event: QPaintEvent) -> None:
         p = self._colors
         width = float(self.width())
-        painter = QPainter(self)
+        painter = smooth(self)
         painter.fillRect(self.rect(), brush(p.ground))
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         head = QRectF(0, 0, width, HEAD_H)
         low_left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
         low_right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
         strong = p.good if self.solved else p.ink
-        painter.setFont(font())
-        painter.setPen(color(p.ink))
+        write_with(painter, color(p.ink))
         painter.drawText(head.adjusted(0, 0, 0, -4), low_left, self._title)
-        painter.setFont(font(theme.NUMBER_PX, True))
-        painter.setPen(color(strong))
+        write_with(painter, color(strong), theme.NUMBER_PX, True)
         painter.drawText(head, low_right, self.percent)
         if self.solved:
             self._paint_solved(painter, head)
         bar = QRectF(0, HEAD_H + MARK_OUT, width, BAR_H)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(brush(p.track))
+        equip(painter, Qt.PenStyle.NoPen, brush(p.track))
         painter.drawRoundedRect(bar, BAR_H / 2, BAR_H / 2)
         filled = width * min(max(self._alignment, 0.0), 1.0)
         if filled >= 1:
@@ -529,8 +501,7 @@ class AlignmentBar(Picture):
         painter.drawLine(
             QPointF(x, bar.top() - MARK_OUT + 1), QPointF(x, bar.bottom() + MARK_OUT - 1)
         )
-        painter.setFont(font(theme.SECONDARY_PX))
-        painter.setPen(color(p.secondary))
+        write_with(painter, color(p.secondary), theme.SECONDARY_PX)
         half = metrics(theme.SECONDARY_PX).horizontalAdvance(self._target_text) / 2 + 1
         middle = min(max(x, half), width - half)
         foot = QRectF(middle - half, bar.bottom() + MARK_OUT, 2 * half, FOOT_H)
@@ -542,15 +513,13 @@ class AlignmentBar(Picture):
         number = metrics(theme.NUMBER_PX, True).horizontalAdvance(self.percent)
         word = metrics(theme.BODY_PX, True).horizontalAdvance(self._solved_text)
         right = head.right() - number - theme.SPACE_L
-        painter.setFont(font(theme.BODY_PX, True))
-        painter.setPen(color(p.good))
+        write_with(painter, color(p.good), theme.BODY_PX, True)
         box = QRectF(right - word, 0, word + 1, HEAD_H - 4)
         painter.drawText(
             box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, self._solved_text
         )
         centre = QPointF(right - word - theme.SPACE_S - CHECK_R, HEAD_H - 4 - CHECK_R)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(brush(p.good))
+        equip(painter, Qt.PenStyle.NoPen, brush(p.good))
         painter.drawEllipse(centre, CHECK_R, CHECK_R)
         painter.setPen(pen(p.on_accent, 2.4))
         x, y = centre.x(), centre.y()
@@ -598,11 +567,8 @@ class Box(QFrame):
         )
         self.view.painted = self.gate.frame_painted
         self.dials.moved.connect(self.gate.ask)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.SPACE_L)
-        row.addWidget(self.view, 0, Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(self.dials, 1)
+        row = controls.row(self, theme.SPACE_L)
+        controls.fill(row, (self.view, Qt.AlignmentFlag.AlignVCenter), (self.dials, 1))
         self._picture: Array | None = None
 
     def show_box(self, dials: tuple[float, ...], picture: Array) -> None:
@@ -628,15 +594,7 @@ class TutorialScreen(PagedScreen):
         grid.setVerticalSpacing(theme.SPACE_XL)
         for number, box in enumerate(self.boxes):
             grid.addWidget(box, number // COLUMNS, number % COLUMNS)
-        self._column = self.column()
-        self._column.addStretch(1)
-        self._column.addWidget(self.text)
-        self._column.addWidget(self._play)
-        self._column.addStretch(2)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
+        self._column = controls.fill(self.column(), 1, self.text, self._play, 2)
 
     def _fit(self) -> None:
         rows = -(-len(self.boxes) // COLUMNS)
@@ -676,8 +634,7 @@ class MarkRow(QWidget):
         super().__init__()
         self.buttons: dict[str, Button] = {}
         self._keys: dict[str, Callable[[], None]] = {}
-        row = QHBoxLayout()
-        row.setSpacing(theme.SPACE_M)
+        row = controls.row(None, theme.SPACE_M)
         for name, (words, key) in buttons.items():
             button = Button(words)
             mark = partial(self.marked.emit, name)
@@ -685,14 +642,9 @@ class MarkRow(QWidget):
             self._keys[key.upper()] = mark
             self.buttons[name] = button
             row.addWidget(button, 1)
-        self.line = PlainLabel(" ")
-        self.line.setProperty("role", "secondary")
+        self.line = controls.make_label(" ", "secondary")
         self.line.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.SPACE_S)
-        column.addLayout(row)
-        column.addWidget(self.line)
+        controls.fill(controls.column(self, theme.SPACE_S), row, self.line)
 
     def take_key(self, event: QKeyEvent) -> bool:
         """Mark something by its key; False for any other key."""

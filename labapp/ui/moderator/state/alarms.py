@@ -69,6 +69,7 @@ RAISED: dict[str, tuple[Severity, str]] = {
     "sound_write_failed": ("alarm", ""),
     "disk_low": ("warn", N_("alarm.disk_low")),
     "network_drive": ("warn", ""),
+    "quota_full": ("warn", ""),
     "microphone_failed": ("alarm", N_("alarm.microphone_failed")),
     "lsl_failed": ("alarm", N_("alarm.lsl_failed")),
     "remote_failed": ("alarm", N_("alarm.remote_failed")),
@@ -120,7 +121,9 @@ TODO: dict[str, str] = {
     "screen": N_("alarm.todo.screen"),
 }
 """What to do, by the key of an alarm; nothing where its words say that themselves."""
-SAYS_WHAT_TO_DO = frozenset({"audio_clipping", "close", "consent_not_stored", "network_drive"})
+SAYS_WHAT_TO_DO = frozenset(
+    {"audio_clipping", "close", "consent_not_stored", "network_drive", "quota_full"}
+)
 """Keys of the alarms whose own words do."""
 SOUND = frozenset(f"audio_{state}" for state in AUDIO_STATES)
 """Keys of the alarms about what the microphone hears."""

@@ -356,7 +356,7 @@ def test_training_is_apart_and_drafts_and_programs_are_left_out() -> None:
     left_out = "\n".join(result.left_out)
     assert "ben: independent coding that is not locked yet (done)" in left_out
     assert "asr: no person gave these marks (1 session)." in left_out
-    assert "cleo: what was settled after talking" in left_out
+    assert "cleo: what was settled after a discussion" in left_out
 
 
 def test_marks_by_an_unknown_codebook_are_told() -> None:

@@ -194,7 +194,7 @@ def test_locked_coding_is_compared_after_a_later_round_was_opened(
     status, out, err = agree(str(coded.parent), "--out", str(tmp_path / "out"))
     assert status == 0, err
     assert "strategy, independent: Cohen's kappa 0.742, 12 units, anna, ben" in out
-    assert "ben: what was settled after talking about it" in err
+    assert "ben: what was settled after a discussion" in err
 
 
 def test_a_session_that_cannot_be_read_is_told_and_the_others_are_compared(

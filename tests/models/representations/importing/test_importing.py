@@ -231,7 +231,7 @@ def test_what_draws_is_refused(tmp_path: Path) -> None:
         (lambda z: (z[:, :1] * 9).expand(-1, 4).reshape(-1, 2, 2), "beyond 0 to 1 (from -"),
         (
             lambda z: torch.sigmoid(z[:, :1].expand(-1, 8)).reshape(-1, 2, 2, 2),
-            "is no series, grey picture",
+            "is not a series, or a grey",
         ),
         (lambda z: torch.sigmoid(z.mean(0, keepdim=True)[:, None]), "a picture of its own"),
         (lambda z: torch.sigmoid(z - z.mean(0)).reshape(-1, 1, 3), "depends on the others"),

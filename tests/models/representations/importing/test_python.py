@@ -128,7 +128,7 @@ def test_a_function_is_a_model_where_its_package_is(tmp_path: Path, own: Path) -
         "torch": metadata.version("torch"),
     }
     assert made.card.origin.limits == "z.npy"
-    assert any(note.startswith("Dials, as z.npy says: z1 -") for note in made.notes)
+    assert any(note.startswith("Sliders, as z.npy says: z1 -") for note in made.notes)
     decoder = package.load_package("mine/own")
     z = np.random.default_rng(3).normal(size=(7, 2)).astype(np.float32)
     basis = np.load(own / "basis.npy")
@@ -246,7 +246,7 @@ def test_a_network_becomes_a_graph_which_needs_no_package(tmp_path: Path, own: P
         ("own_decoders.pca:breaks", "fails on latents of the shape .*KeyError: 'weights'"),
         ("own_decoders.pca:NUMBER", "gives int, not a decoder"),
         ("own_decoders.pca:missing", "cannot be loaded: AttributeError"),
-        ("own_decoders.pca:decode", "beyond|is no series|12 wide|instances of the shape"),
+        ("own_decoders.pca:decode", "beyond|is not a series|12 wide|instances of the shape"),
         ("own_decoders", "names no function of a package"),
         ("os:abort", "It is Python's own"),
         ("not_installed_here:decode", "Python finds no package not_installed_here"),

@@ -40,7 +40,7 @@ def source(tmp_path: Path) -> Path:
 def test_it_says_what_it_made_and_where(source: Path, tmp_path: Path) -> None:
     done = run(tmp_path, "vae", "--out", "made", code=WITHOUT_TORCH)
     assert done.stdout.splitlines() == [
-        "id: sinelines/published-vae (sinelines-mlp, 5 dials)",
+        "id: sinelines/published-vae (sinelines-mlp, 5 sliders)",
         "model: made",
         "no torch",
     ]

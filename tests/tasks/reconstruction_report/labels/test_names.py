@@ -328,7 +328,7 @@ def test_a_figure_of_programs_says_so_by_itself() -> None:
         plates(find(tables(made), measured=faint()))[0].figure.get_label()
         for made in ([person], [program], [person, program])
     ]
-    said = "Coverage of each dial · names: "
+    said = "Coverage of each slider · names: "
     assert titles == [
         f"{said}1 participant",
         f"{said}1 participant, all simulated",

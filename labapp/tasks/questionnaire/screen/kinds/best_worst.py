@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from labapp.study.instruments.kinds.best_worst import ENDS, BestWorst
 from labapp.tasks.questionnaire.screen.kinds.view import (
     ItemView,
     Pictures,
-    make_label,
     option_pictures,
 )
 from labapp.ui import theme
 from labapp.ui.strings import Strings
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.choice import OptionList
 
 COLUMN_WIDTH = 220
@@ -29,8 +29,7 @@ class BestWorstView(ItemView):
         self._ids = [option.id for option in item.shown()]
         self._value: dict[str, str] = {}
         self.groups: dict[str, OptionList] = {}
-        columns = QHBoxLayout()
-        columns.setSpacing(theme.SPACE_XL)
+        columns = controls.row(None, theme.SPACE_XL)
         for end in ENDS:
             group = OptionList(
                 [option.text for option in item.shown()],
@@ -39,11 +38,10 @@ class BestWorstView(ItemView):
                 least_width=COLUMN_WIDTH,
             )
             group.chosen.connect(lambda index, _device, at=end: self._choose(at, self._ids[index]))
-            column = QVBoxLayout()
-            column.setSpacing(theme.SPACE_XS)
-            column.addWidget(make_label(getattr(item, end), "strong"))
-            column.addWidget(group)
-            column.addStretch(1)
+            column = controls.column(None, theme.SPACE_XS)
+            controls.fill(
+                column, controls.make_label(getattr(item, end), "strong", wrap=True), group, 1
+            )
             columns.addLayout(column, 1)
             self.groups[end] = group
         self.row_layout.addLayout(columns, 1)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtGui import QIntValidator
-from PySide6.QtWidgets import QGridLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
 
 from labapp.study.instruments.kinds.constant_sum import ConstantSum
-from labapp.tasks.questionnaire.screen.kinds.view import ItemView, make_label
+from labapp.tasks.questionnaire.screen.kinds.view import ItemView
 from labapp.ui import theme
 from labapp.ui.strings import Strings
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import TextField
 from labapp.ui.widgets.painting import restyle
 
@@ -44,13 +45,10 @@ class ConstantSumView(ItemView):
             self.fields[option.id] = field
             grid.addWidget(field, row, 0)
             text = f"{item.unit} {option.text}".strip()
-            grid.addWidget(make_label(text, ""), row, 1)
+            grid.addWidget(controls.make_label(text, wrap=True), row, 1)
         grid.setColumnStretch(1, 1)
-        self.left = make_label("", "secondary")
-        column = QVBoxLayout()
-        column.setSpacing(theme.SPACE_S)
-        column.addLayout(grid)
-        column.addWidget(self.left)
+        self.left = controls.make_label(role="secondary", wrap=True)
+        column = controls.fill(controls.column(None, theme.SPACE_S), grid, self.left)
         self.row_layout.addLayout(column, 1)
         self.show_value(None)
 

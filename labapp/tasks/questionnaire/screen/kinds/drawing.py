@@ -13,7 +13,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPolygonF,
 )
-from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from labapp.study.instruments.items import Picture as StudyMedia
 from labapp.study.instruments.kinds.drawing import Drawing, Point, simplify
@@ -22,12 +22,12 @@ from labapp.tasks.questionnaire.screen.kinds.view import (
     WIDEST_PICTURE,
     ItemView,
     Pictures,
-    make_label,
 )
 from labapp.ui import theme
 from labapp.ui.strings import Strings
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import Button, FlowLayout, Picture, announce
-from labapp.ui.widgets.painting import brush, draw_focus_ring, pen, smooth
+from labapp.ui.widgets.painting import brush, draw_focus_ring, equip, pen, smooth
 from labapp.ui.widgets.study_picture import SizedPicture
 
 ARROWS = {
@@ -190,8 +190,7 @@ class Board(SizedPicture, Picture):
     def _draw_stroke(self, painter: QPainter, points: list[QPointF]) -> None:
         """White below the line: it is seen on any picture."""
         for more, tone in ((3.0, "#ffffff"), (0.0, theme.LIGHT.accent)):
-            painter.setPen(pen(tone, LINE + more))
-            painter.setBrush(brush(tone))
+            equip(painter, pen(tone, LINE + more), brush(tone))
             if len(points) == 1:
                 painter.drawEllipse(points[0], DOT + more / 2 - LINE / 2, DOT + more / 2 - LINE / 2)
             else:
@@ -206,20 +205,14 @@ class DrawingView(ItemView):
         self.board = Board(item, words, palette)
         self.board.drawn.connect(lambda stroke: self._give([*self.board.strokes, stroke]))
         self.board.taken_back.connect(self._take_back)
-        self.note = make_label("", "secondary")
-        self.back = Button(words("item_drawing_back"))
-        self.clear = Button(words("item_drawing_clear"))
-        self.back.clicked.connect(self._take_back)
-        self.clear.clicked.connect(self._clear)
+        self.note = controls.make_label(role="secondary", wrap=True)
+        self.back = Button(words("item_drawing_back"), pressed=self._take_back)
+        self.clear = Button(words("item_drawing_clear"), pressed=self._clear)
         buttons = FlowLayout(theme.SPACE_S, theme.SPACE_XS, None, [self.back, self.clear])
         self.row_layout.setDirection(QBoxLayout.Direction.TopToBottom)
         self.row_layout.setSpacing(theme.SPACE_S)
-        indented = QVBoxLayout()
-        indented.setContentsMargins(MARK_WIDTH, 0, 0, 0)
-        indented.setSpacing(theme.SPACE_S)
-        indented.addWidget(self.board)
-        indented.addWidget(self.note)
-        indented.addLayout(buttons)
+        indented = controls.column(None, theme.SPACE_S, (MARK_WIDTH, 0, 0, 0))
+        controls.fill(indented, self.board, self.note, buttons)
         self.row_layout.addLayout(indented)
         self.show_value(None)
 

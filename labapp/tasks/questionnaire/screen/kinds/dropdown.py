@@ -6,12 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from labapp.study.instruments.kinds.dropdown import Dropdown
-from labapp.tasks.questionnaire.screen.kinds.view import ItemView, make_label
+from labapp.tasks.questionnaire.screen.kinds.view import ItemView
 from labapp.ui import theme
 from labapp.ui.strings import Strings
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.choice import OptionList
 from labapp.ui.widgets.controls import TextField
 
@@ -30,7 +31,7 @@ class DropdownView(ItemView):
         self.choice, self._words = item, words
         self._chosen: str | None = None
         self._shown: list[str] | None = None
-        self._texts = {option.id: option.text for option in item.options}
+        self._texts = {option.id: option.text for option in item.shown()}
         self.field = TextField(
             item.title, longest=SEARCH_LONGEST, too_long=words("text_limit", n=SEARCH_LONGEST)
         )
@@ -41,12 +42,9 @@ class DropdownView(ItemView):
         edit.returnPressed.connect(self._take_first)  # type: ignore[union-attr]
         self.group = OptionList([], palette, item.title)
         self.group.chosen.connect(lambda index, _device: self._choose(index))
-        self.note = make_label("", "secondary")
-        column = QVBoxLayout()
-        column.setSpacing(theme.SPACE_XS)
-        column.addWidget(self.field, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self.group)
-        column.addWidget(self.note)
+        self.note = controls.make_label(role="secondary", wrap=True)
+        column = controls.column(None, theme.SPACE_XS)
+        controls.fill(column, (self.field, Qt.AlignmentFlag.AlignLeft), self.group, self.note)
         self.row_layout.addLayout(column, 1)
         self._search()
 

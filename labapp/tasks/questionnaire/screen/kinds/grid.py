@@ -9,9 +9,10 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QSizePolicy, QWidget
 
 from labapp.study.instruments.kinds.grid import Grid
-from labapp.tasks.questionnaire.screen.kinds.view import MARK_WIDTH, ItemView, make_label
+from labapp.tasks.questionnaire.screen.kinds.view import MARK_WIDTH, ItemView
 from labapp.ui import theme
 from labapp.ui.strings import Strings
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.choice import Choice
 from labapp.ui.widgets.painting import brush, pen
 
@@ -102,7 +103,9 @@ class GridView(ItemView):
         corners = ((0, 0), (0, 2), (2, 0), (2, 2))
         places |= dict(zip(corners, item.corners, strict=False))
         for (row, column), text in places.items():
-            label = make_label(text, "secondary" if (row, column) in corners else "")
+            label = controls.make_label(
+                text, "secondary" if (row, column) in corners else "", wrap=True
+            )
             label.setFixedWidth(self.group.minimumWidth() if column == 1 else SIDE_WIDTH)
             sides = (Qt.AlignmentFlag.AlignRight, CENTRED, Qt.AlignmentFlag.AlignLeft)
             heights = (Qt.AlignmentFlag.AlignBottom, CENTRED, Qt.AlignmentFlag.AlignTop)
@@ -113,8 +116,7 @@ class GridView(ItemView):
             around.addWidget(label, row, column)
         indented = QHBoxLayout()
         indented.setContentsMargins(MARK_WIDTH, 0, 0, 0)
-        indented.addLayout(around)
-        indented.addStretch(1)
+        controls.fill(indented, around, 1)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self.row_layout.setDirection(QBoxLayout.Direction.TopToBottom)
         self.row_layout.setSpacing(theme.SPACE_S)

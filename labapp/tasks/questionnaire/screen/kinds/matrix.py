@@ -12,10 +12,10 @@ from labapp.tasks.questionnaire.screen.kinds.view import (
     MARK_WIDTH,
     TABLE_WORDS_WIDTH,
     ItemView,
-    make_label,
 )
 from labapp.ui import theme
 from labapp.ui.strings import Strings
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.choice import AnchorRow, Look, Scale
 
 LEAST_WORDS = 200
@@ -47,7 +47,7 @@ class MatrixView(ItemView):
         parts = {part.id: part for part in item.parts()}
         for number, row in enumerate(item.shown(), start=1):
             part = parts[item.part_id(row.id)]
-            label = make_label(row.text, "")
+            label = controls.make_label(row.text, wrap=True)
             scale = Scale(item.points, palette, look, part.text, item.anchors())
             scale.chosen.connect(
                 lambda index, _device, name=row.id: self._rate(name, index + item.first)

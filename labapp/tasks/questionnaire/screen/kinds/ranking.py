@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from labapp.study.instruments.kinds.ranking import Ranking
 from labapp.tasks.questionnaire.screen.kinds.view import (
     ItemView,
     Pictures,
-    make_label,
     option_pictures,
 )
 from labapp.ui import theme
 from labapp.ui.strings import Strings
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.choice import MarkedOption, OptionList
 
 
@@ -34,10 +34,10 @@ class RankingView(ItemView):
         )
         self.group.chosen.connect(lambda index, _device: self._choose(self._ids[index]))
         self.group.setAccessibleDescription(words("item_ranking"))
-        column = QVBoxLayout()
-        column.setSpacing(theme.SPACE_XS)
-        column.addWidget(make_label(words("item_ranking"), "secondary"))
-        column.addWidget(self.group)
+        column = controls.column(None, theme.SPACE_XS)
+        controls.fill(
+            column, controls.make_label(words("item_ranking"), "secondary", wrap=True), self.group
+        )
         self.row_layout.addLayout(column, 1)
 
     def _choose(self, option: str) -> None:

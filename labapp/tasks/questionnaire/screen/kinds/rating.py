@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from labapp.study.instruments import Rating, Statement
 from labapp.tasks.questionnaire.screen.kinds.view import (
     TABLE_WORDS_WIDTH,
     WORDS_WIDTH,
     ItemView,
-    make_label,
     make_mark,
     show_mark,
 )
 from labapp.ui import theme
 from labapp.ui.strings import Strings
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.choice import AnchorRow, Look, Scale
 
 
@@ -43,10 +43,8 @@ class RatingView(ItemView):
         elif self.words is None:
             self._between(*item.ends())
         else:
-            right = QVBoxLayout()
-            right.setSpacing(theme.SPACE_XS)
-            right.addWidget(self.row)
-            right.addWidget(AnchorRow(item.points, item.anchors(), palette))
+            right = controls.column(None, theme.SPACE_XS)
+            controls.fill(right, self.row, AnchorRow(item.points, item.anchors(), palette))
             self.row_layout.addLayout(right, 1)
 
     def _between(self, low: str, high: str) -> None:
@@ -55,12 +53,10 @@ class RatingView(ItemView):
         self._mark = make_mark()
         self.row_layout.setSpacing(theme.SPACE_XL)
         self.row_layout.addWidget(self._mark)
-        self.sides = [make_label(words, "") for words in (low, high)]
+        self.sides = [controls.make_label(words, wrap=True) for words in (low, high)]
         for label, side in zip(self.sides, sides, strict=True):
             label.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
-        self.row_layout.addWidget(self.sides[0], 2)
-        self.row_layout.addWidget(self.row, 3)
-        self.row_layout.addWidget(self.sides[1], 2)
+        controls.fill(self.row_layout, (self.sides[0], 2), (self.row, 3), (self.sides[1], 2))
 
     def mark_missing(self, missing: bool) -> None:
         super().mark_missing(missing)

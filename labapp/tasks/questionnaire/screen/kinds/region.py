@@ -19,7 +19,7 @@ from labapp.tasks.questionnaire.screen.kinds.view import (
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets.choice import Choice
-from labapp.ui.widgets.painting import brush, pen
+from labapp.ui.widgets.painting import brush, equip, pen
 from labapp.ui.widgets.study_picture import SizedPicture
 
 FILL = 60
@@ -34,9 +34,11 @@ class PictureRegions(SizedPicture, Choice):
 
     def __init__(self, item: RegionChoice, palette: theme.Palette) -> None:
         super().__init__(palette, item.title)
-        self._areas = [QRectF(*option.area) for option in item.options]
+        regions = {option.id: option for option in item.options}
+        shown = [regions[option.id] for option in item.shown()]
+        self._areas = [QRectF(*region.area) for region in shown]
         self.hold_picture(None, None, WIDEST_PICTURE)
-        self.show_options([option.text for option in item.options])
+        self.show_options([region.text for region in shown])
 
     def show_picture(self, content: bytes, picture: Picture) -> None:
         """Show the picture below the regions."""
@@ -56,8 +58,7 @@ class PictureRegions(SizedPicture, Choice):
         for index, option in enumerate(self.options):
             box = self.box(index).adjusted(1.5, 1.5, -1.5, -1.5)
             # White below the outline: it is seen on any picture.
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(pen(p.card, 4.0))
+            equip(painter, pen(p.card, 4.0), Qt.BrushStyle.NoBrush)
             painter.drawRect(box)
             taken, strong = index == self.index, option.hasFocus() or self.pointed is option
             if taken:
@@ -66,8 +67,7 @@ class PictureRegions(SizedPicture, Choice):
             painter.setPen(pen(p.accent if taken or strong else p.ink, 3.0 if taken else 1.6))
             painter.drawRect(box)
             if option.hasFocus():
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.setPen(pen(p.accent, theme.RING, dashed=True))
+                equip(painter, pen(p.accent, theme.RING, dashed=True), Qt.BrushStyle.NoBrush)
                 painter.drawRect(box.adjusted(4, 4, -4, -4))
 
 
@@ -75,9 +75,10 @@ class RegionView(ItemView):
     def __init__(self, item: RegionChoice, words: Strings, palette: theme.Palette) -> None:
         super().__init__(item, words, wide=True)
         self.choice = item
+        self._ids = [option.id for option in item.shown()]
         self.group = PictureRegions(item, palette)
         self.group.chosen.connect(
-            lambda index, _device: self.answered.emit({"chosen": (item.options[index].id,)})
+            lambda index, _device: self.answered.emit({"chosen": (self._ids[index],)})
         )
         self.row_layout.setDirection(QBoxLayout.Direction.TopToBottom)
         self.row_layout.setSpacing(theme.SPACE_S)
@@ -93,8 +94,7 @@ class RegionView(ItemView):
 
     def show_value(self, value: Any) -> None:
         chosen = value["chosen"] if value is not None else ()
-        ids = [option.id for option in self.choice.options]
-        self.group.show_index(ids.index(chosen[0]) if chosen else None)
+        self.group.show_index(self._ids.index(chosen[0]) if chosen else None)
 
     def entrance(self) -> QWidget:
         return self.group.entrance()

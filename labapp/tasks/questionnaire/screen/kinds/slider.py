@@ -6,15 +6,26 @@ from math import ceil
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEvent
+from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
 from labapp.record.events.look import SCALED
 from labapp.study.instruments import Slider
-from labapp.tasks.questionnaire.screen.kinds.view import ItemView, make_label
+from labapp.tasks.questionnaire.screen.kinds.view import ItemView
 from labapp.ui import theme
 from labapp.ui.strings import Strings
-from labapp.ui.widgets.painting import brush, color, draw_focus_ring, font, metrics, pen, restyle
+from labapp.ui.widgets import controls
+from labapp.ui.widgets.painting import (
+    brush,
+    color,
+    draw_focus_ring,
+    equip,
+    metrics,
+    pen,
+    restyle,
+    smooth,
+    write_with,
+)
 
 
 class SliderView(ItemView):
@@ -25,17 +36,14 @@ class SliderView(ItemView):
         low, high, self._start = item.places()
         self._said, self._unit = words, item.unit
         self._key = "selected_accuracy" if item.about == "accuracy" else "selected_value"
-        self.selected = make_label("", "secondary")
+        self.selected = controls.make_label(role="secondary", wrap=True)
         self._tells = True
         self.slider = NumberSlider(low, high, self._start, item.unit, palette)
         self.slider.setAccessibleName(item.title)
         self.selected.setFixedHeight(ceil(metrics(bold=True).height()))
         self.slider.moved.connect(lambda value: self._say(value, touched=True))
         self.slider.given.connect(lambda value: self.answered.emit(_make_touched(value)))
-        right = QVBoxLayout()
-        right.setSpacing(theme.SPACE_XS)
-        right.addWidget(self.selected)
-        right.addWidget(self.slider)
+        right = controls.fill(controls.column(None, theme.SPACE_XS), self.selected, self.slider)
         self.row_layout.addLayout(right, 1)
         self.show_value(None)
 
@@ -239,11 +247,9 @@ class NumberSlider(QAbstractSlider):
     def paintEvent(self, event: QPaintEvent) -> None:
         p = self._colors
         middle = theme.TARGET_HEIGHT / 2
-        painter = QPainter(self)
+        painter = smooth(self)
         painter.fillRect(self.rect(), brush(p.ground))
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(brush(p.track))
+        equip(painter, Qt.PenStyle.NoPen, brush(p.track))
         left, x = self.handle_x(self.minimum()) - HANDLE_R, self.handle_x(self._shown)
         track = QRectF(left, middle - TRACK_H / 2, self._span() + 2 * HANDLE_R, TRACK_H)
         painter.drawRoundedRect(track, TRACK_H / 2, TRACK_H / 2)
@@ -254,16 +260,14 @@ class NumberSlider(QAbstractSlider):
         centre = QPointF(x, middle)
         if self.has_handle:
             if self.hasFocus():
-                painter.setPen(pen(p.accent, theme.RING))
-                painter.setBrush(brush(p.accent_soft))
+                equip(painter, pen(p.accent, theme.RING), brush(p.accent_soft))
                 painter.drawEllipse(centre, RING_R - 1, RING_R - 1)
             painter.setPen(pen(p.accent if self.touched else p.secondary, 2.0))
             painter.setBrush(brush(p.accent if self.touched else p.card))
             painter.drawEllipse(centre, HANDLE_R - 2, HANDLE_R - 2)
         elif self.hasFocus():
             draw_focus_ring(painter, track.adjusted(-2, -4, 2, 4), theme.RADIUS, p.accent)
-        painter.setFont(font(theme.SECONDARY_PX))
-        painter.setPen(color(p.secondary))
+        write_with(painter, color(p.secondary), theme.SECONDARY_PX)
         sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)
         for words, side in zip(self._ends, sides, strict=True):
             painter.drawText(QRectF(self.rect()), side | Qt.AlignmentFlag.AlignVCenter, words)

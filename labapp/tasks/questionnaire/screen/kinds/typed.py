@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from math import isinf
 from typing import Any
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from labapp.study.instruments.items import TYPED_LONGEST, Typed
 from labapp.study.instruments.kinds.date import Date
 from labapp.study.instruments.kinds.number import Number
-from labapp.tasks.questionnaire.screen.kinds.view import ItemView, make_label
+from labapp.tasks.questionnaire.screen.kinds.view import ItemView
 from labapp.ui import theme
 from labapp.ui.strings import Strings
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import TextField
 from labapp.ui.widgets.painting import restyle
 
@@ -33,17 +34,13 @@ class TypedView(ItemView):
         )
         self.field.setFixedWidth(FIELD_WIDTH)
         self.field.committed.connect(lambda text: self.answered.emit({"typed": text}))
-        self.hint = make_label(self.allowed(), "secondary")
-        column = QVBoxLayout()
-        column.setSpacing(theme.SPACE_XS)
-        row = QHBoxLayout()
-        row.setSpacing(theme.SPACE_S)
-        row.addWidget(self.field)
+        self.hint = controls.make_label(self.allowed(), "secondary", wrap=True)
+        column = controls.column(None, theme.SPACE_XS)
+        row = controls.fill(controls.row(None, theme.SPACE_S), self.field)
         if unit := self.unit():
-            row.addWidget(make_label(unit, ""))
+            row.addWidget(controls.make_label(unit, wrap=True))
         row.addStretch(1)
-        column.addLayout(row)
-        column.addWidget(self.hint)
+        controls.fill(column, row, self.hint)
         self.row_layout.addLayout(column, 1)
         self.show_value(None)
 

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLabel, QWidget
 
 from labapp.study.instruments import Item, Option
 from labapp.study.instruments.items import Picture
 from labapp.ui import theme
 from labapp.ui.strings import Strings
+from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.markdown import text_width
 from labapp.ui.widgets.painting import restyle
@@ -51,21 +52,17 @@ class ItemWords(QWidget):
 
     def __init__(self, item: Item, optional: str, width: int) -> None:
         super().__init__()
-        self._head = make_label(item.name or item.text, "strong" if item.name else "")
+        self._head = controls.make_label(
+            item.name or item.text, "strong" if item.name else "", wrap=True
+        )
         self._mark = make_mark()
         more = [item.text] if item.name and item.text else []
         more += [optional] if optional else []
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(self._head)
+        words = controls.fill(controls.column(None, 2), self._head)
         for line in more:
-            words.addWidget(make_label(line, "secondary"))
+            words.addWidget(controls.make_label(line, "secondary", wrap=True))
         self._column = words
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(words, 1)
+        controls.fill(controls.row(self, 0), (self._mark, Qt.AlignmentFlag.AlignTop), (words, 1))
         self.setFixedWidth(width)
 
     def add_picture(self, content: bytes, picture: Picture) -> None:
@@ -99,9 +96,7 @@ class ItemView(QWidget):
         optional = "" if item.required or item.always_answered else words("optional")
         bare = not item.name and not item.text
         self.words = None if bare else ItemWords(item, optional, text_width() if wide else width)
-        self.row_layout = QHBoxLayout(self)
-        self.row_layout.setContentsMargins(0, theme.SPACE_S, 0, theme.SPACE_S)
-        self.row_layout.setSpacing(theme.SPACE_XXL)
+        self.row_layout = controls.row(self, theme.SPACE_XXL, (0, theme.SPACE_S, 0, theme.SPACE_S))
         if self.words is not None:
             self.row_layout.addWidget(self.words, 0, Qt.AlignmentFlag.AlignVCenter)
 
@@ -138,14 +133,6 @@ class ItemView(QWidget):
     def entrance(self) -> QWidget:
         """What takes the focus."""
         raise NotImplementedError
-
-
-def make_label(words: str, role: str) -> QLabel:
-    label = PlainLabel(words)
-    label.setWordWrap(True)
-    if role:
-        label.setProperty("role", role)
-    return label
 
 
 def make_mark() -> QLabel:

@@ -48,17 +48,17 @@ def _plate(
         people = frozenset[str]().union(*(model.met for model, _ in models))
         programs = frozenset[str]().union(*(model.programs for model, _ in models))
         study = models[0][0].study
-        add_heading(figure, "Coverage of each dial", study, len(people), len(programs))
+        add_heading(figure, "Coverage of each slider", study, len(people), len(programs))
     shown = ", ".join(model.model for model, _ in models)
     agreed = "; in brackets: names that every rater calls consistent" if result.ratings else ""
     hatched = any(effect.little for _, effects in models for effect in effects.of)
     return ReportFigure(
         name,
         figure,
-        f"Coverage of each dial: {shown}",
-        "Share of the participants who met the model (n) that named each dial; beside it how many"
+        f"Coverage of each slider: {shown}",
+        "Share of the participants who met the model (n) that named each slider, and how many"
         f"{agreed}. Dashed: {COVERED:.0%}."
-        + " Grey, hatched and marked *: dials with little effect."
+        + " Grey, hatched and marked *: sliders with little effect."
         * hatched,
     )
 
@@ -95,6 +95,6 @@ def _panel(ax: Axes, model: LabelledModel, effects: DialEffects, result: LabelRe
         tick.set_color(SECONDARY if faint else INK)
     ax.set_xlim(0, 125)  # room for the numbers at the end of a full bar
     ax.set_xticks([0, 20, 40, 60, 80, 100])
-    ax.set_xlabel("participants who named the dial, %")
+    ax.set_xlabel("participants who named the slider, %")
     ax.tick_params(axis="y", length=0)
     ax.set_title(f"{model.model}, n = {len(model.met)}")

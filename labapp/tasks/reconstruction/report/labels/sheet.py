@@ -289,12 +289,12 @@ OPEN, CLOSE = "“", "”"
 INSTRUCTIONS = """\
 How to mark names that participants agree on
 
-{sheet} has one row for each name that a participant gave to a dial. The order was drawn, and
+{sheet} has one row for each name that a participant gave to a slider. The order was drawn, and
 nothing says who gave a name.
 
 1. Make a copy for each rater, for example ratings-A.csv and ratings-B.csv. Rate alone.
 2. In each row compare "name" with "other_names", the names that other participants gave to the
-   same dial of the same model. Write into the column "consistent":
+   same slider of the same model. Write into the column "consistent":
      yes   the name says the same as at least one of the other names, in whatever words;
      no    it says something else than all of them, or nothing that can be compared.
    Rows without other names have "no" already: leave it there.
@@ -505,8 +505,8 @@ def _agreement(result: LabelResults) -> Iterator[Row]:
 _DIAL = (
     text("study", "id of the study"),
     text("model", "id of the representation"),
-    whole("dimension", "the dial, from 1 as on the screen"),
-    text("dimension_title", "the dial as the paper's tables call it, for example Continuous 3"),
+    whole("dimension", "the slider, from 1 as on the screen"),
+    text("dimension_title", "the slider as the paper's tables call it, for example Continuous 3"),
     text("dimension_name", "the representation's own name of the dimension"),
 )
 
@@ -516,7 +516,7 @@ NAMES = (
     text("participant", "who gave it"),
     text("session", "label of the session"),
     text("text", "the name as it was at the end of the stage"),
-    whole("n_others", "names that other participants gave to this dial"),
+    whole("n_others", "names that other participants gave to this slider"),
     whole("n_raters", "raters"),
     whole("n_yes", "raters who call it consistent; empty without raters"),
     yes("consistent", "every rater calls it consistent; empty without raters"),
@@ -528,11 +528,11 @@ COVERAGE = (
     *_DIAL,
     number("effect_distance", "mean distance d between its low and its high end", "0-1"),
     number("effect_change", "mean sum over pixels of absolute differences between them", "pixels"),
-    number("effect_share", "its effect over that of the model's strongest dial", "0-1"),
+    number("effect_share", "its effect over that of the model's strongest slider", "0-1"),
     yes("little_effect", "that share is below 0.05; ours"),
     text("no_effect_because", "why the effect is not known"),
     whole("n_met", "participants who met the model"),
-    whole("n_named", "of these, who named the dial"),
+    whole("n_named", "of these, who named the slider"),
     number("coverage", "the second over the first", "0-1"),
     whole("n_names", "names"),
     whole("n_consistent", "of these, consistent; empty without raters"),
@@ -544,13 +544,13 @@ MODELS = (
     text("study", "id of the study"),
     text("model", "id of the representation"),
     whole("n_met", "participants who met it"),
-    whole("n_named_any", "of these, who named at least one of its dials"),
+    whole("n_named_any", "of these, who named at least one of its sliders"),
     number("named_any_share", "the second over the first", "0-1"),
     number("published_named_any_share", "in the paper, both D together (6.2.2)", "0-1"),
     whole("n_dials", "dials"),
     whole("n_covered", "of these, named by at least 80 % of the participants"),
     whole("published_n_covered", "likewise, counted in the paper's tables (5 participants)"),
-    whole("n_little_effect", "dials with little effect; empty where effects are not known"),
+    whole("n_little_effect", "sliders with little effect; empty where effects are not known"),
     whole("n_names", "names"),
     whole("n_consistent", "of these, consistent; empty without raters"),
 )
@@ -672,7 +672,7 @@ def _word(place: _RatedRow, line: SheetLine) -> bool:
     if rating is None:
         place.refuse(RATED, ", ".join(WORDS), "Every name needs an answer.")
     if rating and line.alone:
-        todo = "Nobody else named this dial, so that the name can agree with none."
+        todo = "Nobody else named this slider, so that the name can agree with none."
         place.refuse(RATED, ALONE, todo)
     return rating
 
@@ -751,7 +751,7 @@ def measure(model: LabelledModel) -> DialEffects:
     except ModelError as error:
         return DialEffects(why_not=error.what.rstrip("."))
     if len(decoder.space) != len(model.dials):
-        return DialEffects(why_not="the model installed here has other dials")
+        return DialEffects(why_not="the model installed here has other sliders")
     from labapp.models.representations.effects import effects
 
     distances = {dial.distance for dial in model.dials}
@@ -874,7 +874,7 @@ def find(
     if not names.names:
         if ratings:
             raise RatingError(
-                f"{ratings[0]} was given, but no session that counts holds the name of a dial.",
+                f"{ratings[0]} was given, but no session that counts holds the name of a slider.",
                 safe="No analysis was made.",
                 todo="Leave --ratings out, or give the sessions that were rated.",
             )

@@ -1,0 +1,69 @@
+"""What a study calls its outcomes, factors, levels and models where people read them.
+
+Tables that are files keep the names; pages and figures have the labels in their place: a text that
+is a name, parts of a text between commas, colons, brackets and signs that are names, and names
+that no word of a sentence can be, such as `completion_rate` or `sinelines/ae`, anywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_BORDERS = re.compile(
+    r"(\s*[,:;×·→–/]\s+|\s+[×·→–/(]\s*|[()=\n]+|[.]$"
+    r"|\b(?:by|minus|and|or|between|within|against)\s+|\s+(?=(?:by|minus|and|or|against)\b))"
+)
+"""Between names that are listed, crossed or set against each other."""
+_NAME = re.compile(r"[/_.]")
+"""Letters that make a name what no word is."""
+
+
+class Labels:
+    """Labels by the names that they stand for."""
+
+    def __init__(self, labels: Mapping[str, str]) -> None:
+        self._labels = dict(labels)
+        names = sorted((name for name in labels if _NAME.search(name)), key=len, reverse=True)
+        joined = "|".join(map(re.escape, names))
+        self._anywhere = re.compile(rf"(?<![\w/.])(?:{joined})(?![\w/])") if names else None
+        self._known: dict[str, str] = {}
+
+    def whole(self, text: str) -> str:
+        """A text that is a name as its label; any other as it is."""
+        return self._labels.get(text, text)
+
+    def put(self, text: str) -> str:
+        """A text with labels in the place of names."""
+        if text not in self._known:
+            self._known[text] = self._put(text)
+        return self._known[text]
+
+    def _put(self, text: str) -> str:
+        if (label := self._labels.get(text.strip())) is not None:
+            return text.replace(text.strip(), label)
+        parts = _BORDERS.split(text)
+        made = "".join(self._labels.get(part, part) for part in parts)
+        if self._anywhere is None:
+            return made
+        return self._anywhere.sub(lambda match: self._labels[match[0]], made)
+
+
+_SHOWN: ContextVar[Labels | None] = ContextVar("labels of the report", default=None)
+
+
+@contextmanager
+def labelling(labels: Mapping[str, str]) -> Iterator[None]:
+    """Show labels in the place of names in all pages and figures that are made inside."""
+    token = _SHOWN.set(Labels(labels) if labels else None)
+    try:
+        yield
+    finally:
+        _SHOWN.reset(token)
+
+
+def current_labels() -> Labels | None:
+    """The labels that are shown; None where names are."""
+    return _SHOWN.get()

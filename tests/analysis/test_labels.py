@@ -1,0 +1,52 @@
+"""A study's own labels: in its report, by language; not in the tables."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from labapp.analysis import analyze
+from labapp.analysis.declared import labels_of
+from labapp.analysis.tables import load
+from labapp.session.simulation.simulation_job import simulate_study
+from tests.helpers.beside import put_beside
+
+STUDY = """\
+id: labelled
+title: Labelled
+version: 1
+languages: [en, de]
+recording: {audio: "off"}
+design: {within: [model]}
+labels:
+  completion_rate: {en: Questions solved, de: Gelöste Fragen}
+  sinelines/gt: True dials
+analysis: {outcomes: {primary: [completion_rate]}}
+flow:
+  - consent: texts/{language}/consent.md
+  - stages: {task: reconstruction, models: [sinelines/gt, sinelines/ae], trials: 1, skip: always}
+  - debrief: texts/{language}/debrief.md
+"""
+
+
+def test_a_report_shows_labels_and_tables_keep_names(tmp_path: Path) -> None:
+    study = put_beside(tmp_path / "study") / "own.yaml"
+    study.write_text(STUDY)
+    simulate_study(str(study), 4, "understanding", tmp_path / "data")
+    people = load(tmp_path / "data").participants
+    assert labels_of(people, "de")["completion_rate"] == "Gelöste Fragen"
+    assert labels_of(people, "en") == {
+        "completion_rate": "Questions solved",
+        "sinelines/gt": "True dials",
+    }
+    report = analyze.analyze([tmp_path / "data"], tmp_path / "out")
+    words = re.sub(
+        r"<(style|script|svg).*?</\1>|<[^>]+>", "\n", report.read_text(), flags=re.DOTALL
+    )
+    assert "Questions solved" in words
+    assert "True dials" in words
+    assert "sinelines/ae" in words, "it has no label"
+    assert "completion_rate" not in words
+    stages = (tmp_path / "out" / "stages.csv").read_text()
+    assert "completion_rate" in stages
+    assert "sinelines/gt" in stages
