@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[2] / "labapp"
 
 COMMANDS = "|".join(sorted(command_tree().commands))
 SENDS = re.compile(rf"\blabapp ({COMMANDS})\b|\bterminal\b|command line|\{{command\}}", re.I)
-WINDOW = re.compile(r"\bpage (Coding|Sessions|Study|Results)\b|(coding|replay) window")
+WINDOW = re.compile(r"\b(Coding|Sessions|Study|Results) page\b|(coding|replay) window")
 """A sentence that says where the action is may name the command, too."""
 ALLOWED = {
     "checklist.disk.data_open": "rights of folders are the computer's, and may need another user",

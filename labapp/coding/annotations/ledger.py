@@ -222,8 +222,8 @@ def require_whole(lines: Lines, place: str) -> Lines:
     raise AnnotationError(
         f"{place}, {lines.problems[0]}.{more}",
         safe="It was only read; nothing was changed.",
-        todo="Put back a copy of the file, or of the line. *Files*, *Check files* on the page "
-        "Coding (`labapp code verify`) names every "
+        todo="Put back a copy of the file, or of the line. *Files*, *Check files* on the Coding "
+        "page (`labapp code verify`) names every "
         "damaged line.",
     )
 

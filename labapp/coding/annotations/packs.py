@@ -795,8 +795,8 @@ def _merge_returned(
             f"The marks of {each.rater} in {each.session.name} are locked: agreement was computed "
             "from them.",
             safe="They are as they were, and nothing was received.",
-            todo="What came later can be settled: *Raters*, *Settle differences…* on the page "
-            "Coding (labapp code adjudicate).",
+            todo="What came later can be settled: *Raters*, *Settle differences…* on the Coding "
+            "page (labapp code adjudicate).",
         )
     return after, redacted
 

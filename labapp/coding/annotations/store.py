@@ -342,8 +342,8 @@ def _ours(
             raise AnnotationError(
                 f"{path} was locked (round {', '.join(lost)}), and it does not say so any more: an "
                 "older copy was put back, or its end was cut off.",
-                todo="Put back the file as it was locked; *Files*, *Check files* on the page "
-                "Coding (`labapp code verify`) says what is missing.",
+                todo="Put back the file as it was locked; *Files*, *Check files* on the Coding "
+                "page (`labapp code verify`) says what is missing.",
             )
 
     return refuse

@@ -123,8 +123,8 @@ def add_video(
                 if placed.video.sha256 == sha256:
                     raise VideoError(
                         f"{file.name} is there already: {placed.video.id} of {record.name}.",
-                        todo="Place it again, or delete it first: *Files*, *Videos…* on the page "
-                        "Coding (`labapp videos align`).",
+                        todo="Place it again, or delete it first: *Files*, *Videos…* on the Coding "
+                        "page (`labapp videos align`).",
                     )
             durable.take_name(draft, path)
         new = Video(
