@@ -445,7 +445,7 @@ def quota_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
 def condition_faults(
     loaded: LoadedStudy, place: Path_, condition: Mapping[str, Any]
 ) -> Iterator[StudyError]:
-    """What in a condition on a whole session never holds. place: where it stands in the study."""
+    """What in a condition on a whole session never holds. place: its path in the study."""
     variables = checks.values_at(loaded.study, ())
     asked = {own_name(*called): item for called, item in items(loaded).items()}
     for leaf in leaves(condition):

@@ -167,7 +167,7 @@ class Leaf(NamedTuple):
 
     Attributes
     ----------
-    place : where it stands in the condition.
+    place : its path in the condition.
     name : of the variable or answer.
     wanted : its value or values, or its limits.
     always : whether the condition cannot hold unless this does.

@@ -89,7 +89,7 @@ class CodebookDraft:
     Parameters
     ----------
     study : the folder of its sessions.
-    codebook : the version that the file has now.
+    codebook : any version of it; the one that its file has now is changed.
 
     Attributes
     ----------
@@ -97,8 +97,8 @@ class CodebookDraft:
     """
 
     def __init__(self, study: Path, codebook: Codebook) -> None:
-        """Raises AnnotationError where its file is not there, or holds another version."""
-        self._study, self.before = study, codebook
+        """Raises AnnotationError where its file is not there or cannot be read."""
+        self._study = study
         self._path = path_of(study, codebook)
         try:
             content = files.content(self._path, codebooks.LARGEST)

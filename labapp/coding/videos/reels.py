@@ -52,7 +52,7 @@ MOST_SIZE = (1280, 720)
 LEAST_SIZE = (320, 240)
 LIST_COLUMNS = ("session", "begin", "end", "label")
 LARGEST_LIST = 1024 * 1024
-_LIST_TODO = "Name a table with the columns session, begin and end."
+_NAME_A_TABLE = "Name a table with the columns session, begin and end."
 INDEX = ("at_s", "until_s", "participant", "session", "begin", "end", "label")
 
 Tell = Callable[[float | None, str], None]
@@ -116,7 +116,7 @@ def read_list(study: Path, path: Path) -> list[Cut]:
         places = table.columns(LIST_COLUMNS[:3], LIST_COLUMNS)
     except OSError as error:
         raise UsageError(
-            f"{path} cannot be read ({error.strerror or error}).", todo=_LIST_TODO
+            f"{path} cannot be read ({error.strerror or error}).", todo=_NAME_A_TABLE
         ) from error
     except tables.TableError as error:
         what = f"{path} is no list of stretches: {error.what}."
