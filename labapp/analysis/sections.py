@@ -24,7 +24,7 @@ from labapp.analysis.design.analyses import StudyAnalyses
 from labapp.analysis.design.anova import CONTRAST
 from labapp.analysis.design.sections import summary
 from labapp.analysis.deviations import MEANINGS, true_date
-from labapp.analysis.item_sections import attention, item_sections, questionnaires
+from labapp.analysis.item_sections import attention, item_sections, questionnaires, show_unknown
 from labapp.analysis.participation import flow_of, people_of
 from labapp.analysis.retention import recruitment, retention
 from labapp.analysis.snapshots import Who
@@ -109,6 +109,7 @@ def study(
     yield from questionnaires(about.counted, anchor)
     scales = () if analyses is None else analyses.scales.get(name, ())
     yield from item_sections(about.counted, scales, anchor)
+    yield from show_unknown(about.counted.answers)
     yield from coding_section(about.counted, name, anchor)
     yield from notes_section(tables.notes, len(own))
     yield from attention(tables.answers)
