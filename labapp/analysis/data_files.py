@@ -213,8 +213,8 @@ def _answers(tables: Tables, about: str | None) -> Iterator[_Column]:
 def _occasions(
     tables: Tables, rows: pd.DataFrame, instrument: str, name: str, kind: str, about: str | None
 ) -> Iterator[_Column]:
-    """A column for each time that the question was asked about the same stage or session, and one of
-    how a number differs from the first time."""
+    """A column for each time that the question was asked about the same stage or session, and the
+    change of a number since the first time."""
     keys = [*KEYS, "about"] if about is not None else KEYS
     times = rows.groupby(keys, sort=False).cumcount() + 1
     # A score may have the name of an item, and another value: in NASA-TLX five times as much.
