@@ -402,6 +402,7 @@ ITEMS = (
     text("check", "of an attention check the answers that pass it, with ; between them"),
     text("only_if", "for whom it is asked (JSON); empty: for everybody"),
     yes("identifying", "its answers can tell who somebody is"),
+    text("tags", "the tags that the questionnaire gives it, with ; between them"),
 )
 """A row an item of a questionnaire that was asked, in each language."""
 SCALES = (
@@ -497,6 +498,7 @@ def item_rows(instruments: Iterable[Instrument], language: str) -> Iterator[Row]
                     "check": ";".join(map(str, item.right_cells())) or None,
                     "only_if": _json(only_if),
                     "identifying": item.withheld,
+                    "tags": ";".join(item.tags) or None,
                 }
 
 

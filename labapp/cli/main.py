@@ -800,6 +800,7 @@ _STOPPED: Mapping[str, tuple[str, str]] = {
                 "studies list",
                 "studies show",
                 "studies check",
+                "studies diff",
                 "studies texts",
                 "studies instruments",
             ),

@@ -24,7 +24,8 @@ from labapp.cli.options import (
 )
 
 studies_app = typer.Typer(
-    help="Study files: new, list, show, check, texts, instruments, consent, preview, schema.\n\n"
+    help="Study files: new, list, show, check, diff, texts, instruments, consent, preview, "
+    "schema.\n\n"
     "Example: labapp studies show quickstart",
     no_args_is_help=True,
 )
@@ -103,6 +104,49 @@ def studies_check(
     notices = (*overview.notices(loaded, checked.plans), *checking.notices(loaded))
     for notice in (*predictor.notices(), *notices):
         say(notice)
+
+
+@studies_app.command("diff")
+def studies_diff(
+    before: Annotated[
+        str,
+        typer.Argument(
+            metavar="BEFORE",
+            help="The earlier version: a study's file or id, or the folder of a session or "
+            "registration.",
+            autocompletion=completion.studies,
+        ),
+    ],
+    after: Annotated[
+        str,
+        typer.Argument(
+            metavar="AFTER", help="The later version.", autocompletion=completion.studies
+        ),
+    ],
+    json_: Json = False,
+) -> None:
+    """Show what two versions of a study say differently, next to each other: in its file, its
+    questionnaires and its texts.
+
+    Every session keeps the study as it was, so that a pilot can be compared with the main study.
+
+    Example: labapp studies diff registered my-study.yaml
+    """
+    import shutil
+
+    from labapp.study import versions
+
+    found = list(versions.compare(*map(versions.read_files, (before, after))))
+    if json_:
+        say_json([each._asdict() for each in found])
+        return
+    width = max((shutil.get_terminal_size((100, 24)).columns - 4) // 2, 20)
+    for each in found:
+        say(f"{each.file}, {each.place}" if each.place else each.file)
+        for line in versions.format_side_by_side(each, width):
+            say(line)
+    if not found:
+        say("No differences.")
 
 
 @studies_app.command("new")

@@ -286,6 +286,7 @@ class Item(Strict):
         and `_1`, `_2` … behind its id.
     identifying : whether its answers tell who somebody is, and are left out of de-identified
         copies. Where that is not said they are taken to tell it, unless they are ratings.
+    tags : words of your own to find it by in the table of items, such as `[trust, reversed]`.
     only_if : for whom it is asked: items above it by id, items of earlier questionnaires as
         `questionnaire.item`, and variables of the study's design or assignment, each with the
         answer or value, or the list of them, for which it is asked: `{used: often}`; of numbers
@@ -324,6 +325,7 @@ class Item(Strict):
     dont_know: Words = ""
     repeat: Literal["stages"] | None = None
     identifying: bool | None = None
+    tags: tuple[Annotated[str, Field(pattern=WORD)], ...] = ()
     only_if: Condition = Field(default_factory=dict)
     checked: Checked | None = Field(default=None, alias="check")
 
