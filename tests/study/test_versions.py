@@ -47,17 +47,17 @@ def test_a_pilot_and_the_main_study_are_compared(tmp_path: Path) -> None:
     study.rename(main)
     asked = "  - questionnaire: mood\n"
     new = STUDY.replace("version: 1", "version: 2")
-    main.write_text(new.replace(asked, f"{asked}  - questionnaire: shipped:seq\n"))
+    main.write_text(new.replace(asked, f"{asked}  - questionnaire: shipped:umux\n"))
     mood.write_text(MOOD.replace("points: 5", "points: 7").replace("Calm", "How calm"))
     text = debrief.read_text()
     debrief.write_text(f"{text}\nOne more line.\n")
     found = list(compare(read_files(str(pilot)), read_files(str(main))))
     assert [each for each in found if each.file != "texts/en/debrief.md"] == [
         Difference("study file", "version", "1", "2"),
-        Difference("study file", "flow[2]", "–", '{"questionnaire": "shipped:seq"}'),
+        Difference("study file", "flow[2]", "–", '{"questionnaire": "shipped:umux"}'),
         Difference("instruments/mood.yaml", "items.calm.text", "Calm", "How calm"),
         Difference("instruments/mood.yaml", "items.glad.points", "5", "7"),
-        Difference("instruments/seq.yaml", "", "–", "the file is there"),
+        Difference("instruments/umux.yaml", "", "–", "the file is there"),
     ]
     (line,) = [each for each in found if each.file == "texts/en/debrief.md"]
     assert line.place.startswith("line ")
