@@ -66,7 +66,6 @@ from labapp.cli.options import (
     session_path,
     strategy_name,
 )
-from labapp.session.simulation.names import STRATEGY_NAMES
 
 PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None}
 
@@ -581,7 +580,7 @@ def analyze(
 def simulate_(
     study: StudyName,
     out: Out,
-    strategy: Strategy = STRATEGY_NAMES[0],
+    strategy: Strategy = None,
     mixture: Mixture = None,
     participants: Annotated[
         int | None,
@@ -625,12 +624,13 @@ def simulate_(
     """
     from labapp.session.condition_assignment import coverage
     from labapp.session.simulation.at_scale import simulate_at_scale
+    from labapp.session.simulation.fitting import usual_strategy
     from labapp.session.simulation.simulation_job import check_job
 
     one_place(workers, dask)
     name = strategy_name(strategy, mixture)
-    assert name is not None
     loaded = check_job(study, participants, name, out)
+    name = name or usual_strategy(loaded.study)
     with stoppable(), progress_bar() as progress:
         done = 0
 

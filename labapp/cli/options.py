@@ -477,5 +477,10 @@ SoundFormat = Annotated[
     ),
 ]
 Strategy = Annotated[
-    str, typer.Option("--strategy", help=f"One of {', '.join(STRATEGY_NAMES)}; or a task's own.")
+    str | None,
+    typer.Option(
+        "--strategy",
+        help=f"One of {', '.join(STRATEGY_NAMES)}; or a task's own. Default: the first that the "
+        "study's tasks know, such as understanding or careful.",
+    ),
 ]
