@@ -28,35 +28,11 @@ from labapp.base.errors import (
 from labapp.base.parallel.processes import stoppable
 from labapp.base.resources import pilot_root
 from labapp.cli import completion
+from labapp.cli.commands import Commands
 from labapp.cli.options import (
-    Audio,
     Blind,
-    Dask,
-    Data,
-    FigureFont,
-    FigureSize,
-    FigureWidth,
-    Format,
-    Json,
-    Listen,
     Lsl,
-    Mixture,
-    Out,
-    Palette,
-    Private,
-    Ratings,
-    ReportLanguage,
-    ReportWords,
-    Screen,
-    Seed,
-    Simulate,
-    SoundFormat,
-    Speed,
     Strategy,
-    StudyName,
-    Windowed,
-    Withdrawn,
-    Workers,
     data_folder,
     make_exit,
     one_place,
@@ -188,7 +164,7 @@ class _Commands(Mapping[str, Any]):
         if name not in self._made:
             module, _, attribute = COMMANDS[name][0].partition(".")
             command = getattr(import_module(f"labapp.cli.{module}"), attribute)
-            around = typer.Typer(**PLAIN)
+            around = Commands(**PLAIN)
             around.callback()(lambda: None)
             if isinstance(command, typer.Typer):
                 around.add_typer(command, name=name)
@@ -242,14 +218,14 @@ app = typer.Typer(
 )
 
 
-def docs(
-    path: Annotated[bool, typer.Option("--path", help="Only print where the pages are.")] = False,
-) -> None:
+def docs(path: bool = False) -> None:
     """Open the documentation in the browser. No network is needed.
 
     If the pages are not built, a window of labapp shows the documentation.
 
     Example: labapp docs
+
+    --path: Only print where the pages are.
     """
     import webbrowser
 
@@ -318,17 +294,13 @@ def _options_of(command: Any) -> set[str]:
     return own.union(*map(_options_of, inner))
 
 
-def demo(
-    out: Annotated[
-        Path | None, typer.Option("--out", help="The folder to write. It must not exist yet.")
-    ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", help="The seed. Another seed gives another session.")
-    ] = 0,
-) -> None:
+def demo(out: Path | None = None, seed: int = 0) -> None:
     """Run a whole session with a simulated participant, then export, verify and analyse it.
 
     Example: labapp demo --out demo
+
+    --out: The folder to write. It must not exist yet.
+    --seed: The seed. Another seed gives another session.
     """
     from labapp.ui.starting import run_demo
 
@@ -337,7 +309,7 @@ def demo(
     raise typer.Exit(status)
 
 
-def doctor(json_: Json = False) -> None:
+def doctor(json_: bool = False) -> None:
     """Check display, sound, speech models, video, processor, disk and fonts, and say what to do
     about problems.
 
@@ -351,53 +323,33 @@ def doctor(json_: Json = False) -> None:
 
 
 def run(
-    study: StudyName,
-    participant: Annotated[
-        str | None,
-        typer.Option(
-            "--participant",
-            help="The participant's id, such as P01. Default for pilots: the next free id.",
-            autocompletion=completion.participants,
-        ),
-    ] = None,
-    session: Annotated[
-        str | None,
-        typer.Option("--session", help="The session's label. Default: the study's first."),
-    ] = None,
-    data: Data = None,
-    private: Private = None,
-    screen: Screen = None,
-    windowed: Windowed = False,
-    audio: Audio = None,
-    simulate: Simulate = None,
-    seed: Seed = None,
-    speed: Speed = 1.0,
+    study: completion.Study,
+    participant: completion.Participant | None = None,
+    session: str | None = None,
+    data: Path | None = None,
+    private: Path | None = None,
+    screen: str | None = None,
+    windowed: bool = False,
+    audio: str | None = None,
+    simulate: str | None = None,
+    seed: int | None = None,
+    speed: float = 1.0,
     blind: Blind = None,
     lsl: Lsl = None,
-    listen: Listen = None,
-    careless: Annotated[
-        bool,
-        typer.Option("--careless", help="Let the simulated participant answer without trying."),
-    ] = False,
-    pilot: Annotated[
-        bool,
-        typer.Option(
-            "--pilot",
-            help="Make a trial run. It is stored apart and never analysed with the others.",
-        ),
-    ] = False,
-    language: Annotated[
-        str | None,
-        typer.Option(
-            "--language",
-            metavar="CODE",
-            help="The participant's language, if the study has several. Default: the first.",
-        ),
-    ] = None,
+    listen: str | None = None,
+    careless: bool = False,
+    pilot: bool = False,
+    language: str | None = None,
 ) -> None:
     """Run a session without the home: open the console and the participant's window.
 
     Example: labapp run quickstart --participant P01
+
+    --participant: The participant's id, such as P01. Default for pilots: the next free id.
+    --session: The session's label. Default: the study's first.
+    --careless: Let the simulated participant answer without trying.
+    --pilot: Make a trial run. It is stored apart and never analysed with the others.
+    --language CODE: The participant's language, if the study has several. Default: the first.
     """
     from labapp.ui.starting import run_session
 
@@ -429,33 +381,17 @@ def run(
 
 
 def export(
-    sessions: Annotated[
-        list[str],
-        typer.Argument(
-            help="Sessions (name or folder), or a study's folder.",
-            autocompletion=completion.sessions,
-        ),
-    ],
-    out: Out,
-    format_: Format = "bids",
-    zip_: Annotated[
-        bool, typer.Option("--zip", help="Write one .zip file instead of a folder.")
-    ] = False,
-    deidentify: Annotated[
-        bool,
-        typer.Option(
-            "--deidentify",
-            help="Leave out what identifies people: no free text, no sound, shifted dates.",
-        ),
-    ] = False,
-    with_audio: Annotated[
-        bool, typer.Option("--with-audio", help="With --deidentify: include the voices.")
-    ] = False,
-    no_audio: Annotated[bool, typer.Option("--no-audio", help="Leave out the sound.")] = False,
-    sound: SoundFormat = "wav",
-    withdrawn: Withdrawn = False,
-    data: Data = None,
-    private: Private = None,
+    sessions: list[completion.Session],
+    out: Path,
+    format_: str = "bids",
+    zip_: bool = False,
+    deidentify: bool = False,
+    with_audio: bool = False,
+    no_audio: bool = False,
+    sound: str = "wav",
+    withdrawn: bool = False,
+    data: Path | None = None,
+    private: Path | None = None,
 ) -> None:
     """Export sessions as one bundle: a BIDS dataset, or another format.
 
@@ -463,6 +399,14 @@ def export(
     by what they wrote. For a copy to share, use --deidentify.
 
     Example: labapp export sub-P01_ses-1_20260102T030405Z --out bundle
+
+    sessions: Sessions (name or folder), or a study's folder.
+    --format NAME: bids, psychds, or a format of an installed package (see labapp plugins list).
+    --zip: Write one .zip file instead of a folder.
+    --deidentify: Leave out what identifies people: no free text, no sound, shifted dates.
+    --with-audio: With --deidentify: include the voices.
+    --no-audio: Leave out the sound.
+    --sound FORMAT: The format of sound: wav, or flac (lossless, half the size).
     """
     from labapp.session.bids.export import export as write_bundle
 
@@ -497,53 +441,44 @@ def export(
 
 
 def analyze(
-    paths: Annotated[
-        list[str],
-        typer.Argument(
-            help="Sessions, bundles, or folders that contain them.",
-            autocompletion=completion.sessions,
-        ),
-    ],
-    out: Out,
-    withdrawn: Withdrawn = False,
-    pilot: Annotated[
-        bool,
-        typer.Option("--pilot", help="Analyse only pilots. By default pilots are left out."),
-    ] = False,
-    ratings: Ratings = None,
-    registration: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--registration",
-            metavar="PATH",
-            help="The folder that `labapp plan --preregister` wrote. The report lists what "
-            "differs from it. Can be repeated.",
-        ),
-    ] = None,
-    figure_width: FigureWidth = None,
-    figure_font: FigureFont = None,
-    figure_size: FigureSize = None,
-    palette: Palette = None,
-    language: ReportLanguage = None,
-    words: ReportWords = None,
-    format_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--format",
-            metavar="xlsx|sav|dta",
-            help="Also write one file with all numbers and labels for Excel (xlsx), SPSS "
-            "(sav) or Stata (dta). Can be repeated.",
-        ),
-    ] = None,
-    data: Data = None,
-    workers: Workers = None,
-    dask: Dask = None,
+    paths: list[completion.Session],
+    out: Path,
+    withdrawn: bool = False,
+    pilot: bool = False,
+    ratings: list[Path] | None = None,
+    registration: list[Path] | None = None,
+    figure_width: str | None = None,
+    figure_font: str | None = None,
+    figure_size: str | None = None,
+    palette: str | None = None,
+    language: str | None = None,
+    words: Path | None = None,
+    format_: list[str] | None = None,
+    data: Path | None = None,
+    workers: int | None = None,
+    dask: str | None = None,
 ) -> None:
     """Write tables, figures and report.html from sessions or bundles.
 
     Example: labapp analyze bundle --out results
 
     Example: labapp analyze bundle --out results --format xlsx --format sav
+
+    paths: Sessions, bundles, or folders that contain them.
+    --pilot: Analyse only pilots. By default pilots are left out.
+    --ratings FILE.csv: A labels_to_rate.csv of an earlier analysis that a rater has filled in.
+        Repeat the option for each rater.
+    --registration PATH: The folder that `labapp plan --preregister` wrote. The report lists what
+        differs from it. Can be repeated.
+    --figure-width LENGTH: The width of every figure in in, cm, mm or pt, such as 3.33in.
+    --figure-font NAME: The font of the figures. It must be installed.
+    --figure-size LENGTH: The size of text in figures, such as 8pt. Default: depends on the width.
+    --palette NAME: The colours of the figures: labapp, okabe-ito or greys.
+    --language CODE: The language of the report. Default: the study's.
+    --words FILE: A file with translations of the report's sentences, for another language than
+        English and German. Missing sentences are listed in the folder for you to fill in.
+    --format xlsx|sav|dta: Also write one file with all numbers and labels for Excel (xlsx), SPSS
+        (sav) or Stata (dta). Can be repeated.
     """
     from labapp.analysis.analyze import MISSING
     from labapp.analysis.analyze import analyze as write_analysis
@@ -578,49 +513,30 @@ def analyze(
 
 
 def simulate_(
-    study: StudyName,
-    out: Out,
+    study: completion.Study,
+    out: Path,
     strategy: Strategy = None,
-    mixture: Mixture = None,
-    participants: Annotated[
-        int | None,
-        typer.Option(
-            "--participants",
-            min=1,
-            help="The number of participants. Default: until the study is full.",
-        ),
-    ] = None,
-    careless: Annotated[
-        float,
-        typer.Option(
-            "--careless", min=0, max=1, help="The share of participants who answer without trying."
-        ),
-    ] = 0.0,
-    think_aloud: Annotated[
-        bool,
-        typer.Option(
-            "--think-aloud",
-            help="Let participants think aloud: their words are recorded with the codes that "
-            "they stand for.",
-        ),
-    ] = False,
-    language: Annotated[
-        str | None,
-        typer.Option(
-            "--language",
-            metavar="CODE",
-            help="The language of all participants, if the study has several. Default: each "
-            "in turn.",
-        ),
-    ] = None,
-    seed: Seed = None,
-    workers: Workers = None,
-    dask: Dask = None,
-    json_: Json = False,
+    mixture: str | None = None,
+    participants: int | None = None,
+    careless: float = 0.0,
+    think_aloud: bool = False,
+    language: str | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    dask: str | None = None,
+    json_: bool = False,
 ) -> None:
     """Simulate participants on a virtual clock, without windows.
 
     Example: labapp simulate quickstart --participants 12 --strategy understanding --out simulated
+
+    --mixture NAME=SHARE,…: The shares of the strategies, with --strategy mixture.
+    --participants (from 1): The number of participants. Default: until the study is full.
+    --careless (0 to 1): The share of participants who answer without trying.
+    --think-aloud: Let participants think aloud: their words are recorded with the codes that they
+        stand for.
+    --language CODE: The language of all participants, if the study has several. Default: each in
+        turn.
     """
     from labapp.session.condition_assignment import coverage
     from labapp.session.simulation.at_scale import simulate_at_scale
