@@ -100,10 +100,10 @@ def columns_in(described: str) -> Iterator[Column]:
     meaning continues in indented lines. Raises TypeError for a line that describes no column.
     """
     for line in re.sub(r"\n\s+", " ", cleandoc(described)).splitlines():
-        if (found := _LINE.fullmatch(line)) is None or found["kind"] not in _KINDS:
+        if (match := _LINE.fullmatch(line)) is None or match["kind"] not in _KINDS:
             raise TypeError(f"this describes no column: {line}")
-        unit = [found["unit"]] if found["unit"] else []
-        yield _KINDS[found["kind"]](found["name"], found["meaning"], *unit)
+        unit = [match["unit"]] if match["unit"] else []
+        yield _KINDS[match["kind"]](match["name"], match["meaning"], *unit)
 
 
 def of(
