@@ -15,7 +15,7 @@ import typer
 from labapp.base.console import say, say_json, say_line
 from labapp.base.errors import UsageError
 from labapp.cli import completion, governing
-from labapp.cli.commands import Commands
+from labapp.cli.commands import make_group
 from labapp.cli.options import (
     as_check,
     make_exit,
@@ -579,23 +579,7 @@ def code_open(
     raise typer.Exit(run_coding(path, request, t_ns))
 
 
-_ALL = (
-    "Coding of recorded sessions: open, segment, speakers, check, schema, diff, history, verify, "
-    "status, assign, done, lock, agree, adjudicate, redact, pack, receive, quotes, reel, export, "
-    "import, codebook."
-)
-code_app = Commands(
-    help=f"{_ALL} Example: labapp code agree --table ratings.csv",
-    no_args_is_help=True,
-)
-
-
-@code_app.callback()
-def code() -> None:
-    """Coding of recorded sessions.
-
-    Example: labapp code agree --table ratings.csv
-    """
+code_app = make_group("code", "labapp code agree --table ratings.csv")
 
 
 for _name, _command in (COMMANDS | governing.COMMANDS | governing.EXCHANGES).items():

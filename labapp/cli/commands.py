@@ -21,6 +21,60 @@ from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 import typer
 from typer.models import ParameterInfo
 
+
+def unfold(text: str) -> str:
+    """Lines, where those that are indented continue the one above."""
+    return re.sub(r"\n\s+", " ", text.strip())
+
+
+_OVERVIEW = """
+metrics metrics.metrics: Score a model's codes against the true factors or concepts, by one metric
+    or all.
+plan planning.plan: Plan a study by simulation: threshold, time before a skip, sample size and
+    session length.
+replay sessions.replay: Replay a recorded session: see the participant's screen and hear the voice
+    at any time.
+transcribe videos.transcribe: Transcribe what was said in sessions, with a speech model on this
+    computer.
+docs main.docs: Open the documentation in the browser. No network is needed.
+completion completion.completion: Print the lines with which Tab completes commands, options and
+    names in a shell.
+demo main.demo: Run a whole session with a simulated participant, then export, verify and analyse
+    it.
+doctor main.doctor: Check display, sound, speech models, video, processor, disk and fonts, and say
+    what to do about problems.
+run main.run: Run a session without the home: open the console and the participant's window.
+moderate joining.moderate: Moderate a session from this computer, with the code that the session's
+    console shows.
+observe joining.observe: Watch a session from this computer. Your notes reach the moderator.
+export main.export: Export sessions as one bundle: a BIDS dataset, or another format.
+deposit depositing.deposit: Write a de-identified folder for OSF, Zenodo or an institutional
+    repository.
+analyze main.analyze: Write tables, figures and report.html from sessions or bundles.
+simulate main.simulate_: Simulate participants on a virtual clock, without windows.
+studies studies.studies_app: Study files: new, list, show, check, texts, instruments, consent,
+    preview, schema.
+sessions sessions.sessions_app: Recorded sessions: list, show, verify, recover, exclude, include,
+    move, backup, withdraw, consent, resume.
+participants participants.participants_app: Participants' answers from other tools: merge.
+code coding.code_app: Coding of recorded sessions: open, segment, speakers, check, schema, diff,
+    history, verify, status, assign, done, lock, agree, adjudicate, redact, pack, receive, quotes,
+    reel, export, import, codebook.
+videos videos.videos_app: Videos of participants: add, list, align, remove.
+models models.models_app: Models: list, show, title, remove, train, import, import-tfjs, evaluate,
+    bench.
+concepts concepts.concepts_app: Concept learners: list, show, train, score, intervene, stimuli,
+    import.
+stimuli stimuli.stimuli_app: Stimulus sets: list, check, import, schema, build, explain, sheet,
+    masks.
+extras extras.extras_app: Extras of this installation: list, add, download.
+plugins plugins.plugins_app: Tasks, metrics and more, shipped or from installed packages: list.
+"""
+COMMANDS = {
+    name: (where, sentence)
+    for name, where, sentence in re.findall(r"(?m)^(\S+) (\S+): (.+)$", unfold(_OVERVIEW))
+}
+"""Each command's module and function or group, and its first sentence."""
 SHARED = """
 --json: Print JSON instead of text.
 --data: The data folder. Default: $LABAPP_DATA, or else `sessions` in the checkout or in your user
@@ -65,6 +119,11 @@ _ITEM = re.compile(
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+def make_group(name: str, example: str) -> Commands:
+    """A group of commands, whose help is its sentence in `COMMANDS` and an example."""
+    return Commands(help=f"{COMMANDS[name][1]}\n\nExample: {example}", no_args_is_help=True)
+
+
 class Commands(typer.Typer):
     """A group of described commands."""
 
@@ -105,7 +164,7 @@ def describe(function: Callable[..., Any]) -> str:
 def _read_items(text: str) -> dict[str, re.Match[str]]:
     """What lines describe, by the names of parameters."""
     items = {}
-    for line in re.sub(r"\n\s+", " ", text.strip()).splitlines():
+    for line in unfold(text).splitlines():
         if (item := _ITEM.fullmatch(line)) is None:
             raise TypeError(f"this describes no parameter: {line}")
         items[item["key"].partition("/")[0].strip("-").replace("-", "_")] = item

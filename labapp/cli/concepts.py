@@ -10,14 +10,10 @@ import typer
 from labapp.base.console import say, say_json
 from labapp.base.errors import CheckFailed, UsageError
 from labapp.cli import completion
-from labapp.cli.commands import Commands
+from labapp.cli.commands import make_group
 from labapp.cli.options import progress_bar, say_either, show
 
-concepts_app = Commands(
-    help="Concept learners: list, show, train, score, intervene, "
-    "stimuli, import. Example: labapp concepts list",
-    no_args_is_help=True,
-)
+concepts_app = make_group("concepts", "labapp concepts list")
 
 OfficialFiles = Annotated[
     Path | None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -28,7 +29,7 @@ from labapp.base.errors import (
 from labapp.base.parallel.processes import stoppable
 from labapp.base.resources import pilot_root
 from labapp.cli import completion
-from labapp.cli.commands import Commands
+from labapp.cli.commands import COMMANDS, Commands
 from labapp.cli.options import (
     Blind,
     Lsl,
@@ -46,110 +47,6 @@ from labapp.cli.options import (
 PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None}
 
 
-COMMANDS = {
-    "metrics": (
-        "metrics.metrics",
-        "Score a model's codes against the true factors or concepts, by one metric or all.",
-    ),
-    "plan": (
-        "planning.plan",
-        (
-            "Plan a study by simulation: threshold, time before a skip, sample size and session "
-            "length."
-        ),
-    ),
-    "replay": (
-        "sessions.replay",
-        "Replay a recorded session: see the participant's screen and hear the voice at any time.",
-    ),
-    "transcribe": (
-        "videos.transcribe",
-        "Transcribe what was said in sessions, with a speech model on this computer.",
-    ),
-    "docs": ("main.docs", "Open the documentation in the browser. No network is needed."),
-    "completion": (
-        "completion.completion",
-        "Print the lines with which Tab completes commands, options and names in a shell.",
-    ),
-    "demo": (
-        "main.demo",
-        "Run a whole session with a simulated participant, then export, verify and analyse it.",
-    ),
-    "doctor": (
-        "main.doctor",
-        (
-            "Check display, sound, speech models, video, processor, disk and fonts, and say "
-            "what to do about problems."
-        ),
-    ),
-    "run": (
-        "main.run",
-        "Run a session without the home: open the console and the participant's window.",
-    ),
-    "moderate": (
-        "joining.moderate",
-        "Moderate a session from this computer, with the code that the session's console shows.",
-    ),
-    "observe": (
-        "joining.observe",
-        "Watch a session from this computer. Your notes reach the moderator.",
-    ),
-    "export": (
-        "main.export",
-        "Export sessions as one bundle: a BIDS dataset, or another format.",
-    ),
-    "deposit": (
-        "depositing.deposit",
-        "Write a de-identified folder for OSF, Zenodo or an institutional repository.",
-    ),
-    "analyze": ("main.analyze", "Write tables, figures and report.html from sessions or bundles."),
-    "simulate": ("main.simulate_", "Simulate participants on a virtual clock, without windows."),
-    "studies": (
-        "studies.studies_app",
-        "Study files: new, list, show, check, texts, instruments, consent, preview, schema.",
-    ),
-    "sessions": (
-        "sessions.sessions_app",
-        (
-            "Recorded sessions: list, show, verify, recover, exclude, include, move, backup, "
-            "withdraw, consent, resume."
-        ),
-    ),
-    "participants": (
-        "participants.participants_app",
-        "Participants' answers from other tools: merge.",
-    ),
-    "code": (
-        "coding.code_app",
-        (
-            "Coding of recorded sessions: open, segment, speakers, check, schema, diff, history, "
-            "verify, status, assign, done, lock, agree, adjudicate, redact, pack, receive, "
-            "quotes, reel, export, import, codebook."
-        ),
-    ),
-    "videos": ("videos.videos_app", "Videos of participants: add, list, align, remove."),
-    "models": (
-        "models.models_app",
-        ("Models: list, show, title, remove, train, import, import-tfjs, evaluate, bench."),
-    ),
-    "concepts": (
-        "concepts.concepts_app",
-        "Concept learners: list, show, train, score, intervene, stimuli, import.",
-    ),
-    "stimuli": (
-        "stimuli.stimuli_app",
-        "Stimulus sets: list, check, import, schema, build, explain, sheet, masks.",
-    ),
-    "extras": (
-        "extras.extras_app",
-        "Extras of this installation: list, add, download.",
-    ),
-    "plugins": (
-        "plugins.plugins_app",
-        "Tasks, metrics and more, shipped or from installed packages: list.",
-    ),
-}
-"""Each command's module and function or group, and its first sentence."""
 GROUPS = [name for name, (where, _) in COMMANDS.items() if where.endswith("_app")]
 """Groups of commands. Their sentence lists the commands."""
 
@@ -592,141 +489,89 @@ UNCHECKED = {*OUTPUTS, "--data", "--private", "--model", "--to"}
 """Options that name a place which need not be there yet, or of which the command says more."""
 # Not click's: newer versions of typer bring a click of their own.
 _UsageMistake: Any = typer.BadParameter.__mro__[1]
-_READS = ("Nothing was changed: this command only reads.", "Give the same command again.")
-_MAKES = (
-    "Nothing that was there before was changed. What it had begun to write may be unfinished.",
-    "Delete what is unfinished, and give the same command again.",
-)
-_CHANGES = (
-    "Every change that was made is stored whole. The others were not made.",
-    "Give the same command again: what is done stays as it is.",
-)
-_KEEPS_WEIGHTS = (
-    "The last checkpoint is kept.",
-    "Give the same command again: it goes on from there.",
-)
-_STOPPED: Mapping[str, tuple[str, str]] = {
-    "": (
-        "What sessions had recorded is stored.",
-        "Start labapp again: it offers to go on with a session that was interrupted.",
-    ),
-    "plan": (
-        "No plan was written. What was simulated is kept, except with --keep.",
-        "Give the same command again: it goes on from there.",
-    ),
-    "extras add": (
-        "What was installed before is unchanged.",
-        "Give the same command again.",
-    ),
-    "extras download": (
-        "Wheels that were downloaded are in the folder.",
-        "Give the same command again.",
-    ),
-    "transcribe": (
-        "What was written down is stored.",
-        "Give the same command again: it goes on from there.",
-    ),
-    "demo": (
-        "What it had made stays in its folder. No session of yours was touched.",
-        "Delete that folder, and give the same command again.",
-    ),
-    "run": (
-        "What the session had recorded is stored.",
-        "`labapp sessions resume` goes on with it.",
-    ),
-    "moderate": (
-        "The session goes on at its own computer; what reached it is stored there.",
-        "Ask for a new code and join again.",
-    ),
-    "observe": (
-        "The session goes on at its own computer; what reached it is stored there.",
-        "Ask for the code and join again.",
-    ),
-    "export": (
-        "No bundle was finished. The sessions were not changed.",
-        "Give the same command again.",
-    ),
-    "analyze": (
-        "No report was finished. The sessions were not changed.",
-        "Give the same command again.",
-    ),
-    "simulate": (
-        "Sessions that were finished are kept; nothing was overwritten.",
-        "Give the command again with another folder, or delete this one first.",
-    ),
-    "sessions resume": (
-        "What the session had recorded is stored.",
-        "Give the same command again: it goes on from there.",
-    ),
-    "sessions backup": (
-        "The sessions are untouched; copies that were made before are whole.",
-        "Give the same command again: it goes on with the session at which it stopped.",
-    ),
-    "sessions withdraw": (
-        "What was deleted is gone; the rest of the session may be there still.",
-        "Give the same command again until it says that it is done.",
-    ),
-    "sessions move": (
-        "The session is whole, in the place where it was or in the new one.",
-        "Give the same command again: it completes the move.",
-    ),
-    "code redact": (
-        "The stretch may be silent already while some of its words are still in the files.",
-        "Give the same command with the same times again: it goes on from there.",
-    ),
-    "code open": (
-        "Every code that was given is stored.",
-        "Give the same command again: the session opens where it was left.",
-    ),
-    **dict.fromkeys(
-        (
-            *("sessions recover", "sessions exclude", "sessions include", "code segment"),
-            *("code speakers", "code assign", "code done", "code lock", "code adjudicate"),
-            *("participants merge", "code receive", "code import", "videos align"),
-            *("videos remove",),
-            *("models title", "models remove"),
-        ),
-        _CHANGES,
-    ),
-    **dict.fromkeys(("models train", "concepts train"), _KEEPS_WEIGHTS),
-    **dict.fromkeys(
-        (
-            *("deposit", "metrics", "replay", "studies new", "studies consent", "studies preview"),
-            *("sessions consent", "code pack", "code export", "code codebook", "code agree"),
-            *(
-                "code quotes",
-                "code reel",
-                "videos add",
-                "models show",
-                "models import",
-                "models import-tfjs",
-            ),
-            *("models evaluate", "concepts score", "concepts stimuli", "concepts import"),
-            *("stimuli import", "stimuli build", "stimuli explain", "stimuli sheet"),
-            "stimuli masks",
-        ),
-        _MAKES,
-    ),
-    **dict.fromkeys(
-        (
-            *(
-                "docs",
-                "completion",
-                "doctor",
-                "studies list",
-                "studies show",
-                "studies check",
-                "studies texts",
-                "studies instruments",
-            ),
-            *("studies schema", "sessions list", "sessions show", "sessions verify"),
-            *("code check", "code schema", "code diff", "code history", "code verify"),
-            *("code status", "videos list", "models list", "models bench", "concepts list"),
-            *("concepts show", "concepts intervene", "stimuli list", "stimuli check"),
-            *("stimuli schema", "plugins list", "extras list"),
-        ),
-        _READS,
-    ),
+_STOPPED = {
+    name.removeprefix("labapp"): (safe, todo)
+    for names, safe, todo in re.findall(
+        r"(?m)^((?:\S.*\n)+) {4}(.+)\n {4}(.+)$",
+        """
+labapp:
+    What sessions had recorded is stored.
+    Start labapp again: it offers to go on with a session that was interrupted.
+plan:
+    No plan was written. What was simulated is kept, except with --keep.
+    Give the same command again: it goes on from there.
+extras add:
+    What was installed before is unchanged.
+    Give the same command again.
+extras download:
+    Wheels that were downloaded are in the folder.
+    Give the same command again.
+transcribe:
+    What was written down is stored.
+    Give the same command again: it goes on from there.
+demo:
+    What it had made stays in its folder. No session of yours was touched.
+    Delete that folder, and give the same command again.
+run:
+    What the session had recorded is stored.
+    `labapp sessions resume` goes on with it.
+moderate:
+    The session goes on at its own computer; what reached it is stored there.
+    Ask for a new code and join again.
+observe:
+    The session goes on at its own computer; what reached it is stored there.
+    Ask for the code and join again.
+export:
+    No bundle was finished. The sessions were not changed.
+    Give the same command again.
+analyze:
+    No report was finished. The sessions were not changed.
+    Give the same command again.
+simulate:
+    Sessions that were finished are kept; nothing was overwritten.
+    Give the command again with another folder, or delete this one first.
+sessions resume:
+    What the session had recorded is stored.
+    Give the same command again: it goes on from there.
+sessions backup:
+    The sessions are untouched; copies that were made before are whole.
+    Give the same command again: it goes on with the session at which it stopped.
+sessions withdraw:
+    What was deleted is gone; the rest of the session may be there still.
+    Give the same command again until it says that it is done.
+sessions move:
+    The session is whole, in the place where it was or in the new one.
+    Give the same command again: it completes the move.
+code redact:
+    The stretch may be silent already while some of its words are still in the files.
+    Give the same command with the same times again: it goes on from there.
+code open:
+    Every code that was given is stored.
+    Give the same command again: the session opens where it was left.
+sessions recover, sessions exclude, sessions include, code segment, code speakers, code assign, code
+done, code lock, code adjudicate, participants merge, code receive, code import, videos align,
+videos remove, models title, models remove:
+    Every change that was made is stored whole. The others were not made.
+    Give the same command again: what is done stays as it is.
+models train, concepts train:
+    The last checkpoint is kept.
+    Give the same command again: it goes on from there.
+deposit, metrics, replay, studies new, studies consent, studies preview, sessions consent, code
+pack, code export, code codebook, code agree, code quotes, code reel, videos add, models show,
+models import, models import-tfjs, models evaluate, concepts score, concepts stimuli, concepts
+import, stimuli import, stimuli build, stimuli explain, stimuli sheet, stimuli masks:
+    Nothing that was there before was changed. What it had begun to write may be unfinished.
+    Delete what is unfinished, and give the same command again.
+docs, completion, doctor, studies list, studies show, studies check, studies texts, studies
+instruments, studies schema, sessions list, sessions show, sessions verify, code check, code schema,
+code diff, code history, code verify, code status, videos list, models list, models bench, concepts
+list, concepts show, concepts intervene, stimuli list, stimuli check, stimuli schema, plugins list,
+extras list:
+    Nothing was changed: this command only reads.
+    Give the same command again.
+""",
+    )
+    for name in " ".join(names.split()).rstrip(":").split(", ")
 }
 """By command: what is safe when it is stopped with Ctrl+C, and how to go on."""
 
@@ -736,7 +581,7 @@ def _describe_interruption(words: Sequence[str]) -> str:
     if not words or words[0].startswith("-"):
         words = ("",)
     named = [" ".join(words[:length]) for length in (2, 1)]
-    safe, todo = next((_STOPPED[name] for name in named if name in _STOPPED), _MAKES)
+    safe, todo = next((_STOPPED[name] for name in named if name in _STOPPED), _STOPPED["metrics"])
     return f"Interrupted.\n{safe}\n{todo}"
 
 

@@ -11,17 +11,13 @@ import typer
 from labapp.base.console import say, say_json
 from labapp.base.errors import CheckFailed, ModelError, UsageError
 from labapp.cli import completion
-from labapp.cli.commands import Commands
+from labapp.cli.commands import make_group
 from labapp.cli.options import confirm, data_folder, progress_bar
 
 if TYPE_CHECKING:
     from labapp.models.metrics.evaluation.scores import MetricOutcome
 
-models_app = Commands(
-    help="Models: list, show, title, remove, train, import, import-tfjs, evaluate, bench. "
-    "Example: labapp models list",
-    no_args_is_help=True,
-)
+models_app = make_group("models", "labapp models list")
 
 DataFolder = Annotated[
     Path | None,

@@ -7,19 +7,10 @@ from getpass import getuser
 from pathlib import Path
 
 from labapp.base.resources import pilot_root
-from labapp.cli.commands import Commands
+from labapp.cli.commands import make_group
 from labapp.cli.options import data_folder, say_either
 
-participants_app = Commands(
-    help="Participants' answers from other tools: merge. "
-    "Example: labapp participants merge answers.csv --by pid",
-    no_args_is_help=True,
-)
-
-
-@participants_app.callback()
-def _group() -> None:
-    """Participants' answers from other tools."""
+participants_app = make_group("participants", "labapp participants merge answers.csv --by pid")
 
 
 @participants_app.command("merge")

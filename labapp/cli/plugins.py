@@ -9,13 +9,9 @@ from labapp import __version__
 from labapp.base import discovery
 from labapp.base.console import say, say_json
 from labapp.base.discovery import READY
-from labapp.cli.commands import Commands
+from labapp.cli.commands import make_group
 
-plugins_app = Commands(
-    help="Tasks, metrics and more, shipped or from installed packages: list. "
-    "Example: labapp plugins list",
-    no_args_is_help=True,
-)
+plugins_app = make_group("plugins", "labapp plugins list")
 
 
 @plugins_app.command("list")

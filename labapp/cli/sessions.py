@@ -15,7 +15,7 @@ from labapp.base.console import say, say_json, say_line
 from labapp.base.errors import NotFoundError, UsageError
 from labapp.base.resources import pilot_root
 from labapp.cli import completion
-from labapp.cli.commands import Commands
+from labapp.cli.commands import make_group
 from labapp.cli.options import (
     Blind,
     Lsl,
@@ -31,11 +31,7 @@ from labapp.cli.options import (
     warn_of_wide,
 )
 
-_ALL = (
-    "Recorded sessions: list, show, verify, recover, exclude, include, move, backup, withdraw, "
-    "consent, resume."
-)
-sessions_app = Commands(help=f"{_ALL} Example: labapp sessions list", no_args_is_help=True)
+sessions_app = make_group("sessions", "labapp sessions list")
 
 
 @sessions_app.command("list")

@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING
 
 from labapp.base.console import say, say_json
 from labapp.cli import completion
-from labapp.cli.commands import Commands
+from labapp.cli.commands import make_group
 from labapp.cli.options import as_check, progress_bar, say_either
 
 if TYPE_CHECKING:
     from labapp.models.stimuli.masked_pictures import Masking
 
-stimuli_app = Commands(
-    help="Stimulus sets: list, check, import, schema, build, explain, sheet, masks. "
-    "Example: labapp stimuli list",
-    no_args_is_help=True,
-)
+stimuli_app = make_group("stimuli", "labapp stimuli list")
 
 
 @stimuli_app.command("list")

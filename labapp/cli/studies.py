@@ -8,14 +8,10 @@ from pathlib import Path
 from labapp.base.console import say, say_json
 from labapp.base.errors import SetupError, StudyError, UsageError, faults_of
 from labapp.cli import completion
-from labapp.cli.commands import Commands
+from labapp.cli.commands import make_group
 from labapp.cli.options import as_check, data_folder, make_exit, progress_bar, say_either, show
 
-studies_app = Commands(
-    help="Study files: new, list, show, check, texts, instruments, consent, preview, schema.\n\n"
-    "Example: labapp studies show quickstart",
-    no_args_is_help=True,
-)
+studies_app = make_group("studies", "labapp studies show quickstart")
 
 
 @studies_app.command("list")

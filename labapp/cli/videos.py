@@ -15,7 +15,7 @@ from labapp.base.console import say, say_json, say_line
 from labapp.base.errors import INTERRUPTED, LabappError, NoConsent, TranscriptionError, UsageError
 from labapp.base.parallel.processes import stoppable
 from labapp.cli import completion
-from labapp.cli.commands import Commands
+from labapp.cli.commands import make_group
 from labapp.cli.options import confirm, make_exit, progress_bar, session_or_study, session_path
 
 if TYPE_CHECKING:
@@ -23,19 +23,7 @@ if TYPE_CHECKING:
     from labapp.coding.transcription.session import Recogniser
 
 
-_ALL = "Videos of participants: add, list, align, remove."
-videos_app = Commands(
-    help=f"{_ALL} Example: labapp videos list sub-P01_ses-1_20260102T030405Z",
-    no_args_is_help=True,
-)
-
-
-@videos_app.callback()
-def videos() -> None:
-    """Videos of participants.
-
-    Example: labapp videos list sub-P01_ses-1_20260102T030405Z
-    """
+videos_app = make_group("videos", "labapp videos list sub-P01_ses-1_20260102T030405Z")
 
 
 @videos_app.command("add")
