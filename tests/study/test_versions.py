@@ -40,6 +40,7 @@ def test_a_pilot_and_the_main_study_are_compared(tmp_path: Path) -> None:
     study.write_text(STUDY)
     mood, debrief = tmp_path / "instruments/mood.yaml", tmp_path / "texts/en/debrief.md"
     mood.write_text(MOOD)
+    (tmp_path / "instruments/umux.yaml").unlink()
     (pilot,) = simulate_study(str(study), 1, "random", tmp_path / "pilot")
     out = CliRunner().invoke(app, ["studies", "diff", str(pilot), str(study)]).output
     assert out.strip() == "No differences."
