@@ -565,8 +565,8 @@ import, stimuli import, stimuli build, stimuli explain, stimuli sheet, stimuli m
 docs, completion, doctor, studies list, studies show, studies check, studies diff, studies texts,
 studies instruments, studies schema, sessions list, sessions show, sessions verify, code check, code
 schema, code diff, code history, code verify, code status, videos list, models list, models bench,
-concepts list, concepts show, concepts intervene, stimuli list, stimuli check, stimuli schema, plugins list,
-extras list:
+concepts list, concepts show, concepts intervene, stimuli list, stimuli check, stimuli schema,
+plugins list, extras list:
     Nothing was changed: this command only reads.
     Give the same command again.
 """,
