@@ -474,7 +474,9 @@ class Page(QScrollArea):
                 self.unknown[item.id] = box = CheckBox(item.dont_know, self._palette)
                 box.setAccessibleDescription(item.title)
                 # Its frame is about as wide as its words, which it wraps on a narrow screen.
-                box.setMaximumWidth(metrics().horizontalAdvance(item.dont_know) + theme.SPACE_XXXL)
+                box.setMaximumWidth(
+                    ceil(metrics().horizontalAdvance(item.dont_know)) + theme.SPACE_XXXL
+                )
                 widgets.append(box)
                 indented = controls.row(None, 0, (MARK_WIDTH, 0, 0, theme.SPACE_S))
                 controls.fill(self._column, controls.fill(indented, box))
