@@ -96,16 +96,16 @@ def studies_diff(before: completion.Study, after: completion.Study, json_: bool 
 
     from labapp.study import versions
 
-    found = list(versions.compare(*map(versions.read_files, (before, after))))
+    differences = list(versions.compare(*map(versions.read_files, (before, after))))
     if json_:
-        say_json([each._asdict() for each in found])
+        say_json([each._asdict() for each in differences])
         return
     width = max((shutil.get_terminal_size((100, 24)).columns - 4) // 2, 20)
-    for each in found:
+    for each in differences:
         say(f"{each.file}, {each.place}" if each.place else each.file)
         for line in versions.format_side_by_side(each, width):
             say(line)
-    if not found:
+    if not differences:
         say("No differences.")
 
 
