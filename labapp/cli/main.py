@@ -43,7 +43,6 @@ from labapp.cli.options import (
     session_path,
     strategy_name,
 )
-from labapp.session.simulation.names import STRATEGY_NAMES
 
 PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None}
 
@@ -413,7 +412,7 @@ def analyze(
 def simulate_(
     study: completion.Study,
     out: Path,
-    strategy: Strategy = STRATEGY_NAMES[0],
+    strategy: Strategy = None,
     mixture: str | None = None,
     participants: int | None = None,
     careless: float = 0.0,
@@ -438,12 +437,13 @@ def simulate_(
     """
     from labapp.session.condition_assignment import coverage
     from labapp.session.simulation.at_scale import simulate_at_scale
+    from labapp.session.simulation.fitting import usual_strategy
     from labapp.session.simulation.simulation_job import check_job
 
     one_place(workers, dask)
     name = strategy_name(strategy, mixture)
-    assert name is not None
     loaded = check_job(study, participants, name, out)
+    name = name or usual_strategy(loaded.study)
     with stoppable(), progress_bar() as progress:
         done = 0
 

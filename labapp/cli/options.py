@@ -278,5 +278,10 @@ def run_options(
 
 
 Strategy = Annotated[
-    str, typer.Option("--strategy", help=f"One of {', '.join(STRATEGY_NAMES)}; or a task's own.")
+    str | None,
+    typer.Option(
+        "--strategy",
+        help=f"One of {', '.join(STRATEGY_NAMES)}; or a task's own. Default: the first that the "
+        "study's tasks know, such as understanding or careful.",
+    ),
 ]
