@@ -14,7 +14,11 @@ from labapp.analysis.inference import holm
 from labapp.analysis.task_report import HypothesisResult, default_analyses, reports
 from labapp.base.report.page import join_parts
 from labapp.study.design import Hypothesis
-from labapp.tasks.concept_repair.report.forecast_section import hypothesis_results
+from labapp.tasks.concept_repair.report.forecast_section import (
+    TYPES,
+    by_type,
+    hypothesis_results,
+)
 from labapp.tasks.concept_repair.report.forecasts import (
     PURITY,
     SENSITIVITY,
@@ -22,6 +26,7 @@ from labapp.tasks.concept_repair.report.forecasts import (
     TRUST,
     Forecasts,
     d_prime,
+    fitted_line,
     model_estimates,
     person_scores,
     slope_over_models,
@@ -164,6 +169,32 @@ def test_a_slope_is_that_of_a_regression() -> None:
     )
 
 
+def test_the_band_is_that_of_a_regression() -> None:
+    """Of statsmodels."""
+    import statsmodels.api as sm
+
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=24)
+    y = 0.3 * x + rng.normal(size=24)
+    made = fitted_line(y, x)
+    assert made is not None
+    along, line, half = made
+    known = sm.OLS(y, sm.add_constant(x)).fit().get_prediction(sm.add_constant(along))
+    low, high = known.conf_int(alpha=0.05).T
+    assert line == pytest.approx(known.predicted_mean)
+    assert (line - half, line + half) == (pytest.approx(low), pytest.approx(high))
+
+
+def test_each_type_of_change_has_a_row() -> None:
+    made = study(lambda kind, z: (0.5 if kind == "leaks" else 0.25, 0.75))
+    page = str(by_type(made))
+    for kind, words in TYPES.items():
+        assert words in page
+        shares = made.people.groupby("person")[f"moved_{kind}"].sum() / (EACH * TYPE)
+        assert f"{100 * shares.mean():.1f}" in page
+    assert page.count(f"{PEOPLE * EACH * TYPE:,}") == 3
+
+
 def test_rows_become_counts_by_participant_and_model() -> None:
     rows = pd.DataFrame(
         [
@@ -188,6 +219,9 @@ def test_declared_tests_begin_the_summary() -> None:
     assert [each.hypothesis.test for each in tested] == list(TESTS)
     assert all("t(22) = " in each.words and "95 % interval" in each.words for each in tested)
     assert all("corrected p" in each.words for each in tested[:2])
+    assert "not within ± 0.3" in tested[0].words
+    assert "within ± 0.5: too small to matter" in tested[1].words
+    assert all("90 % interval" not in each.words for each in tested[2:])
     people = pd.DataFrame({"included": [True], "excluded_because": [""]})
     page = str(join_parts(summary(people, None, {}, tested)))
     assert page.index("supported") < page.index("not supported")
