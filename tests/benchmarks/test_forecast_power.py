@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks import forecast_power as power
+from benchmarks.forecast_power import STUDY
 from labapp.record.events.registry import Pauses
 from labapp.session.simulation.names import ORACLE
 from labapp.study import loading, planner
 from labapp.tasks.concept_repair.machine import ConceptRepairTask
 from labapp.tasks.concept_repair.plan import SAME, ConceptRepairPart, Repair
+from labapp.tasks.concept_repair.report import forecast_power as power
 from labapp.tasks.concept_repair.report.forecasts import SENSITIVITY, TRUST
 from labapp.tasks.concept_repair.simulated import Eyesight, Learnt, Repairer
 from tests.helpers.play import SPACE
@@ -18,12 +19,14 @@ from tests.helpers.play import SPACE
 
 @pytest.fixture(scope="module")
 def design() -> power.Design:
-    return power.read_design()
+    made = power.read_design(loading.load(STUDY))
+    assert made is not None
+    return made
 
 
 @pytest.fixture(scope="module")
 def stages() -> list[tuple[ConceptRepairPart, int]]:
-    loaded = loading.load(power.STUDY)
+    loaded = loading.load(STUDY)
     plan = planner.realise(loaded, "P01", space_of=lambda model: SPACE, drawn=("list-01",))
     return [
         (part, place)

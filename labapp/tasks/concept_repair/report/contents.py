@@ -19,6 +19,7 @@ from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import (
     ComparedSlope,
     HypothesisResult,
+    PlannedTests,
     ReportedStudy,
     TaskReport,
 )
@@ -73,6 +74,7 @@ from labapp.tasks.concept_repair.report.measures import (
 
 if TYPE_CHECKING:
     from labapp.base.report.drawing import ReportFigure
+    from labapp.study.loading import LoadedStudy
 
 
 TABLES = ("repairs", "concept_changes", "concept_grids", "concept_models", "concept_purities")
@@ -201,6 +203,11 @@ class ConceptRepairReport(TaskReport[tuple[RepairResults, ...]]):
 
     def slopes(self, counted: Tables) -> Iterator[ComparedSlope]:
         return slopes(counted)
+
+    def planned_tests(self, loaded: LoadedStudy) -> Iterator[PlannedTests]:
+        from labapp.tasks.concept_repair.report import forecast_power
+
+        yield from forecast_power.planned(loaded)
 
     def defined(self, counted: Tables, findings: tuple[RepairResults, ...]) -> Mapping[str, str]:
         return self.definitions if any(own.forecasts is None for own in findings) else {}

@@ -93,16 +93,15 @@ def _tests(forecasts: Forecasts) -> Html:
                 if made.difference is None
                 else two_lines(number_words(made.difference), made.unit),
                 NONE if made.low is None else two_lines(_ends(made), "95 %"),
-                NONE
+                (made.why or NONE)
                 if made.statistic is None
-                else f"t({decimal(made.df or 0, 0)}) = {decimal(made.statistic, 2)}",
+                else two_lines(decimal(made.statistic, 2), f"df = {decimal(made.df or 0, 0)}"),
                 two_lines(*p) if len(p) > 1 else p[0],
                 NONE if equal is None else two_lines(_ends(equal), _within(equal)),
-                made.why or NONE,
             )
         )
     return table(
-        ("", "Test", "Slope", "Interval", "Statistic", "p", "Equivalence", "Remark"),
+        ("", "Test", "Slope", "Interval", "t", "p", "Equivalence"),
         rows,
         numeric=(2, 3, 4, 5),
         caption="Each test that the study file declares, in its order, and no other; two-sided. "
@@ -151,7 +150,8 @@ def _models(forecasts: Forecasts) -> Html:
             if purity is None
             else two_lines(decimal(purity, 3), NONE if sd is None else f"SD {decimal(sd, 4)}")
         )
-        cells += [f"{decimal(model[name], 1)} %" for name in ("task_accuracy", "concept_accuracy")]
+        right = (f"{decimal(model[name], 1)} %" for name in ("task_accuracy", "concept_accuracy"))
+        cells.append(two_lines(*right))
         cells.append(_share(model.get(LEAK_RATE)))
         counts = [model.get(f"pictures_{kind}") for kind in RATES]
         cells.append(" / ".join(NONE if n is None else f"{n:g}" for n in counts))
@@ -163,9 +163,8 @@ def _models(forecasts: Forecasts) -> Html:
     columns: tuple[object, ...] = (
         "Model",
         two_lines("OIS, common", "SD over metric seeds"),
-        two_lines("Task", "accuracy"),
-        two_lines("Concepts", "accuracy"),
-        two_lines("Leaks", "of changes the card says stay"),
+        two_lines("Class accuracy", "concepts"),
+        two_lines("Leaks", "where the card says stays"),
         two_lines("Pictures", "A / B / C"),
         "n",
         two_lines("Sensitivity", "d'"),
