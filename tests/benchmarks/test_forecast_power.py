@@ -108,3 +108,13 @@ def test_the_design_is_the_studys(design: power.Design) -> None:
     assert design.person.size == 72 * 4 * 36
     assert len(design.names) == 24
     assert abs(design.z.mean()) < 1e-9
+
+
+def test_a_plan_has_the_tables_of_the_declared_tests() -> None:
+    heedless, sensitivity, trust = power.planned(loading.load(STUDY), studies=2)
+    assert [row["forecasts"] for row in heedless.rows] == list(power.STRATEGIES)
+    assert all(row[title] == 0.0 for row in heedless.rows[::2] for title in power.TITLES.values())
+    assert len(sensitivity.rows) == len(trust.rows) == 18
+    strong = max(sensitivity.rows, key=lambda row: (row["slope"], -float(row["models"])))
+    assert strong["power"] == 1.0
+    assert not list(power.planned(loading.load("concept-foresight"), studies=2))

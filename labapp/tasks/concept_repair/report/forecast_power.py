@@ -130,9 +130,9 @@ def read_design(loaded: LoadedStudy) -> Design | None:
     known = np.array([value for value in purity if value is not None])
     if len(known) < len(names) or not rows:
         return None
-    person, block, picture, kind = (np.array([row[at] for row in rows]) for at in (0, 2, 3, 4))
-    at = np.array([names.index(row[1]) for row in rows])
-    return Design(person, at, block, picture, kind, names, known)
+    numbers = np.array([(p, names.index(name), b, at, kind) for p, name, b, at, kind in rows])
+    person, model, block, picture, kind = numbers.T.astype(np.int64)
+    return Design(person, model, block, picture, kind, names, known)
 
 
 def _types(
@@ -269,7 +269,8 @@ TITLES = {SENSITIVITY: "Sensitivity to leaks", TRUST: "Trust in the rule card"}
 def planned(loaded: LoadedStudy, studies: int = STUDIES) -> Iterator[PlannedTests]:
     """The tables of a plan: of people who heed no model, and of each outcome the power over a grid
     of components of variance; none where the study declares no such test or has too few models."""
-    declared = {TESTS[each.test].outcome for each in loaded.study.hypotheses if each.test in TESTS}
+    tests = [TESTS.get(each.test or "") for each in loaded.study.hypotheses]
+    declared = {test.outcome for test in tests if test is not None}
     outcomes = [outcome for outcome in TITLES if outcome in declared]
     design = read_design(loaded) if outcomes else None
     if design is None or len(design.names) < LEAST_MODELS:
@@ -279,15 +280,15 @@ def planned(loaded: LoadedStudy, studies: int = STUDIES) -> Iterator[PlannedTest
         f"{studies} studies a row of {people} participants and {len(design.names)} models, with "
         "the pictures and changes that the study has drawn; tested as the report does, two-sided."
     )
-    rows = []
+    rows: list[dict[str, float | str]] = []
     for name, strategy in STRATEGIES.items():
-        found = {
-            TITLES[outcome]: count_below(
-                design, outcome, studies, lambda rng, own=strategy: design.people(*own(design, rng))
-            )[0]
-            for outcome in outcomes
-        }
-        rows.append({"forecasts": name, **found})
+        rows.append({"forecasts": name})
+        for outcome in outcomes:
+
+            def heedless(rng: np.random.Generator, strategy: Strategy = strategy) -> pd.DataFrame:
+                return design.people(*strategy(design, rng))
+
+            rows[-1][TITLES[outcome]] = count_below(design, outcome, studies, heedless)[0]
     yield PlannedTests(
         "People who heed no model",
         f"Share of studies with p below {LEVEL:g}: {drawn} Nobody can find a slope here, so more "
@@ -295,7 +296,7 @@ def planned(loaded: LoadedStudy, studies: int = STUDIES) -> Iterator[PlannedTest
         tuple(rows),
     )
     for outcome in outcomes:
-        rows = []
+        grid: list[dict[str, float | str]] = []
         for spread in GRIDS[outcome]:
 
             def draw(
@@ -305,7 +306,7 @@ def planned(loaded: LoadedStudy, studies: int = STUDIES) -> Iterator[PlannedTest
                 return design.people(values, values)
 
             power, at_half = count_below(design, outcome, studies, draw)
-            rows.append(
+            grid.append(
                 {
                     "slope": spread.slope, "models": spread.model,
                     "person x model": spread.both, "pictures": spread.picture,
@@ -319,5 +320,5 @@ def planned(loaded: LoadedStudy, studies: int = STUDIES) -> Iterator[PlannedTest
             f"asks of the smaller of two primary p: {drawn} Slope: {UNITS[outcome]} of the models. "
             f"Other columns: standard deviations. Level in the middle {middle.level:g}, SD of "
             f"people {middle.person:g}.",
-            tuple(rows),
+            tuple(grid),
         )
