@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,14 +11,17 @@ import pytest
 
 from labapp.analysis import sections
 from labapp.analysis.design.sections import summary
-from labapp.analysis.inference import holm
+from labapp.analysis.inference import EQUIVALENT, holm
 from labapp.analysis.task_report import HypothesisResult, default_analyses, reports
 from labapp.base.report.page import join_parts
+from labapp.study import loading
 from labapp.study.design import Hypothesis
 from labapp.tasks.concept_repair.report.forecast_section import (
     TYPES,
     by_type,
+    declared_rows,
     hypothesis_results,
+    of_forecasts,
 )
 from labapp.tasks.concept_repair.report.forecasts import (
     PURITY,
@@ -43,6 +47,7 @@ def models_of(count: int) -> pd.DataFrame:
         {
             "name": [f"m{n}" for n in range(count)],
             "task_accuracy": 90.0 + np.arange(count) % 5 / 10,
+            "concept_accuracy": 97.0,
             "leak_rate": np.linspace(0.01, 0.1, count) ** 2,
             PURITY: purity,
             "ois_common_sd": 0.007,
@@ -227,6 +232,31 @@ def test_declared_tests_begin_the_summary() -> None:
     assert page.index("supported") < page.index("not supported")
     why = study(lambda kind, z: (0.5, 0.5), count=11)
     assert "not tested" in str(join_parts(summary(people, None, {}, list(hypothesis_results(why)))))
+
+
+def test_the_report_has_each_registered_test_and_calls_no_other_primary() -> None:
+    """As the shipped study declares them, which is what a registration records."""
+    registered = loading.load("concept-forecast").study.hypotheses
+    made = study(lambda kind, z: (0.5 - 0.12 * (kind == "leaks") * z, 0.85))
+    made = replace(made, declared=registered)
+    page = str(join_parts([*of_forecasts(made), by_type(made)]))
+    for hypothesis in registered:
+        assert page.count(f"{hypothesis.role}, {hypothesis.test}<") == 1
+    primary = [each for each in registered if each.role == "primary"]
+    assert page.count("primary,") == len(primary) == 2
+    assert page.count("secondary,") == len(registered) - 2
+    assert "confirm" not in page
+    rows = declared_rows(made)
+    assert {row.role for row in rows if row.item in {f"4 {each.test}" for each in primary}} == {
+        "primary"
+    }
+    assert [row.item for row in rows if row.direction != EQUIVALENT] == [
+        f"4 {each.test}" for each in registered
+    ]
+    hidden = replace(made, declared=registered[1:2])
+    page = str(join_parts(of_forecasts(hidden)))
+    assert "card_trust" in page
+    assert "leak_sensitivity" not in page, "what is not declared is not tested"
 
 
 def test_a_report_with_declared_tests_comes_before_the_analyses_by_the_design() -> None:
