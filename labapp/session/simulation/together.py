@@ -1,9 +1,9 @@
 """Several simulated sessions at once in one process, whose pictures are decoded together.
 
-A decoder's weights are read from memory for each call, which takes longer than computing a few
-pictures from them. So sessions take turns: one goes on until it needs a picture, and once all of
-them wait, the pictures of one decoder are computed in one call. Each session has a thread of its
-own, only one of which runs at any time: the course of each is the same as alone.
+The weights of a large decoder are read from memory for each call, which takes longer than
+computing a few pictures from them. So sessions take turns: one goes on until it needs a picture,
+and once all of them wait, the pictures of one decoder are computed in one call. Each session has a
+thread of its own, only one of which runs at any time: the course of each is the same as alone.
 """
 
 from __future__ import annotations
@@ -20,6 +20,12 @@ import numpy as np
 
 from labapp.models.datasets.split import Float32
 from labapp.models.representations.decoders import Forward, LoadedDecoder
+from labapp.models.representations.package import find
+from labapp.models.training.files import WEIGHTS
+
+LARGE = 4 << 20
+"""Bytes of a file of weights that no core keeps in a cache of its own: those of MNIST have 13 MB.
+Of dSprites, whose have 0.7 MB, many pictures in one call take as long as one by one."""
 
 T = TypeVar("T")
 Compute = Callable[[Float32], Float32]
@@ -51,10 +57,15 @@ class TogetherDecoding:
         self._running = False
 
     def share(self, decoder: LoadedDecoder) -> LoadedDecoder:
-        """The decoder, as tasks that `run` takes use it. Only those that give the same bits of one
-        z and of many are shared: the networks that labapp itself hands to ONNX Runtime."""
+        """The decoder, as tasks that `run` takes use it.
+
+        Only large ones are shared, of those that give the same bits of one z and of many: the
+        networks that labapp itself hands to ONNX Runtime.
+        """
         forward, own = decoder.forward, decoder.card.backend == "torch"
         if not own or not isinstance(forward, Forward) or forward.engine != "onnxruntime":
+            return decoder
+        if (find(decoder.id) / WEIGHTS).stat().st_size < LARGE:
             return decoder
         shared = replace(forward, compute=partial(self._compute, forward.compute))
         return replace(decoder, forward=shared)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,13 @@ from labapp.models.datasets.split import Float32
 from labapp.models.representations.decoders import Forward, LoadedDecoder
 from labapp.record.events import Event, Payload
 from labapp.session.pictures import load_warm
+from labapp.session.simulation import together
+from labapp.session.simulation.fitting import usual_shares
 from labapp.session.simulation.simulation_job import SimulationJob, run_job, run_jobs
 from labapp.session.simulation.together import TogetherDecoding
 from labapp.study.loading import load
 
-MODELS = ("sinelines/ae", "sinelines/vae")
+MODELS = ("mnist8k/ae5", "mnist8k/vae5")
 
 
 def counted(decoder: LoadedDecoder, calls: list[tuple[str, int]]) -> LoadedDecoder:
@@ -45,27 +48,27 @@ def states(n: int, decoder: LoadedDecoder) -> Float32:
 
 def test_those_that_wait_are_decoded_in_one_call(loaded: list[LoadedDecoder]) -> None:
     calls: list[tuple[str, int]] = []
-    together = TogetherDecoding()
-    first, second = (together.share(counted(decoder, calls)) for decoder in loaded)
+    decoding = TogetherDecoding()
+    first, second = (decoding.share(counted(decoder, calls)) for decoder in loaded)
 
     def looks(decoder: LoadedDecoder, *sizes: int) -> list[Float32]:
         return [decoder.decode(states(n, decoder)) for n in sizes]
 
     tasks = [(first, 1, 2), (second, 3), (first, 4), (first, 5, 6)]
-    seen = together.run([partial(looks, *task) for task in tasks])
+    seen = decoding.run([partial(looks, *task) for task in tasks])
     # The largest first: 1 + 4 + 5, then 2 + 6 of the same, then the other's 3.
-    assert calls == [("sinelines/ae", 10), ("sinelines/ae", 8), ("sinelines/vae", 3)]
+    assert calls == [("mnist8k/ae5", 10), ("mnist8k/ae5", 8), ("mnist8k/vae5", 3)]
     for (decoder, *sizes), pictures in zip(tasks, seen, strict=True):
         alone = loaded[0] if decoder is first else loaded[1]
         for n, picture in zip(sizes, pictures, strict=True):
             np.testing.assert_array_equal(picture, alone.decode(states(n, alone)))
     first.decode(states(2, first))
-    assert calls[-1] == ("sinelines/ae", 2), "outside of tasks, nobody is waited for"
+    assert calls[-1] == ("mnist8k/ae5", 2), "outside of tasks, nobody is waited for"
 
 
 def test_one_task_runs_at_a_time(loaded: list[LoadedDecoder]) -> None:
-    together = TogetherDecoding()
-    shared = together.share(loaded[0])
+    decoding = TogetherDecoding()
+    shared = decoding.share(loaded[0])
     running: list[int] = []
 
     def task(number: int) -> int:
@@ -76,12 +79,12 @@ def test_one_task_runs_at_a_time(loaded: list[LoadedDecoder]) -> None:
             shared.decode(states(1, shared))
         return number
 
-    assert together.run([partial(task, n) for n in range(5)]) == list(range(5))
+    assert decoding.run([partial(task, n) for n in range(5)]) == list(range(5))
 
 
 def test_an_error_is_the_first_that_failed_and_the_others_end(loaded: list[LoadedDecoder]) -> None:
-    together = TogetherDecoding()
-    shared, ended = together.share(loaded[0]), []
+    decoding = TogetherDecoding()
+    shared, ended = decoding.share(loaded[0]), []
 
     def fails() -> None:
         shared.decode(states(1, shared))
@@ -93,7 +96,7 @@ def test_an_error_is_the_first_that_failed_and_the_others_end(loaded: list[Loade
         ended.append("second")
 
     with pytest.raises(LookupError, match="first"):
-        together.run([fails, ends])
+        decoding.run([fails, ends])
     assert ended == ["second"]
 
 
@@ -101,28 +104,31 @@ def test_a_decoder_that_fails_fails_those_who_want_it(loaded: list[LoadedDecoder
     def broken(z: Float32) -> Float32:
         raise MemoryError("of pictures")
 
-    together = TogetherDecoding()
+    decoding = TogetherDecoding()
     forward = loaded[0].forward
     assert isinstance(forward, Forward)
-    bad = together.share(replace(loaded[0], forward=replace(forward, compute=broken)))
-    good, seen = together.share(loaded[1]), []
+    bad = decoding.share(replace(loaded[0], forward=replace(forward, compute=broken)))
+    good, seen = decoding.share(loaded[1]), []
     tasks: list[Callable[[], Any]] = [
         lambda: bad.decode(states(1, bad)),
         lambda: seen.append(good.decode(states(1, good))),
     ]
     with pytest.raises(MemoryError, match="of pictures"):
-        together.run(tasks)
+        decoding.run(tasks)
     assert len(seen) == 1
 
 
-def test_only_networks_that_give_the_same_bits_are_shared(loaded: list[LoadedDecoder]) -> None:
-    together = TogetherDecoding()
-    closed = load_warm(["sinelines/gt"], "cpu").decoders["sinelines/gt"]
-    assert together.share(closed) is closed
+def test_only_large_networks_that_give_the_same_bits_are_shared(
+    loaded: list[LoadedDecoder],
+) -> None:
+    decoding = TogetherDecoding()
+    for model in ("sinelines/gt", "dsprites/ae"):
+        closed_or_small = load_warm([model], "cpu").decoders[model]
+        assert decoding.share(closed_or_small) is closed_or_small
     forward = loaded[0].forward
     assert isinstance(forward, Forward)
     trained = replace(loaded[0], forward=replace(forward, engine="torch"))
-    assert together.share(trained) is trained
+    assert decoding.share(trained) is trained
 
 
 def everything(events: Sequence[tuple[Event, Payload]], name: str) -> Any:
@@ -130,21 +136,27 @@ def everything(events: Sequence[tuple[Event, Payload]], name: str) -> Any:
     return [(event.t_ns, *event[4:]) for event, _ in events if event.kind not in left_out], name
 
 
-@pytest.mark.parametrize(
-    ("study", "cell", "strategies"),
-    [
-        ("quickstart", (), ("understanding", "partial", "ascent", "random")),
-        ("synthetic-crowd", ("reconstruction-dsprites",), ("ascent", "partial")),
-    ],
-)
-def test_sessions_together_are_those_alone(
-    study: str, cell: tuple[str, ...], strategies: tuple[str, ...]
-) -> None:
-    loaded = load(study)
+STUDY = """
+{id: digits, title: Digits, version: 1, unnamed_texts: shipped, flow: [{stages: {task:
+  reconstruction, models: [mnist8k/ae5, mnist8k/ss5], trials: 1, skip: after, skip_after_s: 20}}]}
+"""
+
+
+def test_sessions_together_are_those_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "digits.yaml"
+    path.write_text(STUDY)
+    loaded, calls = load(path), list[int]()
     jobs = [
-        SimulationJob(
-            loaded, loaded.study.participants.label(n), cell, strategy, None, fold=everything
-        )
-        for n, strategy in enumerate(strategies, start=1)
+        SimulationJob(loaded, f"P{n:02d}", (), strategy, None, fold=everything)
+        for n, strategy in enumerate(usual_shares(loaded.study), start=1)
     ]
-    assert [each.folded for each in run_jobs(jobs)] == [run_job(job).folded for job in jobs]
+    alone = [run_job(job).folded for job in jobs]
+    decode = together._decode
+
+    def noted(compute: together.Compute, requests: Sequence[Any]) -> None:
+        calls.append(len(requests))
+        decode(compute, requests)
+
+    monkeypatch.setattr(together, "_decode", noted)
+    assert [each.folded for each in run_jobs(jobs)] == alone
+    assert max(calls) > 1, "pictures of several sessions in one call"
