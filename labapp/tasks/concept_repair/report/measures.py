@@ -21,7 +21,7 @@ import scipy
 
 from labapp.analysis import inference
 from labapp.analysis.bootstrap import LEVELS, SEED, Float64, divide_or_nan, interval, weights
-from labapp.analysis.column import Column, number, text, whole
+from labapp.analysis.column import Column, columns_in, number
 from labapp.analysis.inference import round_for_ranks
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables, build_frame
@@ -140,22 +140,21 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
 """By column of the table."""
 
 CONCEPT_PARTICIPANTS: tuple[Column, ...] = (
-    text("study", "id of the study"),
-    text("participant", "label of the participant"),
-    text("session", "label of the session"),
-    text("stimuli", "id of the stimulus set"),
-    text("manifest_sha256", "hash of the set's manifest"),
-    text("model", "id of the concept model"),
-    text(
-        "sample",
-        "matched (pictures chosen to be repaired or left alone), natural (drawn whatever the model "
-        "makes of them) or traps (chosen because they cannot be set right)",
-    ),
-    text("instruction", "repair, audit or foresight"),
-    whole("n_pictures", "pictures that count"),
-    whole("n_settings", "corrections and confirmations, those of the plan not"),
-    whole("n_set_correct_before", "settings to what is true with the answer right before"),
-    whole("n_foretold", "answers foretold, of those not seen before in the picture"),
+    *columns_in("""
+        text study: id of the study
+        text participant: label of the participant
+        text session: label of the session
+        text stimuli: id of the stimulus set
+        text manifest_sha256: hash of the set's manifest
+        text model: id of the concept model
+        text sample: matched (pictures chosen to be repaired or left alone), natural (drawn whatever
+            the model makes of them) or traps (chosen because they cannot be set right)
+        text instruction: repair, audit or foresight
+        whole n_pictures: pictures that count
+        whole n_settings: corrections and confirmations, those of the plan not
+        whole n_set_correct_before: settings to what is true with the answer right before
+        whole n_foretold: answers foretold, of those not seen before in the picture
+    """),
     *(number(name, measure.meaning, measure.unit) for name, measure in MEASURES.items()),
 )
 """A row a participant, model and sample."""
