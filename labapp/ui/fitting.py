@@ -92,12 +92,12 @@ class Fitted(_Window):
         """Fit it once more, as soon as it is known how wide its frame is."""
         handle = self.windowHandle()
         self._looks_left -= 1
-        if self._looks_left and handle is not None and handle.frameMargins().isNull():
-            QTimer.singleShot(SETTLED_MS, self, self._settle_frame)
-            return
-        self._framed = True
         if handle is not None:
+            if self._looks_left and handle.frameMargins().isNull():
+                QTimer.singleShot(SETTLED_MS, self, self._settle_frame)
+                return
             handle.screenChanged.connect(self.fit_screen, Qt.ConnectionType.UniqueConnection)
+        self._framed = True
         self.fit_screen()
         self._wanted_size = None
 
