@@ -13,6 +13,7 @@ import json
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
+from itertools import groupby
 from typing import Any
 
 import pandas as pd
@@ -140,7 +141,8 @@ def sessions(participants: pd.DataFrame) -> Html:
             row["participant"],
             row["session"],
             _began(row["started_utc"]),
-            lines(row["models"].split(", ")),
+            # A model whose stages follow one another is named once.
+            lines(model for model, _ in groupby(row["models"].split(", "))),
             _outcome(row),
             clock(row["duration_s"]),
             f"{row['n_pauses']} ({clock(row['paused_s'])})" if row["n_pauses"] else "none",
