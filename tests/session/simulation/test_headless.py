@@ -52,7 +52,6 @@ from labapp.session.simulation.simulation_job import (
 from labapp.session.simulation.strategies import STRATEGIES
 from labapp.study.allocation import rule_of
 from labapp.study.loading import LoadedStudy, list_shipped, load
-from labapp.study.plugins.registry import TaskType
 from labapp.tasks.pages.task import TASK
 from labapp.tasks.reconstruction import simulated
 from tests.helpers.drawn import drawn_study
@@ -371,7 +370,7 @@ def test_an_item_that_takes_no_answer_is_named(
 def test_a_part_of_an_unknown_kind_is_named_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(type(TASK), "simulate", TaskType.simulate)
+    monkeypatch.setattr(type(TASK), "actors", "")
     with pytest.raises(Stuck, match="parts of the kind 'text'"):
         play(tmp_path, written_study(tmp_path / "study"))
     assert not is_finished(read_verified_events(written_session(tmp_path / "data")))
