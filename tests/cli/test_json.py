@@ -134,6 +134,7 @@ def test_every_field_of_the_page_is_printed(
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text("id: wrong\ntitle: T\nversion: x\nflow: []\n")
     run("studies", "check", wrong)
+    run("studies", "diff", "quickstart", "calibration")
     run("studies", "texts", "quickstart", "--language", "fr")
     run("simulate", study.path, "--participants", "1", "--out", tmp_path / "simulated")
     speaking = sounding_session(tmp_path / "spoken", Take(spoken()), end_s=20.0)
