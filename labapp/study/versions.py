@@ -27,15 +27,15 @@ LARGEST = 512 * 1024 * 1024
 
 
 class Difference(NamedTuple):
-    """What two versions say differently. before, after: as text; `NOTHING` where one says nothing.
+    """What two versions say differently. before, after: as text; None where one says nothing.
 
     file: its name in the study's folder; place: the key in it, or the line of a text.
     """
 
     file: str
     place: str
-    before: str
-    after: str
+    before: str | None
+    after: str | None
 
 
 def read_files(version: str) -> dict[str, bytes]:
@@ -74,7 +74,7 @@ def compare(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> Iterator
             continue
         if file not in before or file not in after:
             there = "the file is there"
-            pair = (there if file in before else NOTHING, there if file in after else NOTHING)
+            pair = (there if file in before else None, there if file in after else None)
             yield Difference(file, "", *pair)
         elif file == MAIN or file.endswith(".yaml"):
             values = [parse_yaml(Path(file), files[file]).value for files in (before, after)]
@@ -87,9 +87,9 @@ def compare(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> Iterator
 _ABSENT = object()
 
 
-def _write(value: Any) -> str:
+def _write(value: Any) -> str | None:
     if value is _ABSENT:
-        return NOTHING
+        return None
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
@@ -142,7 +142,7 @@ def _compare_lines(file: str, before: bytes, after: bytes) -> Iterator[Differenc
         return
     for what, i, j, k, m in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if what != "equal":
-            pair = ("\n".join(old[i:j]) or NOTHING, "\n".join(new[k:m]) or NOTHING)
+            pair = ("\n".join(old[i:j]) or None, "\n".join(new[k:m]) or None)
             yield Difference(file, f"line {(i if j > i else k) + 1}", *pair)
 
 
@@ -151,7 +151,7 @@ def format_side_by_side(difference: Difference, width: int) -> Iterator[str]:
     from textwrap import wrap
 
     columns = [
-        [row for line in text.splitlines() for row in wrap(line, width) or [""]]
+        [row for line in (text or NOTHING).splitlines() for row in wrap(line, width) or [""]]
         for text in (difference.before, difference.after)
     ]
     for row in range(max(map(len, columns))):

@@ -134,7 +134,9 @@ def test_every_field_of_the_page_is_printed(
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text("id: wrong\ntitle: T\nversion: x\nflow: []\n")
     run("studies", "check", wrong)
-    run("studies", "diff", "quickstart", "calibration")
+    other = study.path.with_name("other.yaml")
+    other.write_text(study.path.read_text("utf-8").replace("title: ", "title: New ", 1), "utf-8")
+    run("studies", "diff", study.path, other)
     run("studies", "texts", "quickstart", "--language", "fr")
     run("simulate", study.path, "--participants", "1", "--out", tmp_path / "simulated")
     speaking = sounding_session(tmp_path / "spoken", Take(spoken()), end_s=20.0)

@@ -55,10 +55,10 @@ def test_a_pilot_and_the_main_study_are_compared(tmp_path: Path) -> None:
     found = list(compare(read_files(str(pilot)), read_files(str(main))))
     assert [each for each in found if each.file != "texts/en/debrief.md"] == [
         Difference("study file", "version", "1", "2"),
-        Difference("study file", "flow[2]", "–", '{"questionnaire": "shipped:umux"}'),
+        Difference("study file", "flow[2]", None, '{"questionnaire": "shipped:umux"}'),
         Difference("instruments/mood.yaml", "items.calm.text", "Calm", "How calm"),
         Difference("instruments/mood.yaml", "items.glad.points", "5", "7"),
-        Difference("instruments/umux.yaml", "", "–", "the file is there"),
+        Difference("instruments/umux.yaml", "", None, "the file is there"),
     ]
     (line,) = [each for each in found if each.file == "texts/en/debrief.md"]
     assert line.place.startswith("line ")
@@ -78,5 +78,5 @@ def test_what_was_put_between_moves_nothing() -> None:
         for more in ("", "  - {c: 3}\n")
     )
     assert [(each.place, each.before, each.after) for each in compare(before, after)] == [
-        ("flow[1]", "–", '{"c": 3}')
+        ("flow[1]", None, '{"c": 3}')
     ]
