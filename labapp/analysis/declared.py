@@ -54,7 +54,7 @@ QUOTAS = text(
 CORRECTIONS = {
     "holm": "Holm's correction",
     "bonferroni": "Bonferroni's correction",
-    "fdr": "Benjamini and Hochberg's correction of the false discovery rate",
+    "fdr": "Benjamini-Hochberg correction of the false discovery rate",
     "none": "no correction",
 }
 

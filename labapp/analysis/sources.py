@@ -106,7 +106,7 @@ def read_sessions(
     if gone:
         people = count(len({(each.study, each.participant) for each in gone}), "participant")
         kept = f" Their data were kept: {names}. Add them with --withdrawn." if left else ""
-        notes.append(f"Withdrew and counted, but in no table: {people}.{kept}")
+        notes.append(f"Withdrew (counted, but not in any table): {people}.{kept}")
     if pilot:
         notes.insert(0, PILOTS)
     notes += [

@@ -384,7 +384,7 @@ UNITS = {"completion_rate": "percentage points", "correctness_rate": "percentage
 
 def unit(metric: Metric) -> str:
     """The unit of a change."""
-    return UNITS.get(metric.column, metric.unit.replace("a stage", "a question"))
+    return UNITS.get(metric.column, metric.unit.replace("per stage", "per question"))
 
 
 SUMMED = (
@@ -426,8 +426,8 @@ def without_sections(study: ReportedStudy) -> Iterator[Html]:
         sessions = own.groupby(["participant", "session"]).ngroups
         yield heading(3, f"Task {task}")
         yield paragraph(
-            f"{count(len(own), 'trial')} of {count(sessions, 'session')} count. Nothing that is "
-            "installed says more of this task, so this is what its numbers come to."
+            f"{count(len(own), 'trial')} of {count(sessions, 'session')} count. No installed "
+            "task knows more about these numbers, so this is a plain summary."
         )
         yield _numbers(own, table_columns()["trials"], f"Of the table trials, {task}")
         stages = study.counted.stages
@@ -550,7 +550,7 @@ def changes(stages: pd.DataFrame, shown: Sequence[Metric]) -> Iterator[Html]:
         ["Model", *(two_lines(metric.title, unit(metric)) for metric in metrics)],
         rows,
         numeric=range(1, 1 + len(metrics)),
-        caption=f"Mean over participants of last minus first {either(sizes)} "
+        caption=f"Mean over participants of the last minus the first {either(sizes)} "
         f"{'question' if sizes == [1] else 'questions'}; below it the median and n.",
     )
 

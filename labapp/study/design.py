@@ -390,7 +390,7 @@ class ExcludeRule(Strict):
         if self.answer is not None:
             return f"answered {_either(self.answer)} to {self.item}"
         if self.answer_not is not None:
-            return f"answered otherwise than {_either(self.answer_not)} to {self.item}"
+            return f"did not answer {_either(self.answer_not)} to {self.item}"
         for key, words in _LIMITS.items():
             if (limit := getattr(self, key)) is not None:
                 return words.format(name=self.item or self.score, limit=limit)

@@ -123,7 +123,7 @@ def test_the_whole_section_is_there_in_german(sessions: Path, tmp_path: Path) ->
 
 
 def test_how_much_was_said_stands_overall_and_by_condition(tables: Tables, html: str) -> None:
-    assert "Words a minute" in html
+    assert "Words per minute" in html
     spoken = tables.utterances
     both = [spoken, spoken[spoken["model"] == "circles/gt"]]
     for units in both:

@@ -195,7 +195,7 @@ def test_what_a_score_is_made_of_is_defined(
         for name, said in each.defined(findings.counted, results).items()
     }
     meaning = defined["Difficulty (after the quiz)"]
-    assert "6 less the answer to “Stage k was easy”" in str(meaning)
+    assert "6 minus the answer to “Stage k was easy”" in str(meaning)
 
 
 def test_workload_by_model(text: str) -> None:
@@ -361,7 +361,7 @@ def test_a_bundle_gives_the_same_tables_and_says_what_the_numbers_mean(
         "1": "not at all", "2": "2", "3": "3", "4": "4", "5": "completely",
     }  # fmt: skip
     assert wary["Description"].startswith("I am wary of this model.")
-    assert wary["Description"].endswith("In the score reliance it counts the other way round.")
+    assert wary["Description"].endswith("In the score reliance it reverse-scored.")
     (rely,) = (column for name, column in sidecar.items() if name.endswith("_rely"))
     assert "other way round" not in rely["Description"]
 
@@ -388,7 +388,7 @@ def test_items_stand_in_the_order_of_the_file_with_what_is_reversed_in_words(pag
     items = page[page.index("<table") : page.index("Reliability")]
     places = [items.index(name) for name in (">rely<", ">wary, counts the other", ">trust<")]
     assert places == sorted(places)
-    assert items.count("counts the other way round") == 1
+    assert items.count("reverse-scored") == 1
     assert "1: not at all; 5: completely." in page
     assert "Please choose 2" not in page, "a check is no item of the questionnaire"
 
@@ -430,7 +430,7 @@ def test_many_numbers_are_strips_over_the_range_of_the_file(wide_page: str) -> N
     for figure, ends in ((points, "1 11 21"), (sliders, "20 50 80")):
         ticks = re.findall(r">(\d+)</text>", figure)
         assert " ".join(ticks) == ends
-    left_out = "Sliders that nobody touched count as no answer and are left out: 1."
+    left_out = "Sliders that were not touched count as no answer and are left out: 1."
     assert (left_out in points, left_out in sliders) == (False, True)
 
 

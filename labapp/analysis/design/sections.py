@@ -156,7 +156,7 @@ def _hypotheses(results: StudyAnalyses) -> Html:
             rows.append((name, verdict or "not tested", test))
     caption = (
         "Hypotheses. Supported: the corrected p of the named contrast, or the p of the named term "
-        "(within participants with Greenhouse and Geisser's correction), is below .05."
+        "(within participants, with the Greenhouse-Geisser correction), is below .05."
     )
     return table(("Hypothesis", "Result", "Test"), rows, caption=caption)
 
@@ -431,8 +431,8 @@ def _equivalences(tests: list[Statistic]) -> Html:
         two_lines("p corrected", f"of {_family(tests)}"), "The difference is",
     )  # fmt: skip
     caption = (
-        "Tests of equivalence: of two one-sided tests, the one with the larger p is shown. They "
-        "are corrected apart from the tests of differences."
+        "Tests of equivalence: of the two one-sided tests, the one with the larger p is shown. "
+        "They are corrected separately from the tests of differences."
     )
     return table(heads, rows, numeric=range(1, 7), caption=caption)
 
@@ -450,9 +450,10 @@ def _further(tests: list[Statistic]) -> Html:
         name = two_lines(test.test, test.why) if test.why else test.test
         rows.append((name, of, number_words(test.statistic), degrees or NONE, p_cell(test.p)))
     caption = (
-        "Further tests that the study chose beforehand, of the participants who have every cell. "
-        "p is not corrected, and no hypothesis is decided by them. BF10 says how much likelier the "
-        "data are with a difference than without one."
+        "Further tests that the study chose in advance, with the participants who have a value "
+        "in every cell. p is not corrected, and these tests do not decide any hypothesis. BF10 "
+        "says how many times more likely the data are if there is a difference than if there is "
+        "none."
     )
     return table(("Test", "Of", "Value", "df", "p"), rows, numeric=range(2, 5), caption=caption)
 
@@ -626,7 +627,7 @@ def _values(analysis: Analysis) -> PaperTable:
     heads = (*(Verbatim(plain_name(name)) for name in names), "*n*", "*M*", "*SD*", *more)
     factors = f" {say('and')} ".join(map(plain_name, names)) or say("participant")
     title = Verbatim(f"{analysis.outcome.name} {say('by')} {factors}")
-    return PaperTable(title, heads, rows, f"One value a participant and cell.{unit}", len(names))
+    return PaperTable(title, heads, rows, f"One value per participant and cell.{unit}", len(names))
 
 
 def _apa_tests(analyses: Sequence[Analysis]) -> PaperTable:
@@ -649,8 +650,8 @@ def _apa_tests(analyses: Sequence[Analysis]) -> PaperTable:
     )  # fmt: skip
     models = sorted({analysis.main.name for analysis in analyses})
     note = (
-        f"Model: {', '.join(models)}. Within participants degrees of freedom and p have Greenhouse "
-        "and Geisser's correction. Mixed models have Satterthwaite's degrees of freedom."
+        f"Model: {', '.join(models)}. Within participants, degrees of freedom and p have the "
+        "Greenhouse-Geisser correction. Mixed models have Satterthwaite's degrees of freedom."
     )
     designs = ", ".join(sorted({analysis.outcome.layout.words for analysis in analyses}))
     return PaperTable(f"Tests of effects ({designs})", heads, tuple(rows), note, 2)
@@ -705,8 +706,8 @@ def _equivalence(results: StudyAnalyses) -> PaperTable:
     ]  # fmt: skip
     heads = ("Outcome", "Contrast", "Smallest effect", "90% CI", "*t*", "*df*", "*p*", "*p*_corr")
     note = (
-        "Of two one-sided tests, the one with the larger p is shown. They are corrected apart from "
-        "the tests of differences."
+        "Of the two one-sided tests, the one with the larger p is shown. They are corrected "
+        "separately from the tests of differences."
     )
     return PaperTable("Tests of equivalence", heads, tuple(rows), note, 2)
 

@@ -52,9 +52,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 RULE = (
-    "The multiple of 5 s that is nearest to twice the median active time of the solved questions, "
-    "as participants of the mixture would solve them; active time is what the count before Skip "
-    "counts."
+    "The multiple of 5 s that is nearest to twice the median active time of the solved "
+    "questions, as participants of the mixture would solve them; active time is the time that "
+    "is counted before Skip appears."
 )
 
 

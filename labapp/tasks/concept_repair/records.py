@@ -422,7 +422,7 @@ _PICTURE = of(
     ),
     text(
         "sample",
-        "why it is shown: matched (for its type), natural (drawn whatever the model makes of it) "
+        "why it is shown: matched (for its type), natural (drawn regardless of the model's answer) "
         "or practice",
     ),
     text("instruction", "repair, audit or foresight"),
@@ -695,7 +695,7 @@ CONCEPT_CURVES = of(
     text("item", "what corrections do to the picture, see the table repairs"),
     text("sample", "matched or natural"),
     whole("n_set", "concepts that are set to what is true"),
-    number("correct_any", "share of all choices of so many concepts with a right answer", "0-1"),
+    number("correct_any", "share of all sets of this size concepts with a right answer", "0-1"),
     yes("correct_in_order", "the answer with so many concepts set in the order of the set"),
     yes(
         "correct_wrong_first",
@@ -739,7 +739,7 @@ _STAGES = of(
     ),
     number(
         "foretold_rate",
-        "answers foretold rightly / answers foretold, of those not seen before",
+        "answers forecast correctly / answers foretold, of those not seen before",
         "0-1",
     ),
     success_rate=lambda stage: mean(repair.success for repair in stage.repairs),

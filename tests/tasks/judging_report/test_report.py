@@ -95,7 +95,7 @@ def test_every_study_has_its_tables_and_all_have_one(page: str, tables: Tables) 
     assert said.count("Judged explanations, all studies") == 2, "a heading and a link to it"
     for title in (
         *("Accuracy", "Steps of the tree", "Similarity as rated", "Belief in predictions"),
-        *("Least accuracy at which a black box would be preferred", "Understanding as rated"),
+        *("Minimum accuracy at which a black box would be preferred", "Understanding as rated"),
         *("The score that participants saw", "Between studies", "Understanding, all studies"),
         "Who took part",
     ):

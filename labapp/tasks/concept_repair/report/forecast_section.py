@@ -39,19 +39,20 @@ OUTCOMES = {
 }
 PREDICTED = {PURITY: "OIS, common coordinates", LEAK_RATE: "leak rate"}
 FORECAST_METHODS = (
-    "Participants saw the pictures of their stimulus sets as the models saw them, enlarged. After "
-    "an exposure with a model's answers shown they forecast answers that were withheld: the same "
-    "numbers of three types of changes in every model. The rule card says that the answer moves, "
-    "and it does so (A); it says that the answer stays, and it does (B); it says that the answer "
-    "stays, and it moves (C). Pictures and changes were drawn before anybody took part. "
-    "Sensitivity to leaks is d' of forecasts that the answer moves, in C against B; trust is the "
-    "log odds of right forecasts in A and B; half a trial is added to each count. A linear mixed "
-    "model with models and their order as fixed effects and an intercept of each participant gives "
-    "an estimate for each model; these are regressed on the predictor, in standard deviations of "
-    "the models, with the number of models less two as degrees of freedom. OIS is the mean of "
-    "several metric seeds. Holm's correction is over the primary tests; a slope is too small to "
-    f"matter where its 90 % interval lies within {SMALLEST[SENSITIVITY]:g} d' or "
-    f"{SMALLEST[TRUST]:g} log odds. What the study did not declare is exploratory."
+    "Participants saw the pictures of their stimulus sets as the models saw them, enlarged. "
+    "After a phase in which a model's answers were shown, they forecast answers that were "
+    "withheld, with equal numbers of three types of changes for every model. The rule card says "
+    "that the answer changes, and it does (A); it says that the answer stays, and it does (B); "
+    "it says that the answer stays, but it changes (C). Pictures and changes were drawn before "
+    "anybody took part. Sensitivity to leaks is d' of forecasts that the answer changes, in C "
+    "against B; trust is the log odds of right forecasts in A and B; half a trial is added to "
+    "each count. A linear mixed model with models and their order as fixed effects and a random "
+    "intercept for each participant gives an estimate for each model. These estimates are "
+    "regressed on the predictor, in standard deviations of the models, with the number of "
+    "models minus two as degrees of freedom. OIS is the mean of several metric seeds. Holm's "
+    "correction covers the primary tests; a slope is too small to matter if its 90 % interval "
+    f"lies within {SMALLEST[SENSITIVITY]:g} d' or {SMALLEST[TRUST]:g} log odds. What the study "
+    "did not declare is exploratory."
 )
 
 
@@ -62,7 +63,7 @@ def of_forecasts(forecasts: Forecasts) -> Iterator[Html]:
         yield _tests(forecasts)
     else:
         yield paragraph(
-            "The study declares no test of forecasts: all of it is exploratory.", "note"
+            "The study declares no tests of forecasts, so all analyses of them are exploratory.", "note"
         )
     yield _reliability(forecasts)
     yield _models(forecasts)
@@ -94,9 +95,10 @@ def _tests(forecasts: Forecasts) -> Html:
         ("", "Test", "Slope", "Interval", "Statistic", "p", "Equivalence", "Remark"),
         rows,
         numeric=(2, 3, 4, 5),
-        caption="Each test that the study file declares, in its order, and no other; two-sided. "
-        "Below p of a primary test: with Holm's correction over the primary tests. Equivalence: "
-        "the 90 % interval, and whether it lies within the smallest slope that matters.",
+        caption="Exactly the tests that the study file declares, in its order; all are "
+        "two-sided. For primary tests, p with Holm's correction over the primary tests is below "
+        "p. Equivalence: the 90 % interval, and whether it lies within the smallest slope that "
+        "matters.",
     )
 
 
@@ -109,12 +111,13 @@ def _within(equal: Statistic) -> str:
 def _reliability(forecasts: Forecasts) -> Html:
     reliability = forecasts.reliability
     if reliability is None:
-        text = "The sets do not have OIS by metric seed, so its reliability is not known."
+        text = "The stimulus sets do not give OIS for each metric seed, so its reliability is "
+               "not known."
         return paragraph(text, "note")
     text = (
         f"Reliability of OIS in common coordinates over {len(forecasts.models)} models: "
-        f"{decimal(reliability, 3)} (variance between models / variance between models and of the "
-        "mean over metric seeds)."
+        f"{decimal(reliability, 3)} (variance between models / sum of this variance and that of "
+        "the mean over metric seeds)."
     )
     if reliability < RELIABLE:
         text += f" Below {RELIABLE:g}: OIS does not distinguish these models well enough."
@@ -148,7 +151,7 @@ def _models(forecasts: Forecasts) -> Html:
         two_lines("OIS, common", "SD over metric seeds"),
         two_lines("Task", "accuracy"),
         two_lines("Concepts", "accuracy"),
-        two_lines("Leaks", "of changes the card says stay"),
+        two_lines("Leaks", "of changes for which the card says “stays”"),
         two_lines("Pictures", "A / B / C"),
         "n",
         two_lines("Sensitivity", "d'"),
@@ -160,9 +163,9 @@ def _models(forecasts: Forecasts) -> Html:
         rows,
         numeric=range(1, len(columns)),
         caption="Left: what the stimulus sets say, over all test pictures; right: means over "
-        "participants. Natural rates: right forecasts with the three types weighted to how often "
-        "they are in the model; next to them the scores of reading the rule card and of "
-        "always forecasting the same answer.",
+            "participants. Natural rates: share of right forecasts, with the three types "
+            "weighted by how often they occur in the model; next to them, the scores for "
+            "reading the rule card and for always forecasting the same answer.",
     )
 
 

@@ -140,7 +140,7 @@ def test_grey_and_bold_are_said_in_words_too(found: LabelResults) -> None:
 def test_one_rater_is_shown_as_one(found: LabelResults) -> None:
     said = words(rated(found, {"rotate": True}))
     assert "one rater (rater 1) calls consistent" in said
-    assert "How far raters agree cannot be told from one." in said
+    assert "With one rater, agreement cannot be computed." in said
     assert frames(rated(found, {}))["label_agreement"].empty
 
 
@@ -295,7 +295,7 @@ def test_a_damaged_model_says_so(
 def test_why_nothing_is_grey_is_said(found: LabelResults) -> None:
     found = replace(found, effects=(DialEffects(why_not="it is gone"),))
     said = words(found)
-    assert "mnist8k/tc5: the effect of its sliders is not known here, and none is grey." in said
+    assert "mnist8k/tc5: the effect of its sliders is not known here, so none is grey." in said
     assert "Why: it is gone." in said
     assert "The threshold is ours" not in said
     assert frames(found)["label_dials"]["no_effect_because"].eq("it is gone").all()

@@ -79,12 +79,12 @@ _NAMED_ANY = {"ae": 20, "tc": 100, "ss": 100}
 together."""
 
 TEXT = (
-    "Ross et al. 2021, 6.2.2: “on average, only 20% of users were able to assign labels to any AE "
-    "dimensions, but 100% were able to do so for at least one SS or TC dimension, with all "
-    "dimensions at D = 5 and many at D = 10 having at least 80% coverage”. Counted in its Tables 1 "
-    "and A.4 (5 participants a model): at D = 5 that coverage holds of every dimension of SS, and "
-    "of one of the five of TC, the others having 3 names; and one dimension of AE at D = 10 has "
-    "two names, so that at least 2 of 5 named one there."
+    "Ross et al. 2021, 6.2.2: “on average, only 20% of users were able to assign labels to any "
+    "AE dimensions, but 100% were able to do so for at least one SS or TC dimension, with all "
+    "dimensions at D = 5 and many at D = 10 having at least 80% coverage”. By its Tables 1 and "
+    "A.4 (5 participants per model), at D = 5 every dimension of SS has that coverage, but only "
+    "one of the five of TC, since the others have 3 names; and one dimension of AE at D = 10 "
+    "has two names, so at least 2 of 5 participants named one there."
 )
 """What the paper says beside what its tables show."""
 
@@ -741,7 +741,7 @@ def measure(model: LabelledModel) -> DialEffects:
     from labapp.models.representations.package import find, load_package
 
     if len(model.cards) != 1:
-        why = "several versions of it were met" if model.cards else "its hash was not recorded"
+        why = "several versions of it were used" if model.cards else "its hash was not recorded"
         return DialEffects(why_not=why)
     try:
         card = find(model.model) / CARD
