@@ -174,7 +174,7 @@ def _by(counts: pd.DataFrame, by: str) -> Html:
         rows,
         numeric=range(2, 2 + len(names)),
         caption="Participants who said it, out of those who met the level; below it, the code's "
-            "mean share of their marks in the tier there.",
+        "mean share of their marks in the tier there.",
     )
 
 
@@ -214,7 +214,9 @@ def _quotes(tables: Tables) -> Html:
             (marks["text"].notna() & (withheld != REDACTED)).sum()
         )
         - len(agreed),
-        "without words, because nobody has transcribed them": int((withheld == "not_written").sum()),
+        "without words, because nobody has transcribed them": int(
+            (withheld == "not_written").sum()
+        ),
         "on words that nobody has checked against the sound": len(agreed) - len(allowed),
     }
     parts = [table(titles, rows, numeric=(3,))] if rows else []

@@ -67,24 +67,24 @@ MEANINGS = {
     "paused": "the moderator paused the session",
     "interrupted": "the program stopped (crash or closed) and the session was resumed later",
     "stalled": "the program, the computer or the sound recorder froze for more than a second; "
-        "detail says which, and whether durations leave that time out",
+    "detail says which, and whether durations leave that time out",
     "clock_changed": "the computer's date and time were set; detail says by how much, or that it "
     "is not known how long an interruption lasted",
     "stage_restarted": "a stage that was interrupted began again with its first question",
     "part_skipped": "the moderator skipped a part, or the rest of it; or the part asks about a "
-        "stage that was skipped",
+    "stage that was skipped",
     "skip_taken_back": "the skipping of a question (trial) or of the rest of a part (part) was "
-                       "taken back",
+    "taken back",
     "ended_early": "the session was ended before its plan was complete; if there is a duration, "
-        "the end was taken back after that time",
+    "the end was taken back after that time",
     "unfinished": "the journal stops before the session was completed or ended",
     "withdrawn": "the participant withdrew; detail says what happens to the data; if there is a "
-        "duration, the decision was taken back after that time",
+    "duration, the decision was taken back after that time",
     "session_order": "the participant came for this session before an earlier one of the study; "
     "detail names it",
     "noted": "the moderator wrote down a deviation; detail has the text after corrections",
     "noted_taken_back": "the moderator wrote down a deviation (its text is in detail) and took "
-                        "it back",
+    "it back",
     "unblinded": "from here on, the console names the representations to a moderator who was blind",
     "attempt_interrupted": "an attempt at a question was not finished, or a pause cut it off",
     "aligned_at_start": "start and target of a question already agreed",
@@ -97,7 +97,7 @@ MEANINGS = {
     "screen_changed": "a screen was removed or added",
     "focus_lost": "the participant's window lost the keyboard focus",
     "close_requested": "the participant tried to leave the window, and was asked whether to "
-                       "stop; the duration is that of the question",
+    "stop; the duration is that of the question",
 }
 """Every kind of deviation, in words."""
 
@@ -297,7 +297,11 @@ def _deviation(event: Event, payload: Payload, rates: Mapping[str, int]) -> Devi
         case SessionPaused():
             return make("paused", payload.reason)
         case SegmentStarted(gap_from_ns=int(gap_from)):
-            unsure = "; the length is known only from the time of day" if payload.gap_by == "wall" else ""
+            unsure = (
+                "; the length is known only from the time of day"
+                if payload.gap_by == "wall"
+                else ""
+            )
             detail = f"segment {payload.segment} began{unsure}"
             return make("interrupted", detail, at_ns=gap_from)
         case ProgramStalled():

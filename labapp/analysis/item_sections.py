@@ -301,7 +301,7 @@ def numbers_given(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
         rows,
         numeric=range(2, 5 + slid),
         caption="The lowest and highest number given; mean ± sd over answers, the median and n. "
-            "No answer: sliders that were not touched, which are left out.",
+        "No answer: sliders that were not touched, which are left out.",
     )
 
 
@@ -423,7 +423,7 @@ def attention(answers: pd.DataFrame) -> Iterator[Html]:
         rows,
         numeric=(2, 3, 4, 5),
         caption="From all sessions, including those that do not count. Checks are not part of "
-                "any score.",
+        "any score.",
     )
 
 

@@ -72,7 +72,7 @@ def retention(
             [(Verbatim(name), words.get(name, Verbatim(name)), n) for name, n in failed.items()],
             numeric=(2,),
             caption="These participants do not count. Those who break several rules appear in "
-                "the row of each.",
+            "the row of each.",
         )
     if by_hand := [row for row in rows if row["decided_by_hand"]]:
         yield table(
@@ -108,7 +108,8 @@ def retention(
                 for (name, value), some in groups.items()
             ],
             numeric=(2, 3, 4),
-            caption="People who were assigned several conditions appear in the row of each." * several,
+            caption="People who were assigned several conditions appear in the row of each."
+            * several,
         )
 
 
@@ -269,7 +270,7 @@ def _show_durations(included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
         rows,
         numeric=range(1, 2 + len(names)),
         caption="Working time of the sessions that count, without pauses, and the pay per hour "
-            "that follows from it and from the mean payment.",
+        "that follows from it and from the mean payment.",
     )
 
 

@@ -364,7 +364,9 @@ def _tasks(tables: Tables) -> Iterator[str]:
         report = known.get(str(task), TaskReport())
         activity = report.activities.get(str(task), f"did the task {task}")
         trials = tables.trials[(tables.trials["task"] == task) & (tables.trials["role"] == "stage")]
-        yield (f"Participants {activity} ({questions} per stage; {compared}){report.asked(trials)}.")
+        yield (
+            f"Participants {activity} ({questions} per stage; {compared}){report.asked(trials)}."
+        )
     per = stages.groupby(["study", "participant", "session"])["stage_number"].nunique()
     if not per.empty and per.max() > 1:
         orders = tables.participants["models"].nunique()

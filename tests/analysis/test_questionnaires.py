@@ -361,7 +361,7 @@ def test_a_bundle_gives_the_same_tables_and_says_what_the_numbers_mean(
         "1": "not at all", "2": "2", "3": "3", "4": "4", "5": "completely",
     }  # fmt: skip
     assert wary["Description"].startswith("I am wary of this model.")
-    assert wary["Description"].endswith("In the score reliance it reverse-scored.")
+    assert wary["Description"].endswith("In the score reliance it is reverse-scored.")
     (rely,) = (column for name, column in sidecar.items() if name.endswith("_rely"))
     assert "other way round" not in rely["Description"]
 

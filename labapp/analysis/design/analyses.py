@@ -111,7 +111,7 @@ class Analysis:
 
     @property
     def raw_equivalence(self) -> bool:
-        """Whether tests of equivalence need values that are not transformed."""
+        """Whether the test of equivalence is of values that are not transformed."""
         return bool(self.transform) and RAW in self.remarks
 
     def select(self, kind: str, **cells: object) -> list[Statistic]:
@@ -478,8 +478,9 @@ def _of_trials(
         return []
     notes = list(fitted.remarks)
     if stimulus is None:
-        notes.append("without random effects of stimuli, because no two participants saw the "
-                     "same one")
+        notes.append(
+            "without random effects of stimuli, because no two participants saw the same one"
+        )
     if n_effects > MOST_EFFECTS:
         notes.append(
             "without random slopes of participants for the factors within them: there would be "

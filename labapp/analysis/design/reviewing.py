@@ -39,8 +39,10 @@ from labapp.base.report.page import (
 
 WITHOUT, CORRELATION, ANSWERS = "without exclusions", "correlation", "answers by condition"
 CHI_SQUARE, FISHER, CRAMER = "chi-square", "Fisher's exact test", "Cramér's V"
-WITHIN = "a check answered in words can only be tested between participants; here it needs "
-         "numbers as answers"
+WITHIN = (
+    "a check answered in words can only be tested between participants; here it needs numbers as "
+    "answers"
+)
 
 
 @dataclass(frozen=True)

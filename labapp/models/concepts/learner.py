@@ -252,7 +252,7 @@ SMALL_KERNELS = (3, 3, 3, 3)
 PUBLISHED_KERNELS = (7, 5, 3, 3)
 """Width of the blocks' kernels by the paper's text, and in the released code."""
 EPSILON, MOMENTUM = 1e-3, 0.01
-"""Of batch normalisation in Keras, whose momentum reverse-scored."""
+"""Of batch normalisation in Keras, whose momentum counts the other way round."""
 
 
 def normalisation(maps: int) -> nn.BatchNorm2d:

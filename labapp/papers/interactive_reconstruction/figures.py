@@ -612,8 +612,8 @@ def _pairs_caption(blocks: Sequence[PanelBlock]) -> str:
     sentences = [
         (
             "Mean difference, row minus column, in the metric's unit (k: thousands). "
-            f"{colours().more} and +: the row's value is higher; {colours().less} and −: it is lower. "
-            "The darker the cell, the larger the difference within its panel."
+            f"{colours().more} and +: the row's value is higher; {colours().less} and −: it is "
+            "lower. The darker the cell, the larger the difference within its panel."
         ),
         stars_told(pairs),
     ]

@@ -281,7 +281,11 @@ def _omnibus(result: GroupResults, comparison: Compared) -> Html:
     if omnibus is None:
         return text(NONE)
     printed = f"paper {omnibus.published}" if omnibus.published else ""
-    left = f"{omnibus.n_left_out} without a value for every model left out" if omnibus.n_left_out else 
+    left = (
+        f"{omnibus.n_left_out} without a value for every model left out"
+        if omnibus.n_left_out
+        else ""
+    )
     if omnibus.p is None:
         return _lines(NONE, omnibus.why, left, printed)
     general = next(iter(comparison.of(VARIANCE, test=GENERALISED)), None)

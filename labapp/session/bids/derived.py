@@ -536,7 +536,7 @@ def _collect(
 
 
 def _describe_item(item: str, instrument: Instrument | None, where: str) -> Column:
-    """An item's column; at its end in which scores it reverse-scored."""
+    """An item's column; at its end in which scores it is reverse-scored."""
     column = Column("", f"The answer to {item} ({where})")
     if instrument is None:
         return column
@@ -544,7 +544,7 @@ def _describe_item(item: str, instrument: Instrument | None, where: str) -> Colu
         column = instrument.part(item).column(where)
     scores = instrument.scores if isinstance(instrument.scores, Mapping) else {}
     names = ", ".join(name for name, score in scores.items() if item in score.reverse)
-    turned = f" In the score {names} it reverse-scored." if names else ""
+    turned = f" In the score {names} it is reverse-scored." if names else ""
     return replace(column, description=f"{column.description}{turned}")
 
 

@@ -195,14 +195,13 @@ def test_what_was_coded_by_the_second_version_of_think_aloud_is_still_read(tmp_p
     path = resources.assets() / "codebooks" / "think-aloud.yaml"
     text = path.read_text("utf-8").replace("version: 3", "version: 2")
     text = text.replace("codes:\n", "  model: {exclusive: true, on: units}\ncodes:\n", 1)
-    text += "  - "
-            "{id: leak, tier: model, key: l, name: The participant's theory of the leak, when: says so}\n"
+    text += "  - {id: leak, tier: model, key: l, name: Own theory of the leak, when: says so}\n"
     second = parse(text.encode(), PATH)
     codebooks.store_version(tmp_path, second)
     newer = codebooks.read(path)
     codebooks.store_version(tmp_path, newer)
     versions = codebooks.versions_of(tmp_path)
-    assert versions[second.sha256].code("leak").name == "The participant's theory of the leak"
+    assert versions[second.sha256].code("leak").name == "Own theory of the leak"
     assert "leak" not in newer.by_id
     assert versions[second.sha256].id == newer.id  # marks of both are of one codebook
     mark = Mark("1", "anna", "model", "leak", 0, 1, codebook=second.sha256)

@@ -247,8 +247,7 @@ EXPLORED = (
     "with withheld answers are combined."
 )
 UNDECLARED = (
-    "Exploratory: these tests come from earlier versions of labapp; the study did not declare "
-    "them."
+    "Exploratory: these tests come from earlier versions of labapp; the study did not declare them."
 )
 FIRST = ("success", "gain", "harm", "foresee", "foretold_less_unchanged", "surprises")
 """The measures beside the models."""
@@ -417,8 +416,8 @@ def correlations_table(results: RepairResults) -> Html:
         rows,
         numeric=range(1, 1 + len(predictors)),
         caption="Correlations of the models' means with what is known about the models; 95 % "
-            "intervals by resampling models and people, unless most draws have fewer than three "
-            "models.",
+        "intervals by resampling models and people, unless most draws have fewer than three "
+        "models.",
     )
 
 

@@ -63,7 +63,8 @@ def of_forecasts(forecasts: Forecasts) -> Iterator[Html]:
         yield _tests(forecasts)
     else:
         yield paragraph(
-            "The study declares no tests of forecasts, so all analyses of them are exploratory.", "note"
+            "The study declares no tests of forecasts, so all analyses of them are exploratory.",
+            "note",
         )
     yield _reliability(forecasts)
     yield _models(forecasts)
@@ -111,8 +112,10 @@ def _within(equal: Statistic) -> str:
 def _reliability(forecasts: Forecasts) -> Html:
     reliability = forecasts.reliability
     if reliability is None:
-        text = "The stimulus sets do not give OIS for each metric seed, so its reliability is "
-               "not known."
+        text = (
+            "The stimulus sets do not give OIS for each metric seed, so its reliability is not "
+            "known."
+        )
         return paragraph(text, "note")
     text = (
         f"Reliability of OIS in common coordinates over {len(forecasts.models)} models: "
@@ -163,9 +166,9 @@ def _models(forecasts: Forecasts) -> Html:
         rows,
         numeric=range(1, len(columns)),
         caption="Left: what the stimulus sets say, over all test pictures; right: means over "
-            "participants. Natural rates: share of right forecasts, with the three types "
-            "weighted by how often they occur in the model; next to them, the scores for "
-            "reading the rule card and for always forecasting the same answer.",
+        "participants. Natural rates: share of right forecasts, with the three types "
+        "weighted by how often they occur in the model; next to them, the scores for "
+        "reading the rule card and for always forecasting the same answer.",
     )
 
 

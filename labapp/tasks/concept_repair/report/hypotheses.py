@@ -235,7 +235,9 @@ def _third(rows: RepairRows, models: StudyModels) -> Iterator[Prediction]:
 def _fourth(rows: RepairRows, models: StudyModels) -> Iterator[Prediction]:
     for name, frame, column in outcomes(rows):
         own = frame[frame["sample"] == MATCHED]
-        test = Prediction("H4", MATCHED, name, "NIS, adjusted for OIS", "nothing", bound=SLOPE_BOUND)
+        test = Prediction(
+            "H4", MATCHED, name, "NIS, adjusted for OIS", "nothing", bound=SLOPE_BOUND
+        )
         yield _slopes(test, own, column, [NIS, OIS], models)
 
 
@@ -263,8 +265,9 @@ def _slopes(
     a deviation for each concept or pair, and not one for each row."""
     lacking = [name for name in on if name not in frame and name not in models.known]
     if lacking:
-        return replace(test, why="the stimulus sets do not have "
-                                 f"{PREDICTORS.get(lacking[0], lacking[0])}")
+        return replace(
+            test, why=f"the stimulus sets do not have {PREDICTORS.get(lacking[0], lacking[0])}"
+        )
     own = frame.merge(
         models.known[[*MODEL, "name", *(name for name in on if name not in frame)]],
         on=list(MODEL),

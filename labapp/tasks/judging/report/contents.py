@@ -133,17 +133,17 @@ def pool_studies(counted: Tables, groups: Sequence[PhotoGroup]) -> Iterator[Stat
 
 DEFINITIONS = {
     "Judged explanations": "Accuracy: photos answered correctly divided by photos judged, for "
-        "each session. Distinction: the participant found the correct class; chance is one "
-        "divided by the number of classes. With the last two steps of a tree, both must be "
-        "answered as the model does, and chance is one in four. Agreement: 3 and 4 say that the "
-        "prediction is correct, 1 and 2 that it is not; chance is one in two. t tests are "
-        "two-sided; two-sample tests assume equal variances. The interval clustered by set "
-        "treats sessions with the same photos as one cluster (cluster-robust variance, t with "
-        "one degree of freedom less than there are sets). It is computed for the logit of the "
-        "share and transformed back, so it stays between 0 and 100 % (Korn and Graubard 1999). "
-        "The score that participants saw splits the photos into halves by their ratings, and a "
-        "random draw breaks ties; without the draw, it is the mean over all ways to break the "
-        "ties. All of it is in the table statistics."
+    "each session. Distinction: the participant found the correct class; chance is one "
+    "divided by the number of classes. With the last two steps of a tree, both must be "
+    "answered as the model does, and chance is one in four. Agreement: 3 and 4 say that the "
+    "prediction is correct, 1 and 2 that it is not; chance is one in two. t tests are "
+    "two-sided; two-sample tests assume equal variances. The interval clustered by set "
+    "treats sessions with the same photos as one cluster (cluster-robust variance, t with "
+    "one degree of freedom less than there are sets). It is computed for the logit of the "
+    "share and transformed back, so it stays between 0 and 100 % (Korn and Graubard 1999). "
+    "The score that participants saw splits the photos into halves by their ratings, and a "
+    "random draw breaks ties; without the draw, it is the mean over all ways to break the "
+    "ties. All of it is in the table statistics."
 }
 
 
@@ -224,9 +224,14 @@ HEADINGS: tuple[tuple[tuple[int, ...], str, str], ...] = (
         ),
     ),
     ((9,), "Understanding as rated", "1 very poor to 5 very good, asked three times."),
-    ((12,), "The score that participants saw", "The score compares photos rated above the "
-                                               "median with those below it, so it treats half "
-                                               "of them as believed correct."),
+    (
+        (12,),
+        "The score that participants saw",
+        (
+            "The score compares photos rated above the median with those below it, so it treats "
+            "half of them as believed correct."
+        ),
+    ),
     (
         (13,),
         "Confidence in one's own answers",

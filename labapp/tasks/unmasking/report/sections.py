@@ -275,9 +275,9 @@ def tests(result: UnmaskingResults) -> Html:
         rows,
         numeric=range(1, 3 + len(pairs)),
         caption="Accuracy of the participants (“I don't know” is not correct). Pairs: mean "
-            "difference in percentage points, and p of Wilcoxon's signed-rank test with Holm's "
-            "correction; * p < 0.05, with at least five participants. The correction covers all "
-            "masks and pairs; the tests over all masks together are a separate family.",
+        "difference in percentage points, and p of Wilcoxon's signed-rank test with Holm's "
+        "correction; * p < 0.05, with at least five participants. The correction covers all "
+        "masks and pairs; the tests over all masks together are a separate family.",
     )
 
 
@@ -306,9 +306,9 @@ def show_mixed_model(result: UnmaskingResults) -> Html:
         rows,
         numeric=range(1, 5),
         caption="Mixed logistic model of correct annotations (“I don't know” is not correct), "
-            "with random intercepts for participants and images. sd: standard error. Beyond "
-            "that, the annotations of a sequence are treated as independent, so these intervals "
-            "are too narrow.",
+        "with random intercepts for participants and images. sd: standard error. Beyond "
+        "that, the annotations of a sequence are treated as independent, so these intervals "
+        "are too narrow.",
     )
 
 
@@ -630,7 +630,7 @@ def by_method(result: UnmaskingResults, means: Overall) -> Html:
         rows,
         numeric=range(1, 8),
         caption="Over all masks and images; below each value, or in brackets, its 95 % "
-            "interval. “Where it is wrong” means on the whole image.",
+        "interval. “Where it is wrong” means on the whole image.",
     )
 
 
