@@ -94,7 +94,7 @@ def choose_language(
         if language == ENGLISH:
             raise SetupError(
                 f"The words in {words} are of a language, but the report would be in English.",
-                todo="Say which with --language, such as --language fr.",
+                todo="Choose it with --language, such as --language fr.",
             )
         return _translation(language, "Correct the file, or leave --words out.", words), ""
     if asked is None and len(of_studies) != 1:
@@ -108,10 +108,10 @@ def choose_language(
         return None, ""
     if table_of(language) is None:
         return None, (
-            f"There are no words of the report in {language}: this is in English. There are: "
-            f"{', '.join(available())}."
+            f"The report has no translation into {language}, so it is in English. Translations "
+            f"exist for: {', '.join(available())}."
         )
-    return _translation(language, f"Correct the file, or say --language {ENGLISH}."), ""
+    return _translation(language, f"Correct the file, or use --language {ENGLISH}."), ""
 
 
 def language_of(translation: Translation | None) -> str:

@@ -104,8 +104,8 @@ def notices(loaded: LoadedStudy) -> list[str]:
             place = ("analysis", "transform", outcome)
             told.append(
                 f"line {loaded.located.line(place)}, {format_path(place)}: {outcome} can be "
-                f"{' or '.join(f'{end:g}' for end in ends)}, which has no logit: such values "
-                "are missing in the tests of it, and the report says how many they were."
+                f"{' or '.join(f'{end:g}' for end in ends)}, which has no logit. Such values are "
+                "left out of its tests, and the report says how many there were."
             )
     return told
 
@@ -152,7 +152,7 @@ def impossible_effects(loaded: LoadedStudy) -> Iterator[StudyError]:
             format_path(place),
             f"{outcome} goes from {low:g} to {high:g}, and so the contrast {contrast.name!r} to "
             f"{largest:g} at most; {effect.raw:g} is not below that",
-            "Say the smallest effect in the unit of the outcome.",
+            "Give the smallest effect in the unit of the outcome.",
         )
 
 

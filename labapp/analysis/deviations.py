@@ -480,7 +480,7 @@ def fold_totals(events: Iterable[tuple[Event, Payload]]) -> SessionTotals:
             case AudioOff():
                 totals.no_sound_because = payload.reason
     if totals is None:
-        raise RecordError("The session holds no event.", todo="Leave it out.")
+        raise RecordError("The session contains no events.", todo="Leave it out.")
     totals.elapsed_s, totals.duration_s = last_ns / NS, pauses.working_ns(last_ns) / NS
     totals.sound_s = sum(count / rates[file] for file, count in frames.items() if file in rates)
     return totals

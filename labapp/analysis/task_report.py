@@ -351,9 +351,9 @@ def _load_reports() -> tuple[dict[str, TaskReport[Any]], list[str]]:
             if not package:
                 raise  # one of labapp's own is a mistake in labapp
             remarks.append(
-                f"What the package {package} has for the report of {task_type.name} cannot be "
-                f"loaded from {task_type.report}: {type(error).__name__}: {error}. So that task "
-                "has the section here that every task has."
+                f"The section that the package {package} brings for the report of "
+                f"{task_type.name} cannot be loaded from {task_type.report}: "
+                f"{type(error).__name__}: {error}. This task gets the standard section instead."
             )
             continue
         known[task_type.name] = loaded

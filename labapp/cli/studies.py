@@ -146,7 +146,7 @@ def studies_new(
 def studies_texts(
     study: StudyName,
     missing: Annotated[
-        bool, typer.Option("--missing", help="List only what the language lacks.")
+        bool, typer.Option("--missing", help="List only what is missing in the language.")
     ] = False,
     language: Annotated[
         str | None,
@@ -175,7 +175,7 @@ def studies_texts(
             say(f"{row.name} lacks {row.what}")
         if not rows:
             languages = loaded.study.languages or (loaded.study.language,)
-            say(f"Nothing is lacking in {', '.join((language,) if language else languages)}.")
+            say(f"Nothing is missing in {', '.join((language,) if language else languages)}.")
     else:
         for file in sorted(loaded.files):
             say(f"{file}: {source(loaded, file)}")

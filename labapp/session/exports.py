@@ -127,7 +127,8 @@ def _remove(hidden: Path) -> None:
         raise DataFolderError(
             f"What a killed export left in {hidden} cannot be removed ({error.strerror or error}).",
             safe="The sessions are untouched.",
-            todo="See that you may write there, or remove that folder yourself: it holds data.",
+            todo="Make sure that you may write there, or remove that folder yourself: it "
+            "contains data.",
         ) from error
 
 

@@ -242,7 +242,7 @@ def write_environment(folder: SessionFolder, environment: Mapping[str, Any]) -> 
     except ValueError as error:
         raise SessionError(
             f"{ENVIRONMENT} of {folder.path.name} is damaged ({error}).",
-            safe="It was left as it is; the journal holds the same facts.",
+            safe="It was left unchanged, and the journal has the same information.",
             todo="Move it out of the session folder, keep it, and resume the session again.",
         ) from error
     except OSError as error:

@@ -585,7 +585,7 @@ def days_of(private: Path, study: str, participant: str) -> int:
             f"The number of days by which the dates of {participant} are moved cannot be "
             f"written to {path} ({error}).",
             safe="No bundle was made.",
-            todo="See that you may write there, or choose another folder (--private).",
+            todo="Make sure that you may write there, or choose another folder (--private).",
         ) from error
     return int(days)
 

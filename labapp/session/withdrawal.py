@@ -325,8 +325,8 @@ def _clear_leftovers(study: Path) -> list[Path]:
             f"What a killed program left cannot be removed ({error.strerror or error}: "
             f"{error.filename}).",
             safe="The sessions are untouched.",
-            todo="See that you may write there, or remove it yourself: it holds data. Then "
-            "withdraw the session again.",
+            todo="Make sure that you may write there, or remove it yourself: it contains data. "
+            "Then withdraw the session again.",
         ) from error
 
 
@@ -365,7 +365,7 @@ def _refuse_renamed(name: FolderName, planned: Event) -> None:
         raise RecordError(
             f"The session folder {name} was renamed: its journal is of participant {whose[0]}, "
             f"session {whose[1]}.",
-            todo="Give the folder its name back, and withdraw it then.",
+            todo="Give the folder its old name back, and then withdraw the session.",
         )
 
 
@@ -376,8 +376,8 @@ def _rename(folder: Path, leaving: Path) -> None:
         raise DataFolderError(
             f"{folder} cannot be deleted ({error.strerror or error}).",
             safe="Nothing of it was deleted yet.",
-            todo="Close what has files of it open, see that you may write there, and withdraw "
-            "it again.",
+            todo="Close programs that have its files open, make sure that you may write there, "
+            "and withdraw it again.",
         ) from error
 
 
@@ -397,7 +397,7 @@ def _write_down(study: Path, left: Withdrawal) -> None:
         raise DataFolderError(
             f"The withdrawal of {left.folder} cannot be written to {path} ({why}).",
             safe="Its participant's label stays taken.",
-            todo="Make room, or see that you may write there, and withdraw it again.",
+            todo="Free some space, or make sure that you may write there, and withdraw it again.",
         ) from error
 
 
@@ -407,9 +407,9 @@ def _remove(leaving: Path) -> None:
     except OSError as error:
         raise DataFolderError(
             f"Not all of {leaving} could be deleted ({error.strerror or error}).",
-            safe="The withdrawal is written down; nothing of the session is listed any more.",
-            todo="Close what has files of it open and withdraw it again: that goes on where it "
-            "stopped.",
+            safe="The withdrawal is recorded, and the session is no longer listed.",
+            todo="Close programs that have its files open, and withdraw it again: it continues "
+            "where it stopped.",
         ) from error
 
 
@@ -563,8 +563,9 @@ def _carry(folder: Path, goal: Path) -> None:
         raise DataFolderError(
             f"{folder.name} could not be moved to {goal.parent} ({error.strerror or error}).",
             safe="Nothing of it is lost.",
-            todo="Close what has files of it open, see that both folders are on one disk and that "
-            "you may write there, and move it again: it continues where it stopped.",
+            todo="Close programs that have its files open, make sure that both folders are on "
+            "one disk and that you may write there, and move it again: it continues where "
+            "it stopped.",
         ) from error
     for log in OF_SESSIONS:
         forget_comments(folder, log)

@@ -102,7 +102,7 @@ def new_study(
         contents[folder / file] = to_be_translated(file, english, loaded.study.language).encode()
     if there := next((path for path in contents if reading.exists(path)), None):
         raise TargetExists(
-            f"{there} is there already; nothing is overwritten.",
+            f"{there} already exists, and nothing is overwritten.",
             todo="Give the study another name, or another folder with --out.",
         )
     for path, content in contents.items():

@@ -236,7 +236,7 @@ def test_a_participant_withdraws_later(
     monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
     status, out, _ = cli(*withdraw, "--keep", *data)
     assert status == 1
-    assert out.endswith("Nothing was deleted, and no withdrawal was written down.\n")
+    assert out.endswith("Nothing was deleted, and no withdrawal was recorded.\n")
     assert not (one.parent / "withdrawn.jsonl").exists(), "asked first"
     status, out, _ = cli(*withdraw, "--keep", "--yes", *data)
     assert (status, out.splitlines()[0]) == (0, f"{one.name}: withdrawn. Its data are kept.")

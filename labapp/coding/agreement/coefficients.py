@@ -795,7 +795,7 @@ def read_table(path: Path) -> RatingTable:
     notes: list[str] = []
     if _counts_rows(header, lines):
         header, lines = header[1:], [(line, row[1:]) for line, row in lines]
-        notes.append("The first column has no name and counts the rows: it was left out.")
+        notes.append("The first column has no name and only counts the rows, so it was left out.")
     names = [name.casefold() for name in header]
     if len(names) == 3 and names[0] in UNIT and names[1] in RATER and names[2] in CODE:
         header, lines = _wide(path, lines)
@@ -806,8 +806,8 @@ def read_table(path: Path) -> RatingTable:
     _check_raters(path, raters)
     if _looks_like_ratings(raters, rows):
         notes.append(
-            f"Line {table.line} was read as the names of the raters, and they look like ratings: "
-            f"{', '.join(raters)}. Give the table a first line that names its columns."
+            f"Line {table.line} was read as the names of the raters, but they look like ratings: "
+            f"{', '.join(raters)}. Add a first line that names the columns."
         )
     seen: dict[str, int] = {}
     for line, (unit, *_) in lines:

@@ -196,7 +196,7 @@ def read(path: Path) -> Codebook:
     except OSError as error:
         raise AnnotationError(
             f"The codebook {path} cannot be read ({error.strerror or error}).",
-            todo="Check that it is there and the right file. A codebook lies in the study's "
+            todo="Check that it exists and is the right file. A codebook is in the study's "
             "folder and is called codebook.yaml.",
         ) from error
     return parse(content, path)
@@ -253,7 +253,7 @@ def store_version(study: Path, codebook: Codebook) -> Path:
         anchor.note_file(path)
     except OSError as error:
         raise AnnotationError(
-            f"The codebook could not be kept in {path} ({error.strerror or error}).",
+            f"The codebook could not be saved in {path} ({error.strerror or error}).",
             todo="Free some space, or make sure that you may write there.",
         ) from error
     return path
@@ -329,9 +329,9 @@ def versions_of(study: Path) -> dict[str, Codebook]:
         codebook = as_named(read(path), path.stem)
         if codebook.sha256 != path.stem:
             raise AnnotationError(
-                f"{path} was changed: its name is the SHA-256 of what it held.",
+                f"{path} was changed: its name is the SHA-256 of its original content.",
                 safe="It was only read; nothing was changed.",
-                todo="Put back a copy of it: marks were given by it.",
+                todo="Restore a copy of it, since marks were made with it.",
             )
         versions[codebook.sha256] = codebook
     return versions

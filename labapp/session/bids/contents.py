@@ -326,7 +326,7 @@ def _pieces(record: Record, name: str, samples: WavSamples) -> Iterator[NDArray[
 def _not_as_flac(record: Record, name: str, why: str) -> BundleError:
     return BundleError(
         f"{name} of {record.name} cannot be written as FLAC: {why}.",
-        safe="No bundle was made; the session folder was not touched.",
+        safe="No bundle was made, and the session folder was not touched.",
         todo="Check the session with `labapp sessions verify`, or export it with --sound wav.",
     )
 

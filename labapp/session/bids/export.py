@@ -340,14 +340,14 @@ def _refuse(record: Record) -> None:
         who = {"participant": record.participant, "session": record.session}
         raise BundleError(
             Message("renamed", folder=str(record.name), **who),
-            safe="No bundle was made; the session folder was not touched.",
+            safe="No bundle was made, and the session folder was not touched.",
             todo="Export it then. Two data folders whose participants have the same labels cannot "
             "be put together; export each by itself.",
         )
     if broken := check_chain(record.rows):
         raise BundleError(
             f"The journal of {record.name} is not what was written: {broken}.",
-            safe="No bundle was made; the session folder was not touched.",
+            safe="No bundle was made, and the session folder was not touched.",
             todo="Look at it with `labapp sessions verify`.",
         )
     files, problems = split_manifests(record)
@@ -355,7 +355,7 @@ def _refuse(record: Record) -> None:
         raise BundleError(
             f"The folder {STUDY} of {record.name} does not hold what the session was planned with: "
             "files were added, changed or taken away.",
-            safe="No bundle was made; the session folder was not touched.",
+            safe="No bundle was made, and the session folder was not touched.",
             todo=f"It holds {', '.join(sorted(record.study_files()))}. Move out what does not "
             "belong there, and export the session then.",
         )

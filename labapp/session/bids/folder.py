@@ -111,9 +111,9 @@ def create_bundle(
     except durable.NotConfirmedError as error:
         raise BundleError(
             f"The bundle {out} was written, but {error.strerror}.",
-            safe="The sessions are untouched. The bundle is there and whole; a power cut could "
+            safe="The sessions are untouched. The bundle is complete, but a power cut could "
             "still lose it.",
-            todo="Look after this disk, and check the bundle: labapp sessions verify.",
+            todo="Check this disk, and then the bundle: labapp sessions verify.",
         ) from error
     except OSError as error:
         raise _make_write_error(out, error) from error
@@ -138,7 +138,7 @@ def refuse_existing(out: Path) -> None:
     refuse_inside(out)
     if out.exists() or out.is_symlink():
         raise ExportExists(
-            f"{out} exists; an export never overwrites.",
+            f"{out} already exists, and an export never overwrites anything.",
             safe="What is there was not touched, and neither were the sessions.",
             todo="Give another --out, or move the old bundle away.",
         )
@@ -235,7 +235,7 @@ def _make_manifest_error(why: str) -> BundleError:
     return BundleError(
         f"The manifest is not what was written: {why}.",
         safe="Nothing was changed now.",
-        todo="Take another copy of the bundle, or export the sessions again.",
+        todo="Use another copy of the bundle, or export the sessions again.",
     )
 
 

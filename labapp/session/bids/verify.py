@@ -132,7 +132,7 @@ class VerifyReport:
         verdict = "is whole" if self.ok else "is NOT whole"
         last = f"{self.path} {verdict} ({text}checked: {checked or 'nothing'})."
         limits = (
-            f"Not noticed would be: {'; '.join(LIMITS[self.kind])}. Nothing is sealed by a key."
+            f"This check cannot detect: {'; '.join(LIMITS[self.kind])}. Nothing is sealed by a key."
         )
         return [*self.problems, *self.notes, *([limits] if self.ok else []), last]
 

@@ -75,7 +75,7 @@ class FollowedSession(FollowsSession):
         self.loaded = load_recorded_study(
             planned,
             folder / STUDY,
-            safe="The session goes on at its own computer.",
+            safe="The session continues on its own computer.",
             todo="Install the packages of the session's computer here, too.",
         )
         self.machine = machine_of(self.loaded, planned, {})
@@ -189,6 +189,6 @@ def _read(row: wire.Row) -> tuple[Event, Payload]:
     except ValueError as error:
         raise RecordError(
             f"The event {row[0]} ({row[5]}) of the session cannot be read here: {error}.",
-            safe="The session goes on at its own computer.",
+            safe="The session continues on its own computer.",
             todo="Install the same version of labapp and the same packages on both computers.",
         ) from error

@@ -400,7 +400,7 @@ def make_score(name: str, score: Score, given: Given) -> float | None:
         raise RecordError(
             f"The scoring rule {name!r} of {RULES.package(name)} failed: {why}.",
             safe="What was recorded is untouched.",
-            todo="Ask the authors of the package to mend it.",
+            todo="Report this to the authors of the package.",
         )
     return number
 

@@ -448,7 +448,7 @@ def test_an_archive_packed_by_another_program_is_told_from_damage(
 
 def test_the_report_for_people(bundle: Path, copy: Path) -> None:
     limits, line = verify(bundle).lines()
-    assert limits.startswith("Not noticed would be: somebody who computes the hashes")
+    assert limits.startswith("This check cannot detect: somebody who computes the hashes")
     assert line.startswith(f"{bundle} is whole (")
     assert "228 events" in line
     (copy / "README").unlink()
