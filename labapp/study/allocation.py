@@ -126,7 +126,7 @@ class Rule(ABC):
         each = " or ".join(f"{size} of {size}" for size in sizes)
         return StudyFull(
             f"{study} is full: each condition has {each} participants, included or still running.",
-            safe="What was recorded is untouched; no session was started.",
+            safe="Recorded sessions are untouched, and no session was started.",
             todo=f"`labapp studies show {study}` shows who holds the places; an interrupted "
             "session gives its place back when it is resumed and ended, or withdrawn.",
         )

@@ -351,7 +351,7 @@ def _check_room(data: Path, free: int, options: RunOptions) -> None:
             f"Only {free / MB:.0f} MB are free in the data folder {data}; "
             f"a session needs {least / MB:.0f} MB.",
             safe="No session was started; what was recorded before is untouched.",
-            todo="Make room, or choose another data folder (--data).",
+            todo="Free some space, or choose another data folder (--data).",
         )
 
 

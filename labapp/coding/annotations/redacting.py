@@ -169,7 +169,7 @@ class RedactionReport:
         begin, end = self.redaction.t0_ns / 1e9, self.redaction.t1_ns / 1e9
         gone = f"words of {_count(self.texts, 'text')}, {_count(self.memos, 'remark')}"
         lines = [
-            f"Redacted from {begin:.3f} to {end:.3f} s, and silent in every sound that is released.",
+            f"Redacted from {begin:.3f} to {end:.3f} s: silent in every sound that is released.",
             f"Removed from the annotation files: {gone}.",
         ]
         if self.notes:

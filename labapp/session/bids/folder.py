@@ -139,8 +139,8 @@ def refuse_existing(out: Path) -> None:
     if out.exists() or out.is_symlink():
         raise ExportExists(
             f"{out} already exists, and an export never overwrites anything.",
-            safe="What is there was not touched, and neither were the sessions.",
-            todo="Give another --out, or move the old bundle away.",
+            safe="The existing bundle and the sessions were not touched.",
+            todo="Choose another --out, or move the old bundle away.",
         )
 
 
@@ -163,10 +163,10 @@ def write_zip(tree: Tree, top: str, target: IO[bytes], mode: int = ZIP_MODE) -> 
 def _make_write_error(out: Path, error: OSError) -> BundleError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         what = f"The disk is full: the bundle {out} could not be written."
-        todo = "Make room, or give an --out on another disk."
+        todo = "Free some space, or choose an --out on another disk."
     else:
         what = f"The bundle {out} could not be written ({error.strerror or error})."
-        todo = f"Give an --out that you may write to ({os.fspath(out.parent)} was tried)."
+        todo = f"Choose an --out where you may write ({os.fspath(out.parent)} was tried)."
     return BundleError(
         what,
         safe="The sessions are untouched, and the unfinished bundle was removed.",

@@ -93,7 +93,8 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
     if not study.hypotheses or (of_design(study.hypotheses) and not outcomes):
         lacking = "hypotheses" if not study.hypotheses else "analysis.outcomes"
         raise UsageError(
-            f"{loaded.path}: there is nothing to register yet: the study declares no {lacking}.",
+            f"{loaded.path}: there is nothing to register yet, because the study declares no "
+            f"{lacking}.",
             todo="Declare `hypotheses` and `analysis: {outcomes: {primary: [...]}}` in the study "
             "file. `labapp studies schema` says what can stand there.",
         )
@@ -131,7 +132,7 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
         except OSError as error:
             leftovers.drop(out)
             raise DataFolderError.unwritten(
-                "The registration", out, error, "Nothing of it is left there."
+                "The registration", out, error, "None of it was kept."
             ) from error
     mark = YOURS.partition("{")[0]
     unwritten = sum(answer.count(mark) for answers in forms.values() for _, answer in answers)
@@ -297,8 +298,8 @@ class _Facts:
     def _describe_randomisation(self) -> str:
         if self._drawn_places() is not None:
             return (
-                "Places are handed out by the program, the emptiest first and ties by lot; the "
-                "place of a participant who is replaced is handed out again."
+                "The program assigns places: the emptiest condition comes first, and ties are "
+                "broken at random. The place of a participant who is replaced is assigned again."
             )
         if self.study.design is None:
             return YOURS.format("how participants were assigned")
@@ -342,7 +343,7 @@ class _Facts:
             (False, False): "descriptions with intervals",
         }[between, within]
         sphericity = (
-            " Greenhouse and Geisser's correction is used where a factor within participants has "
+            " The Greenhouse-Geisser correction is used if a factor within participants has "
             "more than two levels."
             if within
             else ""
@@ -368,11 +369,11 @@ class _Facts:
         )
         return (
             f"Participants' means in each cell are compared by {anova}.{sphericity}{covariates} "
-            "Where values are missing, a mixed model with a random intercept of participants "
-            "takes its place; questions that are solved or not are also compared by generalised "
-            "estimating equations, clustered by participant.\n\n"
-            f"Contrasts, with {CORRECTIONS[self.plan.correction]} over the tests of {family}:\n"
-            f"{contrasts}{equivalence}{self._further()}"
+            "If values are missing, a mixed model with a random intercept for each participant "
+            "is used instead. Questions that are solved or not are also compared with "
+            "generalised estimating equations, clustered by participant.\n\nContrasts, with "
+            f"{CORRECTIONS[self.plan.correction]} over the tests of "
+            f"{family}:\n{contrasts}{equivalence}{self._further()}"
         )
 
     def _further(self) -> str:
@@ -401,7 +402,7 @@ class _Facts:
         sides = (
             "two-sided, but for the hypotheses that name a direction" if one_sided else "two-sided"
         )
-        return f"p < .05 after the correction; tests are {sides}. Intervals are of 95 %."
+        return f"p < .05 after the correction; tests are {sides}. Intervals are 95 % intervals."
 
     def _exclusions(self) -> str:
         study, lines = self.study, []
@@ -432,7 +433,7 @@ class _Facts:
             wanted, places = drawn
             return (
                 f"{count(wanted, 'participant')} who are not excluded; the study file has "
-                f"{count(places, 'place')}, which are handed out until each has its participants."
+                f"{count(places, 'place')}, which are assigned until each has its participants."
             )
         if self.design.per_cell is None:
             return YOURS.format("how many participants, or what decides it")
@@ -462,8 +463,8 @@ class _Facts:
         if self.design.per_cell is None and self._drawn_places() is None:
             return YOURS.format("when recruitment ends")
         return (
-            "Recruitment ends when every place is filled with a participant who is not excluded; "
-            "who is excluded is replaced. Nothing is tested before."
+            "Recruitment ends when every place is filled with a participant who is not "
+            "excluded; excluded participants are replaced. Nothing is tested before that."
         )
 
     def _rationale(self) -> str:
@@ -520,9 +521,9 @@ class _Facts:
         scale = (
             "A scale with an answer missing is left out."
             if missing.scale_items is None
-            else "A mean or sum is worked out where at least "
-            f"{missing.scale_items.at_least} of its items are answered (all where it has fewer), "
-            "from these; a sum is scaled up."
+            else "A mean or sum is computed from the answered items if at least "
+            f"{missing.scale_items.at_least} of them are answered (all, if it has fewer "
+            "items); a sum is scaled up."
         )
         trials = {
             "unsolved": "A question that was skipped counts as not solved.",
@@ -555,16 +556,16 @@ def _smallest(effect: SmallestEffect) -> str:
 
 
 _INTERRUPTED = {
-    "resume": "A session that is interrupted goes on where it was.",
-    "restart_stage": "A stage that is interrupted begins again with its first question.",
-    "block": "A session that is interrupted does not go on.",
+    "resume": "An interrupted session continues where it stopped.",
+    "restart_stage": "An interrupted stage begins again with its first question.",
+    "block": "An interrupted session is not continued.",
 }
 
 _STALLS = {
-    "leave-out": "Time in which the computer stands still is left out of durations and limits.",
-    "keep": "Time in which the computer stands still counts in durations and limits.",
-    "repeat-question": "Time in which the computer stands still is left out of durations and "
-    "limits, and the question that it fell into is asked again.",
+    "leave-out": "Time during which the computer freezes is left out of durations and limits.",
+    "keep": "Time during which the computer freezes counts in durations and limits.",
+    "repeat-question": "Time during which the computer freezes is left out of durations and "
+    "limits, and the question in progress is asked again.",
 }
 
 

@@ -426,7 +426,7 @@ def test_a_session_killed_after_its_end_is_noted(tmp_path: Path) -> None:
     builder.rows.pop()
     report = verify(builder.write(tmp_path))
     assert report.ok
-    assert report.notes == ["The session is over, but its last run came to no orderly end."]
+    assert report.notes == ["The session is over, but its last run was not properly ended."]
 
 
 def test_what_is_neither(tmp_path: Path) -> None:
