@@ -36,8 +36,8 @@ from labapp.study.schema import Study
 from labapp.study.when import Leaf, holds, is_answer, leaves, names
 
 _DECLARE = (
-    "Correct it, or declare it under `design` (or `assignment`). What a participant goes through "
-    "several of is known inside `each` only."
+    "Correct it, or declare it under `design` (or `assignment`). Factors within participants "
+    "can be used only inside `each`."
 )
 
 
@@ -154,7 +154,7 @@ def _only_if(
         if is_answer(name):
             if item.first_only or item.inside():
                 what = f"an answer ({name}) decides here, and cannot"
-                todo = "Name a variable, or write it at the items inside."
+                todo = "Name a variable, or put the condition on the items inside."
                 yield StudyError.at(path, line, "only_if", what, todo)
             continue
         if name not in values:
@@ -180,7 +180,7 @@ def _only_if(
                     line,
                     "only_if",
                     f"{name} is never {value!r}; it is one of: {possible}",
-                    "Correct the value, or the levels of the variable.",
+                    "Correct the value or the levels of the variable.",
                 )
 
 
@@ -234,7 +234,7 @@ def find_unquoted_levels(path: Path, located: Located) -> Iterator[StudyError]:
                 located.line(place),
                 format_path(place),
                 f"found {written}, which is {'true' if is_true else 'false'} without quotes",
-                f'Put it in quotes: "{written}"; or write true or false where that is meant.',
+                f'Put it in quotes: "{written}". Or write true or false, if you mean that.',
             )
 
 
@@ -516,8 +516,8 @@ def uneven(study: Study) -> Iterator[tuple[Path_, str]]:
         yield (
             ("design",),
             (
-                f"Stages list {len(models)} models, and `within` does not name `model`: everybody "
-                "meets them as they are listed."
+                f"Stages list {len(models)} models, but `within` does not name `model`, so "
+                "everybody meets them in the listed order."
             ),
         )
     if design.sizes is None:
@@ -526,8 +526,8 @@ def uneven(study: Study) -> Iterator[tuple[Path_, str]]:
         yield (
             ("design", "per_cell"),
             (
-                "`assign: number` knows nothing of other sessions: nobody is told when a cell has "
-                "its participants, and who takes the place of another has the slot of a new number."
+                "`assign: number` does not know about other sessions. It does not show when a "
+                "cell is full, and a replacement participant gets the slot of a new number."
             ),
         )
     drawn = {factor: n for factor, n in sizes.items() if factor not in design.orders}
@@ -538,9 +538,9 @@ def uneven(study: Study) -> Iterator[tuple[Path_, str]]:
         below = wanted // rows * rows
         nearest = f"{below} or {below + rows}" if below else f"{rows}"
         what = (
-            f"{wanted} participants a cell do not balance the {n} levels of {factor} in full: "
-            f"order {design.order} needs a multiple of {rows}, such as {nearest}. With {wanted} "
-            "a level stands at most once more often at a place than another."
+            f"{wanted} participants per cell do not fully balance the {n} levels of {factor}: "
+            f"order {design.order} needs a multiple of {rows}, such as {nearest}. With {wanted}, "
+            "a level can have a position at most once more often than another level."
         )
         yield ("design", "per_cell"), what
 

@@ -98,65 +98,69 @@ class Design(Strict):
     between: dict[Name, Levels] = Field(
         default_factory=dict,
         description="Factors of which each participant has one level: `{hint: [with, without]}`. "
-        "Levels stand as `{hint}` in models, texts and `only_if`.",
+        "Refer to a level as `{hint}` in models, texts and `only_if`.",
     )
     by_moderator: tuple[Name, ...] = Field(
         default=(),
-        description="Factors between participants by which the moderator acts, so that nothing in "
-        "the session itself depends on them.",
+        description="Factors between participants that the moderator carries out, so that "
+        "nothing in the session itself depends on them.",
     )
     within: tuple[Name | dict[Name, Levels], ...] = Field(
         default=(),
         max_length=6,
-        description="Factors of which each participant meets every level. `model` stands for the "
-        "models that stages list; another factor brings its levels, as `{feedback: [with, "
-        "without]}`, and `each: feedback` goes through them.",
+        description="Factors of which each participant meets every level. `model` means the "
+        "models that stages list. Another factor lists its levels, as in "
+        "`{feedback: [with, without]}`, and `each: feedback` goes through them.",
     )
     measured: tuple[Measure, ...] = Field(
         default=(),
         max_length=20,
-        description="Items or scores of questionnaires that are analysed beside the factors: a "
-        "number as a covariate, a choice as a group.",
+        description="Items or scores of questionnaires that are analysed together with the "
+        "factors: a number as a covariate, a choice as a group.",
     )
     sessions: tuple[str | int, ...] = Field(
-        default=(), max_length=20, description="Labels of the sessions for which people come again."
+        default=(),
+        max_length=20,
+        description="Labels of the sessions, if people come more than once.",
     )
     needed_sessions: int | None = Field(
         default=None,
         ge=1,
-        description="How many of the `sessions` a participant must complete to count; without it "
-        "all of them. Until then a participant holds a place and is still to come.",
+        description="How many of the `sessions` a participant must complete to count (default: "
+        "all). Until then, a participant occupies a place and is still to come.",
     )
     session_order: Literal["told", "refused", "any"] = Field(
         default="told",
-        description="What happens when somebody comes for a session and has missed an earlier one. "
-        "`told`: it runs, and the checklist and the deviations say so; `refused`: it does not "
-        "start; `any`: sessions may be held in any order.",
+        description="What happens when somebody comes for a session after missing an earlier "
+        "one. `told`: it runs, and the checklist and the deviations mention it; `refused`: "
+        "it does not start; `any`: sessions may be held in any order.",
     )
     order: Order = Field(
         default="williams",
-        description="In which order participants meet the levels of a factor within them. "
-        "`position`: each level equally often at each place, in squares drawn anew; "
-        "`latin-square`: the same with one cyclic square; `williams`: each level also follows each "
-        "other one equally often; `random`: by lot; `as_listed`: alike for everybody.",
+        description="The order in which participants meet the levels of a factor within "
+        "participants. `position`: each level equally often in each position, with a new "
+        "random square each time; `latin-square`: the same with one cyclic square; "
+        "`williams`: each level also follows each other level equally often; `random`: "
+        "random for each participant; `as_listed`: the same for everybody.",
     )
     orders: dict[Name, OrderByGroup] = Field(
         default_factory=dict,
-        description="By factor within participants the order of its levels where that depends on "
-        "the group, in place of `order`: `{feedback: {by: start, orders: {first: [with, without], "
-        "last: [without, with]}}}`.",
+        description="The order of a factor's levels if it depends on the group, instead of "
+        "`order`: "
+        "`{feedback: {by: start, orders: {first: [with, without], last: [without, with]}}}`.",
     )
     assign: Literal["slots", "number"] = Field(
         default="slots",
-        description="`slots` hands out the places of one data folder in turn, and again where "
-        "somebody is replaced; `number` takes condition and order from the participant's number, "
-        "for laptops that know nothing of each other.",
+        description="`slots` assigns the places of one data folder in turn, and again if "
+        "somebody is replaced; `number` derives condition and order from the participant's "
+        "number, for laptops that do not share data.",
     )
     per_cell: CellSize | tuple[UnequalCell, ...] | None = Field(
         default=None,
-        description="Included participants that each combination of the factors between needs; "
-        "without it any number. Cells of unequal size are a list: `[{of: {hint: with}, "
-        "participants: 14}, {participants: 10}]`; the first line that fits a cell holds.",
+        description="The number of included participants that each combination of the factors "
+        "between participants needs (default: no limit). Cells of unequal size are a list: "
+        "`[{of: {hint: with}, participants: 14}, {participants: 10}]`; the first line that fits "
+        "a cell applies.",
     )
 
     @field_validator("between")
@@ -295,14 +299,14 @@ class ExcludeRule(Strict):
 
     when: Condition = Field(
         default_factory=dict,
-        description="Fails whom this condition is true of. It names variables of the design and "
-        "answers, as `{hint: with}`, `{people.used: [often, always]}` or `{people.age: {above: "
-        "65}}`; `any`, `all` (lists of such) and `not` put conditions together. An answer that was "
-        "not given decides nothing.",
+        description="Excludes participants for whom this condition is true. It names variables "
+        "of the design and answers, as in `{hint: with}`, `{people.used: [often, always]}` "
+        "or `{people.age: {above: 65}}`; `any`, `all` (with lists) and `not` combine "
+        "conditions. A missing answer decides nothing.",
     )
     only_if: Condition = Field(
         default_factory=dict,
-        description="For whom the rule is: a condition as in `when`. It fails nobody else.",
+        description="To whom the rule applies: a condition as in `when`. It excludes nobody else.",
     )
     item: Measure | None = Field(
         default=None, description="An item of a questionnaire, judged by one of the next keys."
@@ -312,43 +316,50 @@ class ExcludeRule(Strict):
     )
     answer: Level | tuple[Level, ...] | None = Field(
         default=None,
-        description="Fails who gave this answer, or one of these, any time it was asked.",
+        description="Excludes participants who gave this answer, or one of these, at any time.",
     )
     answer_not: Level | tuple[Level, ...] | None = Field(
         default=None,
-        description="Fails who gave another answer than this, or than one of these. Who was not "
-        "asked, or gave no answer, does not fail.",
+        description="Excludes participants who gave an answer other than this, or than one of "
+        "these. Participants who were not asked, or did not answer, are not excluded.",
     )
-    below: float | None = Field(default=None, description="Fails who is below this number.")
-    above: float | None = Field(default=None, description="Fails who is above this number.")
+    below: float | None = Field(
+        default=None, description="Excludes participants below this number."
+    )
+    above: float | None = Field(
+        default=None, description="Excludes participants above this number."
+    )
     median_response_s_below: float | None = Field(
         default=None,
         gt=0,
-        description="Fails whose median response time, over the questions of stages that count and "
-        "that the participant ended, is below so many seconds.",
+        description="Excludes participants whose median response time, over the questions that "
+        "count and that they completed, is below this number of seconds.",
     )
     median_response_s_above: float | None = Field(
-        default=None, gt=0, description="Fails whose median response time is above so many seconds."
+        default=None,
+        gt=0,
+        description="Excludes participants whose median response time is "
+        "above this number of seconds.",
     )
     completion_rate_below: float | None = Field(
         default=None,
         gt=0,
         le=1,
-        description="Fails who solved a smaller share of the questions, 0 to 1: the mean of the "
-        "stages' `completion_rate`. Skipped questions count as `missing.skipped_trials` says; who "
-        "has no rate does not fail.",
+        description="Excludes participants who solved a smaller share of the questions, from 0 "
+        "to 1: the mean `completion_rate` of their stages. `missing.skipped_trials` says "
+        "how skipped questions count; participants without a rate are not excluded.",
     )
     failed_checks_above: int | None = Field(
         default=None,
         ge=0,
-        description="Fails who failed more attention and comprehension checks (`check` of an "
-        "item) than this, each "
-        "time that one was asked.",
+        description="Excludes participants who failed more attention and comprehension checks "
+        "(`check` of an item) than this; each time a check is asked counts.",
     )
     interrupted_s_above: float | None = Field(
         default=None,
         ge=0,
-        description="Fails whose session lost more seconds to stops of the program.",
+        description="Excludes participants whose sessions lost more than this number of seconds "
+        "while the program was stopped.",
     )
 
     @model_validator(mode="after")
@@ -417,9 +428,9 @@ class ScaleItems(Strict):
 
     at_least: int = Field(
         ge=1,
-        description="So many items of a mean or sum must be answered, of a shorter one all; the "
-        "scale is then worked out from these (a sum is scaled up to all items). An item that was "
-        "not asked is not answered.",
+        description="The number of items of a mean or sum that must be answered (all of them, "
+        "if it has fewer). The scale is then computed from the answered items, and a sum is "
+        "scaled up to all items. An item that was not asked counts as not answered.",
     )
 
 
@@ -428,7 +439,7 @@ class Missing(Strict):
 
     scale_items: ScaleItems | None = Field(
         default=None,
-        description="How many items of a scale must be answered; without it all of them.",
+        description="How many items of a scale must be answered (default: all).",
     )
     skipped_trials: Literal["unsolved", "left_out"] = Field(
         default="unsolved",
@@ -448,7 +459,7 @@ def _with_factors_beside(schema: dict[str, Any]) -> None:
     """In a file the factors stand beside the name."""
     del schema["properties"]["weights"]
     schema["additionalProperties"] = {
-        "description": "A factor, with the weight of each of its levels; they add up to 0.",
+        "description": "A factor with the weight of each of its levels; the weights add up to 0.",
         "type": "object",
         "additionalProperties": {"type": ["number", "string"]},
     }
@@ -464,11 +475,11 @@ class Contrast(Strict):
 
     model_config = ConfigDict(json_schema_extra=_with_factors_beside)
 
-    name: str = Field(min_length=1, max_length=120, description="What the comparison is called.")
+    name: str = Field(min_length=1, max_length=120, description="The name of the comparison.")
     weights: dict[Name, dict[Level, Weight]] = Field(
         min_length=1,
-        description="By factor the weight of each level. In the file the factors stand beside "
-        "`name`: `model: {a/x: 1, a/y: -1}`.",
+        description="For each factor, the weight of each level. In the file, the factors are "
+        "next to `name`: `model: {a/x: 1, a/y: -1}`.",
     )
 
     @model_validator(mode="before")
@@ -494,15 +505,14 @@ class Contrast(Strict):
 class SmallestEffect(Strict):
     """The smallest difference that matters, for tests of equivalence and for planning."""
 
-    contrast: str = Field(description="The name of the contrast that it is of.")
+    contrast: str = Field(description="The name of the contrast to which it applies.")
     raw: float | None = Field(
         default=None, gt=0, description="In the outcome's own unit, before any transform."
     )
     standardised: float | None = Field(
         default=None,
         gt=0,
-        description="In standard deviations (of the differences where participants meet all "
-        "levels).",
+        description="In standard deviations (of the differences, if participants meet all levels).",
     )
 
     @model_validator(mode="after")
@@ -537,8 +547,8 @@ class Outcomes(Strict):
         default=(),
         max_length=50,
         description="Items or scores that show whether the manipulation worked. Numbers are "
-        "analysed as outcomes are; answers in words are counted by each factor between "
-        "participants and tested by chi-square.",
+        "analysed like outcomes; answers in words are counted by each factor between "
+        "participants and tested with chi-square.",
     )
 
     @model_validator(mode="after")
@@ -560,40 +570,42 @@ class AnalysisPlan(Strict):
     profile: str | None = Field(
         default=None,
         min_length=1,
-        description="The published study whose own tests and values stand beside ours.",
+        description="The published study whose tests and values are shown next to ours.",
     )
     outcomes: Outcomes = Field(
         default=Outcomes(),
-        description="Outcomes, primary and secondary; without them every number of the tasks and "
-        "every score.",
+        description="Primary and secondary outcomes (default: every number of the tasks and "
+        "every score).",
     )
     transform: dict[Measure, Literal["log", "sqrt", "logit"]] = Field(
-        default_factory=dict, description="By outcome, what is done to its values before tests."
+        default_factory=dict,
+        description="For each outcome, how its values are transformed before tests.",
     )
     contrasts: tuple[Contrast, ...] = Field(
         default=(),
         max_length=100,
-        description="Comparisons that are tested; without them every pair of levels of each "
-        "factor with up to six levels.",
+        description="Comparisons that are tested (default: every pair of levels of each factor "
+        "with up to six levels).",
     )
     correction: Correction = Field(
-        default="holm", description="For several tests of a family; `fdr` is Benjamini-Hochberg's."
+        default="holm",
+        description="The correction for several tests in a family; `fdr` is Benjamini-Hochberg.",
     )
     family: Literal["per_outcome", "all"] = Field(
         default="per_outcome",
-        description="Over which tests is corrected: those of one outcome, or all.",
+        description="The tests that the correction covers: those of one outcome, or all.",
     )
     smallest_effect: dict[Measure, SmallestEffects] = Field(
         default_factory=dict,
-        description="By outcome the smallest difference that matters, for tests of equivalence "
-        "and for planning; or a list of them, one a contrast.",
+        description="For each outcome, the smallest difference that matters, for tests of "
+        "equivalence and for planning; or a list with one for each contrast.",
     )
     further_tests: tuple[FurtherTest, ...] = Field(
         default=(),
         max_length=4,
-        description="Tests that are made beside the usual ones and are registered with them: "
-        "`bayes_factor`, `trimmed_means` (Yuen) and `permutation` of every contrast, "
-        "`aligned_ranks` of every term. No hypothesis is decided by them.",
+        description="Tests in addition to the usual ones, registered with them: `bayes_factor`, "
+        "`trimmed_means` (Yuen) and `permutation` for every contrast, `aligned_ranks` for "
+        "every term. They do not decide any hypothesis.",
     )
     bayes_prior_width: float = Field(
         default=0.707,
@@ -636,29 +648,33 @@ class Hypothesis(Strict):
 
     text: str = Field(min_length=1, description="The hypothesis in words.")
     outcome: Measure = Field(
-        default="", description="The outcome that it is about; not where a task has the `test`."
+        default="",
+        description="The outcome of the hypothesis; leave it out if a task has the `test`.",
     )
     test: Name | None = Field(
         default=None,
-        description="The test of a task of the study that tests it, by its name; it takes the "
-        "place of an outcome, and says itself what is measured and how.",
+        description="The name of a task's own test of the hypothesis. It replaces the outcome, "
+        "and itself says what is measured and how.",
     )
     contrast: str | None = Field(
-        default=None, description="The name of the contrast that tests it; else all levels differ."
+        default=None,
+        description="The name of the contrast that tests it. Without one, the "
+        "hypothesis is that all levels differ.",
     )
     term: tuple[Name, ...] | None = Field(
         default=None,
         min_length=1,
         max_length=8,
-        description="Without a contrast the term of the analysis that tests it: the name of a "
-        "factor, or of several for their interaction. Not needed where there is one factor.",
+        description="Without a contrast, the term of the analysis that tests it: the name of a "
+        "factor, or of several for their interaction. Not needed if there is only one "
+        "factor.",
     )
     direction: Literal["greater", "less", "two-sided", "equivalent"] = Field(
         default="two-sided",
         description="Whether the contrast is above 0, below it, either, or too small to matter.",
     )
     role: Literal["primary", "secondary", "exploratory"] = Field(
-        default="primary", description="What it is for the study."
+        default="primary", description="Its role in the study."
     )
 
     @field_validator("term", mode="before")

@@ -133,7 +133,8 @@ def find_fault(name: str, content: bytes) -> tuple[str, str] | None:
         return f"the picture {name!r} is not {NAMED}: {error}", "Save it again as PNG or JPEG."
     if suffix not in FORMATS.get(kind, ()):
         what = f"the picture {name!r} is a {kind} file with another ending"
-        return what, f"Call it {PurePosixPath(name).stem}{FORMATS[kind][0]}, and name it so here."
+        stem = PurePosixPath(name).stem
+        return what, f"Rename it to {stem}{FORMATS[kind][0]}, and use that name here."
     return None
 
 

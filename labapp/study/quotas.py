@@ -20,23 +20,24 @@ class Quota(Strict):
     """At most so many participants of whom a condition is true."""
 
     when: Condition = Field(
-        description="For whom it is: a condition on answers, as `{people.used: often}`, and on "
-        "variables of the design (see `only_if`). It is judged after each part."
+        description="To whom it applies: a condition on answers, as in `{people.used: often}`, "
+        "and on variables of the design (see `only_if`). It is checked after each part."
     )
     at_most: int | None = Field(
-        default=None, ge=1, description="How many of them the study takes at most."
+        default=None, ge=1, description="The maximum number of these participants."
     )
     share: float | None = Field(
         default=None,
         gt=0,
         lt=1,
-        description="In place of `at_most`, the share of the participants that `per_cell` of the "
-        "design wants in all, as 0.5.",
+        description="Instead of `at_most`: the maximum share of all participants that "
+        "`per_cell` of the design asks for, such as 0.5.",
     )
     full: Literal["tell", "end"] = Field(
         default="tell",
-        description="What happens when one more comes. `tell`: the moderator reads it, and the "
-        "session goes on; `end`: the session ends, and the place is given to somebody else.",
+        description="What happens when one more comes. `tell`: the moderator is informed, and "
+        "the session continues; `end`: the session ends, and the place is given to somebody "
+        "else.",
     )
 
     @model_validator(mode="after")

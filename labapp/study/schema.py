@@ -242,19 +242,19 @@ class Study(Strict):
     fallback_language: str | None = Field(
         default=None,
         pattern=LANGUAGE,
-        description="The language of what is not there in the study's own, such as `en`: for a "
-        "study whose translation is under way. Participants then read both.",
+        description="The language of texts that are missing in the study's own language, such "
+        "as `en`, for a study that is still being translated. Participants then read both.",
     )
     words: tuple[str, ...] = Field(
         default=(),
         max_length=50,
-        description="Files of words for the participant's screens that are the study's own, such "
-        "as `texts/{language}/participant.yaml`; without it they are those of labapp.",
+        description="The study's own files of words for the participant's screens, such as "
+        "`texts/{language}/participant.yaml` (default: those of labapp).",
     )
     unnamed_texts: Literal["own", "shipped"] = Field(
         default="own",
-        description="Where the texts are that items show without naming them (of a tutorial, or "
-        "before a stage). `own`: in the study's folder, like all others; `shipped`: they are those "
+        description="Where to find texts that items show without naming them (in a tutorial, or "
+        "before a stage). `own`: in the study's folder, like all others; `shipped`: those "
         "that come with labapp.",
     )
     presentation: Presentation = "improved"
@@ -281,35 +281,36 @@ class Study(Strict):
     flow: tuple[FlowItem, ...] = Field(min_length=1, max_length=300)
     design: Design | None = Field(
         default=None,
-        description="The factors of the study, and how participants are spread over them. Stands "
-        "instead of `assignment` and of the `order` of stages.",
+        description="The factors of the study, and how participants are assigned to them. "
+        "Replaces `assignment` and the `order` of stages.",
     )
     exclude: dict[Name, ExcludeRule] = Field(
         default_factory=dict,
         max_length=100,
-        description="By a name of your own, rules that say when somebody fails and is not "
-        "analysed.",
+        description="Rules, under names of your own, that say which participants are excluded "
+        "from the analysis.",
     )
     labels: dict[str, Label] = Field(
         default_factory=dict,
         max_length=500,
-        description="What people read in reports, figures and plans for the names of outcomes, "
-        'factors, levels and models: `{completion_rate: Solved, hint: Hint, "with": With hint}`, '
+        description="Labels in reports, figures and plans for outcomes, factors, levels and models: "
+        '`{completion_rate: Solved, hint: Hint, "with": With hint}`, '
         "each a text or a text by language.",
     )
     quotas: dict[Name, Quota] = Field(
         default_factory=dict,
         max_length=50,
-        description="By a name of your own, how many participants of a kind the study takes.",
+        description="Quotas, under names of your own: how many participants of a kind the study "
+        "takes.",
     )
     missing: Missing = Field(
-        default=Missing(), description="What becomes of answers and questions that are missing."
+        default=Missing(), description="How missing answers and questions are treated."
     )
     analysis: AnalysisPlan = Field(
         default=AnalysisPlan(), description="Outcomes, contrasts and corrections of the analysis."
     )
     hypotheses: tuple[Hypothesis, ...] = Field(
-        default=(), max_length=100, description="What is expected, for the pre-registration."
+        default=(), max_length=100, description="The hypotheses, for the preregistration."
     )
 
     def checklist_in(self, language: str) -> list[str]:

@@ -706,7 +706,7 @@ class Instrument(Strict):
                 ids.append(item.id)
         if not ids:
             raise StudyError(
-                f"The questionnaire {self.id!r} asks about each stage, and the study has none.",
+                f"The questionnaire {self.id!r} asks about each stage, but the study has none.",
                 todo="Leave it out of the study, or give the study stages.",
             )
         return tuple(ids)

@@ -339,7 +339,7 @@ class _Draws:
                     "changes",
                     f"{changes.file} shows the picture {listed.picture!r} of the stimulus set "
                     f"{manifest.id} to {self.planner.participant} more than once, or as an example",
-                    "Draw the file again: nobody may see a picture twice.",
+                    "Draw the file again, because nobody may see a picture twice.",
                 )
             item = _item(manifest.photos[place], answers[place], "matched")
             out.append(self._given(item, given))

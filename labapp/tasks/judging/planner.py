@@ -183,7 +183,7 @@ class Showing:
             return self.words[key]
         except KeyError as error:
             raise StudyError(
-                f"The participant's window has no words for {key!r}.",
+                f"The participant's window has no words in {key!r}.",
                 todo="Add them to the study's participant.yaml, as they are in the English file.",
             ) from error
 

@@ -164,9 +164,9 @@ def _raters(result: LabelResults) -> Iterator[str]:
     who = ", ".join(rating.rater for rating in result.ratings)
     every = "both raters" if len(result.ratings) == 2 else f"all {len(result.ratings)} raters"
     yield (
-        f"{bold}{every} ({who}) call consistent between participants; where they differ, it is "
-        "said how many do. The paper: “labels experimenters identified as consistent between "
-        "participants” (Table 1)."
+        f"{bold}{every} ({who}) call consistent between participants; where they disagree, the "
+        "number of raters is given. The paper: “labels experimenters identified as consistent "
+        "between participants” (Table 1)."
     )
     both = result.agreement
     if both is None or both.percent is None:
@@ -183,8 +183,8 @@ def _raters(result: LabelResults) -> Iterator[str]:
         return
     left_out = f", {both.undefined} of them without a kappa left out" if both.undefined else ""
     yield (
-        f"{text}, 95 % interval {decimal(both.low, 2)} to {decimal(both.high, 2)} (percentiles of "
-        f"{DRAWS:,} bootstrap draws of names{left_out}; names of one slider hang together, so that "
+        f"{text}, 95 % interval {decimal(both.low, 2)} to {decimal(both.high, 2)} (percentiles "
+        f"of {DRAWS:,} bootstrap draws of names{left_out}; names of one slider are related, so "
         "it may be too narrow)."
     )
 
@@ -263,8 +263,8 @@ def models_table(models: Sequence[_Both], result: LabelResults) -> Html:
         rows,
         numeric=range(1, len(names)),
         caption="Coverage by model."
-        + " Paper: of the model that is named alike, as its text says (named at least one slider) "
-        "or counted in its tables." * theirs,
+        + " Paper: values of the model with the same name, from its text (named at least one "
+        "slider) or counted in its tables." * theirs,
     )
 
 

@@ -103,13 +103,13 @@ FILLS = {
 }
 SIGNS = {"signed": "by their scores", "absolute": "by the absolute values of their scores"}
 NO_MODEL = (
-    "There are no outputs of the model on the masked images: its accuracy there, its ranks and the "
-    "bias on masked images are missing. They are computed when a session is planned, where the "
-    "model of the stimulus set is at hand."
+    "There are no outputs of the model on the masked images: its accuracy there, its ranks and "
+    "the bias on masked images are missing. They are computed when a session is planned and the "
+    "model of the stimulus set is installed."
 )
 ALONE = (
-    "One participant: there are no intervals over participants and no tests between methods. What "
-    "is drawn is of this person alone."
+    "With one participant there are no intervals over participants and no tests between "
+    "methods. The figures show only this person."
 )
 METHODS = (
     "Intervals are percentile bootstraps of 2,000 draws with a fixed seed. Participants are "
@@ -389,8 +389,8 @@ def _rows(group: AnnotationGroup) -> Iterator[tuple[object, object, object]]:
         yield f"Reaction times below {QUICK_MS:g} ms (kept)", percent(quick / ms.size), f"{quick:,}"
 
 
-NO_RANKS = "There are none: no image was seen with every method at the same mask."
-ONE_METHOD = "There are none: there is one method."
+NO_RANKS = "There are none, because no image was seen with every method at the same mask."
+ONE_METHOD = "There are none, because there is only one method."
 
 
 def main_results(result: UnmaskingResults, overall: Overall) -> Iterator[tuple[str, str, str]]:
