@@ -293,8 +293,8 @@ class Study(Strict):
     labels: dict[str, Label] = Field(
         default_factory=dict,
         max_length=500,
-        description="Labels in reports, figures and plans for outcomes, factors, levels and models: "
-        '`{completion_rate: Solved, hint: Hint, "with": With hint}`, '
+        description="Labels of outcomes, factors, levels and models in reports, figures and "
+        'plans: `{completion_rate: Solved, hint: Hint, "with": With hint}`, '
         "each a text or a text by language.",
     )
     quotas: dict[Name, Quota] = Field(
