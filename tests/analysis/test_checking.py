@@ -202,7 +202,7 @@ def test_decisions_by_hand_other_files_and_cells_that_are_not_full_are_listed() 
     text = str(join_parts(registration_section([registration], "own", people, None)))
     assert f"{people.loc[first, 'participant']}, session" in text
     assert "excluded by hand" in text
-    assert f"1 session of {len(people)} ran with other files" in text
+    assert f"1 session of {len(people)} ran with study files" in text
     assert "6 analysed where 100 were registered (hint: without)" in text
     assert "5 analysed where 100 were registered (hint: with)" in text
     assert "Nothing differs" not in text

@@ -83,7 +83,7 @@ def test_nothing_is_quoted_that_may_not_be_and_that_is_told(
             monkeypatch.setattr(coding_figures, name, lambda *_: [])
     refused = tables.participants.assign(consent_quote=False).astype({"consent_quote": "boolean"})
     html = page(Tables.of({**tables.small(), "participants": refused}, tables.snapshots))
-    assert "not to be quoted, as the participant said" in html
+    assert "not quoted, because the participant did not agree to it" in html
     for text in tables.coded["text"].unique():
         assert f"“{text}”" not in html
 

@@ -468,7 +468,7 @@ def test_strips_are_told_in_german_too(wide: Tables) -> None:
     assert spoken is not None
     with speaking(spoken):
         page = "".join(str(part) for part in item_sections(wide, [], "s1"))
-    assert "Schieberegler, die niemand bewegt hat, sind keine Antworten" in page
+    assert "Regler, die nicht bewegt wurden, gelten nicht als Antwort" in page
     own = {*wide.items["text"], *wide.items["item"], "felt"}
     english = {text for text in spoken.missing if text not in own and " " in text}
     assert not english
@@ -730,10 +730,10 @@ def scale(n: int, k: int, seed: int) -> Matrix:
     [
         (scale(4, 5, 1), "fewer than 5 people", "fewer than 5 people"),
         (np.column_stack([scale(20, 4, 2), np.full(20, 3.0)]), "the same answer", "same answer"),
-        (np.column_stack([scale(20, 1, 3), 8 - scale(20, 1, 3)]), "do not go together", "3 items"),
+        (np.column_stack([scale(20, 1, 3), 8 - scale(20, 1, 3)]), "negatively correlated on average", "3 items"),
         (scale(30, 2, 4), "", "fewer than 3 items"),
         (scale(6, 6, 5), "", "too few people"),
-        (np.column_stack([scale(30, 3, 6)] * 2), "", "follow from others"),
+        (np.column_stack([scale(30, 3, 6)] * 2), "", "can be computed from others"),
         (scale(30, 1, 7), "one item", "one item"),
     ],
 )

@@ -128,7 +128,7 @@ def test_two_versions_are_compared(code: Run) -> None:
     Path("new.yaml").write_text(text.replace(what, "moves any slider"), "utf-8")
     status, out, err = code("diff", "old.yaml", "new.yaml")
     assert (status, out) == (0, f"* code explore: when was '{what}', and is 'moves any slider'\n")
-    assert "count the version up" in err
+    assert "increase the version number" in err
     (change,) = json.loads(code("diff", "old.yaml", "new.yaml", "--json")[1])
     assert change["definition"]
     assert code("diff", "old.yaml", "old.yaml")[1] == "Nothing differs.\n"
@@ -519,7 +519,7 @@ def test_words_that_nobody_has_read_are_quoted_nowhere(study: Path, tmp_path: Pa
     said = quotes(study, "--out", plain, "--no-pictures")
     assert said.returncode == 0, said.stderr
     assert "Merck" not in plain.read_text()
-    left_out = "on words that nobody has read against the sound"
+    left_out = "on words that nobody has checked against the sound"
     assert left_out in said.stderr
     assert left_out in plain.read_text()
     said = quotes(study, "--out", drafts, "--no-pictures", "--unread")
@@ -643,7 +643,7 @@ def test_what_cannot_be_is_said_and_nothing_changed(
         (("--rater", "anna", "--to", "docx", "--out", tmp_path / "z"), "no format 'docx'"),
         (
             ("--rater", "anna", "--to", "eaf", "--out", tmp_path / "z", "--joined", "--no-sound"),
-            "--no-sound goes with neither",
+            "--no-sound cannot be combined",
         ),
     ):
         code, _, told = typed("export", session_exchanging, *words)
@@ -685,7 +685,7 @@ def test_a_codebook_goes_out_to_other_tools_and_into_a_study_without_one(
     assert told.splitlines()[0] == str(empty / "codebook.yaml")
     assert typed("check", empty / "codebook.yaml")[0] == 0
     for words, why in (
-        (("--to", "qdc"), "What to do"), (("--from", out, "--to", "csv"), "--from goes with"),
+        (("--to", "qdc"), "What to do"), (("--from", out, "--to", "csv"), "--from cannot be combined with"),
         (("--to", "docx", "--out", tmp_path / "a"), "not written as 'docx'"),
     ):  # fmt: skip
         code, _, told = typed("codebook", study, *words)

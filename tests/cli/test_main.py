@@ -89,7 +89,7 @@ def test_help_and_version(cli: Run) -> None:
             ("simulate", "quickstart", "--participants", "1", "--strategy", "x", "--out", "y"),
             "No task knows a strategy 'x'",
         ),
-        (("--data", "x", "studies", "list"), "behind a command"),
+        (("--data", "x", "studies", "list"), "after a command"),
         (("models", "bench", "sinelines/gt", "--n", "0"), "--n"),
         *(
             (

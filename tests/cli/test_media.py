@@ -97,7 +97,7 @@ def test_of_a_study_those_who_did_not_agree_are_named(
     status, _, err = transcribe(str(first), "--model", model)
     assert status == 1
     assert "did not agree that what was said is written down" in err
-    assert "Nobody listened to the sound" in err
+    assert "The sound was not used" in err
 
 
 def test_words_are_read_and_refused_where_they_are_too_many(
@@ -228,7 +228,7 @@ def test_a_still_is_the_same_picture_every_time(session_replay: Path, tmp_path: 
     [
         (["--at", "5:70", "--still", "x.png"], "is not a time"),
         (["--at", "99:00", "--still", "x.png"], "is not in the session"),
-        (["--still", "x.png"], "needs the time"),
+        (["--still", "x.png"], "needs --at, the time"),
         (["--at", "2:00", "--still", "x.png", "--size", "big"], "is not a size"),
         (["--at", "2:00", "--still", "x.tiff/y.png"], "cannot be written"),
         (["--size", "800x600"], "need --still"),

@@ -91,7 +91,7 @@ def test_a_disk_without_room_is_refused(
     with pytest.raises(DataFolderError, match=f"Only {least - 1} MB .* needs {least} MB") as said:
         open_new("quickstart", "P01", "1", wanted)
     assert "No session was started" in said.value.safe
-    assert "Make room" in said.value.todo
+    assert "Free some space" in said.value.todo
     assert not (tmp_path / "data" / "quickstart").exists()
 
 

@@ -200,11 +200,11 @@ def test_no_rater_has_a_kept_name(name: str, session: Path, tmp_path: Path) -> N
         lambda: make_pack(study, name, tmp_path / "x.zip"),
         lambda: plan_import(record, name, given),
     ):
-        with pytest.raises(AnnotationError, match="is kept for"):
+        with pytest.raises(AnnotationError, match="is reserved for"):
             way()
     if name not in ("detector", "recogniser"):
         for by in (lambda: open_units(session, name), lambda: open_texts(session, name)):
-            with pytest.raises(AnnotationError, match="is kept for"):
+            with pytest.raises(AnnotationError, match="is reserved for"):
                 by()
     assert FINAL in KEPT
     assert not rater_file(session, name).exists()

@@ -146,7 +146,7 @@ def test_other_pictures_than_those_of_the_card_are_refused(
         ({"format": "torchscript"}, ModelError, "could not|cannot|not"),
         ({"channels": 2}, ModelError, "channels"),
         ({"classes": [{"id": "k0", "name": "Zero"}, {"id": "k1", "name": "One"}]}, DatasetError,
-         "none of the classes"),
+         "not one of the classes"),
         ({"mean": [0.1, 0.2]}, ModelError, "one for each of 1 channels"),
         ({"pictures": "none.csv"}, DatasetError, "cannot be read"),
     ],
@@ -210,7 +210,7 @@ def test_a_model_that_makes_nan_is_refused(
         ModelError, match=r"for \d+ of \d+ inputs it makes NaN or infinite"
     ) as caught:
         imported.import_model(path, out=tmp_path / "models")
-    assert "Mend the model" in str(caught.value)
+    assert "Fix the model" in str(caught.value)
     assert not (tmp_path / "models/own").exists()
 
 
@@ -291,7 +291,7 @@ def test_weights_in_another_file_are_refused_and_never_looked_for(
             size_threshold=0,
         )
     monkeypatch.chdir(path.parent)
-    with pytest.raises(ModelError, match=r"tensors lie in other files .* belong into the one file"):
+    with pytest.raises(ModelError, match=r"tensors are in other files .* must be in this one file"):
         imported.import_model(path, out=tmp_path / "others")
     # And also of a package that came to hold such a graph.
     content = (path.parent / "encoder.bin").read_bytes()
@@ -322,7 +322,7 @@ def test_what_is_odd_in_a_model_is_told(
         "remarks"
     ]
     assert remarks[0] == "No picture is of the class none."
-    assert "Check that `classes` stand in the order of the predictor's scores" in remarks[1]
+    assert "Check that `classes` are in the order of the predictor's scores" in remarks[1]
 
 
 def test_the_description_says_where_the_pictures_are_and_is_one(

@@ -243,7 +243,7 @@ def test_its_numbers_are_computed_again_from_the_same_pictures_alone(
     lab: Path, tmp_path: Path
 ) -> None:
     root = lab / "models"
-    with pytest.raises(ModelError, match="trained on a folder of pictures") as refused:
+    with pytest.raises(ModelError, match="trained on the picture folder") as refused:
         evaluation.evaluate("own/expressions", root=root)
     assert "--data" in refused.value.todo
     assert evaluation.evaluate("own/expressions", root=root, data_folder=lab / "pictures")["agrees"]
@@ -272,7 +272,7 @@ def test_a_recipe_can_pin_its_pictures(lab: Path, tmp_path: Path) -> None:
     wrong = RECIPE.replace("seed: 1}", f"seed: 1, sha256: '{'0' * 64}'}}")
     path = lab / "pinned.yaml"
     path.write_text(wrong, encoding="utf-8")
-    with pytest.raises(DatasetError, match="not those that `sha256`"):
+    with pytest.raises(DatasetError, match="do not match `sha256`"):
         train(path, out=tmp_path)
     found = cards.read(lab / "models" / "own" / "expressions").recipe.data
     assert found.dataset == "folder"

@@ -266,7 +266,7 @@ def test_refusals() -> None:
         ({"codes": codes, "factors": truth, "epochs": 0}, "epochs is 0"),
         ({"codes": codes, "factors": truth, "coordinates": "x"}, "no coordinates 'x'"),
         ({"codes": codes, "factors": truth, "seed": 2**32}, "the seed is 4294967296"),
-        ({"codes": codes * 1e20, "factors": truth}, "networks take codes unscaled"),
+        ({"codes": codes * 1e20, "factors": truth}, "networks do not scale codes"),
     ):
         with pytest.raises(MetricError, match=message) as refused:
             ois(**arguments)  # type: ignore[arg-type]

@@ -303,7 +303,7 @@ def test_errors_of_several_data_sets_have_an_axis_each(order: Sequence[int]) -> 
             assert set(own) == {m for m in every if m.startswith(name)}
         assert sorted(names) == ["dsprites", "sinelines"]
     assert "an axis of its own" in drawn(BOXES, found).caption
-    assert "As a mean over the pixels it looks the same" in drawn(BOXES, found).caption
+    assert "The mean over the pixels looks the same" in drawn(BOXES, found).caption
 
 
 @pytest.mark.parametrize("questions", [1, 2, 3, 5, 10])

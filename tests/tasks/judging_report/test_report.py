@@ -175,7 +175,7 @@ def test_of_the_last_two_steps_one_end_of_four_is_chance() -> None:
         assert chance(told, "distinction") == 25.0
     said = section(found)
     assert "differs from chance (25 %)" in said
-    assert "with the last two steps of a tree one of their four ends" in said
+    assert "with the last two steps of a tree, one in four" in said
 
 
 def test_chance_is_told_as_it_is() -> None:
@@ -275,7 +275,7 @@ def test_of_one_session_it_is_said_once_a_quantity_that_no_test_has_a_value() ->
     assert len(quantities) > 5
     # And once it is said what that means.
     assert words(said).count(NO_VALUE) == len(quantities)
-    assert words(said).count("No value: there are too few, or they do not vary.") == 2
+    assert words(said).count("No value: there are too few values, or they do not vary.") == 2
 
 
 def test_tests_without_a_value_stand_together_below_those_with_one() -> None:

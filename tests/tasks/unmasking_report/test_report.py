@@ -175,13 +175,13 @@ def test_main_results_are_sentences_with_numbers_beside_the_papers() -> None:
 
 def test_thresholds_outside_the_masks_are_none() -> None:
     own = found()
-    fits = own.fits.pooled.assign(why=["", "", "", "outside the masks", "", ""])
+    fits = own.fits.pooled.assign(why=["", "", "", "outside the range of the masks", "", ""])
     moved = replace(own, fits=replace(own.fits, pooled=fits))
     said = {name: here for name, here, _ in main_results(moved, means())}
     assert said["Thresholds (ours)"] == (
         "The function of naming the true class is half-way between its ends at Guided "
         "backpropagation 10.0 % [9.3, 10.7], LRP 13.0 % [12.1, 13.9] of the pixels. No threshold: "
-        "Gradient (outside the masks)."
+        "Gradient (outside the range of the masks)."
     )
 
 
@@ -212,7 +212,7 @@ def test_without_a_pool_it_is_said() -> None:
         classes=own.classes.assign(n=pd.array([None, None], "Int64")),
     )
     said = section(bare)
-    assert "does not say how the model does" in said
+    assert "does not say how the model performs" in said
     assert re.search(r"anger\s+–\s+5\s+45", said)
     # And of one participant.
     assert ALONE in said

@@ -231,7 +231,7 @@ def test_without_names_every_table_is_empty_with_its_columns() -> None:
 
 
 def test_raters_of_nothing_are_told(tmp_path: Path) -> None:
-    with pytest.raises(RatingError, match="no session that counts holds the name"):
+    with pytest.raises(RatingError, match="no session that counts contains slider names"):
         find(tables([session("P01", {TC: {}})]), [tmp_path / "a.csv"])
 
 
@@ -251,7 +251,7 @@ def test_raters_with_nothing_to_compare_are_told(tmp_path: Path) -> None:
     assert sheet is not None
     paths = [save(tmp_path / f"{who}.csv", filled(sheet)) for who in "ab"]
     said = words(find(tables(made), paths, faint()))
-    assert "there is nothing for raters to agree on" in said
+    assert "raters have nothing to compare" in said
 
 
 # Effects come from the model that was met, and from no other.
