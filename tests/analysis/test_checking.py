@@ -203,8 +203,8 @@ def test_decisions_by_hand_other_files_and_cells_that_are_not_full_are_listed() 
     assert f"{people.loc[first, 'participant']}, session" in text
     assert "excluded by hand" in text
     assert f"1 session of {len(people)} ran with study files" in text
-    assert "6 analysed where 100 were registered (hint: without)" in text
-    assert "5 analysed where 100 were registered (hint: with)" in text
+    assert "6 analysed, but 100 were registered (hint: without)" in text
+    assert "5 analysed, but 100 were registered (hint: with)" in text
     assert "Nothing differs" not in text
 
 
@@ -222,13 +222,13 @@ def test_cells_are_counted_by_their_factors_in_whatever_order_these_stand() -> N
     )
     registration = Registration("own", 1, "", "2025-12-01T00:00:00Z", 0, {"design": design})
     assert list(_sample_as_registered(registration, people)) == [
-        "1 analysed where 2 were registered (hint: with, zoom: 1)",
-        "1 analysed where 2 were registered (hint: without, zoom: 1)",
-        "0 analysed where 2 were registered (hint: without, zoom: 2)",
+        "1 analysed, but 2 were registered (hint: with, zoom: 1)",
+        "1 analysed, but 2 were registered (hint: without, zoom: 1)",
+        "0 analysed, but 2 were registered (hint: without, zoom: 2)",
     ]
     people.loc[0, "participant"] = "P9"
     told = list(_sample_as_registered(registration, people))
-    assert told[0] == "1 analysed where 2 were registered (hint: without, zoom: 1)"
+    assert told[0] == "1 analysed, but 2 were registered (hint: without, zoom: 1)"
 
 
 def test_the_sample_is_told_whatever_the_versions_of_a_study_declare() -> None:
@@ -241,5 +241,5 @@ def test_the_sample_is_told_whatever_the_versions_of_a_study_declare() -> None:
     registered = {"design": {"within": ["model"], "per_cell": 6}}
     registration = Registration("own", 1, "", "2025-12-01T00:00:00Z", 0, registered)
     assert list(_sample_as_registered(registration, people)) == [
-        "12 analysed where 6 were registered"
+        "12 analysed, but 6 were registered"
     ]
