@@ -91,7 +91,7 @@ class Declaration(Declared):
         told = "; ".join(f"version {n}: {', '.join(keys)}" for n, keys in self.others.items())
         return (
             f"Versions of the study {self.study} differ in what they declare. The analysis "
-            f"follows version {self.versions[-1]}; see the differences in {told}."
+            f"follows version {self.versions[-1]}. It differs in {told}."
         )
 
 

@@ -464,8 +464,8 @@ def _refuse(data: Path, loaded: LoadedStudy, name: layout.FolderName) -> None:
     raise ParticipantTaken(
         f"{participant} already has session {session} in {study}.",
         safe="That session is untouched.",
-        todo="Choose the next free participant, or another --session label; one that was "
-        "interrupted goes on with: labapp sessions resume NAME",
+        todo="Choose the next free participant, or another --session label. Continue an "
+        "interrupted session with: labapp sessions resume NAME",
     )
 
 

@@ -386,7 +386,7 @@ def page(tables_item_sections: Tables) -> str:
 
 def test_items_stand_in_the_order_of_the_file_with_what_is_reversed_in_words(page: str) -> None:
     items = page[page.index("<table") : page.index("Reliability")]
-    places = [items.index(name) for name in (">rely<", ">wary, counts the other", ">trust<")]
+    places = [items.index(name) for name in (">rely<", ">wary, reverse-scored", ">trust<")]
     assert places == sorted(places)
     assert items.count("reverse-scored") == 1
     assert "1: not at all; 5: completely." in page
@@ -730,7 +730,11 @@ def scale(n: int, k: int, seed: int) -> Matrix:
     [
         (scale(4, 5, 1), "fewer than 5 people", "fewer than 5 people"),
         (np.column_stack([scale(20, 4, 2), np.full(20, 3.0)]), "the same answer", "same answer"),
-        (np.column_stack([scale(20, 1, 3), 8 - scale(20, 1, 3)]), "negatively correlated on average", "3 items"),
+        (
+            np.column_stack([scale(20, 1, 3), 8 - scale(20, 1, 3)]),
+            "negatively correlated on average",
+            "3 items",
+        ),
         (scale(30, 2, 4), "", "fewer than 3 items"),
         (scale(6, 6, 5), "", "too few people"),
         (np.column_stack([scale(30, 3, 6)] * 2), "", "can be computed from others"),

@@ -293,7 +293,7 @@ def test_an_answer_that_would_be_in_no_table_is_an_error(
 ) -> None:
     made = builder(stage_row())
     made.at(2, payload, stage)
-    with pytest.raises(RecordError, match="would be in no table"):
+    with pytest.raises(RecordError, match="would be missing from all tables"):
         folded(made)
 
 

@@ -268,7 +268,7 @@ def test_a_code_that_looks_like_a_missing_rating_is_told(agree: Run) -> None:
     Path("ratings.csv").write_text("unit,a,b\nu1,NA,x\nu2,x,NA\n", "utf-8")
     status, _, err = agree("--table", "ratings.csv")
     assert status == 0
-    assert "'NA' stands in 2 cells and counts as a code" in err
+    assert "'NA' appears in 2 cells and counts as a code" in err
 
 
 @pytest.mark.parametrize(
@@ -403,7 +403,7 @@ def test_redacting_says_what_it_did(session_governing: Path) -> None:
     out = run("redact", session_governing, "0:21", "22.5", "--by", "anna")
     assert "Redacted from 21.000 to 22.500 s" in out
     out = run("redact", session_governing, "40", "55", "--by", "anna")
-    assert "1 note of the moderator from that time stay" in out
+    assert "1 note from the moderator at that time stay" in out
     assert len(annotations_of(open_record(session_governing)).redactions) == 2
 
 
@@ -685,7 +685,7 @@ def test_a_codebook_goes_out_to_other_tools_and_into_a_study_without_one(
     assert told.splitlines()[0] == str(empty / "codebook.yaml")
     assert typed("check", empty / "codebook.yaml")[0] == 0
     for words, why in (
-        (("--to", "qdc"), "What to do"), (("--from", out, "--to", "csv"), "--from cannot be combined with"),
+        (("--to", "qdc"), "what to do"), (("--from", out, "--to", "csv"), "--from cannot be combined with"),
         (("--to", "docx", "--out", tmp_path / "a"), "not written as 'docx'"),
     ):  # fmt: skip
         code, _, told = typed("codebook", study, *words)

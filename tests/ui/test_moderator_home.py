@@ -91,7 +91,9 @@ def test_start_says_why_not(window: HomeWindow) -> None:
     fill(view)
     view.set_checklist([checklist.consent_row("[your institution]"), checklist.disk_row(5)])
     assert not view.ready.start_button.isEnabled()
-    assert view.ready.why.text() == "To start, you still need room on the disk and the consent text."
+    assert (
+        view.ready.why.text() == "To start, you still need room on the disk and the consent text."
+    )
     assert view.ready.rows["consent"].icon.state == "missing"
     assert "Fill in [your institution]" in view.ready.rows["consent"].text.text()
 

@@ -77,7 +77,12 @@ def test_the_papers_values_stand_beside_a_study_like_theirs(whole: Analysed) -> 
         "paper 3.93 ± 1.12",
     ):
         assert value in said
-    assert said.count("from other models of the same name. They are for orientation, and need not be repro") == 1
+    assert (
+        said.count(
+            "from other models of the same name. They are for orientation, and need not be repro"
+        )
+        == 1
+    )
     assert said.index("for orientation") < said.index("paper 34 ± 26")
     single = as_published(of(whole, 2))
     assert "for orientation" in plain(sections.of_task(single.group.task, [single]))

@@ -241,7 +241,10 @@ def test_a_network_becomes_a_graph_which_needs_no_package(tmp_path: Path, own: P
     ("name", "says"),
     [
         ("own_decoders.pca:undefined", r"in all of them z1 lies from 0\.5\d* to \d.*Such as \("),
-        ("own_decoders.pca:alike", "its pictures are all the same: .* a screen shows steps of 0.0039"),
+        (
+            "own_decoders.pca:alike",
+            "its pictures are all the same: .* a screen shows steps of 0.0039",
+        ),
         ("own_decoders.pca:noisy", "a different picture each time"),
         ("own_decoders.pca:breaks", "fails on latents of the shape .*KeyError: 'weights'"),
         ("own_decoders.pca:NUMBER", "gives int, not a decoder"),
