@@ -247,10 +247,9 @@ def _settle(
     from labapp.coding.annotations.rounds import adjudicate_difference, settle
 
     if by is None:
-        raise UsageError("The command does not say who settles the difference.", todo="Say it "
-                                                                                      "with "
-                                                                                      "--by "
-                                                                                      "NAME.")
+        raise UsageError(
+            "The command does not say who settles the difference.", todo="Say it with --by NAME."
+        )
     if (take is not None) + bool(codes) + nothing != 1:
         raise UsageError(
             "The decision is missing, or was given twice.",
@@ -588,8 +587,9 @@ def code_codebook(
         return
     if to not in CODEBOOK_FORMATS or out is None:
         unknown = to and to not in CODEBOOK_FORMATS
-        what = f"Codebooks cannot be written as {to!r}." if unknown else "The command does not "
-                                                                         "say what to do."
+        what = "The command does not say what to do."
+        if unknown:
+            what = f"Codebooks cannot be written as {to!r}."
         formats = " or ".join(f"--to {name}" for name in CODEBOOK_FORMATS)
         raise UsageError(what, todo=f"Use {formats} with --out FILE, or --from FILE.qdc.")
     if Path(study).is_file():

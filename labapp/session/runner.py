@@ -402,7 +402,7 @@ class Runner(FollowsSession):
         self._waited_s += self.clock.real_seconds(round(POLL_S * NS))
         if self._waited_s >= STALLED_S and not self.stalled:
             self.stalled = True
-            detail = self.journal.failed or "the disk does not answer"
+            detail = self.journal.failed or "the disk does not respond"
             self.emit(AlarmRaised("journal_stalled", detail))
             self.tell()
 

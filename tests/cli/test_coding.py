@@ -685,8 +685,9 @@ def test_a_codebook_goes_out_to_other_tools_and_into_a_study_without_one(
     assert told.splitlines()[0] == str(empty / "codebook.yaml")
     assert typed("check", empty / "codebook.yaml")[0] == 0
     for words, why in (
-        (("--to", "qdc"), "what to do"), (("--from", out, "--to", "csv"), "--from cannot be combined with"),
-        (("--to", "docx", "--out", tmp_path / "a"), "not written as 'docx'"),
+        (("--to", "qdc"), "what to do"),
+        (("--from", out, "--to", "csv"), "--from cannot be combined with"),
+        (("--to", "docx", "--out", tmp_path / "a"), "cannot be written as 'docx'"),
     ):  # fmt: skip
         code, _, told = typed("codebook", study, *words)
         assert code != 0

@@ -96,7 +96,7 @@ def test_of_a_study_those_who_did_not_agree_are_named(
     assert "2 had text before" in out
     status, _, err = transcribe(str(first), "--model", model)
     assert status == 1
-    assert "did not agree that what was said is written down" in err
+    assert "did not agree to a transcript" in err
     assert "The sound was not used" in err
 
 
@@ -105,7 +105,7 @@ def test_words_are_read_and_refused_where_they_are_too_many(
 ) -> None:
     for content, why in (
         (b"\xff\xfe", "is not a UTF-8 text file"),
-        (b"word " * 200, "a model takes 600"),
+        (b"word " * 200, "a model takes only 600"),
     ):
         (tmp_path / "words.txt").write_bytes(content)
         status, _, err = transcribe(str(session), "--model", model, "--words", "words.txt")

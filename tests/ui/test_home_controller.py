@@ -454,7 +454,7 @@ def test_the_blank_consent_form_is_saved_and_nothing_overwritten(
     assert written.startswith(b"%PDF-")
     assert home.view.error.isHidden()
     qtbot.mouseClick(home.view.reader_pdf, Qt.MouseButton.LeftButton)
-    assert "already something" in home.view.error.title.text()
+    assert "already exists" in home.view.error.title.text()
     assert "--" not in home.view.error.text.text(), "a window has no options"
     assert (tmp_path / "form.pdf").read_bytes() == written
 

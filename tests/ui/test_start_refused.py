@@ -186,7 +186,7 @@ def test_a_session_goes_on_without_lsl_where_it_may(
 
 def test_no_lsl_is_refused_where_the_study_requires_it(options: RunOptions, tmp_path: Path) -> None:
     study = with_lsl(tmp_path, "required")
-    with pytest.raises(UsageError, match="--no-lsl is refused"):
+    with pytest.raises(UsageError, match="--no-lsl is not possible"):
         open_new(study, "P01", "1", replace(options, lsl=False))
     opened = open_new(study, "P01", "1", replace(options, lsl=False, simulate="understanding"))
     opened.begin()

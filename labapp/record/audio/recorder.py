@@ -258,7 +258,7 @@ class Recorder:
             # after its last sound.
             if beat_ns is not None and time.perf_counter_ns() - beat_ns > STALL_S / 2 * NS:
                 self._still_since_ns = beat_ns
-                return "the sound recorder stood still and is started again"
+                return "the sound recorder froze and is being restarted"
             return Message("microphone_stalled", seconds=limit)
         return self._watcher.gone() or ""
 

@@ -239,7 +239,7 @@ class Journal:
 
     def problem(self) -> JournalError:
         """The error to raise when events cannot be stored."""
-        return _error(self.path, self.failed or "the disk does not answer")
+        return _error(self.path, self.failed or "the disk does not respond")
 
     @property
     def saved_ago_s(self) -> float:

@@ -93,7 +93,7 @@ def test_a_class_without_a_picture_has_no_curve(
     table.write_text("".join(line for line in lines if ",k3," not in line), encoding="utf-8")
     folder = imported.import_model(path, out=tmp_path / "models")
     assert len(package.measure_interventions(folder, data_folder=path)["fixed"]) == 5
-    with pytest.raises(ModelError, match=r"no test row is of class 3 .*no ROC curve"):
+    with pytest.raises(ModelError, match=r"No test row of 3 .*no ROC curve"):
         package.measure_interventions(folder, auc=True, data_folder=path)
 
 
@@ -239,7 +239,7 @@ def test_a_model_is_tried_in_states_that_no_picture_has(
 def test_pictures_so_few_that_ois_is_chance_are_told(described: Callable[..., Path]) -> None:
     truth = np.random.default_rng(1).integers(2, size=(60, 4))
     (remark,) = imported._few(truth)
-    assert re.search(r"With 60 pictures .* would have about 0\.[1-9]", remark)
+    assert re.search(r"With only 60 pictures .* would have about 0\.[1-9]", remark)
     assert not list(imported._few(np.tile(truth, (20, 1))))
 
 

@@ -192,7 +192,7 @@ def test_every_phase_lowers_its_loss(name: str, shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("setting", [("senn", "units"), ("ccd", "directions"), ("vae", "units")])
 def test_fewer_codes_than_concepts_are_refused_before_training(setting: tuple[str, str]) -> None:
     name, of = setting
-    with pytest.raises(ModelError, match="2 codes, and there are 3 concepts"):
+    with pytest.raises(ModelError, match="2 codes, but there are 3 concepts"):
         made(name, NUMBERS, **{of: 2})
     assert made(name, NUMBERS, **{of: 4}).codes(rows(NUMBERS).x).shape == (80, 4)
 

@@ -374,5 +374,5 @@ def test_ois_of_maps_sees_what_a_place_in_a_map_tells() -> None:
 
 def test_codes_that_are_no_square_maps_are_refused() -> None:
     codes = np.random.default_rng(0).standard_normal((50, 2, 6))
-    with pytest.raises(MetricError, match="6 numbers: no square map"):
+    with pytest.raises(MetricError, match="6 numbers, which is not a square map"):
         ois(codes, np.arange(100).reshape(50, 2) % 3 % 2, maps=True)

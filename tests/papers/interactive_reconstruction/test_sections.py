@@ -167,7 +167,7 @@ def test_checks_are_folded_away(gapped: Analysed) -> None:
     for name in ("Shapiro-Wilk W", "Mauchly's W", "Greenhouse-Geisser", "Friedman", "Wilcoxon"):
         assert name in folded
     assert "Mixed model" in folded
-    assert "1 without all models left out" in plain([html])
+    assert "1 without a value for every model left out" in plain([html])
     between = "".join(sections.of_task("reconstruction", [of(gapped, 0)]))
     for name in ("Brown-Forsythe F", "Kruskal-Wallis", "Mann-Whitney"):
         assert name in between

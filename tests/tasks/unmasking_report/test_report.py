@@ -150,7 +150,7 @@ def test_main_results_are_sentences_with_numbers_beside_the_papers() -> None:
         "The mean is longest at 15 % (1,310 ms, all methods). Over all masks: Gradient mean 700 ms "
         "[630, 770], median 610 ms; "
     )
-    assert "guessing gets 50 %" in said["Accuracy"][0]
+    assert "guessing reaches 50 %" in said["Accuracy"][0]
     assert "right on 6 of 10 (60.0 %)" in said["The model alone"][0]
     assert said["Ranks"][0].startswith(
         "Average ranks, 1 is best: by people Guided backpropagation 1.30 [1.20, 1.40], LRP 2.00 "
@@ -386,7 +386,7 @@ def test_numbers_that_can_be_counted_by_hand() -> None:
         "[617, 617], median 550 ms; GUIDED_BACKPROP mean 617 ms [617, 617], median 550 ms; LRP "
         "mean 617 ms [617, 617], median 550 ms."
     )
-    assert "(ours; guessing gets 50 %): GRADIENT 100.0 % [100.0, 100.0]" in said["Accuracy"]
+    assert "(ours; guessing reaches 50 %): GRADIENT 100.0 % [100.0, 100.0]" in said["Accuracy"]
     assert "On the whole images it is right on 1 of 2 (50.0 %)." in said["The model alone"]
     by_people = said["Ranks"].split("by people ")[1].split(";")[0]
     assert re.sub(r" \[.*?\]", "", by_people) == "GUIDED_BACKPROP 1.67, LRP 2.00, GRADIENT 2.33"

@@ -246,9 +246,9 @@ def test_faults_are_told_with_numbers(
 
 def test_a_fixed_number_and_other_widths_are_told(tmp_path: Path) -> None:
     fixed = save(tmp_path / "fixed.onnx", Linear(), n=False)
-    assert "it takes 2 rows at once" in refusal(fixed, tmp_path)
+    assert "it takes exactly 2 rows at once" in refusal(fixed, tmp_path)
     wide = save(tmp_path / "wide.onnx", torch.nn.Sequential(torch.nn.Linear(4, 9)), inputs=4)
-    assert "it takes 4 numbers a picture" in refusal(wide, tmp_path)
+    assert "it takes 4 numbers per picture" in refusal(wide, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -289,11 +289,11 @@ def test_faults_of_latents_are_told_all_at_once(tmp_path: Path) -> None:
     with pytest.raises(ModelError) as refused:
         import_decoder(path, "onnx", tmp_path / "broken.npy", "own/one")
     assert "at least 20" in str(refused.value)
-    assert "1 of its 10 rows hold NaN or infinity (in column 2)" in str(refused.value)
+    assert "1 of its 10 rows contain NaN or infinity (in column 2)" in str(refused.value)
     values = np.ones((30, 3))
     values[:, 0] = np.arange(30)
     np.save(tmp_path / "still.npy", values)
-    with pytest.raises(ModelError, match="column 2 has one value only") as refused:
+    with pytest.raises(ModelError, match="column 2 has only one value") as refused:
         import_decoder(path, "onnx", tmp_path / "still.npy", "own/one")
     assert "column 3" in str(refused.value)
 
