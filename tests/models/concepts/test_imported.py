@@ -93,7 +93,7 @@ def test_a_class_without_a_picture_has_no_curve(
     table.write_text("".join(line for line in lines if ",k3," not in line), encoding="utf-8")
     folder = imported.import_model(path, out=tmp_path / "models")
     assert len(package.measure_interventions(folder, data_folder=path)["fixed"]) == 5
-    with pytest.raises(ModelError, match=r"No test row of 3 .*no ROC curve"):
+    with pytest.raises(ModelError, match=r"has the class 3 .*no ROC curve"):
         package.measure_interventions(folder, auc=True, data_folder=path)
 
 

@@ -61,7 +61,7 @@ def test_both_forms_say_what_is_declared(tmp_path: Path) -> None:
             "12 participants who are not excluded in each of 4 conditions, 48 in all.",
             "Holm's correction over the tests of one outcome",
             "completion_rate: 0.15 in “first against the others”",
-            "at least 5 of its items",
+            "at least 5 of them",
         ):
             assert fact in text, (form, fact)
     osf = (made.folder / "osf.md").read_text()
