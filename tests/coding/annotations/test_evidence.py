@@ -301,5 +301,5 @@ def test_redacting_names_the_videos_that_keep_the_stretch(
             )
             known.add(video, video_files.VideoAlignment(begins_s))
     told = " ".join(redact(session, 20 * NS, 22 * NS, "anna").lines())
-    assert "video-1 still holds this stretch" in told
+    assert "video-1 still contains picture and sound of this stretch" in told
     assert "video-2" not in told
