@@ -295,7 +295,7 @@ def _free(name: str) -> None:
 
 
 class ExcludeRule(Strict):
-    """When somebody fails, and is not analysed. A rule says one thing."""
+    """When a participant is excluded from the analysis. Each rule has one condition."""
 
     when: Condition = Field(
         default_factory=dict,
@@ -309,10 +309,10 @@ class ExcludeRule(Strict):
         description="To whom the rule applies: a condition as in `when`. It excludes nobody else.",
     )
     item: Measure | None = Field(
-        default=None, description="An item of a questionnaire, judged by one of the next keys."
+        default=None, description="An item of a questionnaire, checked by one of the next keys."
     )
     score: Measure | None = Field(
-        default=None, description="A score of a questionnaire, judged by `below` or `above`."
+        default=None, description="A score of a questionnaire, checked by `below` or `above`."
     )
     answer: Level | tuple[Level, ...] | None = Field(
         default=None,

@@ -552,7 +552,7 @@ def test_the_paragraph_says_who_did_what_and_with_what() -> None:
     assert "2 participants took part in 2 sessions; 1 count." in said
     assert "Not analysed: Too few questions solved, n = 1." in said
     assert (
-        "Participants reconstructed target pictures by moving sliders (7 questions a stage; "
+        "Participants reconstructed target pictures by moving sliders (7 questions per stage; "
         "mnist8k/ss2)" in said
     )
     assert "Sessions were held on 2026-01-02 (UTC)." in said

@@ -42,7 +42,7 @@ class ConsentItem(Item):
 
     Attributes
     ----------
-    consent : its text, or its text with how it is signed and what is asked in it.
+    consent : the text, or the text together with how it is signed and what it asks.
     """
 
     key: ClassVar[str] = "consent"

@@ -51,7 +51,7 @@ class MaskSizes(Strict):
     ----------
     smallest : the smallest percentage.
     largest : the largest percentage.
-    count : how many there are.
+    count : the number of sizes.
     """
 
     smallest: float = Field(default=5, gt=0, le=100)
@@ -71,9 +71,9 @@ class Breaks(Strict):
 
     Attributes
     ----------
-    every : sequences between two of them.
-    text : what is shown meanwhile.
-    at_least_s : seconds before which only the moderator goes on.
+    every : the number of sequences between two breaks.
+    text : what is shown during the break.
+    at_least_s : seconds during which only the moderator can continue.
     """
 
     every: int = Field(ge=1, le=1000)

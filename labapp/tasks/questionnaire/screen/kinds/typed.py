@@ -45,7 +45,7 @@ class TypedView(ItemView):
         self.show_value(None)
 
     def unit(self) -> str:
-        """What stands behind the field."""
+        """The unit after the field."""
         return ""
 
     @abstractmethod
