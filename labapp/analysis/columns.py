@@ -166,7 +166,7 @@ SCORES = (
     number("value", "the score; a score whose answers are not all there has no row"),
     number("low", "least value the score can have"),
     number("high", "greatest value the score can have"),
-    text("meaning", "what the score is and the meaning of its ends"),
+    text("meaning", "what the score is and what its ends mean"),
 )
 
 PARTICIPANTS = (

@@ -156,7 +156,7 @@ class Copy:
     path : from there, with forward slashes.
     state : made or removed.
     sha256 : of the list of hashes.
-    files, bytes : the number of sizes.
+    files, bytes : how many there are.
     book : the private table that has the signed consent.
     """
 

@@ -107,7 +107,7 @@ class WithdrawalReport:
     annotations : which of units, texts and codes there were, which were deleted.
     handed_out : packs, quotes and clips made of the session before, which are not touched.
     source_id : of the streams that its events were sent in; empty where they were not sent.
-    videos : the number of sizes or were; deleted with the annotations.
+    videos : how many there are or were; deleted with the annotations.
     codebooks : those of the study that quote what was said; they are not touched.
     copies, copies_left : backups of the session that were deleted, and those that still are there.
     """

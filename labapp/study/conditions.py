@@ -52,13 +52,14 @@ class ByNumber(Strict):
 
 
 class Cells(Strict):
-    """A variable whose value is drawn for each participant.
+    """A variable that is drawn.
 
     Attributes
     ----------
-    cells : the cells by name, each with values of the same further variables.
-    draw : the number of cells that a participant gets, in random order.
-    included : the number of included participants that each cell needs (default: no limit).
+    cells : by name what can be drawn, each with values of further variables, the same ones in every
+        cell.
+    draw : how many a participant gets, in random order.
+    included : participants each cell needs that count in the analysis; without it any number.
     """
 
     cells: dict[str, dict[Name, Value]] = Field(min_length=1, max_length=500)

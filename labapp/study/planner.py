@@ -270,7 +270,7 @@ class Planner:
         )
 
     def rest(self, document: str, at_least_s: float, scope: Scope) -> BreakPart:
-        """A break; at_least_s: seconds during which only the moderator can continue."""
+        """A break; at_least_s: seconds before which only the moderator goes on."""
         return BreakPart(
             id=self.new_id("break", numbered=True),
             title="Break",

@@ -140,7 +140,7 @@ def stages_of_models(
 
     Parameters
     ----------
-    make : gives a stage from its number, the number of sizes, and the model.
+    make : gives a stage from its number, how many there are, and the model.
     told : what the text before a stage may say of it in braces besides its `trials`.
 
     Raises

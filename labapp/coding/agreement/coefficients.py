@@ -683,7 +683,7 @@ class RatingTable:
 
     @property
     def doubtful(self) -> dict[str, int]:
-        """Cells that look as if they stood for a missing rating, and the number of sizes."""
+        """Cells that look as if they stood for a missing rating, and how many there are."""
         cells = (cell for row in self.cells for cell in row)
         return dict(Counter(cell for cell in cells if cell.casefold() in _LIKE_MISSING))
 

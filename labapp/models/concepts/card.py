@@ -354,7 +354,7 @@ class DataRecord(Part):
     origin : "computed", "rendered" by labapp, or "official".
     files : SHA-256 of what was read from files, by their published names.
     concepts : their names: what is there when one is on.
-    classes, train, validation, test : the number of sizes, of classes and of rows.
+    classes, train, validation, test : how many there are, of classes and of rows.
     """
 
     name: str
@@ -436,7 +436,7 @@ class ConceptCard(Part):
 
 class ImportRecord(Part):
     """What a lab's own model was made of: the SHA-256 of both files and, over the test pictures and
-    what is true of them, of these; `pictures`: the number of sizes; `remarks`: what is to be known,
+    what is true of them, of these; `pictures`: how many there are; `remarks`: what is to be known,
     such as a class without pictures."""
 
     encoder_sha256: Sha256

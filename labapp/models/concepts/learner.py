@@ -44,7 +44,7 @@ class Setup:
     Attributes
     ----------
     shape : of an instance: (channels, pixels, pixels), or (features,).
-    concepts, classes : the number of sizes.
+    concepts, classes : how many there are.
     """
 
     shape: tuple[int, ...]

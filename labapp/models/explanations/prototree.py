@@ -78,7 +78,7 @@ class ProtoTree(PrototypeNetwork):
 
     Parameters
     ----------
-    depth : questions on every way before pruning; classes : the number of sizes.
+    depth : questions on every way before pruning; classes : how many there are.
     width : D, channels of the map that prototypes are compared with.
     field : pixels that a position of the map sees.
     """

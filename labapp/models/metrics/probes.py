@@ -356,8 +356,7 @@ class _Reading:
     """What a network read of the labels from codes, and another from factors, of the test rows.
 
     `logits`: of both, float64 (tests, m); `labels`, int64 (tests,); `chance`, the share of the most
-    frequent of them; `classes`, how many labels there are, in all rows; `rows`, the number of
-    sizes,
+    frequent of them; `classes`, how many labels there are, in all rows; `rows`, how many there are,
     those to learn from apart; `learnt`, how many these are, 0 where rows were divided.
     """
 

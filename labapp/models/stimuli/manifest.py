@@ -431,7 +431,7 @@ class Manifest(Strict):
     format : the number of this format.
     id : its name, which studies give.
     title : what people read.
-    source : its source.
+    source : where it is from.
     chosen_from : which pictures its photos were chosen from, and by which rule.
     licence : under which it may be used.
     kind : of explanation: `heatmaps`, `prototypes`, `path`, `scores` or `interventions`.

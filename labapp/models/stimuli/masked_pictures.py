@@ -376,7 +376,7 @@ TABLE = "masked.csv"
 
 def write(stimulus_set: StimulusSet, masking: Masking, folder: Path) -> int:
     """Write all masked pictures, those of the example too, and the table, into a new folder, whole
-    or not at all. The number of sizes. Raises StimuliError: the set has no scores, a file of it is
+    or not at all. How many there are. Raises StimuliError: the set has no scores, a file of it is
     missing or damaged, or the folder exists or cannot be written."""
     if (kind := stimulus_set.manifest.kind) != "scores":
         raise StimuliError(

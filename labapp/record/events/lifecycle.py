@@ -577,7 +577,7 @@ class ScreenChanged(Payload):
     ----------
     change : removed or added.
     screen : its name.
-    screens_left : the number of sizes now.
+    screens_left : how many there are now.
     """
 
     change: Word

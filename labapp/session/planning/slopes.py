@@ -107,7 +107,7 @@ class World:
     weights : shape (people,), probability of each to be drawn.
     model, kind, picture : shape (observations,), of which model, of which kind of picture, and of
         which among these.
-    pictures : shape (models, kinds), the number of sizes.
+    pictures : shape (models, kinds), how many there are.
     odds : shape (kinds,), log odds of the outcome for each kind of picture, with a mean model.
     spreads : shape (3,), standard deviations of participants, pictures and models.
     """

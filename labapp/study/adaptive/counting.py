@@ -180,7 +180,7 @@ class Criterion(Started):
     Attributes
     ----------
     right : how many answers must be right.
-    of : out of how many in a row (default: all must be right).
+    of : among so many in a row; without it all of them must be right.
     """
 
     method: Literal["criterion"] = Field(

@@ -28,10 +28,10 @@ class Item(Strict):
 
     Attributes
     ----------
-    only_if : who sees the item: variables of the study's assignment or design with a value or a
-        list of values, as in `{hint: \"with\"}`, and answers to earlier questionnaires, as in
-        `{people.used: often}` or `{people.age: {above: 17}}`. `any`, `all` (with lists) and `not`
-        combine conditions.
+    only_if : for whom the item is shown: variables of the study's assignment or design with the
+        value, or the list of values, as `{hint: "with"}`, and answers to earlier questionnaires, as
+        `{people.used: often}` or `{people.age: {above: 17}}`. `any`, `all` (lists of such) and
+        `not` put conditions together.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -118,9 +118,9 @@ class TaskStages(Strict):
     Attributes
     ----------
     task : which task it is.
-    after : questionnaires after each stage, by id; your own are in `instruments/`, next to the
-        study.
-    think_aloud : whether the participant should think aloud, so that the moderator is reminded to
+    after : questionnaires that are asked after each stage, by id; own ones lie beside the study in
+        `instruments/`.
+    think_aloud : whether the participant is to think aloud, so that the moderator is told to
         prompt.
     """
 

@@ -139,7 +139,7 @@ class PartMachine(ABC, Generic[S]):
         return ()
 
     def answers(self, state: S) -> Mapping[str, tuple[Value, ...]]:
-        """What later parts can depend on once it is over, by names that say its source."""
+        """What later parts can depend on once it is over, by names that say where it is from."""
         return {}
 
     def told(self, state: S, answers: Mapping[str, tuple[Value, ...]]) -> S:

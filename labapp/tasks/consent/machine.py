@@ -42,7 +42,7 @@ class ConsentItem(Item):
 
     Attributes
     ----------
-    consent : the text, or the text together with how it is signed and what it asks.
+    consent : its text, or its text with how it is signed and what is asked in it.
     """
 
     key: ClassVar[str] = "consent"

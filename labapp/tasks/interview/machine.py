@@ -42,13 +42,13 @@ Guide = Annotated[
 
 
 class InterviewItem(Item):
-    """An interview, which the moderator ends. The participant's screen shows the text.
+    """An interview, which the moderator ends. The text is on the participant's screen meanwhile.
 
     Attributes
     ----------
     interview : the file of the text on the participant's screen.
-    questions : the moderator's questions; for a study in several languages, one list per language.
-        Keys for the first nine record when they were asked.
+    questions : the moderator's guide; where the study is there in several languages, under each
+        language its own. The first nine have a key each that stamps when they were asked.
     """
 
     key: ClassVar[str] = "interview"

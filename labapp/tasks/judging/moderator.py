@@ -64,7 +64,7 @@ def truth_of(part: JudgingPart, photo: PlannedPhoto) -> list[str]:
 
 
 def answers_of(part: JudgingPart, photo: PlannedPhoto, trial: PhotoTrial) -> list[str]:
-    """The answers so far, a line each; the ratings of rows as the number of sizes."""
+    """The answers so far, a line each; the ratings of rows as how many there are."""
     asked = judging.questions(part.task, photo)
     rows = [question for question in asked if question.row is not None]
     lines = []

@@ -474,9 +474,8 @@ def loudspeaker_row(state: str, problem: str = "") -> ChecklistRow:
 def backup_row(
     folder: str, sessions: int, waiting: int, *, there: bool, running: bool = False
 ) -> ChecklistRow:
-    """folder: where finished sessions are copied to, empty where nobody chose one; sessions: the
-    number of sizes; waiting: how many of them have no copy; there: the folder is; running: they
-    are
+    """folder: where finished sessions are copied to, empty where nobody chose one; sessions: how
+    many there are; waiting: how many of them have no copy; there: the folder is; running: they are
     being copied."""
     state: State = "ok"
     if not folder:

@@ -215,7 +215,7 @@ class CodingState(QObject):
         ]
 
     def progress(self) -> tuple[int, int]:
-        """How many units that are to be coded have a code, and the number of sizes."""
+        """How many units that are to be coded have a code, and how many there are."""
         own = self.to_code()
         return sum(self.marks.coded(unit.id) for unit in own), len(own)
 

@@ -228,8 +228,8 @@ class ResearcherPage(QWidget):
     def set_sessions(
         self, lines: Sequence[SessionSummary], quality: Mapping[Key, Quality], count: str
     ) -> None:
-        """The study's sessions, newest first; quality: of those that were analysed; count: the
-        number of sizes and count, in words."""
+        """The study's sessions, newest first; quality: of those that were analysed; count: how many
+        there are and count, in words."""
         self.sessions.set_lines(lines, quality)
         bits.set_text(self.count, count)
         self._show_selection()

@@ -146,7 +146,7 @@ class TextField(QWidget):
     """kept(text): the focus went elsewhere on the page, Enter was pressed in a single line, a
     second went by without a key, or five seconds of writing. Only what a hand wrote is ever given.
 
-    longest: the maximum number of characters; too_long: what is said to who writes more.
+    longest: characters at most; too_long: what is said to who writes more.
     """
 
     committed = Signal(str)

@@ -45,7 +45,7 @@ class TypedView(ItemView):
         self.show_value(None)
 
     def unit(self) -> str:
-        """The unit after the field."""
+        """What stands behind the field."""
         return ""
 
     @abstractmethod

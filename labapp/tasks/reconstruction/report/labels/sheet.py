@@ -795,7 +795,7 @@ def agreement(says: Sequence[Sequence[bool]]) -> NameAgreement:
         text = "consistent" if votes[0, 0] else "not consistent"
         why = f"every rater calls every name {text}, so that agreement by chance is certain"
         return NameAgreement(raters, n, percent, None, None, None, 0, why)
-    # A draw of names is a draw of the number of sizes of each kind of votes.
+    # A draw of names is a draw of how many there are of each kind of votes.
     kinds, counts = np.unique(votes.T.astype(np.int64), axis=0, return_counts=True)
     alone = np.arange(len(kinds))
     ratings = Ratings(kinds, (False, True), alone, alone)
