@@ -195,7 +195,7 @@ def test_a_number_of_the_paper_says_where_guessing_gets_another_share_right() ->
     (group,) = findings(found.included()).groups
     for options, words in (
         ("finch;gull;heron;ibis", ""),
-        ("finch;gull", " (guessing gets 25 % right there, 50 % here)"),
+        ("finch;gull", " (guessing reaches 25 % right there, 50 % here)"),
     ):
         photos = group.photos.assign(options=options)
         told = replace(group, design="gradcam-distinction", photos=photos)
@@ -381,7 +381,7 @@ def test_the_words() -> None:
     assert remark("protopnet-agreement", {4: 1}) == "with about 10 rows, here 4"
     said = sentence("prototree-distinction", "path-distinction", {1: 20, 4: 80})
     assert said == (
-        "Of a path 1 to 4 steps are shown before the two that are left open (1 in 20 of 100 "
+        "Before the two open steps, 1 to 4 steps of a path are shown (1 in 20 of 100 "
         "photos), in the paper 7 (figure A15)."
     )
 
@@ -427,7 +427,7 @@ def test_the_shipped_sets_are_as_the_studies_and_the_readme_say(name: str) -> No
     ("name", "said"),
     [
         ("birds-prototree", "Paths have 3 to 6 steps, in the paper 9 (figure A16)."),
-        ("birds-prototree-distinction", "Of a path 1 to 4 steps are shown before the two that"),
+        ("birds-prototree-distinction", "Before the two open steps, 1 to 4 steps of a path are shown"),
         ("birds-protopnet", "A class has 4 to 6 rows, in the paper about 10 (figure A14"),
         ("birds-protopnet-distinction", "A class has 4 to 6 rows, in the paper about 10"),
         ("birds-gradcam", ""),
