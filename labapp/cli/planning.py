@@ -206,7 +206,7 @@ def _shares(text: str | None, study: str) -> Mapping[str, float] | None:
         raise UsageError(
             f"{text!r} is not a list of strategies for the mixture: {what}.",
             safe="No session was begun.",
-            todo=f"Take some of {', '.join(usual)}, or say their shares too: "
+            todo=f"Use some of {', '.join(usual)}, or give their shares too: "
             f"{next(iter(usual))}=0.6,{tuple(usual)[-1]}=0.4.",
         )
     return {name: usual[name] for name in names}

@@ -657,7 +657,7 @@ class Allocation(Coverage):
                 out += [f"  {cell}"] * bool(cell)
             out.append(f"    {line.text()}")
         if self.design.within:
-            out += ["", "Balance now, by places (of those included or running):"]
+            out += ["", "Balance now, by places (included or running):"]
             for name, factors in self.places.items():
                 for factor, table in factors.items():
                     apart = self.apart(name, factor)

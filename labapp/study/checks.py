@@ -81,7 +81,8 @@ def _design(
         if study.assignment:
             problem(
                 ("assignment",),
-                f"line {located.line(('design',))} has a design: say in one of them who gets what",
+                f"line {located.line(('design',))} has a design: define in only one of them who "
+                "gets what",
             )
         for place, item in walk_items(study.flow):
             stages = item.task_stages()
@@ -89,7 +90,7 @@ def _design(
             if stages is not None and stages.compared() and "order" in stages.model_fields_set:
                 problem(
                     (*place, "stages", "order"),
-                    f"the design in line {located.line(('design',))} says the order",
+                    f"the design in line {located.line(('design',))} already sets the order",
                 )
     tests = task_tests(study.flow)
     for index, hypothesis in enumerate(() if partial.lacks("flow") else study.hypotheses):
@@ -474,12 +475,12 @@ def _models(study: Study) -> Iterator[str]:
     for cell, models in names.items():
         if models != names[first]:
             yield (
-                f"everybody meets every model, but where {cell} these are {models or 'none'}, and "
-                f"where {first} {names[first] or 'none'}"
+                f"everybody must meet every model, but for {cell} these are {models or 'none'}, "
+                f"and for {first} {names[first] or 'none'}"
             )
             return
     if len(by_cell[first]) < 2:
-        yield f"a factor has two levels or more, and the stages list {names[first]} alone"
+        yield f"a factor needs at least two levels, but the stages list only {names[first]}"
 
 
 def around(study: Study, place: Path_) -> set[str]:
@@ -622,7 +623,7 @@ def contradictions(
         if unnamed and hypothesis.direction != "two-sided":
             yield (
                 (*place, "direction"),
-                f"{hypothesis.direction!r} is of a contrast, and none is named",
+                f"{hypothesis.direction!r} belongs to a contrast, but none is named",
             )
         of_outcome = analysis.smallest_of(hypothesis.outcome)
         if hypothesis.direction == "equivalent" and not (
@@ -635,4 +636,4 @@ def contradictions(
     if design is None or lacks("design"):
         return
     if design.per_cell is not None and not design.between and not design.within:
-        yield ("design", "per_cell"), "there is no factor, and so no cell"
+        yield ("design", "per_cell"), "there is no factor, so there are no cells"

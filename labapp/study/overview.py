@@ -154,8 +154,8 @@ def _nobody_counts(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[Study
     solvable = max((sum(part.solvable for part in plan.parts) for plan in plans), default=0)
     if needed > solvable:
         what = (
-            f"nobody would count: it is {needed}, and the stages ask {solvable} questions that "
-            "can be solved"
+            f"nobody would count: it is {needed}, but the stages ask only {solvable} questions "
+            "that can be solved"
         )
         yield _fault(loaded, ("inclusion", "min_solved"), what, f"Give at most {solvable}.")
 
@@ -442,7 +442,9 @@ def quota_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
                 loaded, (*at, "when"), what, "Name an answer, as in `{people.used: often}`."
             )
         if quota.share is not None and not limits[name]:
-            what = "a share of how many participants? The design does not say how many it needs"
+            what = (
+                "a share needs a total, but the design does not say how many participants it needs"
+            )
             yield _fault(
                 loaded, (*at, "share"), what, "Write `at_most`, or `per_cell` in `design`."
             )

@@ -236,7 +236,10 @@ def test_spread_over_participants_and_change_over_questions(of_two: str) -> None
     text = Page(of_two).text
     # Question n moves n fifths of a slider 4 wide: (4 + 5 - 1 - 2) / 2 / 5 / 4 = 0.15.
     assert "mnist8k/ss2 2 0 ± 0 median 0, n = 2 6.0 ± 0.0 median 6.0, n = 2" in text
-    assert "Mean over participants of the last minus the first 2 questions; below it the median" in text
+    assert (
+        "Mean over participants of the last minus the first 2 questions; below it the median"
+        in text
+    )
     assert "Completion rate percentage points Response time s per question" in text
     assert "mnist8k/ss2 0 median 0, n = 2 0.0 median 0.0, n = 2 +0.15 median +0.15, n = 2" in text
 

@@ -224,7 +224,7 @@ def codebooks_of(study: Path) -> tuple[Codebook, ...]:
         codebook = read(path)
         if codebook.id in by_id:
             raise AnnotationError(
-                f"{by_id[codebook.id][0]} and {path} are both called {codebook.id!r}.",
+                f"{by_id[codebook.id][0]} and {path} have the same name, {codebook.id!r}.",
                 todo="Give one of them another id.",
             )
         by_id[codebook.id] = (path, codebook)
@@ -498,7 +498,7 @@ def _why_outdated(
             return f"it was split into {', '.join(successors)}", successors
         if successors:
             return f"it is {successors[0]} now", successors
-        return "the code is not given any more", ()
+        return "the code is no longer used", ()
     if before is None:
         return "the version that it was given by has no such code", (code_id,)
     changes = [*_compare_fields("code", code_id, before, now, CODE_DEFINITION)]

@@ -158,7 +158,7 @@ def _decode_line(raw: bytes) -> tuple[Line, str]:
         raise ValueError(f"it is damaged ({error.what})") from error
     if content != raw:
         same = json_value(content)["sum"] == stored
-        how = "is written otherwise" if same else "was changed, for its checksum does not fit"
+        how = "is written otherwise" if same else "was changed, because its checksum does not match"
         raise ValueError(f"it {how}")
     return line, prev
 

@@ -287,7 +287,7 @@ def _to_hand_out(
     assigned, left_out = [], []
     for name in sorted(mine, key=[*usable, *sorted(mine)].index):
         if name not in usable:
-            left_out.append((name, unusable.get(name, "it is not there any more")))
+            left_out.append((name, unusable.get(name, "it no longer exists")))
         elif not usable[name].annotations.segmentation.frozen:
             left_out.append((name, "its units are not frozen"))
         else:
@@ -635,7 +635,7 @@ def receive(study: Path, path: Path) -> list[Received]:
             continue
         pack, name = _pack_of(place, fold.opened, packs)
         if name not in usable:
-            why = dict(sessions.left_out).get(name, "it is not there any more")
+            why = dict(sessions.left_out).get(name, "it no longer exists")
             raise AnnotationError(
                 f"{place} belongs to {name}, which cannot be coded: {why}.",
                 safe="Nothing was received.",

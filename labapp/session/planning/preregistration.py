@@ -42,11 +42,11 @@ FORMS = {"aspredicted.md": "AsPredicted", "osf.md": "OSF Preregistration"}
 STUDY = "study"
 """Folder of the study's files as they were registered."""
 _ORDERS = {
-    "position": "each of them stands equally often at each place, in Latin squares drawn anew",
-    "latin-square": "each of them stands equally often at each place, in one cyclic Latin square",
-    "williams": "each of them stands equally often at each place and follows each other one "
+    "position": "each of them has each position equally often, in new random Latin squares",
+    "latin-square": "each of them has each position equally often, in one cyclic Latin square",
+    "williams": "each of them has each position equally often and follows each other one "
     "equally often (Williams design)",
-    "random": "in an order drawn by lot for each participant",
+    "random": "in a random order for each participant",
     "as_listed": "in the same order for everybody",
 }
 _DIRECTIONS = {
@@ -279,10 +279,7 @@ class _Facts:
         some = conditions(self.loaded)
         limited = "\n\nNot everybody meets everything:\n" + "\n".join(some) if some else ""
         if self.study.design is None:
-            return (
-                YOURS.format("which conditions there are; the study file declares no design")
-                + limited
-            )
+            return YOURS.format("the conditions; the study file declares no design") + limited
         factors = list(self._factors())
         cells = len(self.design.cells)
         spread = (
@@ -304,8 +301,8 @@ class _Facts:
         if self.study.design is None:
             return YOURS.format("how participants were assigned")
         by = (
-            "Places are handed out by the program, the emptiest condition first and ties by lot; "
-            "the place of a participant who is replaced is handed out again"
+            "The program assigns places, the emptiest condition first and ties at random; the "
+            "place of a replaced participant is assigned again"
             if self.design.assign == "slots"
             else "Condition and order follow from the participant's number"
         )
@@ -389,8 +386,8 @@ class _Facts:
         }
         named = "\n".join(f"* {told[name]}" for name in self.plan.further_tests)
         return (
-            "\n\nFurther tests of the participants who have every cell, not corrected; no "
-            f"hypothesis is decided by them:\n{named}"
+            "\n\nFurther tests with the participants who have every cell, not corrected and not "
+            f"deciding any hypothesis:\n{named}"
         )
 
     def _transforms(self) -> str:
@@ -400,14 +397,14 @@ class _Facts:
     def _criteria(self) -> str:
         one_sided = any(h.direction in ("greater", "less") for h in self.study.hypotheses)
         sides = (
-            "two-sided, but for the hypotheses that name a direction" if one_sided else "two-sided"
+            "two-sided, except for hypotheses that name a direction" if one_sided else "two-sided"
         )
         return f"p < .05 after the correction; tests are {sides}. Intervals are 95 % intervals."
 
     def _exclusions(self) -> str:
         study, lines = self.study, []
         if study.inclusion.completed:
-            lines.append("did not come to the end of the session, or was led past a stage of it")
+            lines.append("did not complete the session, or a stage was skipped")
         if study.inclusion.practice_correct:
             lines.append("answered a practice question wrongly")
         if study.inclusion.min_solved:
@@ -436,7 +433,7 @@ class _Facts:
                 f"{count(places, 'place')}, which are assigned until each has its participants."
             )
         if self.design.per_cell is None:
-            return YOURS.format("how many participants, or what decides it")
+            return YOURS.format("how many participants, or how the number is decided")
         cells, sizes = len(self.design.cells), self.design.sizes or ()
         if len(set(sizes)) > 1:
             named = (
@@ -490,7 +487,7 @@ class _Facts:
             if (stages := item.task_stages()) is not None
         )
         asked = ", ".join(self.loaded.instruments) or "none"
-        people = YOURS.format("who takes part, how they are found, and what they are paid")
+        people = YOURS.format("who takes part, how they are recruited, and what they are paid")
         return (
             f"Sessions in the lab, led by a moderator. Tasks: {', '.join(tasks) or 'none'}. "
             f"Questionnaires: {asked}. {people}\n\n{self._rules()}"

@@ -240,7 +240,7 @@ def resolve_scoring(scoring: Any) -> Mapping[str, Score] | Literal["as-answered"
         return None if scoring is None else "as-answered"
     if isinstance(scoring, str):
         if scoring not in OLD_NAMES:
-            raise ValueError(f"nobody here knows the scoring {scoring!r}")
+            raise ValueError(f"the scoring {scoring!r} is not known here")
         return of_name(scoring)
     try:
         scores: Mapping[str, Score] = _SCORES.validate_python(scoring)

@@ -167,7 +167,9 @@ class ConceptRepairStages(StimulusStages):
     @model_validator(mode="after")
     def _check_foresight(self) -> ConceptRepairStages:
         if self.instruction == "foresight" and self.foresee != "all":
-            raise ValueError("with instruction: foresight every change is foretold; foresee: all")
+            raise ValueError(
+                "with instruction: foresight, every change is forecast; use foresee: all"
+            )
         if self.instruction != "foresight" and (self.changes or self.answers == "withheld"):
             raise ValueError("`changes`, and answers: withheld, with instruction: foresight alone")
         if self.changes is not None and "items" in self.model_fields_set:
@@ -282,7 +284,7 @@ class _Draws:
         if self.stages.grid and len(stimuli.manifest.concepts) < 2:
             raise IncompatibleStimuliError(
                 "grid",
-                f"the stimulus set {stimuli.manifest.id} has one concept alone, and the grid asks "
+                f"the stimulus set {stimuli.manifest.id} has only one concept, but the grid asks "
                 "which concept also changes another",
                 "Write grid: false.",
             )
@@ -291,7 +293,7 @@ class _Draws:
         if single and self.stages.instruction != "foresight":
             raise IncompatibleStimuliError(
                 "instruction",
-                f"the stimulus set {stimuli.manifest.id} has the answers to single changes alone",
+                f"the stimulus set {stimuli.manifest.id} has only the answers to single changes",
                 "Write instruction: foresight, or name a set with the answers in every state.",
             )
         repaired = self._make_repaired(stimuli, number)
@@ -621,10 +623,10 @@ def pictures_at(place: int, planner: Planner) -> dict[str, tuple[Photo, ...]]:
             fitting, examples = len(wanted.photos), bool(find_reserved_pictures(planner))
             raise IncompatibleStimuliError(
                 PRACTICE if wanted.kind == PRACTICE else "items",
-                f"{wanted.count} pictures of the kind {wanted.kind!r} are asked for, and the set "
-                f"has {fitting or 'none'}{' that are no examples' if examples else ''}; {missing} "
-                "are missing, for nobody sees a picture twice, and other stages and practice need "
-                "theirs",
+                f"{wanted.count} pictures of the kind {wanted.kind!r} are needed, but the set "
+                f"has {fitting or 'none'}{' that are no examples' if examples else ''}; "
+                f"{missing} are missing, because nobody sees a picture twice, and other stages "
+                "and practice need theirs",
                 "Ask for fewer here or in another stage, or name a larger stimulus set.",
             )
     return {wanted.kind: drawn for wanted, drawn in own}

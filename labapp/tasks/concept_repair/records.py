@@ -446,7 +446,7 @@ REPAIRS = of(
     text("role", "stage or practice"),
     *TRIAL,
     *_PICTURE,
-    yes("foresee", "the model's answers to its changes were foretold before they were shown"),
+    yes("foresee", "the model's answers to its changes were forecast before they were shown"),
     whole("n_concepts", "concepts that could be set"),
     whole("n_concepts_wrong", "of these, concepts that the model has wrong when left alone"),
     whole("n_classes", "classes that the model tells apart"),
@@ -465,13 +465,13 @@ REPAIRS = of(
     ),
     whole(
         "n_changes",
-        "settings of a concept by the participant, whichever way; what was taken back is counted, "
-        "too; here and below, what the plan set is not",
+        "settings of a concept by the participant, in either direction, including those taken "
+        "back; here and below, without those of the plan",
     ),
     whole("n_corrections", "settings against what the model believes"),
-    whole("n_corrections_right", "of these, to what is true"),
+    whole("n_corrections_right", "of these, to the true value"),
     whole("n_confirmations", "settings to what the model believes already"),
-    whole("n_confirmations_right", "of these, to what is true"),
+    whole("n_confirmations_right", "of these, to the true value"),
     whole("n_released", "times a concept was set back to what the model has"),
     whole("n_undone", "changes that were taken back"),
     whole("n_set_end", "concepts that were set, either way, as the picture was left"),
@@ -481,21 +481,21 @@ REPAIRS = of(
     ),
     whole(
         "n_harms",
-        "settings of a concept to what is true with the answer right before and wrong after",
+        "settings of a concept to its true value that turned a right answer wrong",
     ),
     yes(
         "touched",
         "the participant chose a change, also where the limit came before it was shown",
     ),
-    whole("n_foretold", "answers that were foretold and not seen before, see concept_changes"),
+    whole("n_foretold", "answers that were forecast and not seen before, see concept_changes"),
     whole("n_foretold_correct", "of these, those that came"),
     seconds(
         "first_change_s",
-        "from the picture's appearance to the first change that the participant chose; what is "
-        "foretold of it comes after",
+        "from the picture's appearance to the first change that the participant chose, before "
+        "any forecast of it",
     ),
     seconds("response_s", "from its appearance to its end, without pauses and gaps"),
-    yes("excluded", "it does not count: an attempt that was broken off, or practice"),
+    yes("excluded", "it does not count: an interrupted attempt, or practice"),
     text("excluded_because", "why it does not count"),
     STALLED,
     *_COUNTS,
@@ -568,16 +568,16 @@ CONCEPT_CHANGES = of(
         "the answer was right before and is wrong after a concept was set to what is true; empty "
         "of other changes",
     ),
-    text("foretold", "id of the class that was foretold, also where that was “the same”"),
+    text("foretold", "id of the class that was forecast, also if that was “the same”"),
     yes("foretold_same", "“the same” was foretold"),
     yes("sure", "the participant was sure of it"),
-    yes("foretold_correct", "the class that was foretold came"),
+    yes("foretold_correct", "the forecast class was the answer"),
     yes(
         "seen_before",
-        "the answer to these states of the picture's concepts had been on the screen before, be it "
-        "before the stage began again: whoever foretells it remembers it",
+        "the answer to these states of the picture's concepts had been on the screen before, "
+        "even before the stage began again, so the participant may remember it",
     ),
-    number("chance", "how often a guess among the classes foretells rightly", "0-1"),
+    number("chance", "how often a guess among the classes is right", "0-1"),
     text(
         "side_effects",
         "ids of other concepts of which the answer says the opposite then, with ; between them: "

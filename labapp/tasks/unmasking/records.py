@@ -361,7 +361,7 @@ ANNOTATIONS = of(
     number("due_to_paint_ms", "from when it was to appear to its first painted frame", "ms"),
     yes(
         "excluded",
-        "it does not count: an attempt that was broken off, or practice; the report is of the rows "
+        "it does not count: an interrupted attempt, or practice; the report is of the rows "
         "that are included and not excluded",
     ),
     text("excluded_because", "why it does not count"),

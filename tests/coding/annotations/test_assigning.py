@@ -290,7 +290,7 @@ def test_assigned_sessions_that_are_gone_or_open_again_are_told(session_rounds: 
     report = make_pack(session_rounds.parent, "ben", session_rounds.parent.parent / "ben.zip")
     assert [row.name for row in report.sessions] == [session_rounds.name]
     assert dict(report.left_out) == {
-        gone: "it is not there any more",
+        gone: "it no longer exists",
         other.name: "its units are not frozen",
     }
 

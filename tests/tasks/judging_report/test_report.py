@@ -427,7 +427,10 @@ def test_the_shipped_sets_are_as_the_studies_and_the_readme_say(name: str) -> No
     ("name", "said"),
     [
         ("birds-prototree", "Paths have 3 to 6 steps, in the paper 9 (figure A16)."),
-        ("birds-prototree-distinction", "Before the two open steps, 1 to 4 steps of a path are shown"),
+        (
+            "birds-prototree-distinction",
+            "Before the two open steps, 1 to 4 steps of a path are shown",
+        ),
         ("birds-protopnet", "A class has 4 to 6 rows, in the paper about 10 (figure A14"),
         ("birds-protopnet-distinction", "A class has 4 to 6 rows, in the paper about 10"),
         ("birds-gradcam", ""),

@@ -355,14 +355,16 @@ ACTIVE = str.maketrans({letter: f"\\{letter}" for letter in "\\|`*_[]<>#&"})
 
 
 WHAT = {
-    "Cohen's kappa": "agreement of two raters beyond what their own frequencies give by chance",
+    "Cohen's kappa": "agreement of two raters beyond what their own frequencies would give by "
+    "chance",
     "Krippendorff's alpha": "one minus observed over expected disagreement; any number of raters, "
     "ratings may be missing",
     "Krippendorff's alpha with MASI distance": "alpha of units that may have several codes: "
     "sets of codes that overlap count as agreement in part",
     "Gwet's AC1": "agreement beyond chance where chance is only what raters guess on hard units; "
     "it does not fall because a code is rare",
-    "Fleiss's kappa": "agreement beyond chance of as many ratings for each unit, by whomever",
+    "Fleiss's kappa": "agreement beyond chance with the same number of ratings for each unit, "
+    "by any raters",
     "linear weighted kappa": "kappa of values in which a disagreement counts by its distance",
     "quadratic weighted kappa": "kappa of values in which a disagreement counts by its squared "
     "distance",

@@ -46,7 +46,7 @@ class BestWorst(Compound, Listed):
         if wrong := [each for each in chosen.values() if each not in known]:
             raise ValueError(f"{self.id}: {wrong[0]!r} is not among {', '.join(known)}")
         if len(set(chosen.values())) < len(chosen):
-            raise ValueError(f"{self.id}: the best cannot be the worst")
+            raise ValueError(f"{self.id}: the best cannot also be the worst")
         return chosen
 
     def simulate(self, rng: np.random.Generator, leaning: float | None) -> dict[str, str]:
