@@ -55,15 +55,15 @@ def test_an_outcome_that_nothing_measures_is_told_with_its_line(
     assert known in PLAN
     (error,) = errors(tmp_path, PLAN.replace(known, unknown, 1))
     assert f"line {line}, {key}" in error
-    assert "is neither a number of a table nor a score" in error
+    assert "is not a number in a table, a score" in error
 
 
 @pytest.mark.parametrize(
     ("effect", "told"),
     [
-        ("completion_rate: {contrast: first, raw: 15}", "completion_rate goes from 0 to 1"),
-        ("completion_rate: {contrast: first, raw: 1}", "to 1 at most; 1 is not below that"),
-        ("trust: {contrast: first, raw: 6}", "trust goes from 1 to"),
+        ("completion_rate: {contrast: first, raw: 15}", "completion_rate ranges from 0 to 1"),
+        ("completion_rate: {contrast: first, raw: 1}", "to 1 at most, and 1 is not below that"),
+        ("trust: {contrast: first, raw: 6}", "trust ranges from 1 to"),
         ("opinions.trust: {contrast: first, raw: 60}", "opinions.trust goes from 1 to"),
         ("completion_rate: {contrast: first, raw: 0.9}", ""),
         ("response_time_s: {contrast: first, raw: 900}", ""),

@@ -166,7 +166,7 @@ def test_what_is_measured_is_an_item_or_a_score(tmp_path: Path, measured: str, s
             "models: [sinelines/ae,",
             "models: ['dsprites/{dim}',",
             6,
-            "everybody meets every model, but where",
+            "everybody must meet every model, but for",
         ),
         ("{hint}.md", "{hints}.md", 16, "there is no variable 'hints' here; there are: language"),
         ("models: [sinelines/vae,", "models: ['sinelines/{feed}',", 18, "no variable 'feed'"),

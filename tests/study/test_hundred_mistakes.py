@@ -217,7 +217,7 @@ OF_STUDIES = [
         "there is no contrast 'frist'; there are: ",
     ),
     of_study(
-        "outcome: c", "outcome: xc", 16, "'xcompletion_rate' is neither a number of a table nor"
+        "outcome: c", "outcome: xc", 16, "'xcompletion_rate' is not a number in a table,"
     ),
     of_study(
         "outcome: completion_rate",

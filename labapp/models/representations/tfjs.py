@@ -261,7 +261,7 @@ def find(source: Path) -> PackagePaths:
             todo="Give the folder that contains config.json and decoder_web.",
         )
     if not (whole / CONFIG).is_file():
-        raise refuse(f"The published package is missing {whole / CONFIG}.")
+        raise refuse(f"The published package lacks {whole / CONFIG}.")
     return PackagePaths(whole.name, weights, whole / CONFIG)
 
 

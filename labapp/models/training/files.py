@@ -53,7 +53,7 @@ def read_bytes(path: Path) -> bytes:
             raise _refuse(f"{path} is a link that leads out of its model package.")
         return reading.content(path, LARGEST)
     except FileNotFoundError as error:
-        raise _refuse(f"The model package is missing {path}.") from error
+        raise _refuse(f"The model package lacks {path}.") from error
     except (OSError, RuntimeError, ValueError) as error:  # of a loop of links; of a NUL
         why = getattr(error, "strerror", None) or error
         raise _refuse(f"{path} cannot be read: {why}.") from error

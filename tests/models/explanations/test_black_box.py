@@ -139,7 +139,7 @@ def test_the_command_makes_a_set_that_studies_can_show(tmp_path: Path, images: P
         (("--classes", "light,dark,grey"), "wanted: (n, 3)"),
         (("--size", "17"), "Check --size"),
         (("--images-per-class", "9"), "too few images"),
-        (("--kind", "tasting"), "A set is of scores or heatmaps"),
+        (("--kind", "tasting"), "A set has scores or heatmaps"),
         (("--method", "gradcam"), "one of occlusion, rise"),
         (("--kind", "heatmaps"), "light: 5 right, 2 wrong; dark: 5 right, 2 wrong"),
         (("--torchscript", "c.pt"), "Give one of --onnx"),
@@ -250,7 +250,7 @@ def test_its_numbers_are_computed_again_from_the_same_pictures_alone(
     other = tmp_path / "pictures"
     shutil.copytree(lab / "pictures", other)
     Image.new("L", (96, 96), 50).save(next((other / "anger").iterdir()))
-    with pytest.raises(DatasetError, match="are not those"):
+    with pytest.raises(DatasetError, match="do not match"):
         evaluation.evaluate("own/expressions", root=root, data_folder=other)
 
 

@@ -319,7 +319,7 @@ def test_limits_name_dials_and_choices(tmp_path: Path) -> None:
         path, "onnx", tmp_path / "z.npy", "own/one", limits=tmp_path / "limits.yaml"
     )
     assert [dial.name for dial in made.card.dimensions] == ["kind", "size", "idle"]
-    assert any("Turning idle changes nothing" in note for note in made.notes)
+    assert any("Moving idle changes nothing" in note for note in made.notes)
     dropped = int((np.abs(rows[:, 1]) > 1.5).sum())
     assert any(f"{dropped} of the latents lie beyond" in note for note in made.notes)
 

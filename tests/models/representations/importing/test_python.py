@@ -324,5 +324,5 @@ def test_a_model_whose_package_is_another_stops_neither_list_nor_bench(
     models_bench(every=True, n=3, json_=True)
     refused, timed = json.loads(capsys.readouterr().out)
     assert refused["model"] == "mine/own"
-    assert "is another" in refused["problem"]
+    assert "is different" in refused["problem"]
     assert timed["median_ms"] > 0
