@@ -544,7 +544,7 @@ def _limit(
     everybody = limit > high if key == "below" else limit < low
     if nobody or everybody:
         who = "nobody" if nobody else "everybody"
-        what = f"{who} would fail: {measure} goes from {low:g} to {high:g}"
+        what = f"{who} would fail: {measure} ranges from {low:g} to {high:g}"
         yield _fault(loaded, (*at, key), what, "Give a number between these.")
 
 

@@ -283,7 +283,11 @@ def test_a_code_that_looks_like_a_missing_rating_is_told(agree: Run) -> None:
             3,
             "line 2, column a: “x” is not a number",
         ),
-        (("--table", "ratings.csv", "--measure", "kappa", "--level", "ratio"), 3, "only with the level nominal"),
+        (
+            ("--table", "ratings.csv", "--measure", "kappa", "--level", "ratio"),
+            3,
+            "only with the level nominal",
+        ),
     ],
 )
 def test_refusals_say_what_to_do(
