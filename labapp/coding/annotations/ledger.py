@@ -637,7 +637,7 @@ def record_from(kind: type[Record_], body: Mapping[str, Any]) -> Record_:
 def in_order(t0_ns: int, t1_ns: int) -> None:
     """Raises ValueError for times that no session has: below 0, or an end before the beginning."""
     if not 0 <= t0_ns <= t1_ns < 2**62:
-        raise ValueError(f"it ranges from {t0_ns} to {t1_ns} ns")
+        raise ValueError(f"it goes from {t0_ns} to {t1_ns} ns")
 
 
 def text_in(body: Mapping[str, Any], key: str) -> str:
