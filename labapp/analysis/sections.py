@@ -318,7 +318,8 @@ def _sample(tables: Tables, study: str) -> Iterator[str]:
     yield (
         f"In the study “{study}” ({word} {', '.join(versions)} of its file), "
         f"{count(len(everybody), 'participant')} took part in "
-        f"{count(len(recruited) + len(tables.withdrawn), 'session')}; {counting} count."
+        f"{count(len(recruited) + len(tables.withdrawn), 'session')}; "
+        f"{'all' if counting == len(everybody) else counting} count."
     )
     simulated = int(sessions["simulated"].sum())
     if simulated:

@@ -164,7 +164,7 @@ OF_STUDIES = [
         "analysis:\n",
         "labels: {completion_rat: Solved}\nanalysis:\n",
         11,
-        "labels.completion_rat: 'completion_rat' is no factor, level, model or outcome",
+        "labels.completion_rat: 'completion_rat' is not a factor, level, model or outcome",
     ),
     of_study(
         "analysis:\n",
@@ -521,7 +521,10 @@ def test_a_factor_by_which_the_moderator_acts_is_in_order(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("transform", "said"),
-    [("logit", ["completion_rate can be 0 or 1, which has no logit"]), ("sqrt", [])],
+    [
+        ("logit", ["completion_rate can be 0 or 1, which has no logit. Such values are left out"]),
+        ("sqrt", []),
+    ],
 )
 def test_values_without_a_logit_are_told_before_there_are_any(
     tmp_path: Path, transform: str, said: list[str]
