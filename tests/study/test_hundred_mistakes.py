@@ -522,7 +522,7 @@ def test_a_factor_by_which_the_moderator_acts_is_in_order(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("transform", "said"),
     [
-        ("logit", ["completion_rate can be 0 or 1, which has no logit. Such values are left out"]),
+        ("logit", ["completion_rate can be 0 or 1, which has no logit"]),
         ("sqrt", []),
     ],
 )
@@ -534,7 +534,7 @@ def test_values_without_a_logit_are_told_before_there_are_any(
     loaded = look_at(tmp_path / STUDY_).loaded
     assert loaded is not None
     told = checking.notices(loaded)
-    assert [line.split(": ", 1)[1].split(":")[0] for line in told] == said
+    assert [line.split(": ", 1)[1].split(". ")[0] for line in told] == said
 
 
 def test_there_are_a_hundred() -> None:
