@@ -170,7 +170,7 @@ OF_STUDIES = [
         "analysis:\n",
         'labels: {"with": Hint, hint: Hint}\nanalysis:\n',
         11,
-        "labels.hint: 'Hint' is the label of with already",
+        "labels.hint: 'Hint' is already the label of with",
     ),
     of_study(
         "analysis:\n", "labels: {hint: ''}\nanalysis:\n", 11, "allowed: a text that is not empty"
