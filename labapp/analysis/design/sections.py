@@ -13,7 +13,7 @@ Numbers are written as APA's seventh edition has it: no zero before the point of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -40,6 +40,7 @@ from labapp.analysis.design.sources import POSITION, UNDECLARED
 from labapp.analysis.inference import EQUIVALENT, GENERALISED, HEDGES, TOST, TWO_SIDED
 from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.task_report import HypothesisResult
+from labapp.base.report.labels import labelled
 from labapp.base.report.listing import NONE, df_words, number_words, p_cell, sentence
 from labapp.base.report.page import (
     Html,
@@ -97,9 +98,16 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
     if declared:
         yield heading(4, "Results in sentences")
     for analysis in declared:
-        name = Verbatim(analysis.outcome.name.removesuffix("_s").replace("_", " "))
+        name = Verbatim(labelled(analysis.outcome.name))
+        if name == analysis.outcome.name:  # it has no label
+            name = Verbatim(name.removesuffix("_s").replace("_", " "))
         cells = [
-            {"levels": ", ".join(cell.levels.values()), "mean": row.mean, "sd": row.sd, "n": row.n}
+            {
+                "levels": ", ".join(map(labelled, cell.levels.values())),
+                "mean": row.mean,
+                "sd": row.sd,
+                "n": row.n,
+            }
             for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True)
             if row.mean is not None
         ]
@@ -114,7 +122,7 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
                 sentence(
                     "results.term",
                     name=name,
-                    terms=test.factors.split(" × "),
+                    terms=[labelled(factor) for factor in test.factors.split(" × ")],
                     clear=_below(test.p),
                     test=test_words(test),
                     corrected=test.epsilon is not None,
@@ -136,6 +144,7 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
 
 
 def _contrast_sentence(row: Statistic, correction: str) -> Verbatim:
+    row = replace(row, contrast=labelled(row.contrast))
     return sentence(
         "results.contrast", row=row, letter=_letter(row), correction=correction,
         symbol="g" if row.effect_name == HEDGES else "d_z", equivalent=row.kind == EQUIVALENCE,
@@ -560,7 +569,9 @@ def _outcome(analysis: Analysis) -> tuple[object, object]:
     for row in estimated[:SHOWN_CONTRASTS]:
         unit = f" ({analysis.unit})" if analysis.transform else ""
         told.append(
-            two_lines(Verbatim(f"{row.contrast}{unit}"), sentence("design.contrast", row=row))
+            two_lines(
+                Verbatim(f"{labelled(row.contrast)}{unit}"), sentence("design.contrast", row=row)
+            )
         )
     if (more := len(estimated) - SHOWN_CONTRASTS) > 0:
         told.append(f"{count(more, 'more contrast')} below")
@@ -569,7 +580,7 @@ def _outcome(analysis: Analysis) -> tuple[object, object]:
     role = analysis.outcome.role
     name = two_lines(analysis.outcome.name, role if role != UNDECLARED else analysis.outcome.group)
     own = {
-        ", ".join(cell.levels.values()): back(row.mean, analysis.transform)
+        ", ".join(map(labelled, cell.levels.values())): back(row.mean, analysis.transform)
         for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True)
         if row.mean is not None
     }
